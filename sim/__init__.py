@@ -1,0 +1,1 @@
+"""The independent cycle model and the runs of simulators."""

@@ -1,0 +1,1 @@
+"""The dataflow graph: tensor statements over index domains, their text form and their meaning."""

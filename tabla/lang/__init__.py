@@ -1,0 +1,1 @@
+"""Front ends: one folder a notation, text -> checked syntax tree."""

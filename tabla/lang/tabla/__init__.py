@@ -1,0 +1,1 @@
+"""The TABLA language: text -> checked syntax tree."""

@@ -1,0 +1,1 @@
+"""Syntax tree -> graph, one file a notation."""

@@ -1,0 +1,1 @@
+"""Graph -> graph; none may change a result bit."""

@@ -1,0 +1,1 @@
+"""Schedule -> microcode words, and back."""

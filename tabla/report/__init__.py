@@ -1,0 +1,1 @@
+"""Frozen records -> text, JSON, HTML, pictures."""

@@ -1,0 +1,1 @@
+"""Start cycles of strands, the bound, and the checker that knows nothing of the scheduler."""

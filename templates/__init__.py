@@ -1,0 +1,1 @@
+"""Hardware templates: TableGen records and their Python view."""
