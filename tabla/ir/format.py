@@ -1,0 +1,67 @@
+"""Number formats: signed fixed point ``qI.F``."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from fractions import Fraction
+
+from tabla.source import TablaError
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Format:
+    """``qI.F``: I integer bits with the sign, F fraction bits; 8 to 32 bits in all (DESIGN section 5)."""
+
+    integer: int
+    fraction: int
+
+    def __post_init__(self) -> None:
+        if not (2 <= self.integer <= 32 and 0 <= self.fraction <= 30 and 8 <= self.width <= 32):
+            raise TablaError(
+                f"format q{self.integer}.{self.fraction} is not supported",
+                hint="use qI.F with I >= 2, 8 to 32 bits in all, such as q6.10",
+            )
+
+    @staticmethod
+    def parse(text: str) -> Format:
+        """Read ``q6.10``; anything else is the user's fault."""
+        found = re.fullmatch(r"q(\d{1,3})\.(\d{1,3})", text)
+        if not found:
+            raise TablaError(f"'{text}' is not a number format", hint="write qI.F, such as q6.10")
+        return Format(integer=int(found[1]), fraction=int(found[2]))
+
+    def __str__(self) -> str:
+        return f"q{self.integer}.{self.fraction}"
+
+    @property
+    def width(self) -> int:
+        """Bits of a word."""
+        return self.integer + self.fraction
+
+    @property
+    def one(self) -> int:
+        """The word of 1.0."""
+        return 1 << self.fraction
+
+    @property
+    def lowest(self) -> int:
+        """The most negative word."""
+        return -(1 << (self.width - 1))
+
+    @property
+    def highest(self) -> int:
+        """The most positive word."""
+        return (1 << (self.width - 1)) - 1
+
+    def saturate(self, word: int) -> int:
+        """Clamp an integer into the range of words."""
+        return max(self.lowest, min(self.highest, word))
+
+    def nearest(self, value: Fraction | int) -> int:
+        """The nearest integer to value * 2^F, half up; it may lie outside the range of words."""
+        return int((Fraction(value) * (2 << self.fraction) + 1) // 2)
+
+    def holds(self, value: Fraction | int) -> bool:
+        """Whether the nearest word to `value` is inside the range."""
+        return self.lowest <= self.nearest(value) <= self.highest

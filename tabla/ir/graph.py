@@ -1,0 +1,265 @@
+"""The dataflow graph: statements over index boxes, in static single assignment.
+
+The meaning of every node, to the bit, is in ``docs/decisions/0002-graph-and-rounding.md``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Literal
+
+import networkx as nx
+
+from tabla.source import Span
+
+Role = Literal["input", "label", "model", "value", "next"]
+CompareOp = Literal["<", "<=", ">", ">=", "==", "!="]
+FunctionName = Literal["sigmoid", "tanh", "gaussian", "exp", "log", "sqrt"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Index:
+    """An integer that runs over [low, high), never empty."""
+
+    name: str
+    low: int
+    high: int
+
+    def __post_init__(self) -> None:
+        if self.low >= self.high:
+            raise ValueError(f"index {self.name} runs over the empty range [{self.low}, {self.high})")
+
+    @property
+    def extent(self) -> int:
+        """How many values it takes."""
+        return self.high - self.low
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Affine:
+    """``constant + sum(coefficient * index)``; coefficients sorted by index name, none zero."""
+
+    constant: int = 0
+    coefficients: tuple[tuple[str, int], ...] = ()
+
+    def __post_init__(self) -> None:
+        names = [name for name, _ in self.coefficients]
+        if names != sorted(set(names)) or any(c == 0 for _, c in self.coefficients):
+            raise ValueError("coefficients must be sorted by name, unique and not zero")
+
+    @staticmethod
+    def of(constant: int = 0, **coefficients: int) -> Affine:
+        """Build from keywords, dropping zeros and sorting."""
+        return Affine.make(constant, coefficients)
+
+    @staticmethod
+    def make(constant: int, coefficients: Mapping[str, int]) -> Affine:
+        """Build from a mapping, dropping zeros and sorting."""
+        kept = tuple(sorted((n, c) for n, c in coefficients.items() if c))
+        return Affine(constant=constant, coefficients=kept)
+
+    def coefficient(self, name: str) -> int:
+        """Coefficient of an index, 0 if absent."""
+        return next((c for n, c in self.coefficients if n == name), 0)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The indices it mentions, sorted."""
+        return tuple(n for n, _ in self.coefficients)
+
+    def at(self, point: Mapping[str, int]) -> int:
+        """Its value at a point."""
+        return self.constant + sum(c * point[n] for n, c in self.coefficients)
+
+    def bounds(self, indices: Mapping[str, Index]) -> tuple[int, int]:
+        """Smallest and largest value over the box."""
+        low = high = self.constant
+        for name, c in self.coefficients:
+            ends = (c * indices[name].low, c * (indices[name].high - 1))
+            low, high = low + min(ends), high + max(ends)
+        return low, high
+
+    def __str__(self) -> str:
+        parts = []
+        for name, c in self.coefficients:
+            sign = "-" if c < 0 else "+" if parts else ""
+            parts.append(f"{sign}{'' if abs(c) == 1 else f'{abs(c)}*'}{name}")
+        if self.constant or not parts:
+            parts.append(f"+{self.constant}" if parts and self.constant >= 0 else str(self.constant))
+        return "".join(parts)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tensor:
+    """A named array of words. `shape` () is a scalar. `name` is unique in the graph; `origin` is the user's name."""
+
+    name: str
+    shape: tuple[int, ...]
+    role: Role
+    origin: str = ""
+    span: Span | None = field(default=None, compare=False, repr=False)
+
+    @property
+    def size(self) -> int:
+        """Number of elements."""
+        n = 1
+        for extent in self.shape:
+            n *= extent
+        return n
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Read:
+    """One element of a tensor."""
+
+    tensor: str
+    subscripts: tuple[Affine, ...] = ()
+    span: Span | None = field(default=None, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Constant:
+    """A real constant, quantised to the nearest word where it is used."""
+
+    value: Fraction
+    span: Span | None = field(default=None, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ordinal:
+    """An affine integer of the indices, as a value."""
+
+    value: Affine
+    span: Span | None = field(default=None, compare=False, repr=False)
+
+
+Operand = Read | Constant | Ordinal
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Term:
+    """``sign * product(factors)`` summed over the `reduce` indices; one or two factors."""
+
+    factors: tuple[Operand, ...]
+    sign: int = 1
+    reduce: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        if len(self.factors) not in (1, 2) or self.sign not in (1, -1):
+            raise ValueError("a term has one or two factors and a sign of 1 or -1")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Linear:
+    """A sum of terms, exact, rounded once; products are scaled by 2^-shift."""
+
+    terms: tuple[Term, ...]
+    shift: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Compare:
+    """1 if ``left op right`` else 0."""
+
+    op: CompareOp
+    left: Operand
+    right: Operand
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Function:
+    """A value of the function unit."""
+
+    name: FunctionName
+    operand: Operand
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Divide:
+    """``left / right``, rounded half up."""
+
+    left: Operand
+    right: Operand
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Product:
+    """The product over the `reduce` indices in lexicographic order, each step rounded."""
+
+    operand: Operand
+    reduce: tuple[str, ...]
+
+
+Operation = Linear | Compare | Function | Divide | Product
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Statement:
+    """``target[write] = operation`` for every point of the output box.
+
+    `indices` are the output indices (every one appears in `write`, so that no element is written twice), `reduced`
+    the indices that terms sum over. `id` is the position in the graph.
+    """
+
+    id: int
+    target: str
+    write: tuple[Affine, ...]
+    indices: tuple[Index, ...]
+    operation: Operation
+    reduced: tuple[Index, ...] = ()
+    span: Span | None = field(default=None, compare=False, repr=False)
+
+    @property
+    def box(self) -> dict[str, Index]:
+        """All indices by name."""
+        return {i.name: i for i in (*self.indices, *self.reduced)}
+
+    @property
+    def operands(self) -> tuple[Operand, ...]:
+        """All operands, left to right."""
+        match self.operation:
+            case Linear(terms=terms):
+                return tuple(f for t in terms for f in t.factors)
+            case Compare(left=left, right=right) | Divide(left=left, right=right):
+                return (left, right)
+            case Function(operand=operand) | Product(operand=operand):
+                return (operand,)
+
+    @property
+    def reads(self) -> tuple[Read, ...]:
+        """The operands that are tensor elements."""
+        return tuple(o for o in self.operands if isinstance(o, Read))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Graph:
+    """Tensors by name (in order of definition), statements in a valid order, models' next values, results.
+
+    `updates` maps a model to the tensor of its next value; `results` are (shown name, tensor) to return per sample;
+    `notes` are warnings for the user (quantisation and such).
+    """
+
+    name: str
+    tensors: Mapping[str, Tensor]
+    statements: tuple[Statement, ...]
+    updates: Mapping[str, str] = field(default_factory=dict)
+    results: tuple[tuple[str, str], ...] = ()
+    notes: tuple[str, ...] = ()
+
+    def writers(self, tensor: str) -> Iterator[Statement]:
+        """Statements that write a tensor, in order."""
+        return (s for s in self.statements if s.target == tensor)
+
+    def dependences(self) -> nx.DiGraph[int]:
+        """True dependences: an edge a -> b when statement b reads a tensor that a writes."""
+        dag: nx.DiGraph[int] = nx.DiGraph()
+        by_target: dict[str, list[int]] = {}
+        for s in self.statements:
+            dag.add_node(s.id)
+            by_target.setdefault(s.target, []).append(s.id)
+        for s in self.statements:
+            for tensor in sorted({r.tensor for r in s.reads}):
+                dag.add_edges_from((writer, s.id) for writer in by_target.get(tensor, ()))
+        return dag
