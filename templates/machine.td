@@ -1,0 +1,186 @@
+//===- machine.td - the machine: latencies, instruction formats, presets ----===//
+//
+// The one source of truth for the instruction set and its timing. Read by
+// templates/template.py, tabla/program/layout.py and, on its own, by
+// sim/cycle_model.py. Explained in docs/decisions/0003-machine.md.
+//
+//===------------------------------------------------------------------------===//
+
+// Cycles. MemoryRead: address to word. Broadcast: root write-back to the
+// lanes' operand multiplexers. Front: token to cycle 0 of a unit. Ready: last
+// beat of a sample to its token.
+def Timing {
+  int MemoryRead = 2;
+  int Multiply = 2;
+  int Accumulate = 1;
+  int Round = 2;
+  int MemoryWrite = 1;
+  int TreeLevel = 1;
+  int Broadcast = 3;
+  int Front = 12;
+  int Ready = 6;
+}
+
+// The format of one operation of a unit: fields in Inst, then, for each
+// generator, its base, its window flag and one delta per loop level.
+// A list `<field>Choices` names the codes of a field, from 0.
+class OperationFormat<string unit> {
+  string Unit = unit;
+  list<string> Generators = [];
+}
+
+def LaneIssue : OperationFormat<"lane_issue"> {
+  let Generators = ["model", "data", "interim", "low", "high"];
+  bits<2> a;
+  bits<3> b;
+  bits<2> c;
+  bit negate;
+  bits<2> base;
+  bits<2> half;
+  bits<2> shift;
+  bits<3> post;
+  bit emit;
+  bits<3> gate;
+  bits<21> Inst;
+  let Inst{1-0} = a;
+  let Inst{4-2} = b;
+  let Inst{6-5} = c;
+  let Inst{7} = negate;
+  let Inst{9-8} = base;
+  let Inst{11-10} = half;
+  let Inst{13-12} = shift;
+  let Inst{16-14} = post;
+  let Inst{17} = emit;
+  let Inst{20-18} = gate;
+  list<string> aChoices = ["zero", "model", "data", "interim"];
+  list<string> bChoices = ["one", "model", "data", "interim", "bus"];
+  list<string> cChoices = ["model", "data", "interim", "bus"];
+  list<string> baseChoices = ["zero", "accumulator", "addend"];
+  list<string> halfChoices = ["none", "all", "lane0"];
+  list<string> postChoices = ["none", "<", "<=", "==", "!=", ">=", ">"];
+}
+
+def LaneWrite : OperationFormat<"lane_write"> {
+  let Generators = ["address", "low", "high"];
+  bit source;
+  bit to_model;
+  bit to_interim;
+  bits<3> Inst;
+  let Inst{0} = source;
+  let Inst{1} = to_model;
+  let Inst{2} = to_interim;
+  list<string> sourceChoices = ["result", "bus"];
+}
+
+def RootIssue : OperationFormat<"root_issue"> {
+  let Generators = ["a", "b", "c"];
+  bits<3> a;
+  bits<3> b;
+  bits<2> c;
+  bit negate;
+  bits<2> base;
+  bit half;
+  bits<2> shift;
+  bits<3> post;
+  bit emit;
+  bits<3> gate;
+  bits<4> function;
+  bits<25> Inst;
+  let Inst{2-0} = a;
+  let Inst{5-3} = b;
+  let Inst{7-6} = c;
+  let Inst{8} = negate;
+  let Inst{10-9} = base;
+  let Inst{11} = half;
+  let Inst{13-12} = shift;
+  let Inst{16-14} = post;
+  let Inst{17} = emit;
+  let Inst{20-18} = gate;
+  let Inst{24-21} = function;
+  list<string> aChoices = ["zero", "data", "memory", "result", "function"];
+  list<string> bChoices = ["one", "data", "memory", "result", "function"];
+  list<string> cChoices = ["data", "memory", "result", "function"];
+  list<string> baseChoices = ["zero", "accumulator", "addend", "tree"];
+  list<string> halfChoices = ["none", "all"];
+  list<string> postChoices = ["none", "<", "<=", "==", "!=", ">=", ">"];
+}
+
+def RootWrite : OperationFormat<"root_write"> {
+  let Generators = ["address"];
+  bit source;
+  bit to_memory;
+  bit to_bus;
+  bit to_output;
+  bit model;
+  bits<5> Inst;
+  let Inst{0} = source;
+  let Inst{1} = to_memory;
+  let Inst{2} = to_bus;
+  let Inst{3} = to_output;
+  let Inst{4} = model;
+  list<string> sourceChoices = ["result", "function"];
+}
+
+def Stream : OperationFormat<"stream"> {
+  let Generators = ["address", "block"];
+  bit to_data;
+  bit to_model;
+  bit to_interim;
+  bit to_root_data;
+  bit to_root_memory;
+  bit all;
+  bits<6> Inst;
+  let Inst{0} = to_data;
+  let Inst{1} = to_model;
+  let Inst{2} = to_interim;
+  let Inst{3} = to_root_data;
+  let Inst{4} = to_root_memory;
+  let Inst{5} = all;
+}
+
+// A strand word, least significant field first; after these, one `count - 1`
+// per loop level, innermost first. Widths follow the build.
+def StrandWord {
+  list<string> Fields = ["start", "interval", "reduce", "body", "length"];
+}
+
+// Functions of the function unit. Code 0 means none. A result shows Latency +
+// LatencyPerBit * bits cycles after the operand; bits is (W + F + 3) / 2 for
+// square roots and W + F for quotients.
+class FunctionUnit<string name, int number, string kind, int latency, int latencyPerBit = 0> {
+  string Name = name;
+  int Code = number;
+  string Kind = kind;
+  int Latency = latency;
+  int LatencyPerBit = latencyPerBit;
+}
+def Sigmoid : FunctionUnit<"sigmoid", 1, "direct", 7>;
+def Tanh : FunctionUnit<"tanh", 2, "direct", 7>;
+def Gaussian : FunctionUnit<"gaussian", 3, "direct", 7>;
+def Exp : FunctionUnit<"exp", 4, "exp", 12>;
+def Log : FunctionUnit<"log", 5, "log", 11>;
+def Sqrt : FunctionUnit<"sqrt", 6, "sqrt", 3, 1>;
+def Divide : FunctionUnit<"divide", 7, "divide", 4, 1>;
+
+// Presets of the array. Depth 0: what the program needs.
+class Template<int pes, int pesPerPu = pes> {
+  int Pes = pes;
+  int PesPerPu = pesPerPu;
+  int Sequencers = 1;
+  int IntegerBits = 6;
+  int FractionBits = 10;
+  int StreamWords = 0;
+  int RingSlots = 2;
+  int ModelWords = 0;
+  int DataWords = 0;
+  int InterimWords = 0;
+  int Levels = 0;
+}
+def Pe1 : Template<1>;
+def Pe2 : Template<2>;
+def Pe4 : Template<4>;
+def Pe8 : Template<8>;
+def Pe16 : Template<16>;
+def Pe32 : Template<32, 16>;
+def Pe64 : Template<64, 16>;
+def Pe128 : Template<128, 16>;
