@@ -14,7 +14,7 @@ import networkx as nx
 
 from tabla.source import Span
 
-Role = Literal["input", "label", "model", "value", "next"]
+Role = Literal["input", "label", "model", "value", "next", "constant"]
 CompareOp = Literal["<", "<=", ">", ">=", "==", "!="]
 FunctionName = Literal["sigmoid", "tanh", "gaussian", "exp", "log", "sqrt"]
 

@@ -1,0 +1,127 @@
+"""Constants and ordinals become tensors that are loaded with the models, so that mapping sees only reads."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tabla.ir.format import Format
+from tabla.ir.graph import (
+    Affine,
+    Compare,
+    Constant,
+    Divide,
+    Function,
+    Graph,
+    Index,
+    Linear,
+    Operand,
+    Operation,
+    Ordinal,
+    Product,
+    Read,
+    Statement,
+    Tensor,
+)
+from tabla.source import Label, TablaError
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Materialised:
+    """A graph whose operands are reads (and the constant 1 as a factor), with the words of its constant tensors."""
+
+    graph: Graph
+    words: Mapping[str, NDArray[np.int64]]
+
+
+@dataclass(slots=True)
+class _Pool:
+    format: Format
+    tensors: dict[str, Tensor]
+    words: dict[str, NDArray[np.int64]]
+    known: dict[object, Read]
+
+    def operand(self, operand: Operand, box: Mapping[str, Index], *, factor: bool) -> Operand:
+        match operand:
+            case Read():
+                return operand
+            case Constant(value=value):
+                if factor and value == 1:
+                    return operand
+                word = self._checked(value, operand)
+                return self._scalar(word)
+            case Ordinal(value=affine):
+                return self._ordinal(affine, operand, box)
+
+    def _checked(self, value: Fraction | int, operand: Constant | Ordinal) -> int:
+        if not self.format.holds(value):
+            labels = (Label(operand.span, "here"),) if operand.span else ()
+            raise TablaError(
+                f"the value {float(value):g} does not fit {self.format}", *labels, hint="use more integer bits"
+            )
+        return self.format.nearest(value)
+
+    def _scalar(self, word: int) -> Read:
+        if word not in self.known:
+            name = f"constant.{len(self.known)}"
+            self.tensors[name] = Tensor(name=name, shape=(), role="constant", origin=name)
+            self.words[name] = np.array(word, dtype=np.int64)
+            self.known[word] = Read(tensor=name)
+        return self.known[word]
+
+    def _ordinal(self, affine: Affine, operand: Ordinal, box: Mapping[str, Index]) -> Read:
+        indices = tuple(box[n] for n in affine.names)
+        low, high = affine.bounds(box)
+        for end in (low, high):
+            self._checked(end, operand)
+        # A table per index range: subscripts start at 0, so the range's low end is taken off.
+        key = (affine, tuple((i.low, i.high) for i in indices))
+        if key not in self.known:
+            name = f"constant.{len(self.known)}"
+            values = np.array(affine.constant, dtype=np.int64)
+            for index in indices:
+                steps = affine.coefficient(index.name) * np.arange(index.low, index.high, dtype=np.int64)
+                values = np.add.outer(values, steps)
+            self.tensors[name] = Tensor(name=name, shape=tuple(i.extent for i in indices), role="constant", origin=name)
+            self.words[name] = values << self.format.fraction
+            self.known[key] = Read(tensor=name)
+        name = self.known[key].tensor
+        return Read(tensor=name, subscripts=tuple(Affine.make(-i.low, {i.name: 1}) for i in indices))
+
+
+def materialise(graph: Graph, format: Format) -> Materialised:
+    """Replace constants and ordinals by reads of constant tensors. Raises `TablaError` for a value out of range."""
+    pool = _Pool(format, dict(graph.tensors), {}, {})
+    statements = tuple(_statement(s, pool) for s in graph.statements)
+    return Materialised(graph=replace(graph, tensors=pool.tensors, statements=statements), words=pool.words)
+
+
+def _statement(statement: Statement, pool: _Pool) -> Statement:
+    box = statement.box
+    operation: Operation
+    match statement.operation:
+        case Linear(terms=terms) as linear:
+            operation = replace(
+                linear,
+                terms=tuple(
+                    replace(t, factors=tuple(pool.operand(f, box, factor=len(t.factors) == 2) for f in t.factors))
+                    for t in terms
+                ),
+            )
+        case Compare(left=left, right=right) as compare:
+            operation = replace(
+                compare, left=pool.operand(left, box, factor=False), right=pool.operand(right, box, factor=False)
+            )
+        case Divide(left=left, right=right) as divide:
+            operation = replace(
+                divide, left=pool.operand(left, box, factor=False), right=pool.operand(right, box, factor=False)
+            )
+        case Function(operand=operand) as function:
+            operation = replace(function, operand=pool.operand(operand, box, factor=False))
+        case Product(operand=operand) as product:
+            operation = replace(product, operand=pool.operand(operand, box, factor=False))
+    return replace(statement, operation=operation)

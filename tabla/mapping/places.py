@@ -1,0 +1,65 @@
+"""Places: where a tensor's words lie in the array.
+
+A tensor may have several places. `root`: row-major in a root memory. `lane`: one axis is spread over lanes, element e of
+it in lane ``e mod P``, row ``e div P``; the other axes and the rows lie in each lane's memory. `every`: each lane holds all of it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+Kind = Literal["root", "lane", "every"]
+Bank = Literal["data", "memory", "model", "interim"]
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Spot:
+    """A kind of place without an address: the kind, and the spread axis of `lane` (-1 otherwise)."""
+
+    kind: Kind
+    axis: int = -1
+
+    def __str__(self) -> str:
+        return f"lane[{self.axis}]" if self.kind == "lane" else self.kind
+
+
+ROOT = Spot("root")
+EVERY = Spot("every")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Place:
+    """A tensor at a spot: `banks` that hold it at the same address `base` (root: `data` or `memory`)."""
+
+    tensor: str
+    spot: Spot
+    shape: tuple[int, ...]
+    pes: int
+    banks: tuple[Bank, ...]
+    base: int = 0
+
+    @property
+    def rows(self) -> int:
+        """Rows of the spread axis in one lane (1 for other kinds)."""
+        return -(-self.shape[self.spot.axis] // self.pes) if self.spot.kind == "lane" else 1
+
+    @property
+    def strides(self) -> tuple[int, ...]:
+        """Address stride of each axis; the spread axis counts rows."""
+        extents = [self.rows if self.spot.kind == "lane" and d == self.spot.axis else n for d, n in enumerate(self.shape)]
+        strides, total = [0] * len(extents), 1
+        # The spread axis innermost: rows of one vector lie side by side.
+        order = sorted(range(len(extents)), key=lambda d: (self.spot.kind == "lane" and d == self.spot.axis, d))
+        for d in reversed(order):
+            strides[d] = total
+            total *= extents[d]
+        return tuple(strides)
+
+    @property
+    def words(self) -> int:
+        """Words of one memory that it takes."""
+        total = 1
+        for d, n in enumerate(self.shape):
+            total *= self.rows if self.spot.kind == "lane" and d == self.spot.axis else n
+        return total

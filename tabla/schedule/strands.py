@@ -1,0 +1,103 @@
+"""Strands: hardware loop nests with a start cycle, one list a unit (docs/decisions/0003-machine.md, 3.2)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+Cycles = NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Address:
+    """``base + sum(stride * counter)``, one stride per loop level, outermost first; `window` adds the sample's offset."""
+
+    base: int = 0
+    strides: tuple[int, ...] = ()
+    window: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Operation:
+    """One operation: symbols or numbers of its fields, and its generators. A field not named is 0 (its first choice)."""
+
+    fields: Mapping[str, str | int]
+    addresses: Mapping[str, Address] = field(default_factory=dict)
+
+    def field(self, name: str, default: str | int = 0) -> str | int:
+        """Value of a field."""
+        return self.fields.get(name, default)
+
+    def with_fields(self, **changes: str | int) -> Operation:
+        """The same operation with some fields changed."""
+        return replace(self, fields={**self.fields, **changes})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Strand:
+    """A loop nest over a body of operations.
+
+    `counts` outermost first, every count >= 1; slot k of iteration n issues at ``start + (n * len(body) + k) *
+    interval``; `reduce` innermost levels accumulate. `comment` says what it computes, for people.
+    """
+
+    unit: str
+    start: int
+    body: tuple[Operation, ...]
+    counts: tuple[int, ...] = ()
+    interval: int = 1
+    reduce: int = 0
+    comment: str = ""
+
+    @property
+    def iterations(self) -> int:
+        """Product of the counts."""
+        n = 1
+        for count in self.counts:
+            n *= count
+        return n
+
+    @property
+    def length(self) -> int:
+        """Cycles for which the unit is taken."""
+        return self.iterations * len(self.body) * self.interval
+
+    @property
+    def end(self) -> int:
+        """First cycle in which the unit is free again."""
+        return self.start + self.length
+
+    def at(self, start: int) -> Strand:
+        """The same strand at another start."""
+        return replace(self, start=start)
+
+    def cycles(self, slot: int) -> Cycles:
+        """Issue cycles of a body slot, one per iteration, in order."""
+        step = len(self.body) * self.interval
+        return self.start + slot * self.interval + step * np.arange(self.iterations, dtype=np.int64)
+
+    def values(self, address: Address) -> NDArray[np.int64]:
+        """Values of a generator, one per iteration, in order."""
+        total = np.array([address.base], dtype=np.int64)
+        for count, stride in zip(self.counts, address.strides, strict=True):
+            total = np.add.outer(total, stride * np.arange(count, dtype=np.int64)).reshape(-1)
+        return total
+
+    def last(self) -> NDArray[np.bool_]:
+        """For each iteration, whether it is the last of its reduction."""
+        return self._edge(-1)
+
+    def first(self) -> NDArray[np.bool_]:
+        """For each iteration, whether it is the first of its reduction."""
+        return self._edge(0)
+
+    def _edge(self, which: int) -> NDArray[np.bool_]:
+        inner = 1
+        for count in self.counts[len(self.counts) - self.reduce :]:
+            inner *= count
+        marks = np.zeros(inner, dtype=np.bool_)
+        marks[which] = True
+        return np.tile(marks, self.iterations // inner)
