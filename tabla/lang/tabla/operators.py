@@ -1,0 +1,53 @@
+"""What TABLA can compute: operators, functions of values, and group functions over iterators."""
+
+from __future__ import annotations
+
+from enum import Enum
+
+
+class Operator(Enum):
+    """A binary operator; comparisons give 0 or 1."""
+
+    ADD = "+"
+    SUBTRACT = "-"
+    MULTIPLY = "*"
+    DIVIDE = "/"
+    LESS = "<"
+    LESS_EQUAL = "<="
+    GREATER = ">"
+    GREATER_EQUAL = ">="
+    EQUAL = "=="
+    NOT_EQUAL = "!="
+
+
+class Function(Enum):
+    """A function of values: ``sigmoid(t) = 1/(1+exp(-t))``, ``sig_sym(t) = tanh(t)``,
+    ``gaussian(t) = exp(-t*t)``, natural ``log``; the others as in mathematics."""
+
+    SIGMOID = "sigmoid"
+    SIG_SYM = "sig_sym"
+    GAUSSIAN = "gaussian"
+    LOG = "log"
+    EXP = "exp"
+    SQRT = "sqrt"
+    TANH = "tanh"
+    ABS = "abs"
+    MIN = "min"
+    MAX = "max"
+
+
+class GroupFunction(Enum):
+    """A function over the range of one or more iterators; ``norm[i](e) = sqrt(sum[i](e*e))``."""
+
+    SUM = "sum"
+    PI = "pi"
+    NORM = "norm"
+
+
+FUNCTIONS = {function.value: function for function in Function} | {"sigmoid_symmetric": Function.SIG_SYM}
+GROUP_FUNCTIONS = {function.value: function for function in GroupFunction}
+
+
+def arity(function: Function) -> int:
+    """How many arguments `function` takes."""
+    return 2 if function in (Function.MIN, Function.MAX) else 1

@@ -1,0 +1,168 @@
+"""Text to syntax tree: runs the LALR parser, reports what it cannot read, goes on at the next semicolon."""
+
+from __future__ import annotations
+
+import copy
+from dataclasses import replace
+from functools import cache
+from typing import Any
+
+import ply.lex as ply_lex  # type: ignore[import-untyped]
+import ply.yacc as ply_yacc  # type: ignore[import-untyped]
+
+from tabla.lang.tabla.expectation import acceptable, describe
+from tabla.lang.tabla.faults import Faults
+from tabla.lang.tabla.lexer import KEYWORDS, Lexeme, Token, read_tokens
+from tabla.lang.tabla.syntax import Assignment, Broken, Item, Reference, expressions_of
+from tabla.source import Label, Source, Span
+
+# Every later walk over an expression recurses; Python stops at 1000 frames, a level costs two or three.
+MAX_DEPTH = 150
+
+
+@cache
+def _tables() -> Any:
+    import tabla.lang.tabla.grammar as rules
+
+    return ply_yacc.yacc(module=rules, write_tables=False, debug=False, errorlog=ply_yacc.NullLogger())
+
+
+class _Reading:
+    """One parse: the tokens, how far it is, and what to do at a token that does not fit."""
+
+    def __init__(self, source: Source, faults: Faults) -> None:
+        self.source, self.faults = source, faults
+        self.tokens = read_tokens(source, faults)
+        self.position = 0
+        self.cut_short = False
+        # A copy shares the tables but not the stacks, so that parses do not meet.
+        self.parser: Any = copy.copy(_tables())
+        self.parser.errorfunc, self.parser.errorok = self.meet, True
+
+    def run(self) -> tuple[Item, ...]:
+        items: tuple[Item, ...] = self.parser.parse(lexer=self, tokenfunc=self.next)
+        checked: list[Item] = []
+        done = 0
+        for item in items:
+            end = item.span.end
+            checked.append(self._with_names(item, done) if isinstance(item, Broken) else self._bounded(item))
+            done = end
+        return tuple(checked)
+
+    def next(self) -> Token | None:
+        if self.position >= len(self.tokens):
+            return None
+        self.position += 1
+        return self.tokens[self.position - 1]
+
+    def meet(self, token: Token | None) -> Token | None:
+        """PLY calls this at a token that does not fit; after errok(), what is given back is read instead."""
+        if self.cut_short:
+            return None
+        kinds = acceptable(self.parser)
+        at = self.position - 1 if token is not None else self.position
+        if "SEMICOLON" in kinds and self._begins_statement(at):
+            return self._insert_semicolon(at)
+        found = f"'{token.value.text}'" if token is not None else "the end of the file"
+        span = token.value.span if token is not None else self._after(at)
+        message = f"expected {describe(kinds)}, not {found}"
+        self.faults.add(message, span, also=self._opened(kinds), hint=self._cure(at, kinds))
+        if token is not None:
+            return None
+        # PLY gives up at the end of the text; a closing semicolon lets it keep what it has read.
+        self.cut_short = True
+        self.parser.errok()
+        return self._semicolon(span)
+
+    def _insert_semicolon(self, at: int) -> Token:
+        span = self._after(at)
+        self.faults.add("missing ';'", span, "expected here", hint="every statement ends with a semicolon")
+        self.position = at
+        self.parser.errok()
+        return self._semicolon(span)
+
+    def _begins_statement(self, at: int) -> bool:
+        """Whether the token `at` looks like the start of a new statement (the end of the text counts)."""
+        if at >= len(self.tokens):
+            return True
+        if self.tokens[at].type in KEYWORDS.values():
+            return True
+        if self.tokens[at].type != "NAME":
+            return False
+        depth = 0
+        for token in self.tokens[at + 1 :]:
+            match token.type:
+                case "LBRACKET":
+                    depth += 1
+                case "RBRACKET":
+                    depth -= 1
+                case "ASSIGN":
+                    return depth == 0
+                case "SEMICOLON":
+                    return False
+                case _ if depth == 0:
+                    return False
+        return False
+
+    def _after(self, at: int) -> Span:
+        end = self.tokens[at - 1].value.span.end if at else 0
+        return Span(source=self.source, start=end, end=end)
+
+    def _semicolon(self, span: Span) -> Token:
+        token: Token = ply_lex.LexToken()
+        token.type, token.value, token.lexpos = "SEMICOLON", Lexeme(text=";", span=span), span.start
+        token.lineno = 0  # type: ignore[attr-defined]
+        return token
+
+    def _opened(self, kinds: frozenset[str]) -> tuple[Label, ...]:
+        """The bracket that the fault leaves open, if closing it was possible."""
+        opener = "LPAREN" if "RPAREN" in kinds else "LBRACKET" if "RBRACKET" in kinds else None
+        for symbol in reversed(self.parser.symstack):
+            if symbol.type == opener:
+                return (Label(symbol.value.span, "opened here"),)
+        return ()
+
+    def _cure(self, at: int, kinds: frozenset[str]) -> str | None:
+        token = self.tokens[at] if at < len(self.tokens) else None
+        before = self.tokens[at - 1] if at else None
+        match token.type if token is not None else None:
+            case "ASSIGN" if "EQUAL" in kinds:
+                return "a comparison is written '=='; a statement ends with ';' before the next begins"
+            case "ASSIGN" if before is not None and before.type in KEYWORDS.values():
+                return f"'{before.value.text}' is a keyword; choose another name"
+            case "PLUS" if "MINUS" in kinds:
+                return "leave out the '+'"
+            case "COMMA" if "RBRACKET" in kinds:
+                return "each subscript has its own brackets: a[i][j]"
+            case "COLON" if "RBRACKET" in kinds:
+                return "a range stands in an iterator's declaration only: iterator i[0:n];"
+            case kind if kind in KEYWORDS.values() and token is not None:
+                return f"'{token.value.text}' is a keyword and cannot be a name"
+            case _:
+                return None
+
+    def _with_names(self, item: Broken, start: int) -> Broken:
+        names = frozenset(
+            token.value.text
+            for token in self.tokens
+            if token.type == "NAME" and start <= token.lexpos < item.span.end
+        )
+        return replace(item, names=names)
+
+    def _bounded(self, item: Item) -> Item:
+        for expression in expressions_of(item):
+            if expression.depth > MAX_DEPTH:
+                self.faults.add(
+                    f"this expression is nested {expression.depth} deep, the limit is {MAX_DEPTH}",
+                    expression.span,
+                    hint="give a part of it a name, in a statement of its own",
+                )
+                target = frozenset({item.target.name.text}) if isinstance(item, Assignment) else frozenset()
+                declared = frozenset(e.name.text for e in expressions_of(item) if isinstance(e, Reference))
+                return Broken(names=target or declared, span=item.span)
+        return item
+
+
+def read(source: Source, faults: Faults) -> tuple[Item, ...]:
+    """The statements of `source` in order; what cannot be read is noted in `faults` and becomes `Broken`."""
+    return _Reading(source, faults).run()

@@ -1,0 +1,115 @@
+"""What each name stands for, statement by statement."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator as IteratorOf
+from dataclasses import dataclass, field
+from fractions import Fraction
+
+from tabla.lang.tabla.faults import Faults, did_you_mean
+from tabla.lang.tabla.lexer import Lexeme
+from tabla.lang.tabla.program import Iterator, Kind, Variable
+from tabla.lang.tabla.regions import Region
+from tabla.source import Label, Span
+
+
+@dataclass(slots=True, kw_only=True)
+class Known:
+    """A variable as far as the text has been read.
+
+    `shape` is None for a temporary: its extent is the last element assigned anywhere. `region` holds the
+    elements that have a value, `constant` the value of a scalar known from the text; `read` says whether the
+    value that it has now was read; `mentioned` whether the text speaks of it at all.
+    """
+
+    name: str
+    kind: Kind
+    rank: int
+    span: Span
+    shape: tuple[int, ...] | None = None
+    region: Region = field(default_factory=Region)
+    constant: Fraction | None = None
+    read: bool = False
+    mentioned: bool = True
+
+    @property
+    def given(self) -> bool:
+        """Whether every element has a value from the outside."""
+        return self.kind in (Kind.INPUT, Kind.LABEL, Kind.MODEL)
+
+    def variable(self) -> Variable:
+        """The finished variable, once the whole text has been read."""
+        shape = self.shape if self.shape is not None else self.region.extents()
+        return Variable(name=self.name, kind=self.kind, shape=shape, span=self.span)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Spoilt:
+    """A name whose declaration is at fault, or that was reported already: nothing more is said about it."""
+
+
+Symbol = Known | Iterator | Spoilt
+
+
+class Symbols:
+    """All names, in the order of their first mention."""
+
+    def __init__(self, faults: Faults, later: dict[str, Span]) -> None:
+        self._faults = faults
+        self._later = later
+        self._symbols: dict[str, Symbol] = {}
+
+    def __iter__(self) -> IteratorOf[Symbol]:
+        return iter(self._symbols.values())
+
+    def get(self, name: str) -> Symbol | None:
+        """What `name` stands for now, None if nothing."""
+        return self._symbols.get(name)
+
+    def spoil(self, name: str) -> None:
+        """Say nothing more about `name`."""
+        self._symbols[name] = Spoilt()
+
+    def replace(self, known: Known) -> None:
+        """Let the name of `known` stand for it, whatever it stood for."""
+        self._symbols[known.name] = known
+
+    def enter(self, symbol: Known | Iterator) -> None:
+        """Let a new name stand for `symbol`; a fault is noted, and the old meaning stays, if it has one."""
+        match self._symbols.get(symbol.name):
+            case None:
+                self._symbols[symbol.name] = symbol
+            case Known(mentioned=False):
+                self._symbols[symbol.name] = symbol
+            case Spoilt():
+                pass
+            case (Known() | Iterator()) as old:
+                self._faults.add(
+                    f"'{symbol.name}' is declared twice",
+                    symbol.span,
+                    also=[Label(old.span, "first here")],
+                    hint="give one of them another name",
+                )
+
+    def find(self, name: Lexeme, *, purpose: str = "read here") -> Known | Iterator | None:
+        """What `name` stands for; None if nothing good, which has been noted as a fault then."""
+        match self._symbols.get(name.text):
+            case None:
+                self._faults.add(
+                    f"'{name.text}' is not declared and has no value",
+                    name.span,
+                    purpose,
+                    hint=self._cure(name.text),
+                )
+                self.spoil(name.text)
+                return None
+            case Spoilt():
+                return None
+            case (Known() | Iterator()) as symbol:
+                return symbol
+
+    def _cure(self, name: str) -> str:
+        if name in self._later:
+            return f"it gets one on line {self._later[name].line}; statements run in order"
+        names = [*(n for n, s in self._symbols.items() if not isinstance(s, Spoilt)), *self._later]
+        return did_you_mean(name, names) or f"declare it, or give it a value first: {name} = ...;"
