@@ -9,13 +9,13 @@ from typing import assert_never
 from tabla.lang.tabla import syntax
 from tabla.lang.tabla.affine import Affine
 from tabla.lang.tabla.check_expressions import ExpressionChecker, with_subscripts
-from tabla.lang.tabla.constants import parse_number
+from tabla.lang.tabla.constants import constant_value, parse_number
 from tabla.lang.tabla.declarations import Declarer
 from tabla.lang.tabla.faults import Faults, did_you_mean
 from tabla.lang.tabla.program import Assignment, Expression, Iterator, Kind, Number, Program
 from tabla.lang.tabla.regions import Region
 from tabla.lang.tabla.symbols import Known, Symbols
-from tabla.source import Label, Source, Span
+from tabla.source import Label, Source, Span, TablaError
 
 _RATE = "mu"
 
@@ -168,7 +168,7 @@ class Checker:
                 return None
 
     def _left(self, node: syntax.Reference) -> tuple[Affine, ...] | None:
-        """The subscripts of the left side, which binds their iterators, each once; None after a noted fault."""
+        """The subscripts of the left side, which binds their iterators, each once; None after a fault."""
         everything = frozenset(symbol.name for symbol in self._symbols if isinstance(symbol, Iterator))
         subscripts = self._expressions.subscripts(node, everything)
         if subscripts is None:
@@ -238,7 +238,12 @@ class Checker:
 
     def _constant(self, item: syntax.Assignment, known: Known, value: Expression) -> Expression:
         """The value of a scalar, replaced where the command line says so; `known` keeps what is known."""
-        known.constant = self._expressions.known(value)
+        try:
+            known.constant = constant_value(value)
+        except TablaError as fault:
+            self._faults.include(fault)
+            self._symbols.spoil(known.name)
+            return value
         if known.constant is not None and (given := self._defines.get(known.name)) is not None:
             self._used.add(known.name)
             known.constant = given

@@ -71,7 +71,11 @@ class ExpressionChecker:
         expression = self.check(node, frozenset())
         if expression is None:
             return None
-        value = self.known(expression)
+        try:
+            value = constant_value(expression)
+        except TablaError as fault:
+            self._faults.include(fault)
+            return None
         if value is None:
             self._faults.add(
                 f"{what} must be known from the text",
@@ -84,14 +88,6 @@ class ExpressionChecker:
         else:
             return int(value)
         return None
-
-    def known(self, expression: Expression) -> Fraction | None:
-        """`constant_value`, its faults noted."""
-        try:
-            return constant_value(expression)
-        except TablaError as fault:
-            self._faults.include(fault)
-            return None
 
     def subscripts(self, node: syntax.Reference, bound: frozenset[str]) -> tuple[Affine, ...] | None:
         """The subscripts of `node`, each affine; None after a noted fault."""
@@ -146,9 +142,11 @@ class ExpressionChecker:
             return True
         name, dimensions = node.name.text, _counted(known.rank, "dimension")
         self._faults.add(
-            f"'{name}' has {dimensions}, not {len(node.subscripts)}",
+            f"'{name}' has {dimensions}, but {_counted(len(node.subscripts), 'subscript')} here",
             node.span,
-            also=[Label(known.span, "first assigned here" if known.shape is None else "declared here")],
+            also=[Label(known.span, "first assigned here" if known.shape is None else "declared here")]
+            if known.mentioned
+            else (),
             hint=f"write {with_subscripts(known)}",
         )
         return False
@@ -163,9 +161,10 @@ class ExpressionChecker:
                 return self._iterator(node, symbol, bound)
             case Known():
                 # A name that is read badly is read all the same.
-                symbol.read = symbol.mentioned = True
+                symbol.read = True
                 if subscripts is None or not self.rank(node, symbol):
                     return None
+                symbol.mentioned = True
                 if symbol.constant is not None:
                     return Constant(name=symbol.name, value=symbol.constant, span=node.span)
                 if symbol.shape is not None and not self.bounds(node, subscripts, symbol.shape):
@@ -268,14 +267,15 @@ class ExpressionChecker:
 
     def _call(self, node: syntax.Call, bound: frozenset[str]) -> Expression | None:
         name = node.name
-        arguments = [self.check(argument, bound) for argument in node.arguments]
-        if (function := FUNCTIONS.get(name.text)) is None:
-            self._unknown_function(name)
-            return None
-        if node.subscripts:
+        function = FUNCTIONS.get(name.text)
+        if function is not None and node.subscripts:
             self._faults.add(
                 f"'{name.text}' is not a group function and takes no iterator", node.subscripts[0].span
             )
+            return None
+        arguments = [self.check(argument, bound) for argument in node.arguments]
+        if function is None:
+            self._unknown_function(name)
             return None
         if len(arguments) != arity(function):
             expected = _counted(arity(function), "argument")

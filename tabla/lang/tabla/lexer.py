@@ -145,6 +145,7 @@ def t_error(t: Token) -> None:
     text = run.group() if run else lexer.lexdata[lexer.lexpos]
     span = Span(source=lexer.source, start=lexer.lexpos, end=lexer.lexpos + len(text))
     kind = "character" if len(text) == 1 else "characters"
+    lexer.strays.append(span.start)
     lexer.faults.add(f"stray {kind} {_quoted(text)}", span, hint=_cure(text))
     lexer.skip(len(text))
 
@@ -161,7 +162,8 @@ def _shortened(text: str) -> str:
 
 def _quoted(text: str) -> str:
     shown = _shortened(text)
-    return f"'{shown}'" if shown.isprintable() else " ".join(f"U+{ord(c):04X}" for c in shown)
+    mark = '"' if "'" in shown else "'"
+    return f"{mark}{shown}{mark}" if shown.isprintable() else " ".join(f"U+{ord(c):04X}" for c in shown)
 
 
 def _cure(text: str) -> str | None:
@@ -190,10 +192,13 @@ def _lexer() -> Any:
     return ply_lex.lex(module=rules, reflags=int(re.VERBOSE), errorlog=ply_lex.NullLogger())
 
 
-def read_tokens(source: Source, faults: Faults) -> list[Token]:
-    """All tokens of `source`, in order; what is not a token is noted in `faults` and skipped."""
+def read_tokens(source: Source, faults: Faults) -> tuple[list[Token], list[int]]:
+    """All tokens of `source`, in order; what is not a token is noted in `faults` and skipped.
+
+    The second list says where the skipped characters stood.
+    """
     lexer = _lexer().clone()
-    lexer.source, lexer.faults = source, faults
+    lexer.source, lexer.faults, lexer.strays = source, faults, []
     lexer.input(source.text)
     found: list[Token] = []
     while (token := lexer.token()) is not None:
@@ -201,4 +206,4 @@ def read_tokens(source: Source, faults: Faults) -> list[Token]:
         span = Span(source=source, start=token.lexpos, end=lexer.lexpos)
         token.value = Lexeme(text=token.value, span=span)
         found.append(token)
-    return found
+    return found, lexer.strays

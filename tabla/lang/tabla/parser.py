@@ -32,7 +32,7 @@ class _Reading:
 
     def __init__(self, source: Source, faults: Faults) -> None:
         self.source, self.faults = source, faults
-        self.tokens = read_tokens(source, faults)
+        self.tokens, self.strays = read_tokens(source, faults)
         self.position = 0
         self.cut_short = False
         # A copy shares the tables but not the stacks, so that parses do not meet.
@@ -63,6 +63,9 @@ class _Reading:
         at = self.position - 1 if token is not None else self.position
         if "SEMICOLON" in kinds and self._begins_statement(at):
             return self._insert_semicolon(at)
+        if token is not None and any(self._after(at).start <= s < token.lexpos for s in self.strays):
+            # The stray character before it is noted already, and is why the token does not fit.
+            return None
         found = f"'{token.value.text}'" if token is not None else "the end of the file"
         span = token.value.span if token is not None else self._after(at)
         message = f"expected {describe(kinds)}, not {found}"

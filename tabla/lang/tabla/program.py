@@ -160,7 +160,7 @@ class Program:
 
     `variables` come in the order of their first mention, `assignments` and `gradients` in the order of the
     text. `learning_rate` is the last value of ``mu`` (1 if it has none); `learning_rate_span` is where it got
-    it. `outputs` are what an inference program (one without gradients) returns: the variables whose last value
+    it. `outputs` are what an inference program (one without gradients) returns: variables whose last value
     nothing else reads. `defines_used` are the names of command-line definitions that had an effect.
     """
 

@@ -99,7 +99,7 @@ class Symbols:
                     f"'{name.text}' is not declared and has no value",
                     name.span,
                     purpose,
-                    hint=self._cure(name.text),
+                    hint=self._cure(name),
                 )
                 self.spoil(name.text)
                 return None
@@ -108,7 +108,10 @@ class Symbols:
             case (Known() | Iterator()) as symbol:
                 return symbol
 
-    def _cure(self, name: str) -> str:
+    def _cure(self, read: Lexeme) -> str:
+        name = read.text
+        if name in self._later and self._later[name].start < read.span.start:
+            return f"a statement reads what was there before it; start with {name} = ...;"
         if name in self._later:
             return f"it gets one on line {self._later[name].line}; statements run in order"
         names = [*(n for n, s in self._symbols.items() if not isinstance(s, Spoilt)), *self._later]

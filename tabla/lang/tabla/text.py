@@ -1,4 +1,4 @@
-"""The checked tree as text: TABLA again, with every size, range and constant a number. It parses to itself."""
+"""The checked tree as text: TABLA again, every size, range and constant a number. It parses to itself."""
 
 from __future__ import annotations
 

@@ -1,0 +1,2 @@
+model_input x[2][2];
+a = x[0,1];

@@ -1,0 +1,3 @@
+model_input;
+model ;
+gradient -> w;

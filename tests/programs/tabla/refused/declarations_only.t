@@ -1,0 +1,2 @@
+model_input x[3];
+model w[3];

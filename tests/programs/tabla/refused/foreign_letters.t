@@ -1,0 +1,3 @@
+größe = 3;
+model_input x[größe];
+a = x[0];

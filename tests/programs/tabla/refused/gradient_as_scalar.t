@@ -1,0 +1,2 @@
+model w[3]; gradient g -> w;
+g = 1;

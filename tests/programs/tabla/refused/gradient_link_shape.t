@@ -1,0 +1,2 @@
+model w[3];
+gradient g[3] -> w[4];

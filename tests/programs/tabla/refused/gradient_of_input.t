@@ -1,0 +1,2 @@
+model_input x[3];
+gradient g[3] -> x;

@@ -1,0 +1,1 @@
+a = 1e300; a = a * a; a = a * a; a = a * a; a = a * a; a = a * a; model_input x[a];

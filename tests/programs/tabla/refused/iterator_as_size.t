@@ -1,0 +1,2 @@
+iterator i[0:3];
+model_input x[i];

@@ -1,0 +1,2 @@
+iterator i[3:3];
+iterator j[4:0];

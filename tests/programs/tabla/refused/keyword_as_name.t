@@ -1,0 +1,2 @@
+model = 3;
+a = gradient + 1;

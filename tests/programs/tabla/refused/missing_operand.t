@@ -1,0 +1,4 @@
+model_input x;
+a = x + ;
+b = * x;
+c = x * / x;

@@ -1,0 +1,1 @@
+model_input x; a = x b = x;

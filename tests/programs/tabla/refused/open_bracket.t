@@ -1,0 +1,3 @@
+model_input x[3];
+a = x[1;
+b = x 1];

@@ -1,0 +1,3 @@
+model_input x;
+a = (x + 1;
+b = 3 * ((x);

@@ -1,0 +1,2 @@
+model_input mu; model w; gradient g -> w;
+g = mu;

@@ -1,0 +1,1 @@
+model_input x; n = x * 2; model_input y[n];

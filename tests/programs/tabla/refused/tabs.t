@@ -1,0 +1,2 @@
+	model_input	x;
+	a	=	x	+	z;

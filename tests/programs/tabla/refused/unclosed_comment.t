@@ -1,0 +1,3 @@
+model_input x;
+a = x; /* and so on
+b = x;

@@ -1,0 +1,1 @@
+gradient g[3] -> w[3];

@@ -1,0 +1,1 @@
+iterator i[0:n];
