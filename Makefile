@@ -1,0 +1,60 @@
+# Every target sets itself up: a virtual environment in .venv with what that target needs, from the Python index.
+#
+#   make demo      examples/logistic.t and a real data set -> Verilog -> trains in simulation
+#   make test      lint, then the test suite (installs Icarus Verilog, g++ and perl with apt where it may)
+#   make test-all  the same with the slow tests
+#   make lint      ruff, and mypy --strict on the package as it is installed
+#   make bench     time and memory of gen, speed of each simulation engine
+#   make clean
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip --disable-pip-version-check
+PYTEST := $(BIN)/python -m pytest
+# Two workers suit the smallest check machines; `make test WORKERS=8` on a larger one.
+WORKERS ?= 2
+
+.PHONY: help demo test test-all lint bench simulators clean
+.DEFAULT_GOAL := help
+
+help:
+	@sed -n 's/^#   //p' Makefile
+
+$(VENV)/created:
+	$(PYTHON) -m venv $(VENV)
+	@touch $@
+
+# One stamp per set of extras; a change of setup.cfg installs again.
+$(VENV)/demo: $(VENV)/created setup.cfg pyproject.toml
+	$(PIP) install --quiet --editable '.[data]'
+	@touch $@
+
+$(VENV)/test: $(VENV)/created setup.cfg pyproject.toml
+	$(PIP) install --quiet --editable '.[all,test]'
+	@touch $@ $(VENV)/demo
+
+demo: $(VENV)/demo
+	$(BIN)/python -m tabla.examples demo
+
+simulators:
+	@sh .ci/simulators
+
+test: lint simulators
+	$(PYTEST) --numprocesses $(WORKERS) --dist worksteal -m 'not slow'
+
+test-all: lint simulators
+	$(PYTEST) --numprocesses $(WORKERS) --dist worksteal
+
+# mypy reads the package as pip installs it: the map of setup.cfg is then in force, and a folder that it forgets shows.
+lint: $(VENV)/test
+	$(BIN)/ruff check .
+	rm -rf .lint
+	$(PIP) install --quiet --no-deps --no-index --no-build-isolation --target .lint/pkg .
+	cd .lint/pkg && ../../$(BIN)/python -m mypy --config-file ../../setup.cfg --cache-dir ../../.mypy_cache -p tabla
+
+bench: $(VENV)/test simulators
+	$(BIN)/python -m benchmarks
+
+clean:
+	rm -rf $(VENV) .lint build *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -1,0 +1,1 @@
+"""Learning on a machine: data, what to measure, the loop over epochs."""

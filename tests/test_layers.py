@@ -1,0 +1,170 @@
+"""Who may import whom, and that setup.cfg lists every package.
+
+The order of the rooms is the data flow: text, graph, schedule, program, hardware. A new room is a line here.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from configparser import ConfigParser
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+BESIDE = ("hw", "sim", "templates", "examples")
+_COMPILER = {"source", "lang", "templates", "ir", "lower", "passes", "mapping", "schedule", "program"}
+_EVERYTHING = {*_COMPILER, "hw", "sim", "training", "report", "examples", "_version"}
+
+# Every room may import itself and `source`.
+MAY: dict[str, set[str]] = {
+    "source": set(),
+    "_version": set(),
+    "lang": set(),
+    "templates": {"lang"},
+    "ir": set(),
+    "lower": {"lang", "ir"},
+    "passes": {"ir"},
+    "mapping": {"ir", "templates"},
+    "schedule": {"ir", "templates", "mapping"},
+    "program": {"ir", "templates", "mapping", "schedule"},
+    "hw": {"templates", "program"},
+    # lang: the cycle model reads machine.td with our TableGen front end, not through program/layout.py
+    "sim": {"lang", "ir", "templates", "schedule", "program", "hw"},
+    "examples": set(),
+    "training": {"ir"},
+    "report": {*_COMPILER, "hw", "sim", "_version"},
+    "driver": _EVERYTHING,
+    "commands": {*_EVERYTHING, "driver"},
+    "cli": {*_EVERYTHING, "driver", "commands"},
+    "__main__": {"cli"},
+    # the public names; driver only when it is asked for, so that `import tabla` stays light
+    "__init__": {"driver", "_version"},
+}
+# A witness that shares code with the accused is no witness.
+FORBIDDEN = {"sim/cycle_model.py": {"tabla.hw", "tabla.program.layout"}}
+MAY_PRINT = {"cli.py", "__main__.py"}
+PRINTS = {"print", "sys.exit", "exit", "quit"}
+TEXTS = {".py", ".md", ".t", ".td", ".cfg", ""}
+
+
+def rooms(root: Path) -> Iterator[tuple[str, Path]]:
+    """Every room with its files."""
+    for path in sorted((root / "tabla").iterdir()):
+        if path.suffix == ".py" or (path.is_dir() and any(path.rglob("*.py"))):
+            yield path.stem, path
+    for name in BESIDE:
+        if (root / name).is_dir():
+            yield name, root / name
+
+
+def files(where: Path) -> list[Path]:
+    """The Python files of a room."""
+    return sorted(where.rglob("*.py")) if where.is_dir() else [where]
+
+
+def imported(tree: ast.AST) -> Iterator[tuple[int, int, str]]:
+    """(line, level, dotted name) of every import, those inside functions too."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from ((node.lineno, 0, alias.name) for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            module = node.module or ""
+            if module == "tabla":
+                yield from ((node.lineno, node.level, f"tabla.{alias.name}") for alias in node.names)
+            else:
+                yield node.lineno, node.level, module
+
+
+def faults(root: Path) -> Iterator[str]:
+    """Imports against the data flow."""
+    for room, where in rooms(root):
+        if room not in MAY:
+            yield f"{where}: a room that tests/test_layers.py does not know"
+            continue
+        for path in files(where):
+            relative = path.relative_to(root).as_posix()
+            for line, level, name in imported(ast.parse(path.read_text(encoding="utf-8"))):
+                top, _, rest = name.partition(".")
+                to = rest.split(".")[0]
+                if level > 1:
+                    yield f"{relative}:{line}: no '..' imports"
+                if level:
+                    continue
+                if top in BESIDE:
+                    yield f"{relative}:{line}: say tabla.{name}"
+                if name.startswith(tuple(FORBIDDEN.get(relative, ()))):
+                    yield f"{relative}:{line}: may not import {name}"
+                public = room in ("examples", "commands") and to in ("TablaError", "compile", "")
+                if top == "tabla" and not public and to not in MAY[room] | {room, "source"}:
+                    yield f"{relative}:{line}: {room} may not import {to or 'tabla itself'}"
+
+
+def unlisted(root: Path) -> set[str]:
+    """Packages in setup.cfg without a folder, and folders without a line there."""
+    configuration = ConfigParser()
+    configuration.read(root / "setup.cfg")
+    found = set()
+    for top in ("tabla", *BESIDE):
+        for path in (root / top).rglob("__init__.py"):
+            parts = path.parent.relative_to(root).parts
+            found.add(".".join(parts if top == "tabla" else ("tabla", *parts)))
+    return found ^ set(configuration["options"]["packages"].split())
+
+
+def test_rooms_import_with_the_data_flow() -> None:
+    assert list(faults(ROOT)) == []
+
+
+def test_setup_cfg_lists_every_package() -> None:
+    assert unlisted(ROOT) == set()
+
+
+def test_only_the_command_line_prints_and_exits() -> None:
+    found = []
+    for _, where in rooms(ROOT):
+        for path in files(where):
+            if path.name in MAY_PRINT:
+                continue
+            for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+                if isinstance(node, ast.Call) and ast.unparse(node.func) in PRINTS:
+                    found.append(f"{path.relative_to(ROOT)}:{node.lineno}")
+    assert found == []
+
+
+def test_hardware_keeps_its_annotations() -> None:
+    """Amaranth reads the annotations of component members; as strings they are no members."""
+    for path in files(ROOT / "hw"):
+        assert "from __future__ import annotations" not in path.read_text(encoding="utf-8"), path
+
+
+def test_no_machine_paths_in_the_tree() -> None:
+    """Nothing that only one machine has: home folders and the like."""
+    pattern = re.compile(r"/(?:root|home|work)/[a-z]")
+    for top in ("tabla", *BESIDE, "tests", "docs", "benchmarks", ".ci"):
+        for path in sorted((ROOT / top).rglob("*")):
+            if path.is_file() and path.suffix in TEXTS and path != Path(__file__):
+                found = pattern.search(path.read_text(encoding="utf-8", errors="replace"))
+                assert found is None, f"{path}: {found}"
+
+
+@pytest.mark.parametrize(
+    ("room", "text", "complaint"),
+    [
+        ("tabla/ir/new.py", "from tabla.lower import tabla", "ir may not import lower"),
+        ("tabla/ir/new.py", "def f():\n    import tabla.driver", "ir may not import driver"),
+        ("hw/new.py", "from tabla.ir.graph import Graph", "hw may not import ir"),
+        ("tabla/lower/new.py", "import templates", "say tabla.templates"),
+        ("sim/cycle_model.py", "from tabla.hw import emit", "may not import tabla.hw"),
+        ("tabla/driver.py", "from ..x import y", "no '..' imports"),
+        ("tabla/corner.py", "", "does not know"),
+    ],
+)
+def test_the_rules_bite(tmp_path: Path, room: str, text: str, complaint: str) -> None:
+    path = tmp_path / room
+    path.parent.mkdir(parents=True)
+    (tmp_path / "tabla").mkdir(exist_ok=True)
+    path.write_text(text)
+    assert any(complaint in fault for fault in faults(tmp_path)), list(faults(tmp_path))
