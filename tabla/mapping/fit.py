@@ -1,0 +1,121 @@
+"""Which ways a statement fits the array, and what each asks of its operands.
+
+* `root`: every operand at the root; always possible.
+* `lane`: an output index runs over the lanes; operands that mention it lie spread along it, the others come over the bus or
+  lie in every lane.
+* `tree`: a reduced index runs over the lanes and the tree adds; terms without it are added at the root.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+from tabla.ir.graph import Affine, Compare, Graph, Linear, Operation, Read, Statement
+from tabla.mapping.places import EVERY, ROOT, Spot
+
+Way = Literal["root", "lane", "tree"]
+MOST_SLOTS = 12
+"""Most operations of a strand body; longer sums are unrolled at the root."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fit:
+    """A way to compute a statement: `index` runs over lanes with element ``index + offset`` in lane ``mod P``.
+
+    `needs` are the spots that operands must have; `bus` is the tensor that arrives over the bus, if any.
+    """
+
+    way: Way
+    index: str = ""
+    offset: int = 0
+    needs: tuple[tuple[str, Spot], ...] = ()
+    bus: str = ""
+
+
+def spread(subscripts: tuple[Affine, ...], index: str) -> tuple[int, int] | None:
+    """The (axis, offset) at which `index` appears alone with coefficient 1, or None if it does not fit lanes."""
+    axes = [d for d, s in enumerate(subscripts) if index in s.names]
+    if len(axes) != 1 or subscripts[axes[0]].names != (index,) or subscripts[axes[0]].coefficient(index) != 1:
+        return None
+    return axes[0], subscripts[axes[0]].constant
+
+
+def common_reduction(statement: Statement) -> bool:
+    """Whether all terms sum over the same indices or none, and fit one body: one strand can hold them."""
+    if not isinstance(statement.operation, Linear):
+        return True
+    sets = {frozenset(t.reduce) for t in statement.operation.terms if t.reduce}
+    return len(sets) <= 1 and len(statement.operation.terms) <= MOST_SLOTS
+
+
+def _rides(tensor: str, operands: Operation, index: str) -> bool:
+    """Whether one free operand can come over the bus: as an addend, beside a local factor, or in a comparison."""
+    match operands:
+        case Linear(terms=terms):
+            uses = [t for t in terms if any(isinstance(f, Read) and f.tensor == tensor for f in t.factors)]
+            if len(uses) != 1:
+                return False
+            others = [f for f in uses[0].factors if not (isinstance(f, Read) and f.tensor == tensor)]
+            if len(uses[0].factors) == 2:
+                return len(others) == 1 and isinstance(others[0], Read)
+            return uses[0].sign > 0 and not uses[0].reduce
+        case Compare(left=left, right=right):
+            return [isinstance(o, Read) and o.tensor == tensor for o in (left, right)].count(True) == 1
+        case _:
+            return False
+
+
+def _lane_reads(
+    operation: Operation, reads: tuple[Read, ...], index: str, target: tuple[int, int] | None, graph: Graph, pes: int, static: frozenset[str]
+) -> tuple[int, tuple[tuple[str, Spot], ...], str] | None:
+    needs: set[tuple[str, Spot]] = set()
+    offsets = [] if target is None else [target[1]]
+    free: list[str] = []
+    for read in reads:
+        if any(index in s.names for s in read.subscripts):
+            found = spread(read.subscripts, index)
+            if found is None:
+                return None
+            offsets.append(found[1])
+            needs.add((read.tensor, Spot("lane", found[0])))
+        else:
+            free.append(read.tensor)
+    if not offsets or len({o % pes for o in offsets}) > 1:
+        return None
+    bus = ""
+    # The largest free operand takes the bus; the others, and constants, lie in every lane.
+    riders = {t for t in free if t not in static and free.count(t) == 1 and _rides(t, operation, index)}
+    if riders:
+        bus = min(riders, key=lambda t: (-graph.tensors[t].size, t))
+        needs.add((bus, ROOT))
+    needs |= {(t, EVERY) for t in free if t != bus}
+    return offsets[0], tuple(sorted(needs)), bus
+
+
+def fits(statement: Statement, graph: Graph, pes: int, static: frozenset[str]) -> Iterator[Fit]:
+    """All ways, `root` last. `static` tensors never change while samples run and are free to lie anywhere."""
+    operation = statement.operation
+    plain = isinstance(operation, Linear | Compare) and common_reduction(statement)
+    if plain:
+        for index in statement.indices:
+            target = spread(statement.write, index.name)
+            if target is None:
+                continue
+            found = _lane_reads(operation, statement.reads, index.name, target, graph, pes, static)
+            if found is not None:
+                yield Fit(way="lane", index=index.name, offset=found[0], needs=found[1], bus=found[2])
+    if plain and isinstance(operation, Linear):
+        for index in statement.reduced:
+            up = [t for t in operation.terms if index.name in t.reduce]
+            down = [t for t in operation.terms if not t.reduce]
+            if not up or len(up) + len(down) != len(operation.terms):
+                continue
+            lane_reads = tuple(f for t in up for f in t.factors if isinstance(f, Read))
+            found = _lane_reads(Linear(terms=tuple(up)), lane_reads, index.name, None, graph, pes, static)
+            if found is not None:
+                root = {(f.tensor, ROOT) for t in down for f in t.factors if isinstance(f, Read)}
+                needs = tuple(sorted(set(found[1]) | root))
+                yield Fit(way="tree", index=index.name, offset=found[0], needs=needs, bus=found[2])
+    yield Fit(way="root", needs=tuple(sorted({(r.tensor, ROOT) for r in statement.reads})))

@@ -1,0 +1,185 @@
+"""The search for a mapping: where each tensor has its home, and which way each statement is computed.
+
+Homes of models are enumerated (each axis spread, or root), statements follow in order with a small beam; the estimate counts
+issue slots, moves and latencies. The caller schedules the best few candidates exactly and takes the fastest.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Mapping as Map
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from tabla.ir.graph import Graph, Statement
+from tabla.mapping.fit import Fit, fits, spread
+from tabla.mapping.places import EVERY, ROOT, Spot
+
+BEAM = 4
+MOST_COMBINATIONS = 36
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Mapping:
+    """A candidate: the fit of each statement, the home of each tensor, further spots it is copied to, and the estimate."""
+
+    fits: tuple[Fit, ...]
+    homes: Map[str, Spot]
+    copies: tuple[tuple[str, Spot], ...]
+    estimate: float
+
+
+@dataclass(frozen=True, slots=True)
+class _State:
+    fits: tuple[Fit, ...]
+    homes: tuple[tuple[str, Spot], ...]
+    copies: frozenset[tuple[str, Spot]]
+    cost: float
+
+
+def static_tensors(graph: Graph) -> frozenset[str]:
+    """Tensors that no sample changes: constants, and models without an update."""
+    return frozenset(
+        t.name for t in graph.tensors.values() if t.role == "constant" or (t.role == "model" and t.name not in graph.updates)
+    )
+
+
+def work(statement: Statement) -> int:
+    """Points of the statement's boxes, all terms together: issue slots at one multiplier."""
+    points = 1
+    for index in (*statement.indices, *statement.reduced):
+        points *= index.extent
+    operation = statement.operation
+    terms = getattr(operation, "terms", ())
+    products = max(1, sum(1 for t in terms if len(t.factors) == 2))
+    return points * products
+
+
+class Search:
+    """Candidates for one graph on `pes` lanes."""
+
+    def __init__(self, graph: Graph, *, pes: int) -> None:
+        self.graph = graph
+        self.pes = pes
+        self.static = static_tensors(graph)
+        self.streamed = frozenset(t.name for t in graph.tensors.values() if t.role in ("input", "label"))
+        self.model_of = {n: m for m, n in graph.updates.items()}
+        self.results = {t for _, t in graph.results}
+        self._fits = {s.id: tuple(fits(s, graph, pes, self.static)) for s in graph.statements}
+        self._shared = self._shared_homes()
+
+    def candidates(self, most: int) -> list[Mapping]:
+        """The best `most` mappings by estimate, ties by order."""
+        found: list[Mapping] = []
+        for homes in self._model_homes():
+            found += self._beam(homes)
+        found.sort(key=lambda m: m.estimate)
+        unique: list[Mapping] = []
+        for mapping in found:
+            if all(m.fits != mapping.fits or m.homes != mapping.homes for m in unique):
+                unique.append(mapping)
+        return unique[:most]
+
+    def _shared_homes(self) -> dict[str, frozenset[Spot]]:
+        """For tensors that several statements write: the homes that all of them can write."""
+        homes: dict[str, frozenset[Spot]] = {}
+        for statement in self.graph.statements:
+            ours = frozenset(self._home(statement, fit) for fit in self._fits[statement.id])
+            homes[statement.target] = homes.get(statement.target, ours) & ours
+        return homes
+
+    @staticmethod
+    def _home(statement: Statement, fit: Fit) -> Spot:
+        found = spread(statement.write, fit.index) if fit.way == "lane" else None
+        return Spot("lane", found[0]) if found else ROOT
+
+    def _model_homes(self) -> list[dict[str, Spot]]:
+        models = [m for m in self.graph.updates]
+        options: list[list[Spot]] = []
+        for model in models:
+            axes = self._useful_axes(model)
+            options.append([*(Spot("lane", a) for a in axes), ROOT])
+        total = 1
+        for option in options:
+            total *= len(option)
+        if total <= MOST_COMBINATIONS:
+            return [dict(zip(models, choice, strict=True)) for choice in itertools.product(*options)]
+        return self._descend(models, options)
+
+    def _descend(self, models: Sequence[str], options: Sequence[Sequence[Spot]]) -> list[dict[str, Spot]]:
+        """Too many combinations: improve one model's home at a time, from all-first, keeping what was seen."""
+        current = {m: o[0] for m, o in zip(models, options, strict=True)}
+        seen = [dict(current)]
+        for model, option in zip(models, options, strict=True):
+            tried = [{**current, model: spot} for spot in option]
+            costs = [min((m.estimate for m in self._beam(t)), default=float("inf")) for t in tried]
+            current = tried[costs.index(min(costs))]
+            seen.append(dict(current))
+        return seen
+
+    def _useful_axes(self, model: str) -> list[int]:
+        """Axes along which every update of the model can run over lanes."""
+        axes: set[int] | None = None
+        for statement in self.graph.writers(self.graph.updates[model]):
+            ours = {home.axis for fit in self._fits[statement.id] if (home := self._home(statement, fit)) != ROOT}
+            axes = ours if axes is None else axes & ours
+        return sorted(axes or ())
+
+    def _beam(self, homes: Map[str, Spot]) -> list[Mapping]:
+        states = [_State((), tuple(sorted(homes.items())), frozenset(), 0.0)]
+        for statement in self.graph.statements:
+            following = [n for state in states for n in self._extend(state, statement)]
+            following.sort(key=lambda s: s.cost)
+            states = following[:BEAM]
+        return [
+            Mapping(fits=s.fits, homes=dict(s.homes), copies=tuple(sorted(s.copies)), estimate=s.cost) for s in states
+        ]
+
+    def _extend(self, state: _State, statement: Statement) -> list[_State]:
+        homes = dict(state.homes)
+        target = statement.target
+        wanted = homes.get(self.model_of.get(target, target))
+        out: list[_State] = []
+        for fit in self._fits[statement.id]:
+            home = self._home(statement, fit)
+            if home not in self._shared[target] or (wanted is not None and home != wanted):
+                continue
+            copies, cost = set(state.copies), self._cost(statement, fit)
+            for tensor, spot in fit.needs:
+                cost += self._bring(tensor, spot, homes, copies)
+            new = dict(homes)
+            if target not in self.model_of:
+                new[target] = home
+                if target in self.results and home != ROOT and wanted is None:
+                    cost += self._bring(target, ROOT, new, copies)
+            out.append(_State((*state.fits, fit), tuple(sorted(new.items())), frozenset(copies), state.cost + cost))
+        return out
+
+    def _bring(self, tensor: str, spot: Spot, homes: Map[str, Spot], copies: set[tuple[str, Spot]]) -> float:
+        """Cost of having a tensor at a spot; notes the copy."""
+        if homes.get(tensor) == spot or (tensor, spot) in copies:
+            return 0.0
+        size = self.graph.tensors[tensor].size
+        copies.add((tensor, spot))
+        if tensor in self.static:
+            return 0.0
+        if tensor in self.streamed:
+            # Words that arrive one a beat may bind the stream; spread ones come S at a time.
+            return 0.3 * size if spot != Spot("lane", spot.axis) else 0.3 * size / self.pes
+        home = homes[tensor]
+        cost = 0.0
+        if home.kind == "lane" and spot != ROOT and (tensor, ROOT) not in copies:
+            copies.add((tensor, ROOT))
+            cost += size + 14
+        if home.kind == "lane" and spot == ROOT:
+            return cost + size + 14
+        return cost + (size if spot.kind == "lane" or spot == EVERY else 0) + 8
+
+    def _cost(self, statement: Statement, fit: Fit) -> float:
+        slots = work(statement)
+        if fit.way == "root":
+            return slots + 5
+        extent = statement.box[fit.index].extent
+        rows = -(-(extent + fit.offset % self.pes) // self.pes)
+        # Root and lanes work side by side, so issue slots of the array weigh as they are.
+        return slots / extent * rows + (14 if fit.way == "tree" else 8) + (8 if fit.bus else 0)

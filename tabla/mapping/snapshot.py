@@ -1,0 +1,94 @@
+"""Snapshots of models that two updates read crosswise.
+
+An update may overwrite its model only after every read of the old words. When updates read each other's models
+(``u - e*v`` and ``v - e*u``), no order exists; a copy of the model, read instead, makes one. A copy changes no word.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import networkx as nx
+
+from tabla.ir.graph import (
+    Affine,
+    Compare,
+    Divide,
+    Function,
+    Graph,
+    Index,
+    Linear,
+    Operand,
+    Operation,
+    Product,
+    Read,
+    Statement,
+    Tensor,
+    Term,
+)
+
+
+def snapshot(graph: Graph) -> Graph:
+    """Insert copies where updates depend on each other in a circle."""
+    copied = _circular(graph)
+    if not copied:
+        return graph
+    tensors = dict(graph.tensors)
+    statements: list[Statement] = []
+    for model in sorted(copied):
+        tensor = tensors[model]
+        name = f"{model}.old"
+        tensors[name] = Tensor(name=name, shape=tensor.shape, role="value", origin=tensor.origin, span=tensor.span)
+        indices = tuple(Index(name=f"axis{d}", low=0, high=n) for d, n in enumerate(tensor.shape))
+        subscripts = tuple(Affine.make(0, {i.name: 1}) for i in indices)
+        term = Term(factors=(Read(tensor=model, subscripts=subscripts),))
+        statements.append(
+            Statement(
+                id=len(statements), target=name, write=subscripts, indices=indices,
+                operation=Linear(terms=(term,)), span=tensor.span,
+            )
+        )  # fmt: skip
+    next_of = {graph.updates[m]: m for m in graph.updates}
+    for statement in graph.statements:
+        own = next_of.get(statement.target)
+        moved = _rename(statement, copied, own) if own is not None else statement
+        statements.append(replace(moved, id=len(statements)))
+    return replace(graph, tensors=tensors, statements=tuple(statements))
+
+
+def _circular(graph: Graph) -> set[str]:
+    """Models that some update of a circle reads, apart from the very word that it replaces."""
+    next_of = {graph.updates[m]: m for m in graph.updates}
+    edges: nx.DiGraph[str] = nx.DiGraph()
+    for statement in graph.statements:
+        if (own := next_of.get(statement.target)) is None:
+            continue
+        for read in statement.reads:
+            if read.tensor in graph.updates and not (read.tensor == own and read.subscripts == statement.write):
+                edges.add_edge(own, read.tensor)
+    circular: set[str] = set()
+    for component in nx.strongly_connected_components(edges):
+        circular |= {b for a, b in edges.edges if a in component and b in component}
+    return circular
+
+
+def _rename(statement: Statement, copied: set[str], own: str) -> Statement:
+    def operand(o: Operand) -> Operand:
+        if isinstance(o, Read) and o.tensor in copied and not (o.tensor == own and o.subscripts == statement.write):
+            return replace(o, tensor=f"{o.tensor}.old")
+        return o
+
+    operation: Operation
+    match statement.operation:
+        case Linear(terms=terms) as linear:
+            new = tuple(replace(t, factors=tuple(operand(f) for f in t.factors)) for t in terms)
+            operation = replace(linear, terms=new)
+        case Compare(left=left, right=right) as compare:
+            operation = replace(compare, left=operand(left), right=operand(right))
+        case Divide(left=left, right=right) as divide:
+            operation = replace(divide, left=operand(left), right=operand(right))
+        case Function(operand=o) as function:
+            operation = replace(function, operand=operand(o))
+        case Product(operand=o) as product:
+            operation = replace(product, operand=operand(o))
+    return replace(statement, operation=operation)

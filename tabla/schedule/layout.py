@@ -1,0 +1,136 @@
+"""Addresses: every place of a mapping gets banks and a base in the memories of the array."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping as Map
+from dataclasses import dataclass, field, replace
+
+from tabla.ir.graph import Graph, Product
+from tabla.mapping.places import EVERY, ROOT, Bank, Place, Spot
+from tabla.mapping.search import Mapping, static_tensors
+
+Key = tuple[str, Spot]
+
+SCRATCH = Spot("root", 0)
+"""The place of a Product's partial words: one run of them per output element."""
+
+
+@dataclass(slots=True)
+class Layout:
+    """Places by (tensor, spot). `twin` holds lane copies, in `interim`, of streamed tensors that clash in `data`."""
+
+    graph: Graph
+    pes: int
+    places: dict[Key, Place] = field(default_factory=dict)
+    twins: dict[Key, Place] = field(default_factory=dict)
+
+    def place(self, tensor: str, spot: Spot) -> Place:
+        """The place of a tensor at a spot; the next value of a model lies where the model lies."""
+        return self.places[(self.owner(tensor), spot)]
+
+    def owner(self, tensor: str) -> str:
+        """The model that a next value belongs to, else the tensor itself."""
+        return next((m for m, n in self.graph.updates.items() if n == tensor), tensor)
+
+    def sources(self, tensor: str, spot: Spot) -> tuple[tuple[Bank, Place], ...]:
+        """Every bank in which a lane can read it."""
+        place = self.place(tensor, spot)
+        found = [(bank, place) for bank in place.banks]
+        if twin := self.twins.get((self.owner(tensor), spot)):
+            found.append(("interim", twin))
+        return tuple(found)
+
+    def widen(self, tensor: str, spot: Spot) -> bool:
+        """Give a lane tensor a second bank; False if it has one already."""
+        key = (self.owner(tensor), spot)
+        place = self.places[key]
+        if place.banks == ("data",):
+            if key in self.twins:
+                return False
+            self.twins[key] = replace(place, banks=("interim",))
+            return True
+        if len(place.banks) > 1:
+            return False
+        self.places[key] = replace(place, banks=("model", "interim"))
+        return True
+
+
+def first_layout(graph: Graph, mapping: Mapping, *, pes: int) -> Layout:
+    """Banks by role: streamed words in `data`, loaded ones in `model`, computed ones in `interim`; the root in two memories."""
+    layout = Layout(graph, pes)
+    static = static_tensors(graph)
+    keys: set[Key] = set()
+    for tensor, spot in (*mapping.homes.items(), *mapping.copies):
+        keys.add((layout.owner(tensor), spot))
+    for tensor, spot in sorted(keys):
+        record = graph.tensors[tensor]
+        banks: tuple[Bank, ...]
+        if record.role in ("input", "label"):
+            banks = ("data",)
+        elif spot == ROOT:
+            banks = ("memory",)
+        elif tensor in static or (record.role == "model" and mapping.homes.get(tensor) == spot):
+            banks = ("model",)
+        else:
+            banks = ("interim",)
+        layout.places[(tensor, spot)] = Place(
+            tensor=tensor, spot=spot, shape=record.shape, pes=pes, banks=banks
+        )
+    for statement in graph.statements:
+        if isinstance(statement.operation, Product):
+            steps = 1
+            for index in statement.reduced:
+                steps *= index.extent
+            shape = (*(i.extent for i in statement.indices), steps + 1)
+            layout.places[(statement.target, SCRATCH)] = Place(
+                tensor=statement.target, spot=SCRATCH, shape=shape, pes=pes, banks=("memory",)
+            )
+    return layout
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Depths:
+    """Words used of each memory: per lane, or of the root; windows of the data memories count one sample."""
+
+    model: int
+    data: int
+    interim: int
+    root_data: int
+    root_memory: int
+
+
+def allocate(layout: Layout) -> Depths:
+    """Give every place a base. A place in two banks has one address, so both banks advance together."""
+    used: dict[str, int] = {"model": 0, "data": 0, "interim": 0, "root data": 0, "root memory": 0}
+
+    def put(table: dict[Key, Place], key: Key) -> None:
+        place = table[key]
+        names = [f"root {b}" if place.spot.kind == "root" else b for b in place.banks]
+        base = max(used[n] for n in names)
+        table[key] = replace(place, base=base)
+        for name in names:
+            used[name] = base + place.words
+
+    # Shared addresses first: both banks are level then, and no gap opens.
+    order = sorted(layout.places, key=lambda k: (-len(layout.places[k].banks), k))
+    for key in order:
+        put(layout.places, key)
+    for key in sorted(layout.twins):
+        put(layout.twins, key)
+    return Depths(
+        model=used["model"], data=used["data"], interim=used["interim"],
+        root_data=used["root data"], root_memory=used["root memory"],
+    )  # fmt: skip
+
+
+def preloaded(layout: Layout, mapping_static: frozenset[str]) -> Map[Key, Place]:
+    """Places whose words are loaded with the models: models at home, constants, models that never change."""
+    return {
+        key: place
+        for key, place in sorted(layout.places.items())
+        if key[0] in mapping_static
+        or (layout.graph.tensors[key[0]].role == "model" and place.banks[0] in ("model", "memory"))
+    }
+
+
+__all__ = ["EVERY", "ROOT", "SCRATCH", "Depths", "Key", "Layout", "allocate", "first_layout", "preloaded"]

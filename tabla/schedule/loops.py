@@ -1,0 +1,81 @@
+"""Loop nests of statements, and addresses as strides over them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from tabla.ir.graph import Affine, Index
+from tabla.mapping.places import Place
+from tabla.schedule.strands import Address
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Loop:
+    """A counter from 0. The index is ``low + counter``; for the lane index, ``low`` and the counter count rows of P."""
+
+    name: str
+    count: int
+    low: int = 0
+    lane: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Lanes:
+    """The index over lanes: element ``index + offset`` lies in lane ``mod pes``."""
+
+    index: Index
+    offset: int
+    pes: int
+
+    @property
+    def loop(self) -> Loop:
+        """The loop over rows."""
+        low = (self.index.low + self.offset) // self.pes
+        high = (self.index.high - 1 + self.offset) // self.pes
+        return Loop(name=self.index.name, count=high - low + 1, low=low, lane=True)
+
+    def bounds(self, loops: Sequence[Loop]) -> dict[str, Address]:
+        """Generators `low` and `high`: which lanes are active in each row."""
+        row = self.loop.low
+        strides = tuple(-self.pes if loop.lane else 0 for loop in loops)
+        return {
+            "low": Address(base=self.index.low + self.offset - row * self.pes, strides=strides),
+            "high": Address(base=self.index.high + self.offset - row * self.pes, strides=strides),
+        }
+
+
+def plain(index: Index) -> Loop:
+    """The loop of an index that runs in time."""
+    return Loop(name=index.name, count=index.extent, low=index.low)
+
+
+def address(
+    place: Place, subscripts: Sequence[Affine], loops: Sequence[Loop], lanes: Lanes | None = None, *, window: bool = False
+) -> Address:
+    """Address of a read or a write at `place` under `loops`."""
+    base, strides = place.base, [0] * len(loops)
+    position = {loop.name: level for level, loop in enumerate(loops)}
+    for axis, (subscript, stride) in enumerate(zip(subscripts, place.strides, strict=True)):
+        if place.spot.kind == "lane" and axis == place.spot.axis:
+            assert lanes is not None and subscript.names == (lanes.index.name,)
+            level = position[lanes.index.name]
+            base += stride * ((subscript.constant - lanes.offset) // lanes.pes + loops[level].low)
+            strides[level] += stride
+            continue
+        base += stride * subscript.constant
+        for name, coefficient in subscript.coefficients:
+            level = position[name]
+            base += stride * coefficient * loops[level].low
+            strides[level] += stride * coefficient
+    return Address(base=base, strides=tuple(strides), window=window)
+
+
+def trimmed(address_: Address, loops: Sequence[Loop]) -> tuple[int, int]:
+    """(levels kept, iterations folded): the innermost loops on which the address does not depend, folded away."""
+    kept = len(loops)
+    folded = 1
+    while kept and address_.strides[kept - 1] == 0:
+        kept -= 1
+        folded *= loops[kept].count
+    return kept, folded

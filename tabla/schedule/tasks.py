@@ -1,0 +1,93 @@
+"""Tasks: the strands of one statement or move, rigid to each other, with all that they touch."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping as Map
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tabla.schedule.layout import Key
+from tabla.schedule.strands import Address, Cycles, Strand
+
+NEVER = np.iinfo(np.int64).min // 4
+LATE = np.iinfo(np.int64).max // 4
+
+MemoryKey = tuple[Key, bool]
+"""A place, and whether its twin in `interim` is meant."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Access:
+    """One generator's words: the first and the last cycle at which each address of a place is touched.
+
+    Cycles are relative to the task, addresses to the place's base; `first` is LATE and `last` NEVER where nothing is touched.
+    """
+
+    key: MemoryKey
+    first: Cycles
+    last: Cycles
+
+    @staticmethod
+    def of(key: MemoryKey, strand: Strand, slot: int, address: Address, *, base: int, words: int) -> Access:
+        """Collect from a strand's slot."""
+        cycles, at = strand.cycles(slot), strand.values(replace(address, base=address.base - base))
+        first: NDArray[np.int64] = np.full(words, LATE, dtype=np.int64)
+        last: NDArray[np.int64] = np.full(words, NEVER, dtype=np.int64)
+        np.minimum.at(first, at, cycles)
+        np.maximum.at(last, at, cycles)
+        return Access(key=key, first=first, last=last)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scalar:
+    """A scalar result that shows in a root register: `show` is the cycle, `register` which one."""
+
+    tensor: str
+    register: str
+    show: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Port:
+    """An operand of a one-shot root operation that may be forwarded: where it is, and when it is needed."""
+
+    tensor: str
+    strand: int
+    slot: int
+    port: str
+    cycle: int
+    access: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Task:
+    """Strands with starts relative to the task's cycle 0.
+
+    `bus` is (first arrival, last use) of what it puts there, `holds` the scalar tensor that then stays on the bus; `wants`
+    is a scalar that must be on the bus from `wants_cycles[0]` to `wants_cycles[1]`. `function` is the span in which its function
+    results show. `after` names tasks that must come first for reasons that no memory shows.
+    """
+
+    name: str
+    strands: tuple[Strand, ...]
+    reads: tuple[Access, ...] = ()
+    writes: tuple[Access, ...] = ()
+    bus: tuple[int, int] | None = None
+    holds: str = ""
+    wants: str = ""
+    wants_cycles: tuple[int, int] = (0, 0)
+    function: tuple[int, int] | None = None
+    scalars: tuple[Scalar, ...] = ()
+    ports: tuple[Port, ...] = ()
+    fed: Task | None = None
+    statement: int = -1
+    produces: tuple[str, ...] = ()
+    comment: str = ""
+    details: Map[str, str] = field(default_factory=dict)
+
+    @property
+    def length(self) -> int:
+        """From cycle 0 to the end of its last strand."""
+        return max(s.end for s in self.strands)
