@@ -82,7 +82,7 @@ class Affine:
         return low, high
 
     def __str__(self) -> str:
-        parts = []
+        parts: list[str] = []
         for name, c in self.coefficients:
             sign = "-" if c < 0 else "+" if parts else ""
             parts.append(f"{sign}{'' if abs(c) == 1 else f'{abs(c)}*'}{name}")
@@ -93,7 +93,7 @@ class Affine:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tensor:
-    """A named array of words. `shape` () is a scalar. `name` is unique in the graph; `origin` is the user's name."""
+    """A named array of words; shape () is a scalar. `name` is unique, `origin` is the user's name."""
 
     name: str
     shape: tuple[int, ...]
@@ -199,8 +199,8 @@ Operation = Linear | Compare | Function | Divide | Product
 class Statement:
     """``target[write] = operation`` for every point of the output box.
 
-    `indices` are the output indices (every one appears in `write`, so that no element is written twice), `reduced`
-    the indices that terms sum over. `id` is the position in the graph.
+    `indices` are the output indices (every one appears in `write`, so that no element is written twice),
+    `reduced` the indices that terms sum over. `id` is the position in the graph.
     """
 
     id: int
@@ -237,8 +237,8 @@ class Statement:
 class Graph:
     """Tensors by name (in order of definition), statements in a valid order, models' next values, results.
 
-    `updates` maps a model to the tensor of its next value; `results` are (shown name, tensor) to return per sample;
-    `notes` are warnings for the user (quantisation and such).
+    `updates` maps a model to the tensor of its next value; `results` are (shown name, tensor) to return per
+    sample; `notes` are warnings for the user (quantisation and such).
     """
 
     name: str

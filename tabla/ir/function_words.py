@@ -1,0 +1,139 @@
+"""What the function unit computes, bit for bit, on arrays of words (``docs/decisions/0004-functions.md``).
+
+All steps fit 64-bit integers in every format of at most 32 bits; the notes beside the wide ones say why.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import assert_never
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tabla.ir.format import Format
+from tabla.ir.functions import EXPONENT_BITS, Table, exp_point, table
+from tabla.ir.graph import FunctionName
+
+Words = NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Applied:
+    """Result words (the shape of the arguments), how many saturated, how many lay outside the domain."""
+
+    words: Words
+    overflows: int = 0
+    domain_errors: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class _Arrays:
+    base: Words
+    slope: Words
+    exponent: Words
+
+
+@lru_cache(maxsize=256)
+def _arrays(made: Table) -> _Arrays:
+    def array(numbers: tuple[int, ...]) -> Words:
+        return np.array(numbers, dtype=np.int64)
+
+    return _Arrays(base=array(made.base), slope=array(made.slope), exponent=array(made.exponent))
+
+
+def apply(name: FunctionName, words: Words, fmt: Format) -> Applied:
+    """One function on an array of words, each inside the range of the format."""
+    match name:
+        case "sigmoid" | "tanh" | "gaussian":
+            return _direct(table(name, fmt), words, fmt)
+        case "exp":
+            return _exp(table(name, fmt), words, fmt)
+        case "log":
+            return _log(table(name, fmt), words, fmt)
+        case "sqrt":
+            return _sqrt(words, fmt)
+        case _:
+            assert_never(name)
+
+
+def divide(left: Words, right: Words, fmt: Format) -> Applied:
+    """``floor(left * 2^F / right + 1/2)`` saturated; arrays that broadcast. Divisor 0 is a domain error."""
+    left, right = np.broadcast_arrays(left, right)
+    nought = right == 0
+    divisor = np.where(nought, 1, right)
+    # |left| <= 2^31 and F <= 30, so the doubled numerator stays within 2^62 + 2^31.
+    quotient = ((left << (fmt.fraction + 1)) + divisor) // (divisor << 1)
+    exact = _saturated(quotient, fmt)
+    saturated = (exact != quotient) & ~nought
+    words = np.where(nought, np.where(left >= 0, fmt.highest, fmt.lowest), exact)
+    return Applied(
+        words=words, overflows=int(np.count_nonzero(saturated)), domain_errors=int(np.count_nonzero(nought))
+    )
+
+
+def _saturated(words: Words, fmt: Format) -> Words:
+    return np.minimum(np.maximum(words, fmt.lowest), fmt.highest)
+
+
+def _between(made: Table, position: Words, fraction: Words, offset: Words | int = 0) -> Words:
+    """The chord's value, rounded to whole units; `offset` is a further table entry added before rounding."""
+    arrays = _arrays(made)
+    # Entries have at most 38 bits and a shift at most 21 (or few bits and a shift up to 29):
+    # 60 bits hold the sum.
+    value = ((arrays.base[position] + offset) << made.shift) + arrays.slope[position] * fraction
+    rounded: Words = (value + (1 << (made.shift + made.guard - 1))) >> (made.shift + made.guard)
+    return rounded
+
+
+def _direct(made: Table, words: Words, fmt: Format) -> Applied:
+    reach = 1 << made.reach
+    u = np.minimum(np.maximum(words, -reach), reach - 1) + reach
+    value = _between(made, u >> made.shift, u & ((1 << made.shift) - 1))
+    return Applied(words=_saturated(value, fmt))
+
+
+def _exp(made: Table, words: Words, fmt: Format) -> Applied:
+    exponent = words * made.constant
+    whole = exponent >> (fmt.fraction + EXPONENT_BITS)
+    low = (exponent >> (fmt.fraction + EXPONENT_BITS - made.fraction_bits)) & ((1 << made.fraction_bits) - 1)
+    mantissa = _between(made, low >> made.shift, low & ((1 << made.shift) - 1))
+    point = exp_point(fmt)
+    above = whole >= fmt.integer - 1
+    # Large shifts all give 0, and where the result is above the range the shift is not used.
+    shift = np.minimum(np.maximum(point - fmt.fraction - whole, 1), point + 2)
+    value = np.where(shift > point + 1, 0, (mantissa + (np.int64(1) << (shift - 1))) >> shift)
+    value = np.where(above, fmt.highest + 1, value)
+    clamped = _saturated(value, fmt)
+    return Applied(words=clamped, overflows=int(np.count_nonzero(clamped != value)))
+
+
+def _log(made: Table, words: Words, fmt: Format) -> Applied:
+    outside = words <= 0
+    inside = np.where(outside, 1, words)
+    # frexp is exact on words of 32 bits: inside = m * 2^e with 1/2 <= m < 1.
+    top = np.frexp(inside.astype(np.float64))[1].astype(np.int64) - 1
+    low = (inside << (fmt.width - 2 - top)) & ((1 << made.fraction_bits) - 1)
+    offset = _arrays(made).exponent[top]
+    value = _between(made, low >> made.shift, low & ((1 << made.shift) - 1), offset)
+    clamped = _saturated(value, fmt)
+    saturated = (clamped != value) & ~outside
+    return Applied(
+        words=np.where(outside, fmt.lowest, clamped),
+        overflows=int(np.count_nonzero(saturated)),
+        domain_errors=int(np.count_nonzero(outside)),
+    )
+
+
+def _sqrt(words: Words, fmt: Format) -> Applied:
+    outside = words < 0
+    # 31 + 30 + 2 bits: unsigned, because the square of the root's upper neighbour may reach 2^63.
+    square = np.where(outside, 0, words).astype(np.uint64) << np.uint64(fmt.fraction + 2)
+    root = np.sqrt(square.astype(np.float64)).astype(np.uint64)
+    one = np.uint64(1)
+    # float64 has 53 bits, so the root may be one too high or too low.
+    root = np.where(root * root > square, root - one, root)
+    root = np.where((root + one) * (root + one) <= square, root + one, root)
+    rounded = ((root + one) >> one).astype(np.int64)
+    return Applied(words=rounded, domain_errors=int(np.count_nonzero(outside)))

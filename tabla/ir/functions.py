@@ -1,0 +1,279 @@
+"""The function unit's tables: the integers of ``docs/decisions/0004-functions.md``, and how wrong they are.
+
+Every integer comes from ``decimal`` arithmetic with digits to spare, never from the machine's libm: the same
+format gives the same table on every computer.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from decimal import Context, Decimal, localcontext
+from functools import lru_cache
+from itertools import pairwise
+from typing import Literal, assert_never
+
+from tabla.ir.format import Format
+
+UnitName = Literal["sigmoid", "tanh", "gaussian", "exp", "log", "sqrt", "divide"]
+DirectName = Literal["sigmoid", "tanh", "gaussian"]
+Kind = Literal["direct", "exp", "log", "sqrt", "divide"]
+
+GUARD = 3
+"""Fraction bits of a table entry beyond those of a word."""
+MOST_INDEX_BITS = 11
+"""At most 2048 segments: one block RAM of 18 kbit holds the bases of a 16-bit format twice over."""
+INTERPOLATION_LIMIT = 0.25
+"""Units in the last place that the chord may add, as long as the segments suffice."""
+CLAMP_LIMIT = 0.0625
+"""Units in the last place that holding a flat end constant may add."""
+EXPONENT_BITS = 16
+"""Fraction bits of C, the word of log2(e)."""
+
+# 32-bit words with guard and the cancellation in tanh need about 25 digits.
+_EXACT = Context(prec=50)
+
+# The largest |f''| of sigmoid, tanh (both at their turning points) and gaussian (at 0).
+_CURVATURE: dict[DirectName, float] = {
+    "sigmoid": 1 / (6 * math.sqrt(3)),
+    "tanh": 4 / (3 * math.sqrt(3)),
+    "gaussian": 2.0,
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Table:
+    """The integers of one function in one format; a kind that has no use for a field leaves it 0 or empty.
+
+    `shift` bits of fraction inside a segment, `guard` extra fraction bits of `base` and `slope`; `2**reach`
+    words to either side of 0 are tabulated (direct functions); `index_bits` k, `fraction_bits` t and
+    `constant` C as in the decision; `exponent[p]` is the logarithm of a word whose top bit is p.
+    """
+
+    name: UnitName
+    kind: Kind
+    shift: int = 0
+    guard: int = 0
+    reach: int = 0
+    index_bits: int = 0
+    fraction_bits: int = 0
+    constant: int = 0
+    base: tuple[int, ...] = ()
+    slope: tuple[int, ...] = ()
+    exponent: tuple[int, ...] = ()
+
+
+@lru_cache(maxsize=256)
+def table(name: UnitName, fmt: Format) -> Table:
+    """The table of a function in a format: at most 2048 segments, at least 2, each a power of two wide."""
+    match name:
+        case "sigmoid" | "tanh" | "gaussian":
+            return _direct_table(name, fmt)
+        case "exp":
+            return _exp_table(fmt)
+        case "log":
+            return _log_table(fmt)
+        case "sqrt" | "divide":
+            return Table(name=name, kind=name)
+        case _:
+            assert_never(name)
+
+
+@lru_cache(maxsize=256)
+def error_bound(name: UnitName, fmt: Format) -> float:
+    """Largest distance, in units in the last place, from a result to the real value clamped into the format.
+
+    Half a unit for the last rounding, plus what table entries (rounded at `guard` bits), chords, held ends and
+    C add. For arguments inside the domain (log of a word > 0, root of a word >= 0, divisor not 0).
+    """
+    match name:
+        case "sigmoid" | "tanh" | "gaussian":
+            return _direct_bound(name, fmt)
+        case "exp":
+            return _exp_bound(fmt)
+        case "log":
+            chord = _log_chord(fmt, table(name, fmt).index_bits)
+            # One rounded entry from each of the two tables that are added.
+            return 0.5 + 2 * 2.0 ** -(GUARD + 1) + chord
+        case "sqrt" | "divide":
+            return 0.5
+        case _:
+            assert_never(name)
+
+
+def _round(value: Decimal, bits: int) -> int:
+    """Nearest integer to value * 2^bits, half up."""
+    with localcontext(_EXACT):
+        return math.floor(value * (1 << bits) + Decimal("0.5"))
+
+
+def _entries(values: list[Decimal], bits: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """Bases and slopes from the values at the n + 1 ends of n segments."""
+    ends = [_round(value, bits) for value in values]
+    return tuple(ends[:-1]), tuple(right - left for left, right in pairwise(ends))
+
+
+def _exactly(name: DirectName, argument: Decimal) -> Decimal:
+    """The real function, to 50 digits."""
+    with localcontext(_EXACT):
+        match name:
+            case "sigmoid":
+                return 1 / (1 + (-argument).exp())
+            case "tanh":
+                return 1 - 2 / (1 + (2 * argument).exp())
+            case "gaussian":
+                return (-argument * argument).exp()
+            case _:
+                assert_never(name)
+
+
+def _direct_table(name: DirectName, fmt: Format) -> Table:
+    reach = next((r for r in range(fmt.width - 1) if _clamp(name, fmt, r) < CLAMP_LIMIT), fmt.width - 1)
+    index_bits = next(
+        (
+            k
+            for k in range(1, MOST_INDEX_BITS)
+            if _direct_chord(name, fmt, reach + 1 - k) < INTERPOLATION_LIMIT
+        ),
+        MOST_INDEX_BITS,
+    )
+    index_bits = min(index_bits, reach + 1)
+    shift = reach + 1 - index_bits
+    with localcontext(_EXACT):
+        ends = [Decimal((i << shift) - (1 << reach)) / fmt.one for i in range((1 << index_bits) + 1)]
+    base, slope = _entries([_exactly(name, end) for end in ends], fmt.fraction + GUARD)
+    return Table(
+        name=name,
+        kind="direct",
+        shift=shift,
+        guard=GUARD,
+        reach=reach,
+        index_bits=index_bits,
+        base=base,
+        slope=slope,
+    )
+
+
+def _direct_chord(name: DirectName, fmt: Format, shift: int, start: float = 0.0) -> float:
+    """Units that chords over 2^shift words add, to arguments of magnitude `start` and more."""
+    if shift <= 0:
+        return 0.0
+    return 2.0 ** (2 * shift - fmt.fraction - 3) * _curvature(name, start)
+
+
+def _curvature(name: DirectName, start: float) -> float:
+    """Largest |f''(t)| for |t| >= start; past 2 all three only fall."""
+    if start < 2:
+        return _CURVATURE[name]
+    match name:
+        case "sigmoid":
+            return math.exp(-start)
+        case "tanh":
+            return 8 * math.exp(-2 * start)
+        case "gaussian":
+            return (4 * start * start - 2) * math.exp(-start * start)
+        case _:
+            assert_never(name)
+
+
+def _clamp(name: DirectName, fmt: Format, reach: int) -> float:
+    """Units between the last tabulated argument and the far end of the format; 0 if all is tabulated."""
+    if reach >= fmt.width - 1:
+        return 0.0
+    last = ((1 << reach) - 1) / fmt.one
+    match name:
+        case "sigmoid":
+            return fmt.one / (1 + math.exp(min(last, 700.0)))
+        case "tanh":
+            return fmt.one * 2 / (1 + math.exp(min(2 * last, 700.0)))
+        case "gaussian":
+            return fmt.one * math.exp(-last * last)
+        case _:
+            assert_never(name)
+
+
+def _direct_bound(name: DirectName, fmt: Format) -> float:
+    made = table(name, fmt)
+    inner = ((1 << made.reach) - (1 << made.shift)) / fmt.one
+    outside = _clamp(name, fmt, made.reach) + _direct_chord(name, fmt, made.shift, inner)
+    return 0.5 + 2.0 ** -(GUARD + 1) + max(_direct_chord(name, fmt, made.shift), outside)
+
+
+def exp_point(fmt: Format) -> int:
+    """Q: fraction bits of the power of two in [1, 2) that the pipeline of exp shifts into place."""
+    return fmt.width + 1
+
+
+def _exp_table(fmt: Format) -> Table:
+    fraction_bits = min(fmt.fraction + EXPONENT_BITS, 20)
+    most = min(MOST_INDEX_BITS, fraction_bits)
+    index_bits = next((k for k in range(1, most) if _exp_chord(fmt, k) < INTERPOLATION_LIMIT), most)
+    with localcontext(_EXACT):
+        ln2 = Decimal(2).ln()
+        values = [(ln2 * i / (1 << index_bits)).exp() for i in range((1 << index_bits) + 1)]
+        constant = _round(1 / ln2, EXPONENT_BITS)
+    base, slope = _entries(values, exp_point(fmt) + GUARD)
+    return Table(
+        name="exp",
+        kind="exp",
+        shift=fraction_bits - index_bits,
+        guard=GUARD,
+        index_bits=index_bits,
+        fraction_bits=fraction_bits,
+        constant=constant,
+        base=base,
+        slope=slope,
+    )
+
+
+def _exp_chord(fmt: Format, index_bits: int) -> float:
+    """Units that chords add just below the most positive word, where 2^r has its largest curvature."""
+    if index_bits >= min(fmt.fraction + EXPONENT_BITS, 20):
+        return 0.0
+    return 2.0 ** (fmt.width - 2 - 2 * index_bits - 3) * 2 * math.log(2) ** 2
+
+
+def _exp_bound(fmt: Format) -> float:
+    made = table("exp", fmt)
+    ln2 = math.log(2)
+    top = 2.0 ** (fmt.width - 1)
+    # C's error moves the exponent by `drift` per unit of x; bits dropped below `fraction_bits` only lower it.
+    drift = made.constant / 2.0**EXPONENT_BITS - 1 / ln2
+    dropped = 2.0**-made.fraction_bits if fmt.fraction + EXPONENT_BITS > made.fraction_bits else 0.0
+    largest = (fmt.integer - 1) * ln2
+    # Below 0, |x| exp(x) never exceeds 1/e.
+    positive, negative = largest * abs(drift), abs(drift) / math.e * fmt.one
+    if drift < 0:
+        under, over = top * math.expm1(ln2 * (positive + dropped)), ln2 * negative
+    else:
+        under, over = ln2 * negative + top * math.expm1(ln2 * dropped), top * math.expm1(ln2 * positive)
+    entries = 2.0 ** (fmt.width - 2 - exp_point(fmt) - 1) * (1 + 2.0**-GUARD)
+    return 0.5 + entries + max(under, over + _exp_chord(fmt, made.index_bits))
+
+
+def _log_table(fmt: Format) -> Table:
+    fraction_bits = fmt.width - 2
+    most = min(MOST_INDEX_BITS, fraction_bits)
+    index_bits = next((k for k in range(1, most) if _log_chord(fmt, k) < INTERPOLATION_LIMIT), most)
+    bits = fmt.fraction + GUARD
+    with localcontext(_EXACT):
+        ln2 = Decimal(2).ln()
+        values = [(1 + Decimal(i) / (1 << index_bits)).ln() for i in range((1 << index_bits) + 1)]
+        exponent = tuple(_round((p - fmt.fraction) * ln2, bits) for p in range(fmt.width - 1))
+    base, slope = _entries(values, bits)
+    return Table(
+        name="log",
+        kind="log",
+        shift=fraction_bits - index_bits,
+        guard=GUARD,
+        index_bits=index_bits,
+        fraction_bits=fraction_bits,
+        base=base,
+        slope=slope,
+        exponent=exponent,
+    )
+
+
+def _log_chord(fmt: Format, index_bits: int) -> float:
+    """Units that chords add just above a power of two, where the logarithm has its largest curvature."""
+    return 0.0 if index_bits >= fmt.width - 2 else 2.0 ** (fmt.fraction - 2 * index_bits - 3)
