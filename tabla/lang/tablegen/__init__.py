@@ -1,1 +1,27 @@
-"""TableGen: text -> records."""
+"""TableGen: text -> records.
+
+    records = load("opcodes.td", include_dirs=["targets"])
+    for opcode in records.of_class("Opcode"):
+        print(opcode.name, opcode["Encoding"].to_int(), opcode.span.line)
+
+The language is the one of LLVM's TableGen, old and new; `run` prints records as ``llvm-tblgen`` 14 does.
+"""
+
+from tabla.lang.tablegen.api import UNSET, Bits, Dag, DagArgument, Pending, Record, Records, Unset, Value
+from tabla.lang.tablegen.run import Action, load, loads, run
+
+__all__ = [
+    "UNSET",
+    "Action",
+    "Bits",
+    "Dag",
+    "DagArgument",
+    "Pending",
+    "Record",
+    "Records",
+    "Unset",
+    "Value",
+    "load",
+    "loads",
+    "run",
+]

@@ -1,0 +1,99 @@
+"""Records to text, byte for byte as the reference tool prints them."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any
+
+from tabla.lang.tablegen.keeper import RecordKeeper
+from tabla.lang.tablegen.literals import BitsValue, BitValue, DagValue, IntValue, ListValue, StringValue
+from tabla.lang.tablegen.record import Field, Record
+from tabla.lang.tablegen.references import RecordReference, Variable, VariableBit
+from tabla.lang.tablegen.values import UnsetValue, Value
+
+# Python abbreviates these two; the reference tool does not.
+_SHORT_ESCAPES = {r"\b": r"\u0008", r"\f": r"\u000c"}
+_ESCAPE = re.compile(r"\\(?:[bf]|.)")
+
+
+def print_records(keeper: RecordKeeper) -> str:
+    """``--print-records``: classes, then defs, each sorted by name."""
+    lines = ["------------- Classes -----------------\n"]
+    lines += [f"class {_record(record)}" for _, record in sorted(keeper.classes.items())]
+    lines.append("------------- Defs -----------------\n")
+    lines += [f"def {_record(record)}" for _, record in sorted(keeper.defs.items())]
+    return "".join(lines)
+
+
+def _record(record: Record) -> str:
+    parts = [record.name_text()]
+    if record.template_arguments:
+        parts.append(f"<{', '.join(_field(record.fields[name]) for name in record.template_arguments)}>")
+    parts.append(" {")
+    if record.parents:
+        parts.append("\t// " + " ".join(parent.name_text() for parent in record.parents))
+    parts.append("\n")
+    fields = [field for field in record.fields.values() if not field.is_argument]
+    # Fields declared with the word come first, whatever the order of declaration.
+    parts += [f"  {_field(field)};\n" for field in fields if field.may_wait]
+    parts += [f"  {_field(field)};\n" for field in fields if not field.may_wait]
+    parts.append("}\n")
+    return "".join(parts)
+
+
+def _field(field: Field) -> str:
+    prefix = "field " if field.may_wait else ""
+    return f"{prefix}{field.type_text()} {field.name} = {field.value.text()}"
+
+
+def dump_json(keeper: RecordKeeper) -> str:
+    """``--dump-json``: one object, keys sorted."""
+    instances: dict[str, list[str]] = {name: [] for name in keeper.classes}
+    root: dict[str, Any] = {"!tablegen_json_version": 1, "!instanceof": instances}
+    for name, record in sorted(keeper.defs.items()):
+        fields = record.fields.values()
+        parents = [parent.name_text() for parent in record.parents]
+        root[name] = {field.name: _json_value(field.value) for field in fields} | {
+            "!name": name,
+            "!anonymous": record.anonymous,
+            "!superclasses": parents,
+            "!fields": [field.name for field in fields if field.may_wait],
+        }
+        for parent in parents:
+            instances[parent].append(name)
+    text = json.dumps(root, ensure_ascii=False, separators=(",", ":"), sort_keys=True)
+    if any(short in text for short in _SHORT_ESCAPES):
+        text = _ESCAPE.sub(lambda match: _SHORT_ESCAPES.get(match.group(), match.group()), text)
+    return text + "\n"
+
+
+def _json_value(value: Value) -> Any:
+    match value:
+        case UnsetValue():
+            return None
+        case BitValue(value=number) | IntValue(value=number):
+            return number
+        case BitsValue(bits=bits):
+            return [_json_value(bit) for bit in bits]
+        case StringValue(value=text):
+            return text
+        case ListValue(items=items):
+            return [_json_value(item) for item in items]
+    result: dict[str, Any] = {"printable": value.text(), "kind": "complex"}
+    match value:
+        case RecordReference(record=record):
+            result |= {"kind": "def", "def": record.name_text()}
+        case Variable(name=name):
+            result |= {"kind": "var", "var": name}
+        case VariableBit(base=Variable(name=name), index=index):
+            result |= {"kind": "varbit", "var": name, "index": index}
+        case DagValue():
+            result["kind"] = "dag"
+            result["operator"] = _json_value(value.operator)
+            if value.name is not None:
+                result["name"] = value.name
+            result["args"] = [
+                [_json_value(argument), name] for argument, name in zip(value.arguments, value.names, strict=True)
+            ]
+    return result

@@ -1,0 +1,135 @@
+"""Entries to records: loops are run, multiclasses are copied, and what is finished is entered."""
+
+from __future__ import annotations
+
+from tabla.lang.tablegen.binary import concatenate_strings
+from tabla.lang.tablegen.literals import ListValue, StringValue
+from tabla.lang.tablegen.record import Assertion, DumpRequest, Record
+from tabla.lang.tablegen.references import AnonymousName, Variable
+from tabla.lang.tablegen.resolvers import MapResolver
+from tabla.lang.tablegen.scope import Entry, Loop, Multiclass, Scope
+from tabla.lang.tablegen.types import STRING
+from tabla.lang.tablegen.values import Value
+from tabla.source import Label, TablaError
+
+
+class Expansion:
+    """Takes what statements make: to the loop or multiclass around them, or to the table of records."""
+
+    def __init__(self, scope: Scope) -> None:
+        self.scope = scope
+        self.keeper = scope.keeper
+        self.pool = scope.pool
+        self.dumped: list[str] = []
+
+    def prefixed(self, multiclass: Multiclass, name: Value) -> Value:
+        """``NAME # name`` inside a multiclass."""
+        prefix = self.pool.unique(Variable, multiclass.qualified("NAME"), STRING)
+        return concatenate_strings(prefix, name, self.pool)
+
+    def add(self, entry: Entry) -> None:
+        """Hand an entry to its context."""
+        scope = self.scope
+        if scope.loops:
+            scope.loops[-1].entries.append(entry)
+        elif isinstance(entry, Loop):
+            destination = scope.multiclass.entries if scope.multiclass is not None else None
+            self._run_loop(entry, [], destination, final=scope.multiclass is None)
+        elif scope.multiclass is not None:
+            scope.multiclass.entries.append(entry)
+        elif isinstance(entry, Assertion):
+            self.keeper.check_assertion(entry)
+        elif isinstance(entry, DumpRequest):
+            self.dumped.append(entry.message.plain_text())
+        else:
+            self._finish(entry)
+
+    def expand(
+        self,
+        entries: list[Entry],
+        bindings: list[tuple[str, Value]],
+        destination: list[Entry] | None,
+        *,
+        final: bool,
+        at: int | None = None,
+    ) -> None:
+        """Copy entries with variables bound, into `destination` or (None) into the table of records.
+
+        `at` is the token of the ``defm``, which the copies remember.
+        """
+        # A defm inside the multiclass that it names sees the entries so far, not those it adds.
+        for entry in list(entries):
+            if isinstance(entry, Loop):
+                self._run_loop(entry, bindings, destination, final=final)
+            elif isinstance(entry, Assertion):
+                resolved = entry.resolve(self._resolver(bindings, None))
+                if destination is not None:
+                    destination.append(resolved)
+                else:
+                    self.keeper.check_assertion(resolved)
+            elif isinstance(entry, DumpRequest):
+                message = entry.message.resolve(self._resolver(bindings, None))
+                if destination is not None:
+                    destination.append(DumpRequest(at=entry.at, message=message))
+                else:
+                    self.dumped.append(message.plain_text())
+            else:
+                record = entry.copy()
+                if at is not None:
+                    record.locations = (*record.locations, at)
+                record.resolve(self._resolver(bindings, record))
+                if destination is not None:
+                    destination.append(record)
+                else:
+                    self._finish(record)
+
+    def _resolver(self, bindings: list[tuple[str, Value]], record: Record | None) -> MapResolver:
+        resolver = MapResolver(self.pool, record)
+        for name, value in bindings:
+            resolver.bind(name, value)
+        return resolver
+
+    def _run_loop(
+        self, loop: Loop, bindings: list[tuple[str, Value]], destination: list[Entry] | None, *, final: bool
+    ) -> None:
+        values = loop.values.resolve(self._resolver(bindings, None))
+        if not isinstance(values, ListValue):
+            if final or destination is None:
+                raise self.keeper.fault(
+                    f"attempting to loop over '{values.text()}', expected a list", loop.at
+                )
+            waiting = Loop(at=loop.at, variable=loop.variable, values=values)
+            destination.append(waiting)
+            self.expand(loop.entries, bindings, waiting.entries, final=final)
+            return
+        for value in values.items:
+            bound = bindings if loop.variable is None else [*bindings, (loop.variable.name, value)]
+            self.expand(loop.entries, bound, destination, final=final)
+
+    def _finish(self, record: Record) -> None:
+        """Resolve a def for good and enter it."""
+        keeper = self.keeper
+        new_name: AnonymousName | None = None
+        previous = keeper.defs.get(record.name_text())
+        if previous is not None:
+            if not record.anonymous:
+                raise self._already_exists(record, previous)
+            new_name = keeper.new_anonymous_name()
+        record.resolve_finally(new_name)
+        record.check_concrete()
+        if not isinstance(record.name, StringValue):
+            raise keeper.fault_in(f"record name '{record.name.text()}' could not be fully resolved", record)
+        record.check_assertions()
+        reference = record.reference()
+        for defset in self.scope.defsets:
+            if not reference.type.is_a(defset.element):
+                raise keeper.fault_in(
+                    f"adding record of incompatible type '{reference.type}' to defset of '{defset.element}'", record
+                )
+            defset.members.append(reference)
+        keeper.add_def(record)
+
+    def _already_exists(self, record: Record, previous: Record) -> TablaError:
+        fault = self.keeper.fault_in(f"def already exists: {record.name_text()}", record)
+        first = Label(self.keeper.positions.span(previous.location), "the previous definition")
+        return TablaError(fault.message, *fault.labels, first, hint=fault.hint, notes=fault.notes)

@@ -1,0 +1,131 @@
+"""The records of one run, and the faults that point into it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from tabla.lang.tablegen.literals import IntValue, StringValue
+from tabla.lang.tablegen.pool import Pool
+from tabla.lang.tablegen.positions import Positions
+from tabla.lang.tablegen.record import Assertion, Record
+from tabla.lang.tablegen.references import AnonymousName
+from tabla.lang.tablegen.types import INT
+from tabla.lang.tablegen.values import Value
+from tabla.source import Label, TablaError
+
+# A chain this long is taken for one without an end. Real descriptions stay below a hundred.
+MAX_INSTANTIATION_DEPTH = 1000
+
+# Of a long chain only the ends say something.
+_SHOWN_OF_A_CHAIN = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Instantiation:
+    """One step of the chain of instantiations: what, and the token of the statement that asked."""
+
+    kind: str
+    name: str
+    at: int
+
+
+class RecordKeeper:
+    """Classes, defs and global variables by name, in the order of their definition."""
+
+    def __init__(self, positions: Positions) -> None:
+        self.positions = positions
+        self.pool = Pool(self)
+        self.classes: dict[str, Record] = {}
+        self.defs: dict[str, Record] = {}
+        self.globals: dict[str, Value] = {}
+        # The token of what is being evaluated: the place of faults that have no better one.
+        self.current = 0
+        self._anonymous_count = 0
+        self._chain: list[Instantiation] = []
+
+    def new_class(self, name: str, at: int) -> Record:
+        """A class that has only a name so far."""
+        record = Record(self.pool.string(name), (at,), self, anonymous=False, is_class=True)
+        self.classes[name] = record
+        return record
+
+    def new_def(self, name: Value, at: int) -> Record:
+        """A def that is not in the table yet."""
+        record = Record(self.pool.string(""), (at,), self, anonymous=False, is_class=False)
+        record.rename(name)
+        return record
+
+    def new_anonymous_name(self) -> AnonymousName:
+        """The next of ``anonymous_0``, ``anonymous_1``, ..."""
+        self._anonymous_count += 1
+        return AnonymousName(self._anonymous_count - 1)
+
+    def new_anonymous(self, at: int) -> Record:
+        """A def without a name of its own."""
+        return Record(self.new_anonymous_name(), (at,), self, anonymous=True, is_class=False)
+
+    def add_def(self, record: Record) -> None:
+        """Enter a finished def."""
+        self.defs[record.name_text()] = record
+
+    def global_value(self, name: str) -> Value | None:
+        """The def, defset or top-level defvar of this name."""
+        record = self.defs.get(name)
+        return self.globals.get(name) if record is None else record.reference()
+
+    def check_assertion(self, assertion: Assertion) -> None:
+        """Fail if the condition does not hold or is not known."""
+        condition = assertion.condition.convert(INT, self.pool)
+        if not isinstance(condition, IntValue):
+            raise self.fault(
+                f"assert condition must be of type bit, bits, or int: {assertion.condition.text()}", assertion.at
+            )
+        if condition.value == 0:
+            message = assertion.message
+            text = message.value if isinstance(message, StringValue) else "(assert message is not a string)"
+            raise self.fault("assertion failed", assertion.at, notes=[text])
+
+    @contextmanager
+    def instantiating(self, kind: str, name: str, at: int | None = None) -> Iterator[None]:
+        """Faults inside name this step; a chain without an end is a fault."""
+        self._chain.append(Instantiation(kind, name, self.current if at is None else at))
+        if len(self._chain) > MAX_INSTANTIATION_DEPTH:
+            fault = self.fault(
+                f"{kind} '{name}' is instantiated without an end",
+                self._chain[0].at,
+                hint="give the recursion an end, with !if or !cond around the next step",
+            )
+            self._chain.clear()
+            raise fault
+        try:
+            yield
+        finally:
+            if self._chain:
+                self._chain.pop()
+
+    def chain_notes(self) -> list[str]:
+        """The chain of instantiations, innermost first."""
+        chain = [
+            f"while instantiating {step.kind} {step.name} at {self.positions.place(step.at)}"
+            for step in reversed(self._chain)
+        ]
+        if len(chain) > _SHOWN_OF_A_CHAIN:
+            half = _SHOWN_OF_A_CHAIN // 2
+            chain[half:-half] = [f"... {len(chain) - 2 * half} more ..."]
+        return chain
+
+    def fault(
+        self, message: str, at: int, *, label: str = "", hint: str | None = None, notes: list[str] | None = None
+    ) -> TablaError:
+        """The user's fault at a token."""
+        return self.positions.fault(message, at, label=label, hint=hint, notes=[*(notes or ()), *self.chain_notes()])
+
+    def fault_in(self, message: str, record: Record | None, notes: list[str] | None = None) -> TablaError:
+        """The user's fault in a record: where it is defined, then the instantiations that led to it."""
+        if record is None or not record.locations:
+            return self.fault(message, self.current, notes=notes)
+        first = self.fault(message, record.location, notes=notes)
+        others = [Label(self.positions.span(at), "instantiated from here") for at in record.locations[1:]]
+        return TablaError(first.message, *first.labels, *others, hint=first.hint, notes=first.notes)

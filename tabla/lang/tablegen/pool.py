@@ -1,0 +1,170 @@
+"""One object for each distinct value of a run.
+
+Two equal instantiations ``C<1, x>`` must become the same anonymous record, so equality of values has to be cheap
+and exact. Every compound value is therefore made here, looked up by the identities of its parts: equal values
+are the same object, and "did this change?" is ``is``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, TypeVar
+
+from tabla.lang.tablegen.literals import BitsValue, BitValue, DagValue, IntValue, ListValue, StringValue
+from tabla.lang.tablegen.references import VariableBit, VariableElement
+from tabla.lang.tablegen.types import BitsType, ListType, RecordType, Type
+from tabla.lang.tablegen.unary import UnaryOperation
+from tabla.lang.tablegen.values import TypedValue, Value
+from tabla.source import TablaError
+
+if TYPE_CHECKING:
+    from tabla.lang.tablegen.keeper import RecordKeeper
+    from tabla.lang.tablegen.record import Record
+
+_V = TypeVar("_V", bound=Value)
+
+_INT64 = 1 << 64
+_INT64_MIN = -(1 << 63)
+
+
+class Pool:
+    """Makes and remembers the types and values of one run."""
+
+    def __init__(self, keeper: RecordKeeper) -> None:
+        self.keeper = keeper
+        self.zero, self.one = BitValue(0), BitValue(1)
+        self._ints: dict[int, IntValue] = {}
+        self._strings: dict[str, StringValue] = {}
+        self._codes: dict[str, StringValue] = {}
+        self._bits: dict[tuple[Value, ...], BitsValue] = {}
+        self._lists: dict[tuple[Type, tuple[Value, ...]], ListValue] = {}
+        self._dags: dict[tuple[object, ...], DagValue] = {}
+        self._others: dict[tuple[object, ...], Value] = {}
+        self._bits_types: dict[int, BitsType] = {}
+        self._list_types: dict[Type, ListType] = {}
+        self._record_types: dict[tuple[Record, ...], RecordType] = {}
+
+    def bits_type(self, width: int) -> BitsType:
+        """``bits<width>``"""
+        found = self._bits_types.get(width)
+        if found is None:
+            found = self._bits_types[width] = BitsType(width)
+        return found
+
+    def list_type(self, element: Type) -> ListType:
+        """``list<element>``"""
+        found = self._list_types.get(element)
+        if found is None:
+            found = self._list_types[element] = ListType(element)
+        return found
+
+    def record_type(self, classes: Iterable[Record]) -> RecordType:
+        """The type of records with all of `classes`."""
+        key = tuple(sorted(classes, key=lambda one: one.name_text()))
+        found = self._record_types.get(key)
+        if found is None:
+            found = self._record_types[key] = RecordType(key)
+        return found
+
+    def common_type(self, first: Type, second: Type) -> Type | None:
+        """The type that both convert to: for records their common classes, else the wider of the two."""
+        if first is second:
+            return first
+        if isinstance(first, RecordType) and isinstance(second, RecordType):
+            common: list[Record] = []
+            stack = list(first.classes)
+            while stack:
+                one = stack.pop()
+                if second.has_class(one):
+                    common.append(one)
+                else:
+                    stack.extend(one.direct_parents())
+            return self.record_type(dict.fromkeys(common))
+        if first.converts_to(second):
+            return second
+        if second.converts_to(first):
+            return first
+        if isinstance(first, ListType) and isinstance(second, ListType):
+            element = self.common_type(first.element, second.element)
+            return None if element is None else self.list_type(element)
+        return None
+
+    def bit(self, value: object) -> BitValue:
+        """``0`` or ``1``"""
+        return self.one if value else self.zero
+
+    def integer(self, value: int) -> IntValue:
+        """A number, wrapped to 64 bits."""
+        found = self._ints.get(value)
+        if found is None:
+            wrapped = (value - _INT64_MIN) % _INT64 + _INT64_MIN
+            found = self._ints[value] = self.integer(wrapped) if wrapped != value else IntValue(value)
+        return found
+
+    def string(self, text: str, *, is_code: bool = False) -> StringValue:
+        """A string or a code fragment."""
+        table = self._codes if is_code else self._strings
+        found = table.get(text)
+        if found is None:
+            found = table[text] = StringValue(text, is_code)
+        return found
+
+    def bits(self, bits: Sequence[Value]) -> BitsValue:
+        """Bits, least significant first."""
+        key = tuple(bits)
+        found = self._bits.get(key)
+        if found is None:
+            found = self._bits[key] = BitsValue(self.bits_type(len(key)), key)
+        return found
+
+    def bits_of(self, value: int, width: int) -> BitsValue:
+        """The low `width` bits of a number."""
+        return self.bits([self.one if value >> index & 1 else self.zero for index in range(width)])
+
+    def list(self, items: Sequence[Value], element: Type) -> ListValue:
+        """A list of a given element type."""
+        key = (element, tuple(items))
+        found = self._lists.get(key)
+        if found is None:
+            found = self._lists[key] = ListValue(self.list_type(element), key[1])
+        return found
+
+    def dag(
+        self, operator: Value, name: str | None, arguments: Sequence[Value], names: Sequence[str | None]
+    ) -> DagValue:
+        """``(operator:$name argument:$name, ...)``"""
+        key = (operator, name, tuple(arguments), tuple(names))
+        found = self._dags.get(key)
+        if found is None:
+            found = self._dags[key] = DagValue(operator, name, key[2], key[3])
+        return found
+
+    def unique(self, kind: type[_V], *parts: object) -> _V:
+        """The value ``kind(*parts)``, made once; for references and operators, whose parts are interned already."""
+        key = (kind, *parts)
+        found = self._others.get(key)
+        if found is None:
+            found = self._others[key] = kind(*parts)
+        return found  # type: ignore[return-value]
+
+    def bit_of(self, value: TypedValue, index: int) -> VariableBit:
+        """``value{index}`` of a value that is not known yet."""
+        return self.unique(VariableBit, value, index)
+
+    def element_of(self, value: TypedValue, index: int) -> VariableElement:
+        """``value[index]`` of a value that is not known yet."""
+        return self.unique(VariableElement, value, index)
+
+    def pending_cast(self, value: TypedValue, wanted: Type) -> Value:
+        """``!cast<wanted>(value)``, folded as far as it goes without a record."""
+        return self.unique(UnaryOperation, "cast", value, wanted).fold(None, self)
+
+    def fault(self, message: str, record: Record | None) -> TablaError:
+        """The user's fault in `record`; without one, in the statement that is being evaluated."""
+        return self.keeper.fault_in(message, record)
+
+    def as_bits(self, value: Value, width: int) -> BitsValue:
+        """Split a value of a bits type into its single bits."""
+        if isinstance(value, BitsValue):
+            return value
+        return self.bits([value.bit(index, self) for index in range(width)])

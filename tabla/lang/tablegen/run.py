@@ -1,0 +1,88 @@
+"""One run: text to records, within the limits of Python's stack."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Literal, TypeAlias
+
+from tabla.lang.tablegen import backend
+from tabla.lang.tablegen.api import Records
+from tabla.lang.tablegen.keeper import RecordKeeper
+from tabla.lang.tablegen.parser import parse
+from tabla.lang.tablegen.scanner import Scanner
+from tabla.lang.tablegen.scope import Scope
+from tabla.lang.tablegen.statements import Statements
+from tabla.source import Source
+
+Action: TypeAlias = Literal["print-records", "dump-json", "null-backend"]
+
+# Enough for MAX_INSTANTIATION_DEPTH nested instantiations; a frame of Python code takes no machine stack.
+_STACK_FRAMES = 60_000
+
+
+def load(path: str | Path, *, include_dirs: Iterable[str | Path] = (), macros: Iterable[str] = ()) -> Records:
+    """The records of a file. ``include_dirs`` are searched after the working directory."""
+    return _run(Source.from_path(path), include_dirs, macros)
+
+
+def loads(
+    text: str,
+    *,
+    name: str = "<text>",
+    include_dirs: Iterable[str | Path] = (),
+    macros: Iterable[str] = (),
+) -> Records:
+    """The records of a text; `name` stands for it in messages."""
+    return _run(Source.from_text(text, name), include_dirs, macros)
+
+
+def run(
+    path: str | Path,
+    include_dirs: Iterable[str | Path] = (),
+    macros: Iterable[str] = (),
+    action: Action = "print-records",
+) -> str:
+    """What ``tabla tblgen`` writes: the text of `action` for the records of a file."""
+    records = load(path, include_dirs=include_dirs, macros=macros)
+    match action:
+        case "print-records":
+            return backend.print_records(records.keeper)
+        case "dump-json":
+            return backend.dump_json(records.keeper)
+        case "null-backend":
+            return ""
+
+
+def _run(source: Source, include_dirs: Iterable[str | Path], macros: Iterable[str]) -> Records:
+    scanner = Scanner(include_dirs, macros)
+    parsed = parse(scanner.scan(source), scanner.positions)
+    keeper = RecordKeeper(scanner.positions)
+    statements = Statements(Scope(keeper))
+    with _deep_stack():
+        try:
+            for statement in parsed.statements:
+                statements.run(statement)
+        except RecursionError:
+            fault = keeper.fault(
+                "the program recurses too deeply", keeper.current, hint="does a value refer to itself?"
+            )
+        else:
+            fault = None
+    if fault is not None:
+        raise fault
+    if parsed.fault is not None:
+        raise parsed.fault
+    return Records(keeper, tuple(scanner.dependencies), tuple(statements.expansion.dumped))
+
+
+@contextmanager
+def _deep_stack() -> Iterator[None]:
+    before = sys.getrecursionlimit()
+    sys.setrecursionlimit(max(before, _STACK_FRAMES))
+    try:
+        yield
+    finally:
+        sys.setrecursionlimit(before)

@@ -1,0 +1,114 @@
+"""Files to one list of tokens: includes are expanded here, because ``include`` is lexical and may stand anywhere."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+from tabla.lang.tablegen import lexer as rules
+from tabla.lang.tablegen.positions import IncludedSource, Positions
+from tabla.lang.tablegen.preprocessor import FileState, LexicalFault
+from tabla.source import Label, Source, Span, TablaError
+
+# Deeper than any real tree of files; a file that includes itself ends here instead of filling the memory.
+MAX_INCLUDE_DEPTH = 200
+
+# `dump` and `deftype` are words of the newer language: names everywhere but where a statement may start.
+_STATEMENT_STARTS_AFTER = frozenset({";", "}", "{", "IN", "THEN", "ELSE"})
+_NEVER_AFTER_DUMP = frozenset({",", "}", "=", ".", "#", "-", "PASTE"})
+
+
+class Scanner:
+    """Reads a source and everything it includes; a lexical fault ends the list as a ``FAULT`` token."""
+
+    def __init__(self, include_dirs: Iterable[str | Path] = (), macros: Iterable[str] = ()) -> None:
+        self.positions = Positions()
+        self.tokens: list[Any] = []
+        self.dependencies: list[str] = []
+        self._include_dirs = [Path(directory) for directory in include_dirs]
+        self._macros = set(macros)
+
+    def scan(self, source: Source) -> list[Any]:
+        """The tokens of `source`, always closed by an end or a fault."""
+        try:
+            self._file(source, included_at=None, depth=0)
+        except TablaError as fault:
+            self._fault_token(fault)
+        self._mark_contextual_words()
+        return self.tokens
+
+    def _file(self, source: Source, *, included_at: int | None, depth: int) -> None:
+        positions, tokens = self.positions, self.tokens
+        number = len(positions.sources)
+        positions.sources.append(IncludedSource(source=source, included_at=included_at))
+        lexer = rules.prototype().clone()
+        lexer.file_state = state = FileState(self._macros)
+        lexer.input(source.text)
+        next_token, add = lexer.token, positions.add
+        try:
+            while (token := next_token()) is not None:
+                start = token.lexpos
+                state.last_end = lexer.lexpos
+                token.lexpos = add(number, start, lexer.lexpos)
+                if token.type != "INCLUDE":
+                    tokens.append(token)
+                    continue
+                name = next_token()
+                if name is None or name.type != "TEXT":
+                    raise LexicalFault("expected a file name after include", name.lexpos if name else start)
+                state.last_end = lexer.lexpos
+                index = add(number, name.lexpos, lexer.lexpos)
+                self._include(name.value, source, index, depth + 1)
+            state.check_closed(source.text)
+        except LexicalFault as fault:
+            raise self._user_fault(fault, number) from None
+        if not positions.starts or positions.source_of[-1] != number:
+            add(number, len(source.text), len(source.text))
+
+    def _include(self, name: str, includer: Source, index: int, depth: int) -> None:
+        if depth > MAX_INCLUDE_DEPTH:
+            raise self.positions.fault(
+                f"includes are nested more than {MAX_INCLUDE_DEPTH} deep", index, hint="does a file include itself?"
+            )
+        # The reference tool tries the name as it stands (from the working directory), then the -I directories.
+        candidates = [Path(name), *(directory / name for directory in self._include_dirs)]
+        found = next((path for path in candidates if path.is_file()), None)
+        if found is None:
+            searched = ", ".join(str(directory) for directory in self._include_dirs) or "no -I directories"
+            raise self.positions.fault(
+                f"could not find include file '{name}'", index, hint=f"searched: working directory, {searched}"
+            )
+        self.dependencies.append(str(found))
+        self._file(Source.from_path(found), included_at=index, depth=depth)
+
+    def _user_fault(self, fault: LexicalFault, number: int) -> TablaError:
+        positions = self.positions
+        source = positions.sources[number].source
+        index = positions.add(number, fault.offset, min(fault.offset + 1, len(source.text)))
+        result = positions.fault(fault.message, index, hint=fault.hint)
+        if fault.also is None:
+            return result
+        offset, text = fault.also
+        second = Label(Span(source=source, start=offset, end=offset + 1), text)
+        return TablaError(result.message, *result.labels, second, hint=result.hint, notes=result.notes)
+
+    def _fault_token(self, fault: TablaError) -> None:
+        token = rules.lex.LexToken()
+        token.type, token.value, token.lineno = "FAULT", fault, 0
+        token.lexpos = len(self.positions.starts) - 1
+        self.tokens.append(token)
+
+    def _mark_contextual_words(self) -> None:
+        """Give ``#`` before ``: ; {`` its own type (it pastes nothing), and names back to words of the new language."""
+        tokens: Sequence[Any] = self.tokens
+        for position, token in enumerate(tokens):
+            kind = token.type
+            if kind == "PASTE":
+                if position + 1 < len(tokens) and tokens[position + 1].type in (":", ";", "{"):
+                    token.type = "TRAILING_PASTE"
+            elif kind in ("DUMP", "DEFTYPE"):
+                starts = position == 0 or tokens[position - 1].type in _STATEMENT_STARTS_AFTER
+                following = tokens[position + 1].type if position + 1 < len(tokens) else ""
+                if not starts or following in _NEVER_AFTER_DUMP:
+                    token.type = "ID"
