@@ -1,0 +1,88 @@
+"""When beats are taken, tokens fire and output words leave: the controller's recurrence, free of data.
+
+Everything inside the array is static, so the borders alone decide all cycles of a command
+(``docs/decisions/0003-machine.md``, sections 3.6, 3.7 and 3.10).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from tabla.sim.faults import MachineFault
+from tabla.sim.machine import Stalls
+from tabla.templates.template import timing
+
+from tabla.program.image import Image
+
+CREDIT = 2
+"""Cycles from a word leaving to the first token that may use its place (decision 3.10)."""
+
+
+@dataclass(slots=True, kw_only=True)
+class Timeline:
+    """Cycles of a command: per sample `starts`, `first_words` and `last_words`; per word `leaves`."""
+
+    starts: list[int] = field(default_factory=list)
+    first_words: list[int] = field(default_factory=list)
+    last_words: list[int] = field(default_factory=list)
+    leaves: list[int] = field(default_factory=list)
+
+    @property
+    def end(self) -> int:
+        """The last cycle in which anything happens at the borders."""
+        return max((cycles[-1] for cycles in (self.starts, self.last_words, self.leaves) if cycles), default=0)
+
+
+def _pause(pauses: Sequence[int], index: int) -> int:
+    return pauses[index % len(pauses)] if pauses and index else 0
+
+
+def timeline(
+    image: Image,
+    *,
+    samples: int,
+    beats: int,
+    period: int,
+    outputs: Sequence[int],
+    stalls: Stalls,
+    origin: int,
+) -> Timeline:
+    """The cycles of `samples` tokens, the first beat not before `origin`.
+
+    `beats` a sample (0: no input), `period` between tokens at least; `outputs` holds, for each word that a sample puts
+    out, the cycle of its root write, counted from the token.
+    """
+    law = timing()
+    depth = image.parameters.output_depth
+    if len(outputs) > depth:
+        raise MachineFault(f"a sample puts out {len(outputs)} words, the output buffer holds {depth}")
+    result = Timeline()
+    taken = origin - 1  # cycle of the latest beat
+    beat = 0
+    for sample in range(samples):
+        start = origin if not result.starts else result.starts[-1] + period
+        if beats:
+            slot_free = origin
+            if sample >= image.parameters.ring_slots:
+                slot_free = result.starts[sample - image.parameters.ring_slots] + image.release + 1
+            taken = max(taken + 1 + _pause(stalls.inputs, beat), slot_free)
+            result.first_words.append(taken)
+            if stalls.inputs:
+                taken += sum(1 + _pause(stalls.inputs, beat + later) for later in range(1, beats))
+            else:
+                taken += beats - 1
+            result.last_words.append(taken)
+            beat += beats
+            start = max(start, taken + law.ready)
+        # The token needs the place of the word that left `depth` words before its own last one.
+        needed = (sample + 1) * len(outputs) - depth - 1
+        if outputs and needed >= 0:
+            start = max(start, result.leaves[needed] + CREDIT)
+        result.starts.append(start)
+        for cycle in outputs:
+            shown = start + cycle + law.broadcast
+            if result.leaves:
+                shown = max(shown, result.leaves[-1] + 1 + _pause(stalls.outputs, len(result.leaves)))
+            result.leaves.append(shown)
+    return result

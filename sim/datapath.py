@@ -1,0 +1,177 @@
+"""The registers and memories of the array, as the cycle model keeps them.
+
+Operations are evaluated whole in the cycle they issue; what they produce carries the cycle from which hardware
+shows it, so later readers find exactly what a register holds in their cycle.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from tabla.sim.faults import MachineFault
+from tabla.sim.machine import Counters
+from tabla.templates.template import timing
+
+from tabla.program.image import Parameters
+
+Lanes = npt.NDArray[Any]
+"""One integer per lane: int64, or Python integers where accumulators are wider."""
+
+_COUNTER_LIMIT = (1 << 32) - 1
+
+
+@dataclass(slots=True, eq=False, kw_only=True)
+class Sample:
+    """A sample in flight: its number and what its windows add, for lane units and root units."""
+
+    number: int
+    lane_window: int = 0
+    root_window: int = 0
+
+
+@dataclass(slots=True, kw_only=True)
+class LaneResult:
+    """What one lane issue gives: accumulators from `shown` on, the result in cycle `due`."""
+
+    shown: int
+    due: int
+    sample: Sample
+    accumulator: Lanes
+    last: bool
+    words: Lanes | None
+    shift: int
+    post: str
+
+
+class Datapath:
+    """State of lanes, bus, tree and root; all words signed.
+
+    Lane memories have shape [depth, lanes], so that an address is a row. MachineFault when something is taken where the
+    laws say that nothing is.
+    """
+
+    def __init__(self, parameters: Parameters) -> None:
+        self.parameters = parameters
+        self.lanes = parameters.pes
+        # Products of words always fit 64 bits; sums of them do unless the accumulator is wider.
+        self.number: type[np.int64] | type[object] = np.int64 if parameters.accumulator <= 63 else object
+        self.highest = (1 << (parameters.width - 1)) - 1
+        self.lowest = -1 - self.highest
+        self.one = 1 << parameters.fraction
+        pus = parameters.pes // parameters.pes_per_pu
+        self.tree_cycles = ((parameters.pes_per_pu - 1).bit_length() + (pus - 1).bit_length()) * timing().tree_level
+        self.law = timing()
+
+        def rows(depth: int) -> Lanes:
+            return np.zeros((depth, self.lanes), dtype=self.number)
+
+        self.memories: dict[str, Lanes] = {
+            "model": rows(parameters.model_depth),
+            "data": rows(parameters.data_depth),
+            "interim": rows(parameters.interim_depth),
+        }
+        self.root_memories: dict[str, list[int]] = {
+            "data": [0] * parameters.root_data_depth,
+            "memory": [0] * parameters.root_memory_depth,
+        }
+        self.lane_overflows = 0
+        self.root_overflows = 0
+        self.domain_errors = 0
+        self.updates: list[int] = []
+        self.outputs: list[int] = []
+        self.dumping = False
+        self.rest()
+
+    def rest(self) -> None:
+        """Forget everything in flight, as between commands."""
+        zeros: Lanes = np.zeros(self.lanes, dtype=self.number)
+        nobody = Sample(number=-1)
+        start = LaneResult(
+            shown=-1, due=-1, sample=nobody, accumulator=zeros, last=False, words=zeros, shift=0, post="none"
+        )
+        # Deep enough to look back over the tree.
+        self.lane_results: deque[LaneResult] = deque([start], maxlen=self.tree_cycles + 12)
+        self.root_results: deque[tuple[int, int, Sample]] = deque(maxlen=12)
+        self.root_accumulator = 0
+        self.root_owner = nobody
+        self.functions: dict[int, tuple[int, Sample]] = {}
+        self.bus: deque[tuple[int, int, Sample]] = deque(maxlen=8)
+
+    def counters(self) -> Counters:
+        """The three counters as the hardware's 32 saturating bits show them."""
+        return Counters(
+            lane_overflows=min(self.lane_overflows, _COUNTER_LIMIT),
+            root_overflows=min(self.root_overflows, _COUNTER_LIMIT),
+            domain_errors=min(self.domain_errors, _COUNTER_LIMIT),
+        )
+
+    def beyond(self, what: str) -> int:
+        """A read beyond a memory: zero while dumping memories of unequal depth, else a fault."""
+        if self.dumping:
+            return 0
+        raise MachineFault(f"reads {what} words")
+
+    def finish(self, result: LaneResult) -> Lanes:
+        """Words of a lane issue: rounded already in the accumulator, shifted, saturated or compared."""
+        if result.words is None:
+            result.words = self.clamp(result.accumulator >> result.shift)
+        return result.words
+
+    def clamp(self, values: Lanes) -> Lanes:
+        """Saturate to words."""
+        words: Lanes = np.minimum(np.maximum(values, self.lowest), self.highest)
+        return words
+
+    def lane_result_at(self, cycle: int, sample: Sample) -> Lanes:
+        """The result registers of all lanes in `cycle`."""
+        for result in reversed(self.lane_results):
+            if result.due == cycle and result.sample is sample:
+                return self.finish(result)
+            if result.due < cycle:
+                break
+        raise MachineFault(f"cycle {cycle}: no result of sample {sample.number} in the lanes' result registers")
+
+    def bus_at(self, cycle: int, sample: Sample) -> int:
+        """The bus word at the lanes in `cycle`."""
+        for shown, word, owner in reversed(self.bus):
+            if shown <= cycle:
+                if owner is not sample:
+                    break
+                return word
+        raise MachineFault(f"cycle {cycle}: sample {sample.number} has put no word on the bus yet")
+
+    def tree_at(self, cycle: int, sample: Sample) -> int:
+        """The tree's word in `cycle`: the sum of all lanes' accumulators, `tree_cycles` before."""
+        for result in reversed(self.lane_results):
+            if result.shown <= cycle - self.tree_cycles:
+                if result.sample is not sample or not result.last:
+                    break
+                return int(sum(result.accumulator.tolist()))
+        raise MachineFault(f"cycle {cycle}: the tree shows no finished sum of sample {sample.number}")
+
+    def root_result_at(self, cycle: int, sample: Sample) -> int:
+        """The root's result register in `cycle`."""
+        for due, word, owner in reversed(self.root_results):
+            if due == cycle and owner is sample:
+                return word
+        raise MachineFault(f"cycle {cycle}: no result of sample {sample.number} in the root's result register")
+
+    def function_at(self, cycle: int, sample: Sample) -> int:
+        """The function register in `cycle`."""
+        found = self.functions.get(cycle)
+        if found is None or found[1] is not sample:
+            raise MachineFault(f"cycle {cycle}: no value of sample {sample.number} in the function register")
+        return found[0]
+
+    def put_function(self, cycle: int, word: int, sample: Sample) -> None:
+        """A function value that shows in `cycle`."""
+        if cycle in self.functions:
+            raise MachineFault(f"cycle {cycle}: two function pipelines end at once")
+        if len(self.functions) > 256:
+            # The longest pipeline is far shorter than this many cycles.
+            self.functions = {due: entry for due, entry in self.functions.items() if due > cycle - 256}
+        self.functions[cycle] = (word, sample)

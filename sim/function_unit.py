@@ -1,0 +1,125 @@
+"""The function unit of the cycle model: ``docs/decisions/0004-functions.md`` in plain integers.
+
+Written from that page alone; the evaluator of the graph has its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from math import isqrt
+
+from tabla.program.image import FunctionTable
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Value:
+    """A word and what it counts as."""
+
+    word: int
+    overflow: bool = False
+    domain_error: bool = False
+
+
+Function = Callable[[int, int], Value]
+"""(operand, divisor) -> value; only `divide` looks at the divisor."""
+
+
+def _clamp(value: int, lowest: int, highest: int) -> int:
+    return max(lowest, min(highest, value))
+
+
+def _interpolate(table: FunctionTable, segment: int, inside: int, offset: int = 0) -> int:
+    """The table's value at `inside` of `segment`, plus `offset` (in guarded units), rounded half up."""
+    cut = table.shift + table.guard
+    total = ((table.base[segment] + offset) << table.shift) + table.slope[segment] * inside
+    return (total + (1 << cut >> 1)) >> cut
+
+
+def _direct(table: FunctionTable, width: int, fraction: int) -> Function:
+    radius = 1 << table.reach
+    lowest, highest = -(1 << (width - 1)), (1 << (width - 1)) - 1
+
+    def evaluate(operand: int, divisor: int) -> Value:
+        place = _clamp(operand, -radius, radius - 1) + radius
+        value = _interpolate(table, place >> table.shift, place & ((1 << table.shift) - 1))
+        return Value(word=_clamp(value, lowest, highest))
+
+    return evaluate
+
+
+def _exp(table: FunctionTable, width: int, fraction: int) -> Function:
+    lowest, highest = -(1 << (width - 1)), (1 << (width - 1)) - 1
+    bits = table.fraction_bits
+    inside_bits = bits - table.index_bits
+    mantissa_fraction = width + 1
+
+    def evaluate(operand: int, divisor: int) -> Value:
+        scaled = operand * table.constant
+        power = scaled >> (fraction + 16)
+        if power >= width - fraction - 1:
+            return Value(word=highest, overflow=True)
+        rest = (scaled >> (fraction + 16 - bits)) & ((1 << bits) - 1)
+        mantissa = _interpolate(table, rest >> inside_bits, rest & ((1 << inside_bits) - 1))
+        drop = mantissa_fraction - fraction - power
+        if drop > mantissa_fraction + 1:
+            return Value(word=0)
+        value = (mantissa + (1 << (drop - 1))) >> drop
+        word = _clamp(value, lowest, highest)
+        return Value(word=word, overflow=word != value)
+
+    return evaluate
+
+
+def _log(table: FunctionTable, width: int, fraction: int) -> Function:
+    lowest, highest = -(1 << (width - 1)), (1 << (width - 1)) - 1
+    inside_bits = width - 2 - table.index_bits
+
+    def evaluate(operand: int, divisor: int) -> Value:
+        if operand <= 0:
+            return Value(word=lowest, domain_error=True)
+        top = operand.bit_length() - 1
+        below = (operand << (width - 2 - top)) & ((1 << (width - 2)) - 1)
+        segment, inside = below >> inside_bits, below & ((1 << inside_bits) - 1)
+        value = _interpolate(table, segment, inside, table.exponent[top])
+        word = _clamp(value, lowest, highest)
+        return Value(word=word, overflow=word != value)
+
+    return evaluate
+
+
+def _sqrt(table: FunctionTable, width: int, fraction: int) -> Function:
+    def evaluate(operand: int, divisor: int) -> Value:
+        if operand < 0:
+            return Value(word=0, domain_error=True)
+        return Value(word=(isqrt(operand << (fraction + 2)) + 1) >> 1)
+
+    return evaluate
+
+
+def _divide(table: FunctionTable, width: int, fraction: int) -> Function:
+    lowest, highest = -(1 << (width - 1)), (1 << (width - 1)) - 1
+
+    def evaluate(operand: int, divisor: int) -> Value:
+        if divisor == 0:
+            return Value(word=highest if operand >= 0 else lowest, domain_error=True)
+        # floor(x / y + 1/2) with one floor division, sign of the divisor and all.
+        value = ((operand << (fraction + 1)) + divisor) // (2 * divisor)
+        word = _clamp(value, lowest, highest)
+        return Value(word=word, overflow=word != value)
+
+    return evaluate
+
+
+KINDS: dict[str, Callable[[FunctionTable, int, int], Function]] = {
+    "direct": _direct,
+    "exp": _exp,
+    "log": _log,
+    "sqrt": _sqrt,
+    "divide": _divide,
+}
+
+
+def function_of(table: FunctionTable, width: int, fraction: int) -> Function:
+    """The function that a table of the image stands for, on words of `width` bits with `fraction` fraction bits."""
+    return KINDS[table.kind](table, width, fraction)

@@ -1,0 +1,157 @@
+"""The two lane units of the cycle model: each kind of operation becomes one closure over the datapath.
+
+Closures are shared by all issues that differ only in addresses; they get the cycle, the sample and the addresses.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+
+import numpy as np
+from tabla.sim.datapath import Datapath, LaneResult, Lanes, Sample
+from tabla.sim.faults import MachineFault
+from tabla.sim.trace import Issue
+
+Run = Callable[[int, Sample, tuple[int, ...]], None]
+Fetch = Callable[[int, Sample, tuple[int, ...]], "Lanes | int"]
+
+COMPARISONS: dict[str, Callable[[object, object], object]] = {
+    "<": operator.lt,
+    "<=": operator.le,
+    "==": operator.eq,
+    "!=": operator.ne,
+    ">=": operator.ge,
+    ">": operator.gt,
+}
+LANE_MEMORIES = ("model", "data", "interim")
+
+
+def active_lanes(issue: Issue, lanes: int) -> tuple[int, int]:
+    """The active lanes [low, high), clamped; (0, 0) when there is none."""
+    low, high = max(0, issue.values["low"]), min(lanes, issue.values["high"])
+    return (low, high) if low < high else (0, 0)
+
+
+def address_with_window(issue: Issue, generator: str) -> tuple[bool, int]:
+    """Whether the sample's window is added to a generator, and the mask that its sum wraps to."""
+    form = issue.operation.generators[generator]
+    return form.window, (1 << form.bits) - 1
+
+
+def _fetch(path: Datapath, issue: Issue, source: str) -> Fetch:
+    if source == "zero":
+        return lambda cycle, sample, at: 0
+    if source == "one":
+        return lambda cycle, sample, at: path.one
+    if source == "bus":
+        operand = path.law.operand
+        return lambda cycle, sample, at: path.bus_at(cycle + operand, sample)
+    rows, place = path.memories[source], LANE_MEMORIES.index(source)
+    window, mask = address_with_window(issue, source)
+    depth = len(rows)
+
+    def fetch(cycle: int, sample: Sample, at: tuple[int, ...]) -> Lanes | int:
+        address = (at[place] + sample.lane_window) & mask if window else at[place]
+        if address >= depth:
+            return path.beyond(f"{source} address {address} of {depth}, cycle {cycle}")
+        row: Lanes = rows[address]
+        return row
+
+    return fetch
+
+
+def lane_issue(path: Datapath, issue: Issue) -> Run:
+    """The closure of a lane issue; addresses in the order model, data, interim."""
+    operation = issue.operation
+    symbols = operation.symbols
+    low, high = active_lanes(issue, path.lanes)
+    full, multiplies = (low, high) == (0, path.lanes), issue.gate_open and low < high and symbols["a"] != "zero"
+    left, right = _fetch(path, issue, symbols["a"]), _fetch(path, issue, symbols["b"])
+    addend = _fetch(path, issue, symbols["c"])
+    shift = path.parameters.shifts[operation.numbers["shift"]]
+    negate = bool(operation.numbers["negate"])
+    post = symbols["post"]
+    base = symbols["base"] if issue.first else "accumulator"
+    last, emits = issue.last, bool(operation.numbers["emit"]) and issue.last
+    shown_after, due_after = path.law.accumulated, path.law.result
+    zeros: Lanes = np.zeros(path.lanes, dtype=path.number)
+    start: Lanes | int = 0
+    if shift and symbols["half"] == "all":
+        start = 1 << (shift - 1)
+    elif shift and symbols["half"] == "lane0":
+        start = zeros.copy()
+        start[0] = 1 << (shift - 1)
+    plain = base == "zero" and isinstance(start, int) and start == 0
+    compare = COMPARISONS.get(post)
+    exact = path.number is object
+
+    def run(cycle: int, sample: Sample, at: tuple[int, ...]) -> None:
+        value: Lanes | int
+        if base == "accumulator":
+            previous = path.lane_results[-1]
+            if previous.sample is not sample:
+                raise MachineFault(f"cycle {cycle}: lanes add to the accumulator of another sample")
+            value = previous.accumulator
+        elif base == "addend":
+            value = (addend(cycle, sample, at) << shift) + start
+        else:
+            value = start
+        if multiplies:
+            product = left(cycle, sample, at) * right(cycle, sample, at)
+            if not full:
+                masked = zeros.copy()
+                masked[low:high] = product if isinstance(product, int) else product[low:high]
+                product = masked
+            if not plain:
+                product = value - product if negate else value + product
+            elif negate:
+                product = -product
+            value = product
+        if isinstance(value, int):
+            value = zeros + value
+        words: Lanes | None = None
+        if compare is not None:
+            words = np.where(compare(value, 0), path.one, 0).astype(path.number)  # type: ignore[call-overload]
+        elif emits:
+            shifted = value >> shift
+            words = path.clamp(shifted)
+            counted, exactly = words[low:high], shifted[low:high]
+            if (counted != exactly).any() if exact else counted.tobytes() != exactly.tobytes():
+                path.lane_overflows += 1
+        path.lane_results.append(
+            LaneResult(
+                shown=cycle + shown_after,
+                due=cycle + due_after,
+                sample=sample,
+                accumulator=value,
+                last=last,
+                words=words,
+                shift=shift,
+                post=post,
+            )
+        )
+
+    return run
+
+
+def lane_write(path: Datapath, issue: Issue) -> Run:
+    """The closure of a lane write; one address."""
+    operation = issue.operation
+    low, high = active_lanes(issue, path.lanes)
+    window, mask = address_with_window(issue, "address")
+    from_bus = operation.symbols["source"] == "bus"
+    targets = [path.memories[name] for name in ("model", "interim") if operation.numbers[f"to_{name}"]]
+    updates = bool(operation.numbers["to_model"])
+
+    def run(cycle: int, sample: Sample, at: tuple[int, ...]) -> None:
+        address = (at[0] + sample.lane_window) & mask if window else at[0]
+        words = path.bus_at(cycle, sample) if from_bus else path.lane_result_at(cycle, sample)[low:high]
+        for rows in targets:
+            if address >= len(rows):
+                raise MachineFault(f"cycle {cycle}: lanes write address {address} of a memory of {len(rows)} words")
+            rows[address, low:high] = words
+        if updates:
+            path.updates.append(cycle)
+
+    return run

@@ -1,0 +1,130 @@
+"""The two root units of the cycle model: closures over the datapath, as for the lanes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from tabla.sim.datapath import Datapath, Sample
+from tabla.sim.faults import MachineFault
+from tabla.sim.function_unit import Function, function_of
+from tabla.sim.lane_units import COMPARISONS, Run, address_with_window
+from tabla.sim.trace import Issue
+from tabla.templates import template
+
+Fetch = Callable[[int, Sample, tuple[int, ...]], int]
+PORTS = ("a", "b", "c")
+
+
+def _fetch(path: Datapath, issue: Issue, port: str) -> Fetch:
+    source = issue.operation.symbols[port]
+    operand = path.law.operand
+    if source == "zero":
+        return lambda cycle, sample, at: 0
+    if source == "one":
+        return lambda cycle, sample, at: path.one
+    if source == "result":
+        return lambda cycle, sample, at: path.root_result_at(cycle + operand, sample)
+    if source == "function":
+        return lambda cycle, sample, at: path.function_at(cycle + operand, sample)
+    words, place = path.root_memories[source], PORTS.index(port)
+    window, mask = address_with_window(issue, port)
+    depth = len(words)
+
+    def fetch(cycle: int, sample: Sample, at: tuple[int, ...]) -> int:
+        address = (at[place] + sample.root_window) & mask if window else at[place]
+        if address >= depth:
+            return path.beyond(f"root {source} address {address} of {depth}, cycle {cycle}")
+        return words[address]
+
+    return fetch
+
+
+def _function(path: Datapath, code: int) -> tuple[Function, int]:
+    """The function of a code and its latency; the image's latency must be the records'."""
+    parameters = path.parameters
+    table = next((t for t in parameters.functions if t.code == code), None)
+    if table is None:
+        raise MachineFault(f"the root uses function code {code}, which this build does not have")
+    cycles = template.functions()[table.name].cycles(parameters.width, parameters.fraction)
+    if cycles != table.latency or template.functions()[table.name].code != code:
+        raise MachineFault(f"function '{table.name}' of the image is not the records': {table.latency} != {cycles}")
+    return function_of(table, parameters.width, parameters.fraction), cycles
+
+
+def root_issue(path: Datapath, issue: Issue) -> Run:
+    """The closure of a root issue; addresses in the order a, b, c."""
+    operation = issue.operation
+    symbols, numbers = operation.symbols, operation.numbers
+    shift = path.parameters.shifts[numbers["shift"]]
+    base = symbols["base"] if issue.first else "accumulator"
+    half = 1 << (shift - 1) if shift and symbols["half"] == "all" else 0
+    code = numbers["function"] if issue.last else 0
+    name_of_function = next((t.name for t in path.parameters.functions if t.code == code), "")
+    multiplies = issue.gate_open and symbols["a"] != "zero"
+    left, right, addend = (_fetch(path, issue, port) for port in PORTS)
+    sign = -1 if numbers["negate"] else 1
+    compare = COMPARISONS.get(symbols["post"])
+    emits = bool(numbers["emit"]) and issue.last and compare is None
+    lowest, highest, one = path.lowest, path.highest, path.one
+    due_after, tree_after = path.law.result, path.law.operand + path.law.multiply
+    function, latency = _function(path, code) if code else (None, 0)
+    divides = name_of_function == "divide"
+
+    def run(cycle: int, sample: Sample, at: tuple[int, ...]) -> None:
+        if base == "accumulator":
+            if path.root_owner is not sample:
+                raise MachineFault(f"cycle {cycle}: the root adds to the accumulator of another sample")
+            value = path.root_accumulator
+        elif base == "addend":
+            value = (addend(cycle, sample, at) << shift) + half
+        elif base == "tree":
+            value = path.tree_at(cycle + tree_after, sample) + half
+        else:
+            value = half
+        if multiplies:
+            value += sign * left(cycle, sample, at) * right(cycle, sample, at)
+        path.root_accumulator = value
+        path.root_owner = sample
+        if compare is not None:
+            word = one if compare(value, 0) else 0
+        else:
+            exact = value >> shift
+            word = max(lowest, min(highest, exact))
+            if emits and word != exact:
+                path.root_overflows += 1
+        path.root_results.append((cycle + due_after, word, sample))
+        if function is not None:
+            found = function(word, right(cycle, sample, at) if divides else 0)
+            path.root_overflows += found.overflow
+            path.domain_errors += found.domain_error
+            path.put_function(cycle + due_after + latency, found.word, sample)
+
+    return run
+
+
+def root_write(path: Datapath, issue: Issue) -> Run:
+    """The closure of a root write; one address."""
+    operation = issue.operation
+    numbers = operation.numbers
+    window, mask = address_with_window(issue, "address")
+    from_function = operation.symbols["source"] == "function"
+    to_memory, to_bus, to_output = (bool(numbers[name]) for name in ("to_memory", "to_bus", "to_output"))
+    updates = to_memory and bool(numbers["model"])
+    memory = path.root_memories["memory"]
+    broadcast = path.law.broadcast
+
+    def run(cycle: int, sample: Sample, at: tuple[int, ...]) -> None:
+        word = path.function_at(cycle, sample) if from_function else path.root_result_at(cycle, sample)
+        if to_memory:
+            address = (at[0] + sample.root_window) & mask if window else at[0]
+            if address >= len(memory):
+                raise MachineFault(f"cycle {cycle}: the root writes address {address} of {len(memory)} words")
+            memory[address] = word
+        if to_bus:
+            path.bus.append((cycle + broadcast, word, sample))
+        if to_output:
+            path.outputs.append(word)
+        if updates:
+            path.updates.append(cycle)
+
+    return run

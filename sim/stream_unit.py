@@ -1,0 +1,100 @@
+"""Where the words of beats go: the stream's program as index arrays, so that a sample is written at once."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from tabla.sim.datapath import Datapath
+from tabla.sim.faults import MachineFault
+from tabla.sim.machine import Words
+from tabla.sim.strict import MemoryLaws
+from tabla.sim.trace import Issue, stream_trace
+
+from tabla.program.image import Image, StreamEntry
+
+LANE_TARGETS = {"to_data": "data", "to_model": "model", "to_interim": "interim"}
+ROOT_TARGETS = {"to_root_data": "data", "to_root_memory": "memory"}
+
+
+@dataclass(slots=True, kw_only=True)
+class _LanePlaces:
+    """Words for one lane memory: parallel lists of addresses, lanes, and beat and column of the source."""
+
+    window: bool
+    addresses: list[int] = field(default_factory=list)
+    lanes: list[int] = field(default_factory=list)
+    beats: list[int] = field(default_factory=list)
+    columns: list[int] = field(default_factory=list)
+
+
+class StreamUnit:
+    """One stream program bound to a datapath."""
+
+    def __init__(self, path: Datapath, image: Image, entry: StreamEntry, laws: MemoryLaws | None) -> None:
+        self.path, self.image, self.laws = path, image, laws
+        lanes: dict[tuple[str, bool], _LanePlaces] = {}
+        self.root: list[tuple[str, bool, int, int]] = []
+        for beat, issue in enumerate(stream_trace(image, entry)):
+            window = issue.operation.generators["address"].window
+            for flag, memory in LANE_TARGETS.items():
+                if issue.operation.numbers[flag]:
+                    self._lane_words(lanes.setdefault((memory, window), _LanePlaces(window=window)), issue, beat)
+            for flag, memory in ROOT_TARGETS.items():
+                if issue.operation.numbers[flag]:
+                    self.root.append((memory, window, issue.values["address"], beat))
+        self.lanes = [
+            (memory, window, *(np.array(x) for x in (p.addresses, p.lanes, p.beats, p.columns)))
+            for (memory, window), p in lanes.items()
+        ]
+
+    def _lane_words(self, places: _LanePlaces, issue: Issue, beat: int) -> None:
+        width = self.image.parameters.stream_words
+        everyone = bool(issue.operation.numbers["all"])
+        for lane in range(self.path.lanes):
+            if everyone or lane // width == issue.values["block"]:
+                places.addresses.append(issue.values["address"])
+                places.lanes.append(lane)
+                places.beats.append(beat)
+                places.columns.append(0 if everyone else lane % width)
+
+    def targets(self) -> set[str]:
+        """Memories that the program writes: `model`, ..., `root data`, `root memory`."""
+        return {memory for memory, *_ in self.lanes} | {f"root {memory}" for memory, *_ in self.root}
+
+    def write(self, beats: Words, slot: int) -> None:
+        """Put the words of one pass, shape [beats, S], into ring slot `slot`."""
+        for memory, window, addresses, lanes, rows, columns in self.lanes:
+            places = addresses + slot * self.image.data_window if window else addresses
+            self._bounds(memory, int(places.max()), len(self.path.memories[memory]))
+            self.path.memories[memory][places, lanes] = beats[rows, columns]
+            if self.laws:
+                self.laws.written[memory][places, lanes] = True
+        for memory, window, address, beat in self.root:
+            place = address + slot * self.image.root_data_window if window else address
+            self._bounds(f"root {memory}", place, len(self.path.root_memories[memory]))
+            self.path.root_memories[memory][place] = int(beats[beat, 0])
+            if self.laws:
+                self.laws.root_written[memory][place] = True
+
+    def _bounds(self, memory: str, address: int, depth: int) -> None:
+        if address >= depth:
+            raise MachineFault(f"the stream writes {memory} address {address} of {depth} words")
+
+
+def check_release(image: Image, issues: Sequence[Issue]) -> None:
+    """MachineFault when a sample still reads its ring slot after `release`: the next sample might overwrite it."""
+    for issue in issues:
+        symbols, generators = issue.operation.symbols, issue.operation.generators
+        if issue.unit == "lane_issue":
+            reads = generators["data"].window and "data" in (symbols["a"], symbols["b"], symbols["c"])
+        elif issue.unit == "root_issue":
+            reads = any(generators[port].window and symbols[port] == "data" for port in ("a", "b", "c"))
+        else:
+            reads = False
+        if reads and issue.cycle > image.release:
+            raise MachineFault(
+                f"{issue.unit} reads its sample {issue.cycle} cycles after the token, "
+                f"but the slot is free after {image.release}"
+            )

@@ -1,0 +1,97 @@
+"""Run-time checks of memory laws: no read of a word in the cycle that writes it, none of a word never written.
+
+The checks depend on control only, never on data, so the cycle model makes them the first time that it meets an
+arrangement of samples in flight and trusts it from then on.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from tabla.sim.datapath import Datapath, Sample
+from tabla.sim.faults import MachineFault
+from tabla.sim.lane_units import LANE_MEMORIES, active_lanes, address_with_window
+from tabla.sim.root_units import PORTS
+from tabla.sim.trace import Issue
+
+
+class MemoryLaws:
+    """Who wrote and who reads which words; addresses [depth, lanes] for lanes, [depth] for the root."""
+
+    def __init__(self, path: Datapath) -> None:
+        self.path = path
+        self.written = {name: np.zeros(rows.shape, dtype=np.bool_) for name, rows in path.memories.items()}
+        self.root_written = {name: np.zeros(len(words), dtype=np.bool_) for name, words in path.root_memories.items()}
+        self.cycle = -1
+        self.reads: list[tuple[str, int, int, int]] = []
+
+    def check(self, issue: Issue, cycle: int, sample: Sample) -> None:
+        """Check one issue in its cycle; issues must come in order, reads before writes. MachineFault on a breach."""
+        if cycle != self.cycle:
+            self.cycle, self.reads = cycle, []
+        match issue.unit:
+            case "lane_issue":
+                self._lane_reads(issue, sample)
+            case "root_issue":
+                self._root_reads(issue, sample)
+            case "lane_write":
+                self._lane_writes(issue, sample)
+            case "root_write":
+                self._root_write(issue, sample)
+
+    def _address(self, issue: Issue, generator: str, offset: int) -> int:
+        window, mask = address_with_window(issue, generator)
+        return (issue.values[generator] + offset) & mask if window else issue.values[generator]
+
+    def _lane_reads(self, issue: Issue, sample: Sample) -> None:
+        symbols = issue.operation.symbols
+        low, high = active_lanes(issue, self.path.lanes)
+        used = {symbols["a"], symbols["b"]} if issue.gate_open and symbols["a"] != "zero" else set()
+        if issue.first and symbols["base"] == "addend":
+            used.add(symbols["c"])
+        for memory in LANE_MEMORIES:
+            if memory in used and low < high:
+                address = self._address(issue, memory, sample.lane_window)
+                self.reads.append((memory, address, low, high))
+                written = self.written[memory]
+                # Addresses beyond the memory are the datapath's to report.
+                if address < len(written) and not written[address, low:high].all():
+                    self._never(f"{memory} word {address}", sample)
+
+    def _root_reads(self, issue: Issue, sample: Sample) -> None:
+        symbols = issue.operation.symbols
+        ports = {"a", "b"} if issue.gate_open and symbols["a"] != "zero" else set()
+        if issue.first and symbols["base"] == "addend":
+            ports.add("c")
+        divide = next((t.code for t in self.path.parameters.functions if t.name == "divide"), 0)
+        if issue.last and divide and issue.operation.numbers["function"] == divide:
+            ports.add("b")
+        for port in PORTS:
+            memory = symbols[port]
+            if port in ports and memory in self.root_written:
+                address = self._address(issue, port, sample.root_window)
+                self.reads.append((f"root {memory}", address, 0, 1))
+                words = self.root_written[memory]
+                if address < len(words) and not words[address]:
+                    self._never(f"root {memory} word {address}", sample)
+
+    def _lane_writes(self, issue: Issue, sample: Sample) -> None:
+        low, high = active_lanes(issue, self.path.lanes)
+        address = self._address(issue, "address", sample.lane_window)
+        for memory in ("model", "interim"):
+            if issue.operation.numbers[f"to_{memory}"]:
+                self._collide(memory, address, low, high)
+                self.written[memory][address : address + 1, low:high] = True
+
+    def _root_write(self, issue: Issue, sample: Sample) -> None:
+        if issue.operation.numbers["to_memory"]:
+            address = self._address(issue, "address", sample.root_window)
+            self._collide("root memory", address, 0, 1)
+            self.root_written["memory"][address : address + 1] = True
+
+    def _collide(self, memory: str, address: int, low: int, high: int) -> None:
+        for read, where, start, end in self.reads:
+            if read == memory and where == address and max(low, start) < min(high, end):
+                raise MachineFault(f"cycle {self.cycle}: {memory} word {address} is read in the cycle that writes it")
+
+    def _never(self, what: str, sample: Sample) -> None:
+        raise MachineFault(f"cycle {self.cycle}: sample {sample.number} reads {what}, which was never written")

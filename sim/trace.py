@@ -1,0 +1,127 @@
+"""From strands to single issues: what a unit does in each cycle of a sample.
+
+A sample's control is the same each time, so it is unrolled once, here. Only window offsets differ between samples.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+from tabla.sim.faults import MachineFault
+from tabla.sim.microcode import Generator, Operation, Strand, decode_strands
+from tabla.templates.template import timing
+
+from tabla.program.image import UNITS, Entry, Image, StreamEntry
+
+Integers = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Issue:
+    """One operation of one cycle; `cycle` counts from the sample's token, FRONT and skew included.
+
+    `values` are the generators' values before the window offset. `gate_open`: the product counts.
+    """
+
+    unit: str
+    cycle: int
+    operation: Operation
+    first: bool
+    last: bool
+    gate_open: bool
+    values: dict[str, int]
+
+
+def counters(counts: tuple[int, ...]) -> Integers:
+    """Loop counters, shape [iterations, levels], innermost level first, in order of issue."""
+    total = int(np.prod(counts, dtype=np.int64)) if counts else 1
+    steps = np.arange(total, dtype=np.int64)
+    columns = []
+    for count in counts:
+        columns.append(steps % count)
+        steps = steps // count
+    return np.stack(columns, axis=1) if columns else np.zeros((total, 0), dtype=np.int64)
+
+
+def generator_values(generator: Generator, loop: Integers) -> list[int]:
+    """Values of a generator at each iteration: deltas added as the hardware does, wrapped to its width."""
+    iterations, levels = loop.shape
+    if iterations == 1 or not any(generator.deltas):
+        return [generator.base] * iterations
+    # The level that steps is the innermost one that did not just wrap to zero.
+    stepping = np.argmax(loop[1:] != 0, axis=1) if levels else np.zeros(iterations - 1, dtype=np.int64)
+    added = np.concatenate([[0], np.cumsum(np.array(generator.deltas, dtype=np.int64)[stepping])])
+    values = (generator.base + added) & ((1 << generator.bits) - 1)
+    if generator.signed:
+        values = values - ((values >> (generator.bits - 1)) << generator.bits)
+    return [int(v) for v in values]
+
+
+def _unroll(strand: Strand, unit: str, origin: int) -> Iterator[Issue]:
+    loop = counters(strand.counts)
+    final = np.array(strand.counts, dtype=np.int64) - 1
+    first = (loop[:, : strand.reduce] == 0).all(axis=1)
+    last = (loop[:, : strand.reduce] == final[: strand.reduce]).all(axis=1)
+    length = len(strand.body)
+    tables = [{name: generator_values(g, loop) for name, g in op.generators.items()} for op in strand.body]
+    gates = [(loop[:, : op.numbers.get("gate", 0)] == 0).all(axis=1) for op in strand.body]
+    for iteration in range(strand.iterations):
+        for slot, operation in enumerate(strand.body):
+            yield Issue(
+                unit=unit,
+                cycle=origin + strand.start + (iteration * length + slot) * strand.interval,
+                operation=operation,
+                first=bool(first[iteration]),
+                last=bool(last[iteration]),
+                gate_open=bool(gates[slot][iteration]),
+                values={name: table[iteration] for name, table in tables[slot].items()},
+            )
+
+
+def unit_trace(image: Image, entry: Entry, unit: str) -> list[Issue]:
+    """All issues of a unit for one sample, in order; MachineFault when its strands overlap in time.
+
+    Strands must be free of each other inside the sample and against the next token, `period` cycles later.
+    """
+    origin = timing().front + entry.skew[unit]
+    strands = decode_strands(image, unit, entry.begin[unit], entry.strands[unit])
+    issues: list[Issue] = []
+    free = None
+    for number, strand in enumerate(strands):
+        if strand.interval < 1:
+            raise MachineFault(f"strand {number} of {unit} has interval 0")
+        if free is not None and strand.start < free:
+            raise MachineFault(
+                f"strand {number} of {unit} starts in cycle {strand.start}, but the one before it runs until {free}"
+            )
+        free = strand.start + strand.cycles
+        issues.extend(_unroll(strand, unit, origin))
+    if free is not None and strands[0].start + entry.period < free:
+        raise MachineFault(
+            f"{unit} is busy for {free - strands[0].start} cycles of a sample, but the next token may come "
+            f"after {entry.period}"
+        )
+    return issues
+
+
+def sample_trace(image: Image, entry: Entry) -> list[Issue]:
+    """All issues of one sample by cycle; within a cycle reads come before writes."""
+    issues = [issue for unit in UNITS for issue in unit_trace(image, entry, unit)]
+    # A write of cycle c is seen from c + 1 on, so the two issue units go first.
+    order = {"lane_issue": 0, "root_issue": 1, "lane_write": 2, "root_write": 3}
+    return sorted(issues, key=lambda issue: (issue.cycle, order[issue.unit]))
+
+
+def stream_trace(image: Image, entry: StreamEntry) -> list[Issue]:
+    """What becomes of each beat, in order (the cycle is the beat's number)."""
+    beats: list[Issue] = []
+    for strand in decode_strands(image, "stream", entry.begin, entry.strands):
+        # Start and interval mean nothing to the stream: a beat comes when it comes.
+        plain = Strand(start=len(beats), interval=1, reduce=0, counts=strand.counts, body=strand.body)
+        beats.extend(_unroll(plain, "stream", 0))
+    if len(beats) != entry.beats:
+        raise MachineFault(f"the stream program takes {len(beats)} beats, the image says {entry.beats}")
+    return beats
