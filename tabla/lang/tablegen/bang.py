@@ -25,9 +25,7 @@ if TYPE_CHECKING:
 Handler: TypeAlias = "Callable[[Expressions, syntax.Bang, Record | None, Type | None], Value]"
 
 
-def evaluate(
-    expressions: Expressions, node: syntax.Bang, record: Record | None, wanted: Type | None
-) -> Value:
+def evaluate(expressions: Expressions, node: syntax.Bang, record: Record | None, wanted: Type | None) -> Value:
     """The value of ``!operator<type>(arguments)``."""
     keeper = expressions.keeper
     previous, keeper.current = keeper.current, node.at
@@ -65,9 +63,7 @@ def _operator_type(expressions: Expressions, node: syntax.Bang) -> Type:
     return expressions.type_of(node.type)
 
 
-def _unary(
-    expressions: Expressions, node: syntax.Bang, record: Record | None, wanted: Type | None
-) -> Value:
+def _unary(expressions: Expressions, node: syntax.Bang, record: Record | None, wanted: Type | None) -> Value:
     operator = "getdagop" if node.operator == "getop" else node.operator
     type: Type | None = INT if operator in ("not", "size", "empty") else None
     if operator == "cast":
@@ -116,9 +112,7 @@ def _isa(expressions: Expressions, node: syntax.Bang, record: Record | None, wan
     return expressions.pool.unique(IsAOperation, type, operand).fold(expressions.pool)
 
 
-def _ternary(
-    expressions: Expressions, node: syntax.Bang, record: Record | None, wanted: Type | None
-) -> Value:
+def _ternary(expressions: Expressions, node: syntax.Bang, record: Record | None, wanted: Type | None) -> Value:
     check_no_type(expressions, node)
     check_count(expressions, node, 3, 3)
     operator, arguments = node.operator, node.arguments
@@ -177,9 +171,7 @@ def _branch_type(expressions: Expressions, operator: str, values: list[Value], a
     return type
 
 
-def _substring(
-    expressions: Expressions, node: syntax.Bang, record: Record | None, wanted: Type | None
-) -> Value:
+def _substring(expressions: Expressions, node: syntax.Bang, record: Record | None, wanted: Type | None) -> Value:
     check_no_type(expressions, node)
     check_count(expressions, node, 2, 3)
     pool, operator = expressions.pool, node.operator
@@ -197,9 +189,7 @@ def _substring(
 
 
 @contextmanager
-def bound(
-    expressions: Expressions, record: Record | None, variables: dict[str, Type]
-) -> Iterator[Record]:
+def bound(expressions: Expressions, record: Record | None, variables: dict[str, Type]) -> Iterator[Record]:
     """The record with loop variables among its fields, or a record made up for them."""
     if record is None:
         keeper = expressions.keeper
@@ -283,9 +273,7 @@ def _foldl(expressions: Expressions, node: syntax.Bang, record: Record | None, w
     return operation.fold(record, pool)
 
 
-def evaluate_cond(
-    expressions: Expressions, node: syntax.Cond, record: Record | None, wanted: Type | None
-) -> Value:
+def evaluate_cond(expressions: Expressions, node: syntax.Cond, record: Record | None, wanted: Type | None) -> Value:
     """The value of ``!cond(condition : value, ...)``."""
     keeper = expressions.keeper
     previous, keeper.current = keeper.current, node.at

@@ -23,9 +23,7 @@ OPERATORS = frozenset(
 _ASSOCIATIVE = frozenset({"strconcat", "listconcat", "con", "add", "and", "or", "xor", "mul"})
 
 
-def evaluate(
-    expressions: Expressions, node: syntax.Bang, record: Record | None, wanted: Type | None
-) -> Value:
+def evaluate(expressions: Expressions, node: syntax.Bang, record: Record | None, wanted: Type | None) -> Value:
     """The value of a call of one of `OPERATORS`."""
     pool = expressions.pool
     operator = _NAMES.get(node.operator, node.operator)
@@ -116,9 +114,7 @@ def _first_type(
             raise expressions.fault(f"expected second parameter to be an int, got value of type '{found}'", at)
         return None
     if operator == "interleave":
-        if len(values) == 1 and not (
-            found is pool.list_type(STRING) or found.converts_to(pool.list_type(INT))
-        ):
+        if len(values) == 1 and not (found is pool.list_type(STRING) or found.converts_to(pool.list_type(INT))):
             raise expressions.fault(f"expected list of string, int, bits, or bit; got value of type '{found}'", at)
         if len(values) == 2 and found is not STRING:
             raise expressions.fault(f"expected second argument to be a string, got value of type '{found}'", at)

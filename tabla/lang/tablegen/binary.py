@@ -105,11 +105,7 @@ class BinaryOperation(PendingValue):
             return pool.bit(compare(first.value, second.value))
         if isinstance(left, StringValue) and isinstance(right, StringValue):
             return pool.bit(compare(left.value, right.value))
-        if (
-            self.operator in ("eq", "ne")
-            and isinstance(left, RecordReference)
-            and isinstance(right, RecordReference)
-        ):
+        if self.operator in ("eq", "ne") and isinstance(left, RecordReference) and isinstance(right, RecordReference):
             return pool.bit((left is right) == (self.operator == "eq"))
         return self
 
@@ -122,9 +118,7 @@ class BinaryOperation(PendingValue):
         if len(known) + len(unset) < 2:
             return self
         if len(known) == 2 and known[0] is not known[1]:
-            raise pool.fault(
-                f"concatenated dag operators do not match: '{left.text()}' vs. '{right.text()}'", record
-            )
+            raise pool.fault(f"concatenated dag operators do not match: '{left.text()}' vs. '{right.text()}'", record)
         return pool.dag(
             known[0] if known else UNSET_VALUE, None, left.arguments + right.arguments, left.names + right.names
         )

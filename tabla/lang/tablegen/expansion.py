@@ -95,9 +95,7 @@ class Expansion:
         values = loop.values.resolve(self._resolver(bindings, None))
         if not isinstance(values, ListValue):
             if final or destination is None:
-                raise self.keeper.fault(
-                    f"attempting to loop over '{values.text()}', expected a list", loop.at
-                )
+                raise self.keeper.fault(f"attempting to loop over '{values.text()}', expected a list", loop.at)
             waiting = Loop(at=loop.at, variable=loop.variable, values=values)
             destination.append(waiting)
             self.expand(loop.entries, bindings, waiting.entries, final=final)

@@ -165,9 +165,7 @@ class Expressions:
         if not is_operator and not isinstance(head, syntax.Name | syntax.Reference | syntax.Question):
             raise self.fault("expected the name of a record as operator of a dag", head.at)
         operator = self.evaluate(node.operator, record)
-        arguments = [
-            UNSET_VALUE if one.value is None else self.evaluate(one.value, record) for one in node.arguments
-        ]
+        arguments = [UNSET_VALUE if one.value is None else self.evaluate(one.value, record) for one in node.arguments]
         return self.pool.dag(operator, node.operator_name, arguments, [one.name for one in node.arguments])
 
     def _bang(self, node: syntax.Bang, record: Record | None, wanted: Type | None, as_text: bool) -> Value:

@@ -11,7 +11,7 @@ import sys
 from functools import cache
 from typing import Any
 
-from ply import lex, yacc  # type: ignore[import-untyped]
+from ply import yacc  # type: ignore[import-untyped]
 
 from tabla.lang.tablegen import syntax as s
 from tabla.lang.tablegen.lexer import literals as _literals
@@ -473,6 +473,3 @@ class UnexpectedToken(Exception):
 def parser() -> Any:
     """The tables, built on first use: they take a moment, and most commands never read a target description."""
     return yacc.yacc(module=sys.modules[__name__], write_tables=False, debug=False, errorlog=yacc.NullLogger())
-
-
-LexToken = lex.LexToken

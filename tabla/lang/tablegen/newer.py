@@ -13,9 +13,7 @@ if TYPE_CHECKING:
     from tabla.lang.tablegen.expressions import Expressions
 
 
-def evaluate(
-    expressions: Expressions, node: syntax.Bang, record: Record | None, wanted: Type | None
-) -> Value:
+def evaluate(expressions: Expressions, node: syntax.Bang, record: Record | None, wanted: Type | None) -> Value:
     """The value of a call of an operator of the newer language."""
     raise expressions.fault(f"!{node.operator} is not supported yet", node.at)
 

@@ -38,8 +38,7 @@ class CondOperation(_AlwaysByBit):
 
     def text(self) -> str:
         clauses = [
-            f"{condition.text()}: {value.text()}"
-            for condition, value in zip(self.conditions, self.values, strict=True)
+            f"{condition.text()}: {value.text()}" for condition, value in zip(self.conditions, self.values, strict=True)
         ]
         return f"!cond({', '.join(clauses)})"
 
@@ -87,8 +86,7 @@ class FoldOperation(_AlwaysByBit):
 
     def text(self) -> str:
         return (
-            f"!foldl({self.start.text()}, {self.items.text()}, {self.accumulator}, {self.element}, "
-            f"{self.body.text()})"
+            f"!foldl({self.start.text()}, {self.items.text()}, {self.accumulator}, {self.element}, {self.body.text()})"
         )
 
     def is_complete(self) -> bool:
@@ -99,9 +97,7 @@ class FoldOperation(_AlwaysByBit):
         body = self.body.resolve(ShadowResolver(resolver, self.accumulator, self.element))
         if start is self.start and items is self.items and body is self.body:
             return self
-        new = resolver.pool.unique(
-            FoldOperation, start, items, self.accumulator, self.element, body, self.type
-        )
+        new = resolver.pool.unique(FoldOperation, start, items, self.accumulator, self.element, body, self.type)
         return new.fold(resolver.record, resolver.pool)
 
     def fold(self, record: Record | None, pool: Pool) -> Value:

@@ -8,6 +8,7 @@ from functools import partial
 from typing import Any
 
 from tabla.lang.tablegen import grammar, syntax
+from tabla.lang.tablegen.lexer import KEYWORDS
 from tabla.lang.tablegen.positions import Positions
 from tabla.source import TablaError
 
@@ -66,4 +67,5 @@ def _fault(token: Any, positions: Positions) -> TablaError:
         before = positions.span(index - 1)
         if before.source.text[before.start : before.end] == "}":
             return positions.fault("a body in braces does not end with ';'", index, hint="remove the semicolon")
-    return positions.fault(f"unexpected {what}", index, label="not possible here")
+    hint = f"'{text}' is a keyword of the language" if text in KEYWORDS else None
+    return positions.fault(f"unexpected {what}", index, label="not possible here", hint=hint)

@@ -76,9 +76,7 @@ class Assertion:
 
     def resolve(self, resolver: Resolver) -> Assertion:
         """The assertion with what the resolver knows."""
-        return Assertion(
-            at=self.at, condition=self.condition.resolve(resolver), message=self.message.resolve(resolver)
-        )
+        return Assertion(at=self.at, condition=self.condition.resolve(resolver), message=self.message.resolve(resolver))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,6 +91,8 @@ class Record:
     """A class, a def, or a def of a multiclass that waits for its ``defm``."""
 
     __slots__ = (
+        "_ancestors",
+        "_reference",
         "anonymous",
         "assertions",
         "dumps",
@@ -103,8 +103,6 @@ class Record:
         "name",
         "parents",
         "template_arguments",
-        "_ancestors",
-        "_reference",
     )
 
     def __init__(
@@ -126,9 +124,7 @@ class Record:
 
     def copy(self) -> Record:
         """A record of its own with the same contents."""
-        new = Record(
-            self.name, self.locations, self.keeper, anonymous=self.anonymous, is_class=self.is_class
-        )
+        new = Record(self.name, self.locations, self.keeper, anonymous=self.anonymous, is_class=self.is_class)
         new.fields = {name: field.copy() for name, field in self.fields.items()}
         new.template_arguments = list(self.template_arguments)
         new.parents = list(self.parents)
@@ -223,7 +219,7 @@ class Record:
         """Every field must be computed by now, unless it was declared with ``field``."""
         for field in self.fields.values():
             value = field.value
-            if field.may_wait or value.ground and not isinstance(value, BitsValue) and value.is_concrete():
+            if field.may_wait or (value.ground and not isinstance(value, BitsValue) and value.is_concrete()):
                 continue
             if isinstance(value, BitsValue):
                 concrete = all(self._bit_is_settled(bit) for bit in value.bits)

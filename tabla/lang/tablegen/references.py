@@ -132,9 +132,7 @@ class FieldAccess(PendingValue):
         if base is self.base:
             return self
         if base.field_named(self.field) is None:
-            raise resolver.pool.fault(
-                f"cannot access field '{self.field}' of value '{base.text()}'", resolver.record
-            )
+            raise resolver.pool.fault(f"cannot access field '{self.field}' of value '{base.text()}'", resolver.record)
         return resolver.pool.unique(FieldAccess, base, self.field).fold(resolver.record, resolver.pool)
 
     def is_concrete(self) -> bool:
@@ -188,9 +186,7 @@ class ClassInstance(PendingValue):
 
     def resolve(self, resolver: Resolver) -> Value:
         tracker = TrackingResolver(resolver.pool, resolver)
-        arguments = [
-            argument if argument.ground else argument.resolve(tracker) for argument in self.arguments
-        ]
+        arguments = [argument if argument.ground else argument.resolve(tracker) for argument in self.arguments]
         if all(new is old for new, old in zip(arguments, self.arguments, strict=True)):
             return self
         new = resolver.pool.unique(ClassInstance, self.class_, *arguments)

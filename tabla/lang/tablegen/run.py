@@ -15,7 +15,7 @@ from tabla.lang.tablegen.parser import parse
 from tabla.lang.tablegen.scanner import Scanner
 from tabla.lang.tablegen.scope import Scope
 from tabla.lang.tablegen.statements import Statements
-from tabla.source import Source
+from tabla.source import Source, TablaError
 
 Action: TypeAlias = Literal["print-records", "dump-json", "null-backend"]
 
@@ -61,6 +61,7 @@ def _run(source: Source, include_dirs: Iterable[str | Path], macros: Iterable[st
     parsed = parse(scanner.scan(source), scanner.positions)
     keeper = RecordKeeper(scanner.positions)
     statements = Statements(Scope(keeper))
+    fault: TablaError | None = None
     with _deep_stack():
         try:
             for statement in parsed.statements:
@@ -69,8 +70,6 @@ def _run(source: Source, include_dirs: Iterable[str | Path], macros: Iterable[st
             fault = keeper.fault(
                 "the program recurses too deeply", keeper.current, hint="does a value refer to itself?"
             )
-        else:
-            fault = None
     if fault is not None:
         raise fault
     if parsed.fault is not None:

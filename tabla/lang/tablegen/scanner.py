@@ -6,6 +6,8 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
+from ply.lex import LexToken  # type: ignore[import-untyped]
+
 from tabla.lang.tablegen import lexer as rules
 from tabla.lang.tablegen.positions import IncludedSource, Positions
 from tabla.lang.tablegen.preprocessor import FileState, LexicalFault
@@ -94,7 +96,7 @@ class Scanner:
         return TablaError(result.message, *result.labels, second, hint=result.hint, notes=result.notes)
 
     def _fault_token(self, fault: TablaError) -> None:
-        token = rules.lex.LexToken()
+        token = LexToken()
         token.type, token.value, token.lineno = "FAULT", fault, 0
         token.lexpos = len(self.positions.starts) - 1
         self.tokens.append(token)

@@ -116,12 +116,7 @@ class Scope:
         found = self.keeper.global_value(name)
         if found is not None:
             return found
-        if (
-            record is not None
-            and not record.is_class
-            and self.multiclass is None
-            and record.name is pool.string(name)
-        ):
+        if record is not None and not record.is_class and self.multiclass is None and record.name is pool.string(name):
             # The type of a record is known only when it is finished, so a reference to itself is looked up then.
             return pool.unique(UnaryOperation, "cast", record.name, record.type())
         return None

@@ -170,9 +170,7 @@ class Statements:
         value = self.expressions.evaluate(item.value, record, type)
         self.set_value(record, item.name, value, item.at, bits)
 
-    def set_value(
-        self, record: Record, name: str, value: Value, at: int, bits: list[int] | None = None
-    ) -> None:
+    def set_value(self, record: Record, name: str, value: Value, at: int, bits: list[int] | None = None) -> None:
         """Give a field (or some of its bits) a value that must fit."""
         field = record.fields.get(name)
         if field is None:
@@ -201,9 +199,7 @@ class Statements:
             if result[bit] is not None:
                 raise self.fault(f"cannot set bit #{bit} of value '{field.name}' more than once", at)
             result[bit] = new.bit(index, self.pool)
-        return self.pool.bits(
-            [old if one is None else one for one, old in zip(result, field.value.bits, strict=True)]
-        )
+        return self.pool.bits([old if one is None else one for one, old in zip(result, field.value.bits, strict=True)])
 
     def inherit(self, record: Record, class_: Record, arguments: list[Value], at: int) -> None:
         """Make `class_` a parent of `record`."""
@@ -267,9 +263,7 @@ class Statements:
             raise self.fault("a multiclass is not allowed inside a multiclass", node.keyword)
         if node.name in scope.multiclasses:
             raise self.fault(f"multiclass '{node.name}' already defined", node.at)
-        record = Record(
-            self.pool.string(node.name), (node.at,), self.keeper, anonymous=False, is_class=False
-        )
+        record = Record(self.pool.string(node.name), (node.at,), self.keeper, anonymous=False, is_class=False)
         multiclass = scope.multiclasses[node.name] = Multiclass(record=record)
         scope.multiclass = multiclass
         self._template_arguments(node.arguments, record, None)

@@ -164,4 +164,3 @@ class PendingValue(TypedValue):
 
     def bit(self, index: int, pool: Pool) -> Value:
         return self if self.type is BIT else pool.bit_of(self, index)
-

@@ -6,9 +6,9 @@ from tabla.lang import tablegen
 from tabla.source import TablaError
 
 TEXT = """
-class Opcode<bits<4> code, string text = "nop"> {
+class Opcode<bits<4> number, string text = "nop"> {
   bits<8> Inst = 0;
-  let Inst{7-4} = code;
+  let Inst{7-4} = number;
   string Mnemonic = text;
   list<int> Numbers = [1, 2];
   bit Flag = true;
@@ -56,7 +56,7 @@ def test_dags_and_records(records: tablegen.Records) -> None:
 def test_an_unset_bit_has_no_number(records: tablegen.Records) -> None:
     bits = records["Other"]["B"]
     assert bits.bits == (None, 1) and not bits.is_known and str(bits) == "{ 1, ? }"
-    with pytest.raises(TablaError, match="bit 0 of .* is not set"):
+    with pytest.raises(TablaError, match=r"bit 0 of .* is not set"):
         bits.to_int()
 
 
