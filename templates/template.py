@@ -5,9 +5,11 @@ Every number here comes from the records; nothing is repeated in Python.
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 from tabla.lang import tablegen
 from tabla.source import TablaError
@@ -212,10 +214,29 @@ def template_for(pes: int) -> Template:
 
 
 @cache
+def _symbolic() -> dict[str, Any]:
+    """The records as JSON: the form in which a bit that refers to a field still says so."""
+    text: dict[str, Any] = json.loads(tablegen.run(MACHINE, action="dump-json"))
+    return text
+
+
+@cache
 def operation_format(unit: str) -> OperationFormat:
-    """The operation format of a unit, its fields found by where their bits lie in ``Inst``."""
+    """The operation format of a unit; a field lies where its bits stand in ``Inst``."""
     record = next(r for r in _records().of_class("OperationFormat") if r["Unit"] == unit)
-    raise NotImplementedError(record)  # completed below once bits are known
+    found: dict[str, list[int]] = {}
+    for position, bit in enumerate(_symbolic()[record.name]["Inst"]):
+        found.setdefault(bit["var"], []).append(position)
+    fields = []
+    for name, positions in found.items():
+        if positions != list(range(positions[0], positions[0] + len(positions))):
+            raise TablaError(f"the bits of field '{name}' of record '{record.name}' are not in order")
+        choices = record.get(f"{name}Choices")
+        symbols = tuple(str(c) for c in choices) if isinstance(choices, list) else ()
+        fields.append(InstructionField(name=name, offset=positions[0], width=len(positions), choices=symbols))
+    generators = record["Generators"]
+    assert isinstance(generators, list)
+    return OperationFormat(unit=unit, fields=tuple(fields), generators=tuple(str(g) for g in generators))
 
 
 @cache
