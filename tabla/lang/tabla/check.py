@@ -107,9 +107,7 @@ class Checker:
 
     def _guard_rate(self, item: syntax.Item) -> None:
         symbol = self._symbols.get(_RATE)
-        declared = isinstance(symbol, Iterator) or (
-            isinstance(symbol, Known) and symbol.kind is not Kind.TEMPORARY
-        )
+        declared = isinstance(symbol, Iterator) or (isinstance(symbol, Known) and symbol.kind is not Kind.TEMPORARY)
         if self._learns and declared:
             self._faults.add(
                 f"'{_RATE}' is the learning rate of a program with gradients",
@@ -204,15 +202,11 @@ class Checker:
             return self._expressions.bounds(node, left, known.shape)
         for subscript, (low, _) in zip(node.subscripts, self._intervals(left), strict=True):
             if low < 0:
-                self._faults.add(
-                    f"'{known.name}' has no element {low}", subscript.span, hint="subscripts start at 0"
-                )
+                self._faults.add(f"'{known.name}' has no element {low}", subscript.span, hint="subscripts start at 0")
                 return False
         return True
 
-    def _store(
-        self, item: syntax.Assignment, known: Known, left: tuple[Affine, ...], value: Expression | None
-    ) -> None:
+    def _store(self, item: syntax.Assignment, known: Known, left: tuple[Affine, ...], value: Expression | None) -> None:
         self._symbols.replace(known)
         box = tuple((low, high + 1) for low, high in self._intervals(left))
         known.region, known.read, known.mentioned = known.region.with_box(box), False, True
@@ -285,7 +279,5 @@ class Checker:
     def _outputs(self) -> tuple[str, ...]:
         known = (symbol for symbol in self._symbols if isinstance(symbol, Known))
         return tuple(
-            k.name
-            for k in known
-            if k.kind is Kind.TEMPORARY and k.mentioned and not k.read and k.constant is None
+            k.name for k in known if k.kind is Kind.TEMPORARY and k.mentioned and not k.read and k.constant is None
         )

@@ -175,9 +175,7 @@ class ExpressionChecker:
             case _:
                 assert_never(symbol)
 
-    def _iterator(
-        self, node: syntax.Reference, iterator: Iterator, bound: frozenset[str]
-    ) -> Expression | None:
+    def _iterator(self, node: syntax.Reference, iterator: Iterator, bound: frozenset[str]) -> Expression | None:
         if node.subscripts:
             self._faults.add(f"'{iterator.name}' is an iterator and has no subscripts", node.span)
         elif iterator.name not in bound:
@@ -197,9 +195,7 @@ class ExpressionChecker:
             return True
         hint = "assign it before; statements run in order"
         if self.storing is not None and self.storing[0] == known.name and _holds(self.storing[1], element):
-            hint = (
-                "a statement computes all its elements from what was there before it, not one after the other"
-            )
+            hint = "a statement computes all its elements from what was there before it, not one after the other"
         shown_element = f"{known.name}{''.join(f'[{index}]' for index in element)}"
         self._faults.add(f"'{shown_element}' has no value yet", node.span, "read here", hint=hint)
         return False
@@ -209,9 +205,7 @@ class ExpressionChecker:
         iterators: list[Iterator] = []
         sound = bool(node.subscripts)
         if not sound:
-            self._faults.add(
-                f"'{name}' needs an iterator", node.name.span, hint=f"say over which one: {name}[i](...)"
-            )
+            self._faults.add(f"'{name}' needs an iterator", node.name.span, hint=f"say over which one: {name}[i](...)")
         for subscript in node.subscripts:
             iterator = self._binder(name, subscript, bound | {i.name for i in iterators})
             if iterator is None:
@@ -269,9 +263,7 @@ class ExpressionChecker:
         name = node.name
         function = FUNCTIONS.get(name.text)
         if function is not None and node.subscripts:
-            self._faults.add(
-                f"'{name.text}' is not a group function and takes no iterator", node.subscripts[0].span
-            )
+            self._faults.add(f"'{name.text}' is not a group function and takes no iterator", node.subscripts[0].span)
             return None
         arguments = [self.check(argument, bound) for argument in node.arguments]
         if function is None:
@@ -282,11 +274,7 @@ class ExpressionChecker:
             self._faults.add(f"'{name.text}' takes {expected}, not {len(arguments)}", node.span)
             return None
         checked = tuple(argument for argument in arguments if argument is not None)
-        return (
-            Call(function=function, arguments=checked, span=node.span)
-            if len(checked) == len(arguments)
-            else None
-        )
+        return Call(function=function, arguments=checked, span=node.span) if len(checked) == len(arguments) else None
 
     def _unknown_function(self, name: Lexeme) -> None:
         if self._symbols.get(name.text) is not None:

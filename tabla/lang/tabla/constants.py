@@ -96,9 +96,7 @@ def _operate(operation: Operation, left: Fraction, right: Fraction) -> Fraction:
         case _:
             assert_never(operation.operator)
     if max(value.numerator.bit_length(), value.denominator.bit_length()) > _BITS:
-        raise TablaError(
-            "this constant has too many digits", Label(operation.span), hint="no format can hold it"
-        )
+        raise TablaError("this constant has too many digits", Label(operation.span), hint="no format can hold it")
     return value
 
 
@@ -115,9 +113,7 @@ def _call(function: Function, values: list[Fraction], span: Span) -> Fraction:
                 return Fraction(_REAL[function](float(values[0])))
             except (ValueError, OverflowError):
                 name = function.value
-                raise TablaError(
-                    f"this {name} has no value", Label(span), hint=f"see what {name} is given"
-                ) from None
+                raise TablaError(f"this {name} has no value", Label(span), hint=f"see what {name} is given") from None
 
 
 def affine_of(expression: Expression) -> Affine | None:
@@ -154,9 +150,7 @@ def _linear(expression: Expression) -> dict[str, Fraction] | None:
             return None if value is None else {"": value}
 
 
-def _combine(
-    operation: Operation, left: dict[str, Fraction], right: dict[str, Fraction]
-) -> dict[str, Fraction] | None:
+def _combine(operation: Operation, left: dict[str, Fraction], right: dict[str, Fraction]) -> dict[str, Fraction] | None:
     match operation.operator:
         case Operator.ADD | Operator.SUBTRACT:
             sign = 1 if operation.operator is Operator.ADD else -1

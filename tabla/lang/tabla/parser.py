@@ -24,7 +24,11 @@ MAX_DEPTH = 150
 def _tables() -> Any:
     import tabla.lang.tabla.grammar as rules
 
-    return ply_yacc.yacc(module=rules, write_tables=False, debug=False, errorlog=ply_yacc.NullLogger())
+    tables = ply_yacc.yacc(module=rules, write_tables=False, debug=False, errorlog=ply_yacc.NullLogger())
+    # At the very start PLY drops what does not fit without asking. All that can be done there is to begin the
+    # empty list of items, so let it do that before it looks at the first token.
+    (tables.defaulted_states[0],) = set(tables.action[0].values())
+    return tables
 
 
 class _Reading:
@@ -34,7 +38,7 @@ class _Reading:
         self.source, self.faults = source, faults
         self.tokens, self.strays = read_tokens(source, faults)
         self.position = 0
-        self.cut_short = False
+        self.recovering = self.cut_short = False
         # A copy shares the tables but not the stacks, so that parses do not meet.
         self.parser: Any = copy.copy(_tables())
         self.parser.errorfunc, self.parser.errorok = self.meet, True
@@ -51,9 +55,15 @@ class _Reading:
 
     def next(self) -> Token | None:
         if self.position >= len(self.tokens):
-            return None
+            if not self.recovering:
+                return None
+            # PLY gives up where the text ends before the semicolon at which it would go on.
+            self.recovering = False
+            return self._semicolon(self._after(self.position))
+        token = self.tokens[self.position]
         self.position += 1
-        return self.tokens[self.position - 1]
+        self.recovering = self.recovering and token.type != "SEMICOLON"
+        return token
 
     def meet(self, token: Token | None) -> Token | None:
         """PLY calls this at a token that does not fit; after errok(), what is given back is read instead."""
@@ -63,6 +73,7 @@ class _Reading:
         at = self.position - 1 if token is not None else self.position
         if "SEMICOLON" in kinds and self._begins_statement(at):
             return self._insert_semicolon(at)
+        self.recovering = token is not None and token.type != "SEMICOLON"
         if token is not None and any(self._after(at).start <= s < token.lexpos for s in self.strays):
             # The stray character before it is noted already, and is why the token does not fit.
             return None
@@ -146,9 +157,7 @@ class _Reading:
 
     def _with_names(self, item: Broken, start: int) -> Broken:
         names = frozenset(
-            token.value.text
-            for token in self.tokens
-            if token.type == "NAME" and start <= token.lexpos < item.span.end
+            token.value.text for token in self.tokens if token.type == "NAME" and start <= token.lexpos < item.span.end
         )
         return replace(item, names=names)
 

@@ -108,6 +108,11 @@ def test_goes_on_after_a_semicolon() -> None:
     assert broken_at("a = ; b = 1; c = ]; = ; d = 2") == [True, False, True, True, False]
 
 
+@pytest.mark.parametrize("text", [":A", "model_input model_input", "a = 1; :", "a = ) b", "a = 1; a = (b", ")"])
+def test_the_text_may_end_while_it_recovers(text: str) -> None:
+    assert broken_at(text)[-1]
+
+
 def test_a_missing_semicolon_loses_no_statement() -> None:
     assert broken_at("a = 1\nb[2] = 2\nmodel w\niterator i[0:3]\ngradient g -> w") == [False] * 5
 
