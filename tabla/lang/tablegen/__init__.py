@@ -7,6 +7,7 @@
 The language is the one of LLVM's TableGen, old and new; `run` prints records as ``llvm-tblgen`` 14 does.
 """
 
+from tabla.lang.tablegen import backend
 from tabla.lang.tablegen.api import UNSET, Bits, Dag, DagArgument, Pending, Record, Records, Unset, Value
 from tabla.lang.tablegen.run import Action, load, loads, run
 
@@ -21,6 +22,7 @@ __all__ = [
     "Records",
     "Unset",
     "Value",
+    "backend",
     "load",
     "loads",
     "run",

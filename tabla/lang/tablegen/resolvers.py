@@ -73,6 +73,7 @@ class RecordResolver(Resolver):
         self._new_name = new_name
         self._cache: dict[str, Value] = {}
         self._stack: list[str] = []
+        self._renamed: AnonymousName | None = None
 
     def lookup(self, name: str) -> Value | None:
         known = self._cache.get(name)
@@ -90,8 +91,12 @@ class RecordResolver(Resolver):
         return value
 
     def lookup_anonymous(self, name: AnonymousName) -> Value:
-        if self._new_name is not None and name is self.record.name:
-            return self._new_name.resolve(_FinalName(self.pool))
+        if self._new_name is not None:
+            # The record changes its own name first; its fields still hold the old one.
+            if name is self.record.name:
+                self._renamed = name
+            if name is self._renamed:
+                return self._new_name.resolve(_FinalName(self.pool))
         return name
 
 

@@ -65,7 +65,8 @@ class Scanner:
             state.check_closed(source.text)
         except LexicalFault as fault:
             raise self._user_fault(fault, number) from None
-        if not positions.starts or positions.source_of[-1] != number:
+        if included_at is None:
+            # The place of "the file ends here".
             add(number, len(source.text), len(source.text))
 
     def _include(self, name: str, includer: Source, index: int, depth: int) -> None:
@@ -104,6 +105,7 @@ class Scanner:
     def _mark_contextual_words(self) -> None:
         """Give ``#`` before ``: ; {`` its own type (it pastes nothing), and names back to words of the new language."""
         tokens: Sequence[Any] = self.tokens
+        class_names: set[str] = set()
         for position, token in enumerate(tokens):
             kind = token.type
             if kind == "PASTE":
@@ -112,5 +114,7 @@ class Scanner:
             elif kind in ("DUMP", "DEFTYPE"):
                 starts = position == 0 or tokens[position - 1].type in _STATEMENT_STARTS_AFTER
                 following = tokens[position + 1].type if position + 1 < len(tokens) else ""
-                if not starts or following in _NEVER_AFTER_DUMP:
+                if position > 0 and tokens[position - 1].type == "CLASS":
+                    class_names.add(kind)
+                if not starts or following in _NEVER_AFTER_DUMP or kind in class_names:
                     token.type = "ID"

@@ -1,0 +1,2 @@
+class C<int n> { assert n, "msg " # n; int v = n; }
+def X : C<1>;

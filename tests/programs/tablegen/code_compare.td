@@ -1,0 +1,1 @@
+def X { code a = [{x}]; bit b = !eq([{x}], "x"); code c = !strconcat([{a}], [{b}]); string d = !subst("a", "b", [{aaa}]); string e = !interleave([[{x}], "y"], "-"); string f = !interleave(["x", [{y}]], "-"); }

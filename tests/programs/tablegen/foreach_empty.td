@@ -1,0 +1,2 @@
+foreach i = []<int> in def R#i;
+def X;

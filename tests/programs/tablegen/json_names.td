@@ -1,0 +1,1 @@
+def "a\"b" { string s = "x"; } 

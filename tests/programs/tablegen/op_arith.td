@@ -1,0 +1,1 @@
+def X { int a = !add(1, 2, 3); int b = !mul(2, 3, 4); int c = !and(12, 10); int d = !or(1, 2, 4); int e = !xor(5, 1); int f = !sub(1, 9); int g = !shl(1, 10); int h = !srl(-1, 60); int i = !sra(-8, 1); int j = !not(0); int k = !not(7); int l = !add(9223372036854775807, 1); int m = !mul(9223372036854775807, 2); int n = !shl(1, 63); }

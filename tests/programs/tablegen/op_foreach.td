@@ -1,0 +1,1 @@
+def X { list<int> a = !foreach(i, [1,2,3], !add(i, 1)); list<string> b = !foreach(i, [1,2], "n"#i); list<list<int>> c = !foreach(i, [1,2], [i, i]); list<int> d = !foreach(i, []<int>, i); list<int> e = !foreach(i, [[1],[2,3]], !size(i)); }

@@ -1,0 +1,1 @@
+def X { list<int> a = !listconcat([1],[2,3],[]); list<int> b = !listsplat(0, 2); list<string> c = !listsplat("a", 0); list<int> d = [1] # [2,3]; list<int> e = [1]#[2]#[3]; list<list<int>> f = !listsplat([1], 2); }

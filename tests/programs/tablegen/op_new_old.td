@@ -1,0 +1,1 @@
+def X { string a = !interleave(["x","y","z"], ", "); string b = !interleave([1,2], "-"); string c = !substr("hello", 1, 3); string d = !substr("hello", 2); int e = !find("hello", "l"); int f = !find("hello", "l", 3); int g = !find("hello", "q"); list<int> h = !filter(x, [1,2,3,4], !gt(x, 2)); string i = !interleave([]<string>, ","); string j = !interleave([1,0]<bit>, ","); }

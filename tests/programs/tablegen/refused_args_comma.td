@@ -1,0 +1,1 @@
+class A<int n>; def X : A<1,>;

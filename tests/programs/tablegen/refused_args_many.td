@@ -1,0 +1,2 @@
+class A<int a>;
+def X : A<1, 2>;

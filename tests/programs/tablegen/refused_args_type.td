@@ -1,0 +1,3 @@
+class A<int a>;
+def X :
+  A<"x">;

@@ -1,0 +1,3 @@
+class C<int n> { int v = n;
+  assert !lt(n, 10), "too big: " # n; }
+def X { int q = C<13>.v; }

@@ -1,0 +1,2 @@
+class C { string s; assert !eq(s, "a"), "s is " # s; }
+def X : C;

@@ -1,0 +1,2 @@
+class A;
+def X : A, A;

@@ -1,0 +1,1 @@
+class V { bits<4> v = 1; bit b = v{4}; }

@@ -1,0 +1,1 @@
+class V { string v = "a"; bit b = v{0}; }

@@ -1,0 +1,1 @@
+def X { bits<n> a = 1; }

@@ -1,0 +1,2 @@
+def X; /* outer /* inner */
+def Y;

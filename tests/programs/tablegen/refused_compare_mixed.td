@@ -1,0 +1,1 @@
+def X { bit q = !eq(1, "a"); }

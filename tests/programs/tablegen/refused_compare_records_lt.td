@@ -1,0 +1,1 @@
+def a; def X { bit q = !lt(a, a); }

@@ -1,0 +1,1 @@
+def X { string s = !cond(0 : "a", 1 : 3); }

@@ -1,0 +1,2 @@
+def op; def a;
+def X { dag d = !dag(op,[a,a],["n1"]); }

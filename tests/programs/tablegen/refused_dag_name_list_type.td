@@ -1,0 +1,1 @@
+def op; def a; def X { dag g = !dag(op, [a], [?]); }

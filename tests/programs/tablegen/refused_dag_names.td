@@ -1,0 +1,2 @@
+def op;
+def X { dag d = !dag(op,[1],[1]); }

@@ -1,0 +1,1 @@
+def op; def X { dag g = (op [1,2]); }

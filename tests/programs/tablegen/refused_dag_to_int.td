@@ -1,0 +1,1 @@
+def op; def X { int a = (op); }

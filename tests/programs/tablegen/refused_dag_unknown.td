@@ -1,0 +1,1 @@
+def X { dag d = (nope 2); }

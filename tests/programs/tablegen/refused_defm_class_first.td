@@ -1,0 +1,2 @@
+class XD; multiclass R { def rr; }
+defm I : XD, R;

@@ -1,0 +1,2 @@
+class A; class B;
+defset list<A> all = { def x : B; }

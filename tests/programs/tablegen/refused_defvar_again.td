@@ -1,0 +1,2 @@
+defvar a = 5;
+defvar a = 6;

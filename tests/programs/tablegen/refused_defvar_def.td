@@ -1,0 +1,2 @@
+def a;
+defvar a = 6;

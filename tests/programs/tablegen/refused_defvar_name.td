@@ -1,0 +1,3 @@
+defvar n = "dyn";
+def n;
+def n;

@@ -1,0 +1,2 @@
+class Base; class L : Base; class R : Base; 
+def X : L, R;

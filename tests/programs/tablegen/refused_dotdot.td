@@ -1,0 +1,1 @@
+foreach i = 0..2 in def X#i;

@@ -1,0 +1,2 @@
+def D;
+def X { int a = D.f; }

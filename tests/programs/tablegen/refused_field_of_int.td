@@ -1,0 +1,1 @@
+def X { int a = 5; int b = a.x; }

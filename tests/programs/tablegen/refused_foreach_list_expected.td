@@ -1,0 +1,1 @@
+def X { int a = !foreach(i, [1], i); }

@@ -1,0 +1,1 @@
+foreach i = ? in def R#i;

@@ -1,0 +1,2 @@
+def X { int a = Y.v; }
+def Y { int v = 1; }

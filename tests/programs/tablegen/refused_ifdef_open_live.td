@@ -1,0 +1,3 @@
+def a;
+#ifndef FOO
+def b;

@@ -1,0 +1,2 @@
+def X;
+include "nope.td"

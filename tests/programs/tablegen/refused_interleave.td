@@ -1,0 +1,1 @@
+def X { string j = !interleave([{1,0},{0,1}], ","); }

@@ -1,0 +1,5 @@
+class A<string s> { 
+  int v = !cast<int>(s);
+}
+def X :
+   A<"x">;

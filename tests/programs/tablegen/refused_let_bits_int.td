@@ -1,0 +1,1 @@
+def X { int a; let a{1-0} = 1; }

@@ -1,0 +1,2 @@
+class C { int a = 0; }
+let a = "s" in def X : C;

@@ -1,0 +1,3 @@
+class C;
+let
+  a = 1 in def X : C;

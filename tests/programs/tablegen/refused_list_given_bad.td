@@ -1,0 +1,1 @@
+defvar e = ["a"]<int>;

@@ -1,0 +1,2 @@
+defvar l = [0,10];
+def X { int c = l[2]; }

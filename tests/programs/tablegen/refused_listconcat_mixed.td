@@ -1,0 +1,1 @@
+def X { list<int> b = !listconcat([1], ["a"]); }

@@ -1,0 +1,1 @@
+def X { list<int> b = !listsplat("a", 2); }

@@ -1,0 +1,1 @@
+def X { int a = 1 }

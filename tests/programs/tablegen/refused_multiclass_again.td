@@ -1,0 +1,2 @@
+multiclass M { def a; }
+multiclass M { def b; }

@@ -1,0 +1,3 @@
+multiclass M { def a; }
+defm X : M;
+defm X : M;

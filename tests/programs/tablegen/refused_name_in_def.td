@@ -1,0 +1,2 @@
+class B<string s> { string t = s; }
+def Z : B<NAME>;

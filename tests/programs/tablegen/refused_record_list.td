@@ -1,0 +1,1 @@
+class R; class S; def s : S; def X { list<R> l = [s]; }

@@ -1,0 +1,1 @@
+class A<int n, int n>;

@@ -1,0 +1,1 @@
+class A { int Y = 1; let Y = Y; }

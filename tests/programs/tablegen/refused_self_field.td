@@ -1,0 +1,1 @@
+def X { int a = 1; int b = X.a; }

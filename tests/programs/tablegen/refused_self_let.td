@@ -1,0 +1,2 @@
+class A { int Y = 1; }
+def Z : A { let Y = !add(Y, 1); }

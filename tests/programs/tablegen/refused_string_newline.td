@@ -1,0 +1,2 @@
+def X { string a = "ab
+c"; }

@@ -1,0 +1,1 @@
+def X { string c = !substr("hello", 9); }

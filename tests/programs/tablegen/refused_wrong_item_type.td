@@ -1,0 +1,1 @@
+def X { string a = !add(1, 2); }

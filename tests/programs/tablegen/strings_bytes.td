@@ -1,0 +1,1 @@
+def X { string s = "héllo ✓"; string t = "tab\there"; code c = [{ü}]; }
