@@ -1,0 +1,133 @@
+"""A true lower bound on cycles per sample, from graph and template alone (DESIGN section 4).
+
+Terms: ``multiplies``: multiplies over all multipliers, the root's included. ``path``: for every circuit of dependences through a
+model, the shortest latencies along it. ``stream``: beats in, and words out. ``functions``: evaluations over the one unit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping as Map
+
+from tabla.ir.format import Format
+from tabla.ir.graph import Compare, Constant, Divide, Function, Graph, Linear, Product, Read, Statement
+from tabla.templates.template import Template, functions, timing
+
+
+def _points(statement: Statement, names: frozenset[str]) -> int:
+    total = 1
+    for index in (*statement.indices, *statement.reduced):
+        if index.name in names:
+            total *= index.extent
+    return total
+
+
+def binary_tensors(graph: Graph) -> frozenset[str]:
+    """Tensors that hold only 0 and 1: a product with one is a choice, not a multiply."""
+    writers: dict[str, list[Statement]] = {}
+    for statement in graph.statements:
+        writers.setdefault(statement.target, []).append(statement)
+    return frozenset(t for t, ss in writers.items() if all(isinstance(s.operation, Compare) for s in ss))
+
+
+def multiplies(graph: Graph, format: Format) -> int:
+    """Multiplies per sample: products of two words of which none is 0, 1 or -1, nor a 0/1 value."""
+    binary = binary_tensors(graph)
+    total = 0
+    for statement in graph.statements:
+        outs = frozenset(i.name for i in statement.indices)
+        match statement.operation:
+            case Linear(terms=terms):
+                for term in terms:
+                    if len(term.factors) < 2:
+                        continue
+                    easy = any(
+                        (isinstance(f, Constant) and abs(f.value) in (0, 1))
+                        or (isinstance(f, Read) and f.tensor in binary)
+                        for f in term.factors
+                    )
+                    if not easy:
+                        total += _points(statement, outs | frozenset(term.reduce))
+            case Product(reduce=reduce):
+                # The first step multiplies by one.
+                total += _points(statement, outs | frozenset(reduce)) - _points(statement, outs)
+            case _:
+                pass
+    return total
+
+
+def _evaluations(graph: Graph) -> dict[str, int]:
+    found: dict[str, int] = {}
+    for statement in graph.statements:
+        outs = frozenset(i.name for i in statement.indices)
+        match statement.operation:
+            case Function(name=name):
+                found[name] = found.get(name, 0) + _points(statement, outs)
+            case Divide():
+                found["divide"] = found.get("divide", 0) + _points(statement, outs)
+            case _:
+                pass
+    return found
+
+
+def _reduction(terms: int, pes: int) -> int:
+    """The fewest extra cycles to sum `terms` products: minimum over q lanes of ceil(terms/q) - 1 + tree(q)."""
+    laws = timing()
+    best = terms - 1
+    q = 2
+    while q <= pes:
+        tree = (q - 1).bit_length() * laws.tree_level + laws.accumulate
+        best = min(best, -(-terms // q) - 1 + tree)
+        q += 1
+    return best
+
+
+def _latency(statement: Statement, template: Template, format: Format) -> int:
+    """Shortest cycles from an operand at the multiplexers to the result, forwarded."""
+    laws = timing()
+    base = laws.multiply + laws.accumulate + laws.round
+    match statement.operation:
+        case Linear(terms=terms):
+            longest = 0
+            for term in terms:
+                longest = max(longest, _points(statement, frozenset(term.reduce)))
+            return base + _reduction(longest, template.pes)
+        case Compare():
+            return base
+        case Function(name=name):
+            # Fused, it follows the result it takes without a pass of its own.
+            return functions()[name].cycles(format.width, format.fraction)
+        case Divide():
+            return functions()["divide"].cycles(format.width, format.fraction)
+        case Product(reduce=reduce):
+            return base * max(1, _points(statement, frozenset(reduce)) - 1)
+
+
+def _path(graph: Graph, template: Template, format: Format) -> int:
+    """The longest circuit through a model: read, the chain of statements, write."""
+    laws = timing()
+    longest = 1
+    latencies = {s.id: _latency(s, template, format) for s in graph.statements}
+    for model, following in graph.updates.items():
+        reach: dict[str, int] = {model: laws.memory_read}
+        for statement in graph.statements:
+            starts = [reach[r.tensor] for r in statement.reads if r.tensor in reach]
+            if not starts:
+                continue
+            done = max(starts) + latencies[statement.id]
+            if statement.target == following:
+                longest = max(longest, done + laws.memory_write)
+            reach[statement.target] = max(reach.get(statement.target, 0), done)
+    return longest
+
+
+def bound_terms(
+    graph: Graph, template: Template, format: Format, *, beats: int, outputs: int
+) -> Map[str, int]:
+    """The terms, each at least 1. `beats` is the fewest beats in which a sample can arrive."""
+    work = -(-multiplies(graph, format) // (template.pes + 1))
+    return {
+        "multiplies": max(1, work),
+        "path": _path(graph, template, format),
+        "stream": max(1, beats, outputs),
+        "functions": max([1, *_evaluations(graph).values()]),
+    }

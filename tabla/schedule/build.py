@@ -1,0 +1,183 @@
+"""Graph and template to schedule: candidates are scheduled exactly, the fastest is kept, checked and returned."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from tabla.ir.format import Format
+from tabla.ir.graph import Graph
+from tabla.mapping.materialise import Materialised, materialise
+from tabla.mapping.places import ROOT
+from tabla.mapping.search import Mapping, Search
+from tabla.mapping.snapshot import snapshot
+from tabla.schedule.bodies import Clash, LaneContext, lane_body
+from tabla.schedule.borders import CREDIT_RETURN, Border
+from tabla.schedule.bounds import bound_terms
+from tabla.schedule.builder import Builder
+from tabla.schedule.check import check
+from tabla.schedule.layout import Depths, Layout, allocate, first_layout
+from tabla.schedule.list_scheduler import ListScheduler, Placed, all_strands
+from tabla.schedule.loops import Lanes, plain
+from tabla.schedule.period import period_of
+from tabla.schedule.schedule import Schedule
+from tabla.schedule.strands import Strand
+from tabla.schedule.streams import dump_strands, load_strands, sample_strands
+from tabla.source import Label, TablaError
+from tabla.templates.template import Template, timing
+
+CANDIDATES = 6
+MOST_SLOTS = 8
+MOST_STREAM_WORDS = 128
+
+
+def schedule_graph(graph: Graph, template: Template, format: Format) -> Schedule:
+    """The fastest schedule found. Raises `TablaError` when a memory of the template is too small."""
+    plain = snapshot(graph)
+    material = materialise(plain, format)
+    search = Search(material.graph, pes=template.pes)
+    best: Schedule | None = None
+    for mapping in search.candidates(CANDIDATES):
+        found = _schedule(graph, material, mapping, template, format)
+        if found is not None and (best is None or _merit(found) < _merit(best)):
+            best = found
+    assert best is not None, "no mapping fits, not even the root alone"
+    _limits(best, template)
+    check(best)
+    return best
+
+
+def _merit(schedule: Schedule) -> tuple[int, int, int]:
+    return schedule.cycles, schedule.latency, schedule.microcode_words
+
+
+def _schedule(
+    graph: Graph, material: Materialised, mapping: Mapping, template: Template, format: Format
+) -> Schedule | None:
+    layout = _banks(material.graph, mapping, template)
+    if layout is None:
+        return None
+    depths = allocate(layout)
+    builder = Builder(material.graph, mapping, layout, template, format)
+    tasks = builder.tasks()
+    models = frozenset(
+        ((m, mapping.homes[m]), False) for m in material.graph.updates if (m, mapping.homes[m]) in layout.places
+    )
+    placed = ListScheduler(tasks, models).run()
+    return assemble(graph, material, mapping, layout, depths, placed, builder.shifts, template, format)
+
+
+def _banks(graph: Graph, mapping: Mapping, template: Template) -> Layout | None:
+    """Banks such that no operation's words clash; None if two banks are not enough."""
+    layout = first_layout(graph, mapping, pes=template.pes)
+    while True:
+        try:
+            for statement, fit in zip(graph.statements, mapping.fits, strict=True):
+                if fit.way == "root":
+                    continue
+                lanes = Lanes(index=statement.box[fit.index], offset=fit.offset, pes=template.pes)
+                loops = tuple(
+                    lanes.loop if i.name == fit.index else plain(i) for i in (*statement.indices, *statement.reduced)
+                )
+                context = LaneContext(layout=layout, fit=fit, lanes=lanes, loops=loops)
+                lane_body(statement, context, shift=0, levels=len(statement.reduced))
+            return layout
+        except Clash as clash:
+            # Double the first that can be; a model is loaded twice, a computed word is written twice at once.
+            if not any(layout.widen(tensor, spot) for tensor, spot in clash.keys):
+                return None
+
+
+def assemble(
+    graph: Graph, material: Materialised, mapping: Mapping, layout: Layout, depths: Depths, placed: list[Placed],
+    shifts: tuple[int, ...], template: Template, format: Format,
+) -> Schedule:  # fmt: skip
+    """Period, borders, streams and figures around placed tasks."""
+    laws = timing()
+    period = period_of(placed, material.graph, mapping, layout)
+    strands = all_strands(placed)
+    last_data = max((t for p in placed for t in _data_reads(p)), default=0)
+    release = laws.front + last_data + 1
+    stops = [s.end - s.interval for s in strands if s.unit.endswith("write")]
+    end = max(stops, default=0)
+    width = _stream_words(layout, template, period)
+    streams = sample_strands(layout, width)
+    beats = sum(s.iterations for s in streams)
+    border = _ring(Border(beats=beats, slots=template.ring_slots, release=release, period=period))
+    cycles = border.cycles(laws)
+    outputs = sum(layout.place(t, ROOT).words for _, t in graph.results)
+    flight = laws.front + end + laws.broadcast + CREDIT_RETURN + 1
+    finish = _finish(strands, training=bool(graph.updates))
+    latency = (beats - 1 + laws.ready if beats else 0) + laws.front + finish
+    terms = bound_terms(graph, template, format, beats=_least_beats(layout, template), outputs=outputs)
+    dump = dump_strands(layout, template)
+    return Schedule(
+        graph=graph, mapped=material.graph, constants=material.words, mapping=mapping, layout=layout, depths=depths,
+        template=template, format=format, shifts=shifts, placed=tuple(placed), strands=tuple(strands),
+        dump=tuple(dump), stream_sample=tuple(streams), stream_load=tuple(load_strands(layout, width)),
+        stream_words=width, ring_slots=border.slots, period=period, release=release, beats=beats, outputs=outputs,
+        output_depth=max(template.pes + 1, outputs * (flight // period + 2)), end=end, cycles=cycles, latency=latency,
+        bound_terms=terms,
+    )  # fmt: skip
+
+
+def _data_reads(placed: Placed) -> list[int]:
+    """The last cycle in which each access of a placed task reads streamed words."""
+    out = []
+    for strand in placed.strands():
+        for slot, operation in enumerate(strand.body):
+            if any(a.window for a in operation.addresses.values()):
+                out.append(int(strand.cycles(slot)[-1]))
+    return out
+
+
+def _finish(strands: Sequence[Strand], *, training: bool) -> int:
+    """The cycle of the last update, or of the last word of results at the port."""
+    if training:
+        return max(s.end - s.interval for s in strands if any(o.field("to_model") or o.field("model") for o in s.body))
+    outs = [s.end - s.interval for s in strands if s.unit == "root_write" and s.body[0].field("to_output")]
+    return max(outs, default=0) + timing().broadcast
+
+
+def _least_beats(layout: Layout, template: Template) -> int:
+    return sum(s.iterations for s in sample_strands(layout, _widest(template)))
+
+
+def _widest(template: Template) -> int:
+    return min(MOST_STREAM_WORDS, 1 << (template.pes - 1).bit_length())
+
+
+def _stream_words(layout: Layout, template: Template, period: int) -> int:
+    """The template's width, or the smallest power of two that does not bind."""
+    if template.stream_words:
+        return template.stream_words
+    width = 1
+    while width < _widest(template) and sum(s.iterations for s in sample_strands(layout, width)) > period:
+        width *= 2
+    return width
+
+
+def _ring(border: Border) -> Border:
+    """The fewest slots, from the template's on, with which the ring does not bind."""
+    laws = timing()
+    aim = max(border.period, border.beats)
+    tries = [replace(border, slots=k) for k in range(border.slots, max(border.slots, MOST_SLOTS) + 1)]
+    return min(tries, key=lambda b: (max(aim, b.cycles(laws)), b.slots))
+
+
+def _limits(schedule: Schedule, template: Template) -> None:
+    needs = {
+        "model": (schedule.depths.model, template.model_words, "--model-words"),
+        "data": (schedule.depths.data * schedule.ring_slots, template.data_words, "--data-words"),
+        "interim": (schedule.depths.interim, template.interim_words, "--interim-words"),
+    }
+    for name, (need, limit, option) in needs.items():
+        if limit and need > limit:
+            largest = max(
+                (t for t in schedule.graph.tensors.values()), key=lambda t: t.size
+            )
+            labels = (Label(largest.span, "the largest tensor"),) if largest.span else ()
+            raise TablaError(
+                f"the program needs {need} words of {name} memory per PE, the template has {limit}", *labels,
+                hint=f"use {option} {need} or more PEs",
+            )  # fmt: skip

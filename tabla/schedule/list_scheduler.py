@@ -1,0 +1,274 @@
+"""List scheduling of tasks: longest path first, each at its earliest cycle, ties by position.
+
+Units, the bus and the function unit's output are reserved as intervals. Scalars at the root are forwarded from its result or
+function register when the cycle fits, which saves the way through its memory.
+"""
+
+from __future__ import annotations
+
+from bisect import insort
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+
+import networkx as nx
+import numpy as np
+
+from tabla.schedule.strands import Strand
+from tabla.schedule.tasks import LATE, NEVER, MemoryKey, Port, Task
+
+MOST_STEPS = 100_000
+
+
+@dataclass(frozen=True, slots=True)
+class Placed:
+    """A task at a cycle; `forwards` are the ports that take a register instead of a memory word."""
+
+    task: Task
+    start: int
+    forwards: tuple[tuple[Port, str], ...] = ()
+
+    def strands(self) -> list[Strand]:
+        """Its strands at their cycles, forwarded operands put in."""
+        out = [s.at(s.start + self.start) for s in self.task.strands]
+        for port, register in self.forwards:
+            strand = out[port.strand]
+            body = list(strand.body)
+            body[port.slot] = replace(
+                body[port.slot],
+                fields={**body[port.slot].fields, port.port: register},
+                addresses={k: v for k, v in body[port.slot].addresses.items() if k != port.port},
+            )
+            out[port.strand] = replace(strand, body=tuple(body))
+        return out
+
+
+@dataclass(slots=True)
+class Hold:
+    """Cycles [first, last] in which the bus carries one task's words; `tensor` if it is a scalar that may stay."""
+
+    first: int
+    last: int
+    tensor: str
+
+
+@dataclass(slots=True)
+class Reservations:
+    """What is taken: half-open intervals of units and of the function output, and the holds of the bus."""
+
+    units: dict[str, list[tuple[int, int]]] = field(default_factory=dict)
+    bus: list[Hold] = field(default_factory=list)
+
+    def push(self, name: str, begin: int, end: int) -> int:
+        """How far an interval must move to clear the first thing in its way; 0 if it is free."""
+        for b, e in self.units.get(name, ()):
+            if b < end and begin < e:
+                return e - begin
+        return 0
+
+    def push_bus(self, first: int, last: int) -> int:
+        """The same for the bus."""
+        return max((h.last + 1 - first for h in self.bus if h.first <= last and first <= h.last), default=0)
+
+    def take(self, name: str, begin: int, end: int) -> None:
+        """Reserve."""
+        insort(self.units.setdefault(name, []), (begin, end))
+
+
+class ListScheduler:
+    """Schedules one list of tasks; `models` are the keys of places that updates overwrite."""
+
+    def __init__(self, tasks: Sequence[Task], models: frozenset[MemoryKey]) -> None:
+        self.tasks = list(tasks)
+        self.models = models
+        self.reserved = Reservations()
+        self.placed: dict[int, Placed] = {}
+        self.writers: dict[MemoryKey, list[int]] = {}
+        self.readers: dict[MemoryKey, list[int]] = {}
+        for n, task in enumerate(self.tasks):
+            for access in task.writes:
+                self.writers.setdefault(access.key, []).append(n)
+            for variant in (task, task.fed):
+                for access in variant.reads if variant else ():
+                    if n not in self.readers.setdefault(access.key, []):
+                        self.readers[access.key].append(n)
+        self.makers = {t: n for n, task in enumerate(self.tasks) for t in task.produces}
+
+    def run(self) -> list[Placed]:
+        """Place every task; in the order of the tasks."""
+        graph = self._order()
+        rank = self._ranks(graph)
+        waiting = {n: graph.in_degree(n) for n in graph}
+        ready = sorted((n for n, d in waiting.items() if d == 0), key=lambda n: (-rank[n], n))
+        while ready:
+            n = ready.pop(0)
+            self._place(n)
+            for after in graph.successors(n):
+                waiting[after] -= 1
+                if waiting[after] == 0:
+                    ready.append(after)
+            ready.sort(key=lambda n: (-rank[n], n))
+        assert len(self.placed) == len(self.tasks), "tasks depend on each other in a circle"
+        return [self.placed[n] for n in range(len(self.tasks))]
+
+    def _order(self) -> nx.DiGraph[int]:
+        graph: nx.DiGraph[int] = nx.DiGraph()
+        graph.add_nodes_from(range(len(self.tasks)))
+        for key, writers in self.writers.items():
+            for w in writers:
+                for r in self.readers.get(key, ()):
+                    if w != r:
+                        graph.add_edge(*((r, w) if key in self.models else (w, r)))
+        for n, task in enumerate(self.tasks):
+            if task.wants and (maker := self.makers.get(task.wants)) not in (None, n):
+                graph.add_edge(maker, n)
+        return graph
+
+    def _ranks(self, graph: nx.DiGraph[int]) -> dict[int, int]:
+        rank: dict[int, int] = {}
+        for n in reversed(list(nx.lexicographical_topological_sort(graph))):
+            rank[n] = self.tasks[n].length + max((rank[s] for s in graph.successors(n)), default=0)
+        return rank
+
+    # ---- one task
+
+    def _place(self, n: int) -> None:
+        task = self.tasks[n]
+        found = [p for v in (task, task.fed) if v is not None and (p := self._earliest(n, v)) is not None]
+        best = min(found, key=lambda p: p.start + p.task.length)
+        self.placed[n] = best
+        task, start = best.task, best.start
+        for strand in task.strands:
+            self.reserved.take(strand.unit, strand.start + start, strand.end + start)
+        if task.function:
+            self.reserved.take("function", task.function[0] + start, task.function[1] + start + 1)
+        if task.wants:
+            hold = self._hold(task, start)
+            assert hold is not None
+            hold.last = max(hold.last, start + task.wants_cycles[1])
+        if task.bus:
+            self.reserved.bus.append(Hold(task.bus[0] + start, task.bus[1] + start, task.holds))
+
+    def _earliest(self, n: int, task: Task) -> Placed | None:
+        at_port = {port.access: port for port in task.ports}
+        fixed, by_port = 0, {}
+        for position, access in enumerate(task.reads):
+            bound = self._after_writes(n, access.key, access.first)
+            if position in at_port and bound > 0:
+                by_port[position] = bound
+            else:
+                fixed = max(fixed, bound)
+        for access in task.writes:
+            if access.key in self.models:
+                for r in self.readers.get(access.key, ()):
+                    if r != n:
+                        fixed = max(fixed, self._after_reads(r, access.key, access.first))
+        plain = self._fit(task, max([fixed, *by_port.values()]))
+        candidates = [Placed(task, plain)] if plain is not None else []
+        for position in sorted(by_port):
+            forwarded = self._forwarded(task, fixed, by_port, at_port, position)
+            if forwarded is not None:
+                candidates.append(forwarded)
+        return min(candidates, key=lambda p: (p.start, len(p.forwards)), default=None)
+
+    def _forwarded(
+        self, task: Task, fixed: int, by_port: dict[int, int], at_port: dict[int, Port], position: int
+    ) -> Placed | None:
+        shown = self._shown(at_port[position].tensor)
+        for register, cycle in shown:
+            start = cycle - at_port[position].cycle
+            if start < fixed:
+                continue
+            forwards = []
+            fine = True
+            for other, bound in sorted(by_port.items()):
+                if bound <= start:
+                    continue
+                port = at_port[other]
+                match = [r for r, c in self._shown(port.tensor) if c == start + port.cycle]
+                if match:
+                    forwards.append((port, match[0]))
+                else:
+                    fine = False
+            if fine and register and self._fit(task, start) == start:
+                return Placed(task, start, tuple(forwards))
+        return None
+
+    def _shown(self, tensor: str) -> list[tuple[str, int]]:
+        maker = self.makers_of_scalar(tensor)
+        if maker is None:
+            return []
+        return [(s.register, s.show + maker.start) for s in maker.task.scalars if s.tensor == tensor]
+
+    def makers_of_scalar(self, tensor: str) -> Placed | None:
+        """The placed task that shows a scalar in a register."""
+        for placed in self.placed.values():
+            if any(s.tensor == tensor for s in placed.task.scalars):
+                return placed
+        return None
+
+    def _after_writes(self, n: int, key: MemoryKey, first: np.ndarray) -> int:
+        if key in self.models:
+            return 0
+        bound = 0
+        for w in self.writers.get(key, ()):
+            if w == n:
+                continue
+            placed = self.placed[w]
+            for access in placed.task.writes:
+                if access.key == key:
+                    both = (access.last > NEVER) & (first < LATE)
+                    if both.any():
+                        bound = max(bound, placed.start + int((access.last[both] + 1 - first[both]).max()))
+        return bound
+
+    def _after_reads(self, r: int, key: MemoryKey, first: np.ndarray) -> int:
+        placed = self.placed[r]
+        bound = 0
+        for access in placed.task.reads:
+            if access.key == key:
+                both = (access.last > NEVER) & (first < LATE)
+                if both.any():
+                    bound = max(bound, placed.start + int((access.last[both] + 1 - first[both]).max()))
+        return bound
+
+    def _hold(self, task: Task, start: int) -> Hold | None:
+        """The hold of the wanted scalar that can serve the task at `start`."""
+        first, last = start + task.wants_cycles[0], start + task.wants_cycles[1]
+        for hold in self.reserved.bus:
+            if hold.tensor == task.wants and hold.first <= first:
+                if not any(h is not hold and hold.first <= h.last and h.first <= last for h in self.reserved.bus):
+                    return hold
+        return None
+
+    def _fit(self, task: Task, start: int) -> int | None:
+        """The first cycle from `start` on at which nothing is in the way."""
+        for _ in range(MOST_STEPS):
+            push = self._push(task, start)
+            if push == 0 and task.wants:
+                if self._hold(task, start) is None:
+                    later = [h.first - task.wants_cycles[0] for h in self.reserved.bus if h.tensor == task.wants]
+                    later = [t for t in later if t > start]
+                    if not later:
+                        return None
+                    push = min(later) - start
+            if push == 0:
+                return start
+            start += push
+        raise AssertionError(f"no free cycle for {task.name}")
+
+    def _push(self, task: Task, start: int) -> int:
+        for strand in task.strands:
+            if push := self.reserved.push(strand.unit, strand.start + start, strand.end + start):
+                return push
+        if task.function and (
+            push := self.reserved.push("function", task.function[0] + start, task.function[1] + start + 1)
+        ):
+            return push
+        if task.bus:
+            return self.reserved.push_bus(task.bus[0] + start, task.bus[1] + start)
+        return 0
+
+
+def all_strands(placed: Iterable[Placed]) -> list[Strand]:
+    """Every strand, by unit and start."""
+    return sorted((s for p in placed for s in p.strands()), key=lambda s: (s.unit, s.start))

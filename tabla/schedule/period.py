@@ -1,0 +1,109 @@
+"""The period: the fewest cycles between two samples such that nothing of one disturbs the other."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tabla.ir.graph import Graph
+from tabla.mapping.search import Mapping
+from tabla.schedule.layout import Layout
+from tabla.schedule.list_scheduler import Placed, all_strands
+from tabla.schedule.tasks import LATE, NEVER, MemoryKey
+from tabla.templates.template import timing
+
+
+class _Touches:
+    """First and last cycles of reads and writes of each address of a place."""
+
+    def __init__(self, words: int) -> None:
+        self.read_first: NDArray[np.int64] = np.full(words, LATE, dtype=np.int64)
+        self.read_last: NDArray[np.int64] = np.full(words, NEVER, dtype=np.int64)
+        self.write_first: NDArray[np.int64] = np.full(words, LATE, dtype=np.int64)
+        self.write_last: NDArray[np.int64] = np.full(words, NEVER, dtype=np.int64)
+
+
+def touches(placed: Iterable[Placed]) -> dict[MemoryKey, _Touches]:
+    """Collect the accesses of placed tasks; forwarded operands touch nothing."""
+    found: dict[MemoryKey, _Touches] = {}
+    for p in placed:
+        skipped = {port.access for port, _ in p.forwards}
+        for position, access in enumerate(p.task.reads):
+            if position in skipped:
+                continue
+            t = found.setdefault(access.key, _Touches(len(access.first)))
+            used = access.last > NEVER
+            np.minimum(t.read_first, np.where(used, access.first + p.start, LATE), out=t.read_first)
+            np.maximum(t.read_last, np.where(used, access.last + p.start, NEVER), out=t.read_last)
+        for access in p.task.writes:
+            t = found.setdefault(access.key, _Touches(len(access.first)))
+            used = access.last > NEVER
+            np.minimum(t.write_first, np.where(used, access.first + p.start, LATE), out=t.write_first)
+            np.maximum(t.write_last, np.where(used, access.last + p.start, NEVER), out=t.write_last)
+    return found
+
+
+def _gap(late: NDArray[np.int64], early: NDArray[np.int64]) -> int:
+    """The largest ``late + 1 - early`` over addresses where both happen."""
+    both = (late > NEVER) & (early < LATE)
+    return int((late[both] + 1 - early[both]).max()) if both.any() else 0
+
+
+def period_of(placed: list[Placed], graph: Graph, mapping: Mapping, layout: Layout) -> int:
+    """The smallest period that respects memories, units, the bus and the function unit."""
+    least = 1
+    models = {((m, mapping.homes[m]), False) for m in graph.updates}
+    for key, t in touches(placed).items():
+        if key in models:
+            # The next sample reads what this one wrote.
+            least = max(least, _gap(t.write_last, t.read_first))
+        else:
+            # The next sample overwrites what this one has read.
+            least = max(least, _gap(t.read_last, t.write_first))
+        least = max(least, _gap(t.write_last, t.write_first))
+    spans: dict[str, tuple[int, int]] = {}
+    for strand in all_strands(placed):
+        begin, end = spans.get(strand.unit, (strand.start, strand.end))
+        spans[strand.unit] = (min(begin, strand.start), max(end, strand.end))
+    least = max([least, *(end - begin for begin, end in spans.values())])
+    return _apart(least, _shared(placed))
+
+
+def _shared(placed: list[Placed]) -> list[list[tuple[int, int]]]:
+    """Closed intervals of what tasks share beside units: the bus with its holds, and the function output."""
+    broadcast = timing().broadcast
+    bus: list[list[int]] = []
+    function: list[tuple[int, int]] = []
+    for p in placed:
+        if p.task.bus:
+            bus.append([p.task.bus[0] + p.start, p.task.bus[1] + p.start])
+        if p.task.function:
+            function.append((p.task.function[0] + p.start, p.task.function[1] + p.start))
+    assert broadcast > 0
+    bus.sort()
+    for p in placed:
+        if p.task.wants:
+            # It rides on the last words that came before it.
+            ridden = [b for b in bus if b[0] <= p.start + p.task.wants_cycles[0]][-1]
+            ridden[1] = max(ridden[1], p.start + p.task.wants_cycles[1])
+    return [[(a, b) for a, b in bus], function]
+
+
+def _apart(least: int, groups: list[list[tuple[int, int]]]) -> int:
+    """Raise a period until no interval meets one of its group a whole number of periods later."""
+    period = least
+    while True:
+        push = 0
+        for group in groups:
+            for a, b in group:
+                for c, d in group:
+                    steps = 1
+                    while c + steps * period <= b:
+                        if a <= d + steps * period:
+                            push = max(push, -(-(b + 1 - c) // steps) - period)
+                        steps += 1
+        if push <= 0:
+            return period
+        period += 1

@@ -1,0 +1,131 @@
+"""The finished schedule: strands of all units, the memory map, borders and figures."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping as Map
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tabla.ir.format import Format
+from tabla.ir.graph import Graph
+from tabla.mapping.search import Mapping
+from tabla.schedule.bounds import multiplies
+from tabla.schedule.layout import Depths, Layout
+from tabla.schedule.list_scheduler import Placed
+from tabla.schedule.strands import Strand
+from tabla.schedule.streams import dump_count
+from tabla.templates.template import Template
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Schedule:
+    """Everything between mapping and microcode. Cycles count from the sample's token, front latency apart.
+
+    `graph` is what was compiled, `mapped` the graph with constants as tensors (`constants` their words). `end` is the last
+    cycle of any write; `beats` and `outputs` are words-wide beats in and words out per sample.
+    """
+
+    graph: Graph
+    mapped: Graph
+    constants: Map[str, NDArray[np.int64]]
+    mapping: Mapping
+    layout: Layout
+    depths: Depths
+    template: Template
+    format: Format
+    shifts: tuple[int, ...]
+    placed: tuple[Placed, ...]
+    strands: tuple[Strand, ...]
+    dump: tuple[Strand, ...]
+    stream_sample: tuple[Strand, ...]
+    stream_load: tuple[Strand, ...]
+    stream_words: int
+    ring_slots: int
+    period: int
+    release: int
+    beats: int
+    outputs: int
+    output_depth: int
+    end: int
+    cycles: int
+    latency: int
+    bound_terms: Map[str, int]
+
+    @property
+    def bound(self) -> int:
+        """A true lower bound on `cycles`: the largest term."""
+        return max(self.bound_terms.values())
+
+    @property
+    def ratio(self) -> float:
+        """`cycles` over `bound`."""
+        return self.cycles / self.bound
+
+    @property
+    def multiplies(self) -> int:
+        """Multiplies per sample."""
+        return multiplies(self.graph, self.format)
+
+    @property
+    def utilisation(self) -> float:
+        """Multiplies over the lanes' multiplier slots per sample."""
+        return self.multiplies / (self.template.pes * self.cycles)
+
+    @property
+    def dump_count(self) -> int:
+        """Tokens of the dump program that bring back every model."""
+        return dump_count(self.layout)
+
+    @property
+    def units(self) -> dict[str, tuple[Strand, ...]]:
+        """Strands of the run program by unit, in order."""
+        return {
+            unit: tuple(s for s in self.strands if s.unit == unit)
+            for unit in ("lane_issue", "lane_write", "root_issue", "root_write")
+        }
+
+    @property
+    def microcode_words(self) -> int:
+        """Strand and operation words of all programs."""
+        every = (*self.strands, *self.dump, *self.stream_sample, *self.stream_load)
+        return sum(1 + len(s.body) for s in every)
+
+    @property
+    def model_words(self) -> int:
+        """Words of model memory per PE."""
+        return self.depths.model
+
+    def text(self) -> str:
+        """The schedule for people and golden tests."""
+        lines = [
+            f"schedule {self.graph.name}: {self.template.pes} PEs, {self.format}, {self.stream_words} words a beat",
+            f"cycles {self.cycles} (period {self.period}, {self.beats} beats, ring of {self.ring_slots})"
+            f"  latency {self.latency}  bound {self.bound} ({self._binding()})",
+        ]
+        for unit, strands in self.units.items():
+            lines.append(f"{unit}:")
+            for s in strands:
+                nest = "x".join(str(c) for c in s.counts) or "1"
+                every = f" every {s.interval}" if s.interval > 1 else ""
+                fold = f" sum {s.reduce}" if s.reduce else ""
+                lines.append(f"  {s.start:6d} .. {s.end:6d}  {nest}{every}{fold}  {s.comment}")
+        return "\n".join(lines) + "\n"
+
+    def _binding(self) -> str:
+        return max(sorted(self.bound_terms), key=lambda k: self.bound_terms[k])
+
+    def mapping_text(self) -> str:
+        """Where tensors lie and how statements are computed."""
+        lines = []
+        for (tensor, spot), place in sorted(self.layout.places.items()):
+            shape = "x".join(str(n) for n in place.shape) or "scalar"
+            lines.append(f"{tensor} {shape} at {spot}: {'+'.join(place.banks)}[{place.base}] {place.words} words")
+        for (tensor, spot), place in sorted(self.layout.twins.items()):
+            lines.append(f"{tensor} twin at {spot}: {'+'.join(place.banks)}[{place.base}] {place.words} words")
+        for statement, fit in zip(self.mapped.statements, self.mapping.fits, strict=True):
+            over = f" {fit.index} over lanes" if fit.index else ""
+            bus = f", {fit.bus} over the bus" if fit.bus else ""
+            lines.append(f"s{statement.id} {statement.target}: {fit.way}{over}{bus}")
+        return "\n".join(lines) + "\n"
