@@ -143,10 +143,10 @@ class Builder:
         reduced = tuple(lanes.loop if lanes and i.name == over_lanes else plain(i) for i in order)
         return outs, reduced
 
-    def _feed(self, statement: Statement, fit: Fit, loops: Sequence[Loop], body: int, interval: int) -> Task | None:
+    def _feed(self, statement: Statement, fit: Fit, loops: Sequence[Loop], body: int, interval: int) -> tuple[Strand, ...]:
         """The root strands that put the words of `fit.bus` on the bus just in time for a lane strand at cycle 0."""
         if not fit.bus:
-            return None
+            return ()
         read = next(r for r in statement.reads if r.tensor == fit.bus)
         context = RootContext(layout=self.layout, loops=tuple(loops))
         bank, at = context.port(read)
@@ -157,15 +157,13 @@ class Builder:
         move = Operation(fields={"a": "zero", "c": bank, "base": "addend"}, addresses={"c": at})
         name = f"broadcast {fit.bus}"
         start = -self._down
-        strands = (
+        return (
             Strand(unit="root_issue", start=start, body=(move,), counts=counts, interval=every, comment=name),
             Strand(
                 unit="root_write", start=start + self.timing.result, counts=counts, interval=every, comment=name,
                 body=(Operation(fields={"source": "result", "to_bus": 1}),),
             ),
         )  # fmt: skip
-        holds = fit.bus if self.graph.tensors[fit.bus].size == 1 else ""
-        return self._task(name, strands, holds=holds)
 
     def _lane(self, statement: Statement, fit: Fit) -> Task:
         lanes = Lanes(index=statement.box[fit.index], offset=fit.offset, pes=self.template.pes)
@@ -554,18 +552,18 @@ class Builder:
         return self._name(statement, after)
 
     def _fed_task(
-        self, statement: Statement, strands: tuple[Strand, ...], feed: Task | None, fit: Fit, issue: Strand,
+        self, statement: Statement, strands: tuple[Strand, ...], feed: tuple[Strand, ...], fit: Fit, issue: Strand,
         after: Statement | None = None, **extra: object,
     ) -> Task:  # fmt: skip
         """A task whose lanes take a word from the bus: with its own feed, and, for a scalar, also without."""
         name = self._name(statement, after)
         operand = self.timing.operand
-        if feed is None:
+        if not feed:
             return self._task(name, strands, statement=statement, after=after, **extra)
         uses = (operand, issue.end - 1 + operand)
         scalar = self.graph.tensors[fit.bus].size == 1
         alone = self._task(name, strands, statement=statement, after=after, **extra)
-        both = (*feed.strands, *strands)
+        both = (*feed, *strands)
         fed = self._task(
             name, both, statement=statement, after=after, raw_bus=uses, holds=fit.bus if scalar else "", **extra
         )

@@ -1,0 +1,193 @@
+"""Schedule -> microcode words and control constants: the assembler."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from tabla.ir.functions import Table, table
+from tabla.ir.graph import Divide, Function, Graph, Linear
+from tabla.program.image import UNITS, Entry, FunctionTable, Image, Parameters, StreamEntry
+from tabla.program.layout import WordLayout, operation_layout, strand_layout
+from tabla.schedule.schedule import Schedule
+from tabla.schedule.strands import Address, Operation, Strand
+from tabla.source import TablaError
+from tabla.templates.template import functions, operation_format, timing
+
+MOST_SHIFTS = 4
+GUARD_BITS = 2
+
+
+def encode(schedule: Schedule) -> Image:
+    """The image of a schedule. Raises `TablaError` if the program does not fit the words of the machine."""
+    run = {u: list(s) for u, s in schedule.units.items()}
+    dump = {u: [s for s in schedule.dump if s.unit == u] for u in UNITS}
+    programs: dict[str, list[Strand]] = {u: [*run[u], *dump[u]] for u in UNITS}
+    programs["stream"] = [*schedule.stream_sample, *schedule.stream_load]
+    skew = {u: min((s.start for s in run[u]), default=0) for u in UNITS}
+    for unit in UNITS:
+        # Starts are stored from the unit's own beginning; dump programs begin at 0.
+        own = [s.at(s.start - skew[unit]) for s in run[unit]]
+        programs[unit] = [*own, *dump[unit]]
+    parameters = _parameters(schedule, programs)
+    strands, operations = {}, {}
+    for unit, program in programs.items():
+        strands[unit], operations[unit] = _words(unit, program, parameters)
+    laws = timing()
+    stops = [s.end for s in schedule.dump]
+    dump_entry = Entry(
+        period=max(stops), skew=dict.fromkeys(UNITS, 0), begin={u: len(run[u]) for u in UNITS},
+        strands={u: len(dump[u]) for u in UNITS}, outputs=schedule.template.pes + 1,
+        drain=laws.front + max(stops) + laws.result + laws.broadcast,
+    )  # fmt: skip
+    run_entry = Entry(
+        period=schedule.period, skew=skew, begin=dict.fromkeys(UNITS, 0), strands={u: len(run[u]) for u in UNITS},
+        outputs=schedule.outputs, drain=laws.front + schedule.end + laws.result + laws.broadcast,
+    )  # fmt: skip
+    return Image(
+        parameters=parameters, run=run_entry, dump=dump_entry,
+        stream_run=StreamEntry(begin=0, strands=len(schedule.stream_sample), beats=schedule.beats),
+        stream_load=StreamEntry(
+            begin=len(schedule.stream_sample), strands=len(schedule.stream_load),
+            beats=sum(s.iterations for s in schedule.stream_load),
+        ),
+        release=schedule.release, data_window=schedule.depths.data, root_data_window=schedule.depths.root_data,
+        strands=strands, operations=operations,
+    )  # fmt: skip
+
+
+def _parameters(schedule: Schedule, programs: Mapping[str, Sequence[Strand]]) -> Parameters:
+    format, template, depths = schedule.format, schedule.template, schedule.depths
+    shifts = tuple(format.fraction + s for s in schedule.shifts)
+    if len(shifts) > MOST_SHIFTS or min(shifts) < 0:
+        raise TablaError("the learning rate needs a shift that the machine does not have", hint="use a smaller rate")
+    every = [s for program in programs.values() for s in program]
+    slots = schedule.ring_slots
+    depth = {
+        "model": max(1, depths.model, template.model_words),
+        "data": max(1, depths.data * slots, template.data_words),
+        "interim": max(1, depths.interim, template.interim_words),
+        "root_data": max(1, depths.root_data * slots),
+        "root_memory": max(1, depths.root_memory),
+    }
+    lanes = max(depth["model"], depth["data"], depth["interim"], schedule.dump_count)
+    root = max(depth["root_data"], depth["root_memory"], schedule.dump_count)
+    reach = {
+        "lane_issue": lanes, "lane_write": max(depth["model"], depth["interim"]), "root_issue": root,
+        "root_write": depth["root_memory"], "stream": max(lanes, root),
+    }  # fmt: skip
+    names = _functions(schedule.mapped)
+    return Parameters(
+        name=schedule.graph.name, pes=template.pes, pes_per_pu=template.pes_per_pu, width=format.width,
+        fraction=format.fraction, accumulator=_accumulator(schedule, shifts), shifts=shifts,
+        stream_words=schedule.stream_words, ring_slots=slots, model_depth=depth["model"], data_depth=depth["data"],
+        interim_depth=depth["interim"], root_data_depth=depth["root_data"], root_memory_depth=depth["root_memory"],
+        output_depth=schedule.output_depth, levels=max(1, template.levels, max(len(s.counts) for s in every)),
+        body=max(len(s.body) for s in every), start_bits=max(1, max(s.start for s in every).bit_length()),
+        interval_bits=max(s.interval for s in every).bit_length(),
+        count_bits=max(1, max((c - 1 for s in every for c in s.counts), default=0).bit_length()),
+        address_bits={u: max(1, (n - 1).bit_length()) for u, n in reach.items()}, guard_bits=_guard_bits(every),
+        block_bits=max(1, (max(1, template.pes // schedule.stream_words)).bit_length()),
+        strand_depth={u: max(1, len(p)) for u, p in programs.items()},
+        operation_depth={u: max(1, sum(len(s.body) for s in p)) for u, p in programs.items()},
+        functions=tuple(_table(n, schedule) for n in names),
+    )  # fmt: skip
+
+
+def _functions(graph: Graph) -> list[str]:
+    used = {s.operation.name for s in graph.statements if isinstance(s.operation, Function)}
+    if any(isinstance(s.operation, Divide) for s in graph.statements):
+        used.add("divide")
+    return sorted(used, key=lambda n: functions()[n].code)
+
+
+def _table(name: str, schedule: Schedule) -> FunctionTable:
+    unit, format = functions()[name], schedule.format
+    latency = unit.cycles(format.width, format.fraction)
+    plain = FunctionTable(name=name, code=unit.code, kind=unit.kind, latency=latency)
+    if unit.kind not in ("direct", "exp", "log"):
+        return plain
+    made: Table = table(name, format)
+    return replace(
+        plain, shift=made.shift, guard=made.guard, reach=made.reach, index_bits=made.index_bits,
+        fraction_bits=made.fraction_bits, constant=made.constant, base=tuple(int(v) for v in made.base),
+        slope=tuple(int(v) for v in made.slope), exponent=tuple(int(v) for v in made.exponent),
+    )  # fmt: skip
+
+
+def _accumulator(schedule: Schedule, shifts: Sequence[int]) -> int:
+    """Bits in which nothing wraps: the widest addend or product, times the most terms, with a bit to spare."""
+    width = schedule.format.width
+    most = schedule.template.pes
+    for statement in schedule.mapped.statements:
+        if isinstance(statement.operation, Linear):
+            extents = {i.name: i.extent for i in statement.reduced}
+            points = sum(math.prod(extents[n] for n in t.reduce) for t in statement.operation.terms)
+            most = max(most, points)
+    return max(2 * width, width + max(shifts)) + (most - 1).bit_length() + GUARD_BITS
+
+
+def _guard_bits(strands: Sequence[Strand]) -> int:
+    least = most = 0
+    for strand in strands:
+        for operation in strand.body:
+            for name in ("low", "high"):
+                if name in operation.addresses:
+                    values = _ends(strand, operation.addresses[name])
+                    least, most = min(least, values[0]), max(most, values[1])
+    return max((-least - 1).bit_length() if least < 0 else 0, most.bit_length()) + 1
+
+
+def _ends(strand: Strand, address: Address) -> tuple[int, int]:
+    spans = [stride * (count - 1) for stride, count in zip(address.strides, strand.counts, strict=True)]
+    return address.base + sum(min(0, s) for s in spans), address.base + sum(max(0, s) for s in spans)
+
+
+def deltas(strand: Strand, address: Address, levels: int) -> list[int]:
+    """What to add when a level steps and all inner ones wrap; innermost first."""
+    out, inner = [], 0
+    for stride, count in zip(reversed(address.strides), reversed(strand.counts), strict=True):
+        out.append(stride - inner)
+        inner += stride * (count - 1)
+    return out + [0] * (levels - len(out))
+
+
+def _words(unit: str, program: Sequence[Strand], parameters: Parameters) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    strand_form, operation_form = strand_layout(unit, parameters), operation_layout(unit, parameters)
+    strands: list[int] = []
+    operations: list[int] = []
+    for strand in program:
+        fields = {
+            "start": strand.start, "interval": strand.interval, "reduce": strand.reduce, "body": len(operations),
+            "length": len(strand.body),
+        }  # fmt: skip
+        for level, count in enumerate(reversed(strand.counts)):
+            fields[f"count{level}"] = count - 1
+        strands.append(_pack(strand_form, fields))
+        operations += [_operation(unit, strand, o, operation_form, parameters.levels) for o in strand.body]
+    return tuple(strands), tuple(operations)
+
+
+def _operation(unit: str, strand: Strand, operation: Operation, form: WordLayout, levels: int) -> int:
+    format = operation_format(unit)
+    fields: dict[str, int] = {}
+    for name, value in operation.fields.items():
+        fields[name] = format.code(name, value) if isinstance(value, str) else value
+    for generator, address in operation.addresses.items():
+        fields[f"{generator}.base"] = address.base
+        fields[f"{generator}.window"] = int(address.window)
+        for level, delta in enumerate(deltas(strand, address, levels)):
+            fields[f"{generator}.delta{level}"] = delta
+    return _pack(form, fields)
+
+
+def _pack(form: WordLayout, fields: Mapping[str, int]) -> int:
+    word = 0
+    for name, value in fields.items():
+        field = form.fields[name]
+        lowest, highest = -(1 << field.width >> 1), (1 << field.width) - 1
+        modular = ".delta" in name
+        assert modular or lowest <= value <= highest, f"{name} = {value} does not fit {field.width} bits"
+        word |= field.insert(value)
+    return word
