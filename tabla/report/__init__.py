@@ -1,1 +1,1 @@
-"""Frozen records -> text, JSON, HTML, pictures."""
+"""What a build tells about itself: manifest, pictures, pages, the output folder."""

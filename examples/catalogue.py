@@ -1,0 +1,127 @@
+"""The example programs and the data that they learn from, written as ``.npz`` files.
+
+The classification and regression sets are real ones that scikit-learn brings along; the ratings are made up, from a
+seed. Measurements are standardised (mean 0, deviation 1), and the order of the samples is shuffled once, from a seed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tabla.source import TablaError
+
+Reals = NDArray[np.float64]
+FOLDER = Path(__file__).resolve().parent
+SEED = 2026
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Example:
+    """A program, the name of its data file, and what makes the data."""
+
+    name: str
+    data: str
+    about: str
+    arrays: Callable[[], Mapping[str, Reals]]
+
+    @property
+    def program(self) -> Path:
+        """The ``.t`` file, in the checkout or in the installed package."""
+        return FOLDER / f"{self.name}.t"
+
+
+def _bundled(loader: str) -> tuple[Reals, Reals]:
+    """Measurements and targets of a set of scikit-learn, shuffled."""
+    try:
+        from sklearn import datasets
+    except ImportError:
+        raise TablaError(
+            "the real data sets come with scikit-learn, which is not installed", hint="pip install 'tabla[data]'"
+        ) from None
+    measured, target = getattr(datasets, loader)(return_X_y=True)
+    order = np.random.default_rng(SEED).permutation(len(target))
+    return np.asarray(measured, float)[order], np.asarray(target, float)[order]
+
+
+def _standard(values: Reals) -> Reals:
+    deviation = values.std(axis=0)
+    return np.asarray((values - values.mean(axis=0)) / np.where(deviation == 0, 1, deviation))
+
+
+def _one_hot(target: Reals) -> Reals:
+    return np.asarray(np.eye(int(target.max()) + 1)[target.astype(int)])
+
+
+def diabetes() -> dict[str, Reals]:
+    """442 patients, 10 measurements; the label is the progress of the disease, standardised."""
+    measured, target = _bundled("load_diabetes")
+    return {"x": _standard(measured), "y": _standard(target)}
+
+
+def breast_cancer() -> dict[str, Reals]:
+    """569 tumours, 30 measurements; the label is 1 for a benign one, 0 for a malignant one."""
+    measured, target = _bundled("load_breast_cancer")
+    return {"x": _standard(measured), "y": target}
+
+
+def breast_cancer_signs() -> dict[str, Reals]:
+    """The same with labels 1 and -1."""
+    arrays = breast_cancer()
+    return {"x": arrays["x"], "y": 2 * arrays["y"] - 1}
+
+
+def wine() -> dict[str, Reals]:
+    """178 wines, 13 measurements; the label marks one of 3 growers."""
+    measured, target = _bundled("load_wine")
+    return {"x": _standard(measured), "y": _one_hot(target)}
+
+
+def digits() -> dict[str, Reals]:
+    """1797 handwritten digits, 8 by 8 pixels between 0 and 1; the label marks one of 10."""
+    measured, target = _bundled("load_digits")
+    return {"x": measured / 16, "y": _one_hot(target)}
+
+
+def ratings() -> dict[str, Reals]:
+    """Made-up ratings, not real ones: 30 users, 40 films, 4 hidden tastes, some noise; 60 % of the ratings are known.
+
+    A sample is one user: `u` marks who, `r` is 1 where a rating is known, `y` the rating minus the mean (0 where unknown).
+    """
+    chance = np.random.default_rng(SEED)
+    users, films, tastes = 30, 40, 4
+    true = chance.normal(size=(users, tastes)) @ chance.normal(size=(tastes, films)) / np.sqrt(tastes)
+    rated = np.clip(np.round(2 * (true + 0.1 * chance.normal(size=true.shape))) / 2, -2, 2)
+    known = (chance.random((users, films)) < 0.6).astype(float)
+    return {"u": np.eye(users), "r": known, "y": rated * known}
+
+
+EXAMPLES = {
+    example.name: example
+    for example in (
+        Example(name="linear", data="diabetes.npz", about="linear regression", arrays=diabetes),
+        Example(name="logistic", data="breast_cancer.npz", about="logistic regression", arrays=breast_cancer),
+        Example(name="svm", data="breast_cancer_signs.npz", about="support vector machine", arrays=breast_cancer_signs),
+        Example(name="recommender", data="ratings.npz", about="matrix factorisation", arrays=ratings),
+        Example(name="backprop", data="wine.npz", about="neural network, one hidden layer", arrays=wine),
+        Example(name="backprop2", data="digits.npz", about="neural network, two hidden layers", arrays=digits),
+    )
+}
+
+
+def write(example: Example, folder: Path) -> tuple[Path, Path]:
+    """Write the program and its data into `folder`; returns both paths."""
+    arrays = example.arrays()
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        program, data = folder / example.program.name, folder / example.data
+        if program.resolve() != example.program.resolve():
+            program.write_bytes(example.program.read_bytes())
+        np.savez(data, **{name: np.asarray(array) for name, array in arrays.items()}, allow_pickle=False)
+    except OSError as fault:
+        raise TablaError(f"cannot write into '{folder}': {fault.strerror or fault}") from None
+    return program, data

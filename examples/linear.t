@@ -1,0 +1,19 @@
+// Linear regression: how far will a patient's diabetes have come in a year?
+//
+// Data:   diabetes.npz, 442 real patients, 10 measurements and the progress of the disease, all standardised
+// Format: q4.14 (18 bits, as wide as the multipliers and block RAMs of an ECP5)
+// Run:    tabla train linear.t --data diabetes.npz --epochs 10 --format q4.14
+
+m = 10;
+mu = 0.0078125;                   // learning rate, 1/128
+
+model_input  x[m];
+model_output y;
+model        w[m], b;
+gradient     gw[m] -> w, gb -> b;
+iterator     i[0:m];
+
+h = sum[i](w[i] * x[i]) + b;
+e = h - y;
+gw[i] = e * x[i];
+gb = e;

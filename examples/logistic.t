@@ -1,0 +1,19 @@
+// Logistic regression: is a tumour benign (1) or malignant (0)?
+//
+// Data:   breast_cancer.npz, 569 real tumours, 30 standardised measurements each
+// Format: q6.10 (16 bits)
+// Run:    tabla train logistic.t --data breast_cancer.npz --epochs 5
+
+m = 30;
+mu = 0.0625;                      // learning rate
+
+model_input  x[m];
+model_output y;
+model        w[m], b;
+gradient     gw[m] -> w, gb -> b;
+iterator     i[0:m];
+
+h = sigmoid(sum[i](w[i] * x[i]) + b);
+e = h - y;
+gw[i] = e * x[i];
+gb = e;

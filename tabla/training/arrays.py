@@ -1,0 +1,202 @@
+"""Real arrays from files, and their fit to the names and shapes of a program.
+
+``.npz`` files carry arrays under the program's names. A ``.csv`` file has a header: ``x[0]``, ``x[1]`` ... for the elements
+of a tensor, ``y`` for a scalar; each row is a sample.
+"""
+
+from __future__ import annotations
+
+import csv
+import re
+import zipfile
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tabla.ir.format import Format
+from tabla.source import TablaError
+
+Reals = NDArray[np.float64]
+Arrays = Mapping[str, Reals]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Samples:
+    """Inputs and labels, each with a leading axis of `count`; `stacked` says whether the file had that axis."""
+
+    arrays: Arrays
+    count: int
+    stacked: bool
+
+
+def read_arrays(path: Path) -> dict[str, Reals]:
+    """All arrays of a ``.npz`` or ``.csv`` file, as float64. A fault in it is the user's: `TablaError`."""
+    if path.suffix == ".npz":
+        return _read_npz(path)
+    if path.suffix == ".csv":
+        return _read_csv(path)
+    raise TablaError(f"'{path}' is neither .npz nor .csv", hint="name the file by what it holds")
+
+
+def _read_npz(path: Path) -> dict[str, Reals]:
+    try:
+        with np.load(path, allow_pickle=False) as archive:
+            found = {name: archive[name] for name in archive.files}
+    except OSError as fault:
+        raise TablaError(f"cannot read '{path}': {fault.strerror or fault}", hint="check the path") from None
+    except (ValueError, AttributeError, TypeError, zipfile.BadZipFile) as fault:
+        raise TablaError(f"'{path}' is not an .npz file of numbers: {fault}") from None
+    return {name: _reals(array, f"array '{name}' of '{path}'") for name, array in found.items()}
+
+
+def _reals(array: NDArray[np.generic], what: str) -> Reals:
+    if array.dtype.kind not in "biuf":
+        raise TablaError(f"{what} holds {array.dtype}, not real numbers")
+    reals = array.astype(np.float64)
+    if not np.isfinite(reals).all():
+        place = tuple(int(k) for k in np.argwhere(~np.isfinite(reals))[0])
+        raise TablaError(f"{what} holds {reals[place]} at {list(place)}", hint="remove samples with missing values")
+    return reals
+
+
+def _column(header: str, path: Path) -> tuple[str, tuple[int, ...]]:
+    found = re.fullmatch(r"\s*([A-Za-z_]\w*'?)((?:\[\d+\])*)\s*", header)
+    if not found:
+        raise TablaError(
+            f"'{path}': column '{header}' is not a name of a program", hint="write x[0], x[1], ... and y in the header"
+        )
+    return found[1], tuple(int(k) for k in re.findall(r"\d+", found[2]))
+
+
+def _read_csv(path: Path) -> dict[str, Reals]:
+    try:
+        with path.open(newline="", encoding="utf-8-sig") as file:
+            rows = [row for row in csv.reader(file) if row]
+    except OSError as fault:
+        raise TablaError(f"cannot read '{path}': {fault.strerror or fault}", hint="check the path") from None
+    except (UnicodeDecodeError, csv.Error) as fault:
+        raise TablaError(f"'{path}' is not comma-separated text: {fault}") from None
+    if len(rows) < 2:
+        raise TablaError(f"'{path}' holds no sample", hint="a header line first, then a line for each sample")
+    columns = [_column(header, path) for header in rows[0]]
+    if len(set(columns)) != len(columns):
+        twice = next(h for h, c in zip(rows[0], columns, strict=True) if columns.count(c) > 1)
+        raise TablaError(f"'{path}' has two columns '{twice.strip()}'")
+    table = np.empty((len(rows) - 1, len(columns)))
+    for number, row in enumerate(rows[1:]):
+        if len(row) != len(columns):
+            raise TablaError(f"'{path}': row {number + 2} has {len(row)} values, the header has {len(columns)}")
+        for k, text in enumerate(row):
+            try:
+                table[number, k] = float(text)
+            except ValueError:
+                raise TablaError(
+                    f"'{path}': row {number + 2}, column '{rows[0][k].strip()}': '{text}' is not a number"
+                ) from None
+    return {
+        name: _reals(_gathered(name, columns, table, path), f"column '{name}' of '{path}'")
+        for name in dict.fromkeys(n for n, _ in columns)
+    }
+
+
+def _gathered(name: str, columns: list[tuple[str, tuple[int, ...]]], table: Reals, path: Path) -> Reals:
+    """The columns of one name as an array with the samples first; none may be missing."""
+    places = {subscripts: k for k, (n, subscripts) in enumerate(columns) if n == name}
+    if len({len(s) for s in places}) > 1:
+        raise TablaError(f"'{path}': columns of '{name}' have different numbers of subscripts")
+    shape = tuple(max(axis) + 1 for axis in zip(*places, strict=True))
+    array = np.empty((len(table), *shape))
+    for subscripts in np.ndindex(*shape):
+        if subscripts not in places:
+            missing = "".join(f"[{k}]" for k in subscripts)
+            raise TablaError(f"'{path}': column '{name}{missing}' is missing")
+        array[(slice(None), *subscripts)] = table[:, places[subscripts]]
+    return array
+
+
+def stack_samples(arrays: Arrays, shapes: Mapping[str, tuple[int, ...]]) -> Samples:
+    """The arrays called for by `shapes`, all with a leading sample axis.
+
+    An array has either exactly its shape (one sample) or one axis more. All that have it must agree in length.
+    """
+    found: dict[str, Reals] = {}
+    counts: dict[str, int] = {}
+    for name, shape in shapes.items():
+        if name not in arrays:
+            raise TablaError(
+                f"'{name}{_text(shape)}' is missing in the data", hint=f"the program reads {', '.join(sorted(shapes))}"
+            )
+        array = arrays[name]
+        if array.shape == shape:
+            found[name] = array[None]
+        elif array.ndim == len(shape) + 1 and array.shape[1:] == shape:
+            found[name], counts[name] = array, len(array)
+        else:
+            raise TablaError(
+                f"'{name}' has shape {array.shape} in the data, the program declares '{name}{_text(shape)}'",
+                hint=f"give {shape} for one sample, or (samples, {', '.join(map(str, shape))})".replace(", )", ",)"),
+            )
+    if len(set(counts.values())) > 1:
+        a, b = sorted(counts, key=lambda n: (counts[n], n))[:: len(counts) - 1]
+        raise TablaError(f"'{a}' has {counts[a]} samples and '{b}' has {counts[b]}")
+    single = sorted(found.keys() - counts.keys())
+    if counts and single:
+        raise TablaError(f"'{single[0]}' has no sample axis, '{sorted(counts)[0]}' has one")
+    count = next(iter(counts.values()), 1)
+    if not count:
+        raise TablaError("the data holds no sample")
+    return Samples(arrays=found, count=count, stacked=bool(counts))
+
+
+def take_models(arrays: Arrays, shapes: Mapping[str, tuple[int, ...]], origin: str) -> dict[str, Reals]:
+    """The initial value of every model, in its shape."""
+    for name, shape in shapes.items():
+        if name not in arrays:
+            raise TablaError(f"the initial value of model '{name}{_text(shape)}' is missing in {origin}")
+        if arrays[name].shape != shape:
+            raise TablaError(
+                f"model '{name}' has shape {arrays[name].shape} in {origin}, the program declares '{name}{_text(shape)}'"
+            )
+    return {name: arrays[name] for name in shapes}
+
+
+def refuse_strangers(arrays: Arrays, known: Iterable[str], origin: str) -> None:
+    """An array that the program has no name for is a slip, not noise."""
+    known = sorted(known)
+    for name in sorted(arrays):
+        if name not in known:
+            raise TablaError(f"{origin} holds '{name}', which the program does not have", hint=f"it has {', '.join(known)}")
+
+
+def refuse_unheld(arrays: Arrays, number: Format, origin: str) -> None:
+    """A value that the format cannot hold would silently become another one."""
+    low, high = number.lowest / number.one, number.highest / number.one
+    for name, array in arrays.items():
+        outside = np.argwhere((array < low - 0.5 / number.one) | (array >= high + 0.5 / number.one))
+        if len(outside):
+            place = tuple(int(k) for k in outside[0])
+            raise TablaError(
+                f"{name}{_text(place)} = {array[place]:g} in {origin} is outside the format {number}: {low:g} to {high:g}",
+                hint="scale the data, or give more integer bits with --format",
+            )
+
+
+def _text(subscripts: tuple[int, ...]) -> str:
+    return "".join(f"[{k}]" for k in subscripts)
+
+
+def initial_models(shapes: Mapping[str, tuple[int, ...]], seed: int) -> dict[str, Reals]:
+    """Weights to start from: zeros for scalars and vectors; matrices uniform within sqrt(6 / (rows + columns)) (Glorot)."""
+    chance = np.random.default_rng(seed)
+    models: dict[str, Reals] = {}
+    for name in sorted(shapes):
+        shape = shapes[name]
+        if len(shape) < 2:
+            models[name] = np.zeros(shape)
+        else:
+            reach = float(np.sqrt(6 / (shape[0] + int(np.prod(shape[1:])))))
+            models[name] = chance.uniform(-reach, reach, shape)
+    return models

@@ -1,0 +1,92 @@
+"""What is measured: a loss for the curve and a metric for the verdict."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from tabla.source import TablaError
+from tabla.training.arrays import Reals
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Metric:
+    """A number from predictions and labels (samples first); `percent` numbers are shares that should rise."""
+
+    name: str
+    of: Callable[[Reals, Reals], float]
+    percent: bool = False
+
+    def show(self, value: float) -> str:
+        """As people read it."""
+        return f"{100 * value:.2f} %" if self.percent else f"{value:.6g}"
+
+
+def _mse(predicted: Reals, labels: Reals) -> float:
+    return float(np.mean((predicted - labels) ** 2))
+
+
+def _mae(predicted: Reals, labels: Reals) -> float:
+    return float(np.mean(np.abs(predicted - labels)))
+
+
+def _r2(predicted: Reals, labels: Reals) -> float:
+    spread = float(np.sum((labels - labels.mean(axis=0)) ** 2))
+    if spread == 0:
+        raise TablaError("metric r2 has no meaning: all labels are equal", hint="use --metric mse")
+    return 1 - float(np.sum((predicted - labels) ** 2)) / spread
+
+
+def _hinge(predicted: Reals, labels: Reals) -> float:
+    return float(np.mean(np.maximum(0.0, 1 - predicted * labels)))
+
+
+def _argmax_accuracy(predicted: Reals, labels: Reals) -> float:
+    rows = (len(labels), -1)
+    return float(np.mean(predicted.reshape(rows).argmax(axis=1) == labels.reshape(rows).argmax(axis=1)))
+
+
+def _threshold_accuracy(threshold: float) -> Callable[[Reals, Reals], float]:
+    def accuracy(predicted: Reals, labels: Reals) -> float:
+        return float(np.mean((predicted >= threshold) == (labels >= threshold)))
+
+    return accuracy
+
+
+MSE = Metric(name="mse", of=_mse)
+HINGE = Metric(name="hinge", of=_hinge)
+PLAIN = {m.name: m for m in (MSE, HINGE, Metric(name="mae", of=_mae), Metric(name="r2", of=_r2))}
+NAMES = ("accuracy", *PLAIN)
+
+
+def accuracy_for(labels: Reals) -> Metric | None:
+    """Accuracy as the labels ask for it, or None when they are no classes.
+
+    Rows with one 1 among 0 or -1: the largest element names the class. Labels 0 and 1: the value's side of a half.
+    Labels -1 and 1: its sign. A value just on the border counts as the upper class.
+    """
+    values = set(np.unique(labels).tolist())
+    if not (values <= {0.0, 1.0} or values <= {-1.0, 1.0}):
+        return None
+    rows = labels.reshape(len(labels), -1)
+    if rows.shape[1] > 1 and ((rows == 1).sum(axis=1) == 1).all():
+        return Metric(name="accuracy", of=_argmax_accuracy, percent=True)
+    threshold = 0.5 if values <= {0.0, 1.0} else 0.0
+    return Metric(name="accuracy", of=_threshold_accuracy(threshold), percent=True)
+
+
+def choose(name: str | None, labels: Reals) -> Metric:
+    """The metric called `name`, or the one that fits the labels: accuracy for classes, else the mean squared error."""
+    if name in PLAIN:
+        return PLAIN[name]
+    accuracy = accuracy_for(labels)
+    if name == "accuracy" and accuracy is None:
+        raise TablaError(
+            "accuracy needs labels that are classes: 0 and 1, -1 and 1, or one 1 in each row",
+            hint="use --metric mse, or change the labels",
+        )
+    if name not in (None, "accuracy"):
+        raise TablaError(f"unknown metric '{name}'", hint=f"use one of {', '.join(NAMES)}")
+    return accuracy or MSE
