@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 from tabla.sim.datapath import Datapath, LaneResult, Lanes, Sample
@@ -16,7 +17,7 @@ from tabla.sim.trace import Issue
 Run = Callable[[int, Sample, tuple[int, ...]], None]
 Fetch = Callable[[int, Sample, tuple[int, ...]], "Lanes | int"]
 
-COMPARISONS: dict[str, Callable[[object, object], object]] = {
+COMPARISONS: dict[str, Callable[[Any, Any], Any]] = {
     "<": operator.lt,
     "<=": operator.le,
     "==": operator.eq,
@@ -108,13 +109,12 @@ def lane_issue(path: Datapath, issue: Issue) -> Run:
             elif negate:
                 product = -product
             value = product
-        if isinstance(value, int):
-            value = zeros + value
+        accumulator: Lanes = zeros + value if isinstance(value, int) else value
         words: Lanes | None = None
         if compare is not None:
-            words = np.where(compare(value, 0), path.one, 0).astype(path.number)  # type: ignore[call-overload]
+            words = np.where(compare(accumulator, 0), path.one, 0).astype(path.number)
         elif emits:
-            shifted = value >> shift
+            shifted = accumulator >> shift
             words = path.clamp(shifted)
             counted, exactly = words[low:high], shifted[low:high]
             if (counted != exactly).any() if exact else counted.tobytes() != exactly.tobytes():
@@ -124,7 +124,7 @@ def lane_issue(path: Datapath, issue: Issue) -> Run:
                 shown=cycle + shown_after,
                 due=cycle + due_after,
                 sample=sample,
-                accumulator=value,
+                accumulator=accumulator,
                 last=last,
                 words=words,
                 shift=shift,

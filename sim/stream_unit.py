@@ -45,8 +45,8 @@ class StreamUnit:
                 if issue.operation.numbers[flag]:
                     self.root.append((memory, window, issue.values["address"], beat))
         self.lanes = [
-            (memory, window, *(np.array(x) for x in (p.addresses, p.lanes, p.beats, p.columns)))
-            for (memory, window), p in lanes.items()
+            (memory, p.window, np.array(p.addresses), np.array(p.lanes), np.array(p.beats), np.array(p.columns))
+            for (memory, _), p in lanes.items()
         ]
 
     def _lane_words(self, places: _LanePlaces, issue: Issue, beat: int) -> None:

@@ -1,6 +1,6 @@
 """A tiny assembler for hand-written images; it knows nothing of ``tabla.program`` but the image's shape.
 
-Generators are given as (base, stride of the innermost level, of the next, ...); counts innermost first. Depths are generous.
+Generators are given as (base, stride of the innermost level, of the next, ...); counts innermost first.
 """
 
 from __future__ import annotations

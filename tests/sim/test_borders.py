@@ -98,4 +98,4 @@ def test_a_run_goes_on_where_the_last_one_ended() -> None:
     second = halves.run(case.beats[3 * each :], 5)
     assert first.outputs + second.outputs == outputs
     assert whole.dump(case.dump) == halves.dump(case.dump) == case.models
-    assert [e.words for e in halves.epochs(case.beats, 8, 2, case.dump)][0] != case.models
+    assert next(e.words for e in halves.epochs(case.beats, 8, 2, case.dump)) != case.models

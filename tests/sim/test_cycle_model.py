@@ -38,10 +38,11 @@ def test_groups_of_lanes_add_a_tree_register_each() -> None:
     assert CycleModel(replace(grouped.image, parameters=shape)).path.tree_cycles == 2 + 1
 
 
-def _program(
-    run: dict[str, list[Nest]], *, pes: int = 2, beats: list[list[int]] | None = None, **more: int
-) -> tuple[Image, RunResult]:
-    """Run one sample: lanes' data word 0 and model word 0 hold lane + 1 and 10 * (lane + 1); root data 0 holds 5, memory 0 holds 7."""
+def _program(run: dict[str, list[Nest]], *, pes: int = 2, **more: int) -> tuple[Image, RunResult]:
+    """Run one sample.
+
+    Word 0 of lane l's data is l + 1, of its model 10 * (l + 1); of the root's data 5, of its memory 7.
+    """
     shape = parameters(pes, fraction=4, **more)
     width = shape.stream_words
     blocks = -(-pes // width)
