@@ -7,8 +7,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from tabla.mapping.places import ROOT, Place
-from tabla.schedule.layout import SCRATCH
+from tabla.schedule.layout import ROOT, SCRATCH, Place
 from tabla.schedule.schedule import Schedule
 from tabla.schedule.streams import blocks, loaded, streamed
 

@@ -108,7 +108,8 @@ def assemble(
     outputs = sum(layout.place(t, ROOT).words for _, t in graph.results)
     flight = laws.front + end + laws.broadcast + CREDIT_RETURN + 1
     finish = _finish(strands, training=bool(graph.updates))
-    latency = (beats - 1 + laws.ready if beats else 0) + laws.front + finish
+    # Both ends count: the first word's cycle and the last update's.
+    latency = (beats - 1 + laws.ready if beats else 0) + laws.front + finish + 1
     terms = bound_terms(graph, template, format, beats=_least_beats(layout, template), outputs=outputs)
     dump = dump_strands(layout, template)
     return Schedule(

@@ -1,9 +1,197 @@
-"""The checker (in work)."""
+"""The checker: it knows the laws of the machine and the memory map, and nothing of the scheduler.
+
+From the strands alone it collects, in time linear in the operations, when each unit, memory word, the bus and the function unit
+are used, and refuses a schedule that breaks a law within a sample or between samples ``period`` apart.
+"""
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Iterable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tabla.mapping.places import Place
+from tabla.schedule.regions import Region, Regions, read_ports, write_ports
+from tabla.schedule.schedule import Schedule
+from tabla.schedule.strands import Strand
+from tabla.templates.template import functions, timing
+
+Cycles = NDArray[np.int64]
+EMPTY: Cycles = np.zeros(0, dtype=np.int64)
 
 
-def check(schedule: Any) -> None:
-    """Refuse a schedule that breaks a law."""
+class ScheduleFault(AssertionError):
+    """A schedule that breaks a law: our fault, never the user's."""
+
+
+def check(schedule: Schedule) -> None:
+    """Raise `ScheduleFault` for the first law that is broken."""
+    _units(schedule)
+    _root_registers(schedule)
+    _tree(schedule)
+    _bus(schedule)
+    _memories(schedule)
+
+
+def _refuse(fault: bool | np.bool_, message: str) -> None:
+    if fault:
+        raise ScheduleFault(message)
+
+
+def _units(schedule: Schedule) -> None:
+    """Strands of a unit one after the other, and all of a sample within one period."""
+    for unit, strands in schedule.units.items():
+        for before, after in zip(strands, strands[1:], strict=False):
+            _refuse(after.start < before.end, f"{unit}: '{after.comment}' starts before '{before.comment}' ends")
+        if strands:
+            span = strands[-1].end - strands[0].start
+            _refuse(span > schedule.period, f"{unit} is taken for {span} cycles of a period of {schedule.period}")
+    _refuse(schedule.period > schedule.cycles, "the period is longer than the predicted cycles")
+
+
+def _issues(strands: Iterable[Strand]) -> Iterable[tuple[Strand, int, Cycles]]:
+    for strand in strands:
+        for slot in range(len(strand.body)):
+            yield strand, slot, strand.cycles(slot)
+
+
+def _root_registers(schedule: Schedule) -> None:
+    """The result and function registers are read in the one cycle in which something shows there."""
+    laws = timing()
+    results, shown = [EMPTY], [EMPTY]
+    units = {f.code: f for f in functions().values()}
+    for strand, slot, cycles in _issues(schedule.units["root_issue"]):
+        operation = strand.body[slot]
+        last = strand.last()
+        results.append(cycles[last] + laws.result)
+        if code := int(operation.field("function", 0)):
+            latency = units[code].cycles(schedule.format.width, schedule.format.fraction)
+            shown.append(cycles[last] + laws.result + latency)
+    result, function = np.sort(np.concatenate(results)), np.sort(np.concatenate(shown))
+    folded = np.sort(function % schedule.period)
+    _refuse((np.diff(folded) == 0).any(), "two function results show in one cycle")
+    for strand, slot, cycles in _issues(schedule.units["root_issue"]):
+        for port in ("a", "b", "c"):
+            symbol = strand.body[slot].field(port)
+            known = {"result": result, "function": function}.get(str(symbol))
+            if known is not None:
+                bad = ~np.isin(cycles + laws.operand, known)
+                _refuse(bad.any(), f"'{strand.comment}' reads the {symbol} register when nothing shows there")
+    for strand, slot, cycles in _issues(schedule.units["root_write"]):
+        source = str(strand.body[slot].field("source", "result"))
+        known = function if source == "function" else result
+        _refuse((~np.isin(cycles, known)).any(), f"'{strand.comment}' writes a {source} that does not show")
+    lanes = [EMPTY]
+    for strand, slot, cycles in _issues(schedule.units["lane_issue"]):
+        if slot == len(strand.body) - 1:
+            lanes.append(cycles[strand.last()] + laws.result)
+    lane_results = np.concatenate(lanes)
+    for strand, slot, cycles in _issues(schedule.units["lane_write"]):
+        if strand.body[slot].field("source", "result") == "result":
+            _refuse((~np.isin(cycles, lane_results)).any(), f"'{strand.comment}' writes a result that does not show")
+
+
+def _tree(schedule: Schedule) -> None:
+    """A root operation that takes the tree's word meets a sum that its lanes have just finished."""
+    laws = timing()
+    up = 1 + schedule.template.tree_levels * laws.tree_level
+    ends = [EMPTY]
+    for strand, slot, cycles in _issues(schedule.units["lane_issue"]):
+        if slot == len(strand.body) - 1:
+            ends.append(cycles[strand.last()] + up)
+    known = np.concatenate(ends)
+    for strand, slot, cycles in _issues(schedule.units["root_issue"]):
+        if strand.body[slot].field("base") == "tree":
+            used = cycles[strand.first()]
+            _refuse((~np.isin(used, known)).any(), f"'{strand.comment}' takes a sum that is not at the tree's end")
+
+
+def _bus(schedule: Schedule) -> None:
+    """Lanes read the bus only while the word meant for them is there: nothing of the next sample has replaced it."""
+    laws = timing()
+    arrivals = [EMPTY]
+    for strand, slot, cycles in _issues(schedule.units["root_write"]):
+        if strand.body[slot].field("to_bus"):
+            arrivals.append(cycles + laws.broadcast)
+    words = np.sort(np.concatenate(arrivals))
+    uses = [EMPTY]
+    for strand, slot, cycles in _issues(schedule.units["lane_issue"]):
+        operation = strand.body[slot]
+        if "bus" in (operation.field("b"), operation.field("c")):
+            uses.append(cycles + laws.operand)
+    for strand, slot, cycles in _issues(schedule.units["lane_write"]):
+        if strand.body[slot].field("source") == "bus":
+            uses.append(cycles)
+    used = np.concatenate(uses)
+    if not used.size:
+        return
+    _refuse(not words.size or used.min() < words[0], "the bus is read before a word is on it")
+    # The word a use meets, and the first word of the following sample that could come in between.
+    own = words[np.searchsorted(words, used, side="right") - 1]
+    for later in range(1, int((words[-1] - words[0]) // schedule.period) + 2):
+        moved = words + later * schedule.period
+        position = np.searchsorted(moved, used, side="right") - 1
+        meets = np.where(position >= 0, moved[np.maximum(position, 0)], own)
+        _refuse((meets > own).any(), "a word of the next sample is on the bus too early")
+
+
+class _Times:
+    """First and last cycles at which each address of a region is read and written."""
+
+    def __init__(self, words: int) -> None:
+        never, late = np.iinfo(np.int64).min // 4, np.iinfo(np.int64).max // 4
+        self.first = {kind: np.full(words, late) for kind in ("read", "write")}
+        self.last = {kind: np.full(words, never) for kind in ("read", "write")}
+
+    def add(self, kind: str, at: Cycles, cycles: Cycles) -> None:
+        np.minimum.at(self.first[kind], at, cycles)
+        np.maximum.at(self.last[kind], at, cycles)
+
+
+def _memories(schedule: Schedule) -> None:
+    """Words are written before they are read, not while they are read, and not replaced before their last read."""
+    regions = Regions(schedule.layout)
+    times: dict[tuple[str, int], _Times] = {}
+    owners: dict[tuple[str, int], Region] = {}
+    for unit, strands in schedule.units.items():
+        for strand, slot, cycles in _issues(strands):
+            operation = strand.body[slot]
+            for kind, ports in (("read", read_ports), ("write", write_ports)):
+                for generator, memory in ports(unit, operation):
+                    at = strand.values(operation.addresses[generator])
+                    region = regions.of(memory, int(at.min()))
+                    _refuse(int(at.max()) >= region.base + region.words, f"'{strand.comment}' leaves {region.key}")
+                    key = (memory, region.base)
+                    owners[key] = region
+                    times.setdefault(key, _Times(region.words)).add(kind, at - region.base, cycles)
+    for key, t in times.items():
+        _region(schedule, owners[key], t)
+
+
+def _region(schedule: Schedule, region: Region, t: _Times) -> None:
+    (tensor, spot), _ = region.key
+    name = f"{tensor} at {spot}"
+    model = tensor in schedule.graph.updates and schedule.mapping.homes[tensor] == spot
+    place: Place | None = schedule.layout.places.get((tensor, spot))
+    read, written = t.last["read"] >= 0, t.last["write"] >= 0
+    both = read & written
+    role = schedule.layout.graph.tensors[tensor].role
+    if role in ("input", "label") and place is not None and place.banks == ("data",) and not region.key[1]:
+        _refuse(written.any(), f"{name} belongs to the stream")
+        ready = schedule.release - timing().front
+        _refuse(bool(read.any()) and int(t.last["read"].max()) >= ready, f"{name} is read after its slot is free")
+        return
+    if model:
+        _refuse((t.last["read"][both] >= t.first["write"][both]).any(), f"{name} is overwritten before its last read")
+        gap = t.last["write"][both] + 1 - t.first["read"][both]
+        _refuse(bool(both.any()) and int(gap.max()) > schedule.period, f"{name} is not updated in time")
+        return
+    if not written.any():
+        return
+    scratch = spot.kind == "root" and spot.axis == 0
+    if not scratch:
+        _refuse((read & ~written).any(), f"{name} is read where nothing was written")
+        _refuse((t.first["read"][both] <= t.last["write"][both]).any(), f"{name} is read before it is written")
+    gap = np.maximum(t.last["read"], t.last["write"])[written] + 1 - t.first["write"][written]
+    _refuse(int(gap.max()) > schedule.period, f"{name} is overwritten by the next sample before its last read")

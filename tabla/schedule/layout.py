@@ -133,4 +133,4 @@ def preloaded(layout: Layout, mapping_static: frozenset[str]) -> Map[Key, Place]
     }
 
 
-__all__ = ["EVERY", "ROOT", "SCRATCH", "Depths", "Key", "Layout", "allocate", "first_layout", "preloaded"]
+__all__ = ["EVERY", "ROOT", "SCRATCH", "Depths", "Key", "Layout", "Place", "allocate", "first_layout", "preloaded"]
