@@ -341,7 +341,12 @@ class Builder:
         return Strand(
             unit="lane_write", start=start, interval=interval, counts=tuple(x.count for x in nest),
             comment=f"{tensor} to {spot}",
-            body=(Operation(fields={"source": "bus", "to_interim": 1}, addresses={"address": at, **bounds}),),
+            body=(
+                Operation(
+                    fields={"source": "bus", **{f"to_{bank}": 1 for bank in place.banks}},
+                    addresses={"address": at, **bounds},
+                ),
+            ),
         )  # fmt: skip
 
     def _moves(self) -> list[Task]:

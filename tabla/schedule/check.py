@@ -187,11 +187,11 @@ def _region(schedule: Schedule, region: Region, t: _Times) -> None:
         gap = t.last["write"][both] + 1 - t.first["read"][both]
         _refuse(bool(both.any()) and int(gap.max()) > schedule.period, f"{name} is not updated in time")
         return
-    if not written.any():
+    if not written.any() and (role == "constant" or (role == "model" and tensor not in schedule.graph.updates)):
         return
     scratch = spot.kind == "root" and spot.axis == 0
     if not scratch:
         _refuse((read & ~written).any(), f"{name} is read where nothing was written")
         _refuse((t.first["read"][both] <= t.last["write"][both]).any(), f"{name} is read before it is written")
     gap = np.maximum(t.last["read"], t.last["write"])[written] + 1 - t.first["write"][written]
-    _refuse(int(gap.max()) > schedule.period, f"{name} is overwritten by the next sample before its last read")
+    _refuse(bool(gap.size) and int(gap.max()) > schedule.period, f"{name} is overwritten by the next sample before its last read")
