@@ -20,13 +20,14 @@ _ESCAPE = re.compile(r"\\(?:[bf]|.)")
 def print_records(keeper: RecordKeeper) -> str:
     """``--print-records``: classes, then defs, each sorted by name."""
     lines = ["------------- Classes -----------------\n"]
-    lines += [f"class {_record(record)}" for _, record in sorted(keeper.classes.items())]
+    lines += [f"class {record_text(record)}" for _, record in sorted(keeper.classes.items())]
     lines.append("------------- Defs -----------------\n")
-    lines += [f"def {_record(record)}" for _, record in sorted(keeper.defs.items())]
+    lines += [f"def {record_text(record)}" for _, record in sorted(keeper.defs.items())]
     return "".join(lines)
 
 
-def _record(record: Record) -> str:
+def record_text(record: Record) -> str:
+    """One class or def, without the word before it."""
     parts = [record.name_text()]
     if record.template_arguments:
         parts.append(f"<{', '.join(_field(record.fields[name]) for name in record.template_arguments)}>")

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, NoReturn, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
-from tabla.lang.tablegen import bang_binary, newer, syntax
+from tabla.lang.tablegen import bang_binary, bang_newer, syntax
 from tabla.lang.tablegen.literals import ListValue
 from tabla.lang.tablegen.operations import CondOperation, FoldOperation, IsAOperation
 from tabla.lang.tablegen.record import Field, Record
@@ -35,7 +35,7 @@ def evaluate(expressions: Expressions, node: syntax.Bang, record: Record | None,
     elif node.operator in bang_binary.OPERATORS:
         value = bang_binary.evaluate(expressions, node, record, wanted)
     else:
-        value = newer.evaluate(expressions, node, record, wanted)
+        value = bang_newer.evaluate(expressions, node, record, wanted)
     keeper.current = previous
     return value
 
@@ -289,11 +289,6 @@ def evaluate_cond(expressions: Expressions, node: syntax.Cond, record: Record | 
     result = operation.fold(record, expressions.pool)
     keeper.current = previous
     return result
-
-
-def unreachable(node: syntax.Bang) -> NoReturn:
-    """The lexer knows the operators, so every one has a handler."""
-    raise AssertionError(f"no handler for !{node.operator}")
 
 
 _HANDLERS: dict[str, Handler] = {

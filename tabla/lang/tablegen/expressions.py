@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from tabla.lang.tablegen import bang, syntax
+from tabla.lang.tablegen import bang, bang_newer, syntax
 from tabla.lang.tablegen.binary import concatenate_lists, concatenate_strings
 from tabla.lang.tablegen.literals import BitsValue, IntValue
-from tabla.lang.tablegen.newer import element_at
 from tabla.lang.tablegen.record import Record
 from tabla.lang.tablegen.references import ClassInstance, FieldAccess, Variable
 from tabla.lang.tablegen.resolvers import MapResolver
@@ -290,13 +289,9 @@ class Expressions:
         self, node: syntax.ElementSelection, record: Record | None, wanted: Type | None, as_text: bool
     ) -> Value:
         base = self.evaluate(node.base, record, wanted, as_text=as_text)
-        if len(node.pieces) == 1 and node.pieces[0].last is None:
-            index = self.evaluate(node.pieces[0].first, record)
-            if not isinstance(index, IntValue):
-                return element_at(self, node, base, index, record)
-            numbers = self.numbers_of(node.pieces[0], index)
-        else:
-            numbers = self.ranges(node.pieces, record)
+        numbers = self._known_numbers(node, record)
+        if numbers is None:
+            return bang_newer.select_elements(self, node, base, record)
         selected = base.select_elements(numbers, self.pool)
         if selected is None:
             raise self.fault("invalid range for list slice", node.open)
@@ -304,6 +299,17 @@ class Expressions:
             assert isinstance(base, TypedValue) and isinstance(base.type, ListType)
             return self.pool.list([selected], base.type.element)
         return selected
+
+    def _known_numbers(self, node: syntax.ElementSelection, record: Record | None) -> list[int] | None:
+        """The numbers of a slice, or None if one of them is computed (as the newer language allows)."""
+        numbers: list[int] = []
+        for piece in node.pieces:
+            first = self.evaluate(piece.first, record)
+            last = self.evaluate(piece.last, record) if piece.last is not None else first
+            if not isinstance(first, IntValue) or not isinstance(last, IntValue):
+                return None
+            numbers.extend(self.numbers_of(piece, first))
+        return numbers
 
     def _field_selection(
         self, node: syntax.FieldSelection, record: Record | None, wanted: Type | None, as_text: bool

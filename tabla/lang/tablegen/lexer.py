@@ -26,7 +26,7 @@ KEYWORDS = {
 BANG_OPERATORS = frozenset(
     "add and cast con cond dag div empty eq exists filter find foldl foreach ge getdagarg getdagname getdagop getop "
     "gt head if interleave isa le listconcat listremove listsplat logtwo lt mul ne not or range repr setdagarg "
-    "setdagname setdagop setop shl size sra srl strconcat sub subst substr tail tolower xor".split()
+    "setdagname setdagop setop shl size sra srl strconcat sub subst substr tail tolower toupper xor".split()
 )
 
 literals = ":;,<>[]{}()=?.-+"

@@ -68,9 +68,11 @@ class VariableElement(PendingValue):
 
     def resolve(self, resolver: Resolver) -> Value:
         base = self.base.resolve(resolver)
-        # Out of range is no fault yet: this may stand in the branch of an !if that is not taken.
+        if base is self.base or not isinstance(base, TypedValue):
+            return self
         selected = base.select_elements([self.index], resolver.pool)
-        return self if selected is None else selected
+        # Out of range is no fault yet: this may stand in the branch of an !if that is not taken.
+        return resolver.pool.element_of(base, self.index) if selected is None else selected
 
 
 class RecordReference(TypedValue):

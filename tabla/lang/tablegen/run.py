@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Literal, TypeAlias
@@ -44,9 +44,16 @@ def run(
     include_dirs: Iterable[str | Path] = (),
     macros: Iterable[str] = (),
     action: Action = "print-records",
+    say: Callable[[str], None] | None = None,
 ) -> str:
-    """What ``tabla tblgen`` writes: the text of `action` for the records of a file."""
+    """What ``tabla tblgen`` writes: the text of `action` for the records of a file.
+
+    `say` is given the texts of ``dump`` statements, which belong on standard error.
+    """
     records = load(path, include_dirs=include_dirs, macros=macros)
+    if say is not None:
+        for text in records.dumped:
+            say(text)
     match action:
         case "print-records":
             return backend.print_records(records.keeper)

@@ -1,0 +1,1 @@
+class C<int b> {int a = !add(b, 1);} def X : C<?>;

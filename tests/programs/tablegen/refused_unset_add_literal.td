@@ -1,0 +1,1 @@
+def X { int a = !add(?, 1); }

@@ -1,0 +1,1 @@
+class C<int n> { assert n, "msg"; } def X : C<?>;

@@ -1,0 +1,1 @@
+def X { list<int> a = !foreach(x, ?, 1); }

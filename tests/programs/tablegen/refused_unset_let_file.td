@@ -1,0 +1,1 @@
+let a = ? in def X { int a = 1; }

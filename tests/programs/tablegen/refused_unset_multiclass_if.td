@@ -1,0 +1,2 @@
+multiclass M<bit b> { if b then def _a; else def _b; }
+defm X : M<?>;

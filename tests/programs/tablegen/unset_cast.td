@@ -1,0 +1,1 @@
+class R; class C<string b> {R r = !cast<R>(b);} def X : C<?>;

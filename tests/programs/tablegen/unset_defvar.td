@@ -1,0 +1,1 @@
+defvar x = ?; def X { int y = x; }

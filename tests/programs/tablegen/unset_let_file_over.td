@@ -1,0 +1,1 @@
+class C { int a = 4; } let a = ? in def X : C;
