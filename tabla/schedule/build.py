@@ -21,6 +21,7 @@ from tabla.schedule.list_scheduler import ListScheduler, Placed, all_strands
 from tabla.schedule.loops import Lanes, plain
 from tabla.schedule.period import period_of
 from tabla.schedule.schedule import Schedule
+from tabla.schedule.site import Site
 from tabla.schedule.strands import Strand
 from tabla.schedule.streams import dump_strands, load_strands, sample_strands
 from tabla.source import Label, TablaError
@@ -58,13 +59,13 @@ def _schedule(
     if layout is None:
         return None
     depths = allocate(layout)
-    builder = Builder(material.graph, mapping, layout, template, format)
-    tasks = builder.tasks()
+    site = Site.of(material.graph, mapping, layout, template, format)
+    tasks = Builder(site).tasks()
     models = frozenset(
         ((m, mapping.homes[m]), False) for m in material.graph.updates if (m, mapping.homes[m]) in layout.places
     )
     placed = ListScheduler(tasks, models).run()
-    return assemble(graph, material, mapping, layout, depths, placed, builder.shifts, template, format)
+    return assemble(graph, material, mapping, layout, depths, placed, site.shifts, template, format)
 
 
 def _banks(graph: Graph, mapping: Mapping, template: Template) -> Layout | None:

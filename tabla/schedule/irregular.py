@@ -1,0 +1,103 @@
+"""What one strand cannot hold: sums over different indices, and running products. Both run at the root."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from tabla.ir.graph import Affine, Linear, Product, Read, Statement
+from tabla.schedule.bodies import RootContext, root_sum
+from tabla.schedule.layout import SCRATCH
+from tabla.schedule.loops import Loop, address, plain
+from tabla.schedule.site import Extras, Output, Site, task_of
+from tabla.schedule.strands import Operation, Strand
+from tabla.schedule.tasks import Task
+from tabla.templates.template import timing
+
+
+def _points(loops: Sequence[Loop]) -> Iterator[tuple[Loop, ...]]:
+    """Every point of a nest, as loops of one step."""
+    if not loops:
+        yield ()
+        return
+    for rest in _points(loops[1:]):
+        for n in range(loops[0].count):
+            yield (Loop(name=loops[0].name, count=1, low=loops[0].low + n), *rest)
+
+
+def unrolled(site: Site, statement: Statement, name: str) -> Task:
+    """A sum of sums over different indices: for each output element a strand for each sum, back to back."""
+    assert isinstance(statement.operation, Linear)
+    groups: dict[tuple[str, ...], list[int]] = {}
+    for n, term in enumerate(statement.operation.terms):
+        groups.setdefault(tuple(sorted(term.reduce)), []).append(n)
+    ordered = sorted(groups.items(), key=lambda g: (len(g[0]), g[1]))
+    strands: list[Strand] = []
+    start = 0
+    for fixed in _points([plain(i) for i in statement.indices]):
+        for position, (names, members) in enumerate(ordered):
+            loops = (*fixed, *(plain(i) for i in statement.reduced if i.name in names))
+            body = root_sum(
+                RootContext(layout=site.layout, loops=loops), [statement.operation.terms[n] for n in members],
+                start="fresh" if position == 0 else "accumulator", shift=site.shift(statement), levels=len(names),
+                emit=position == len(ordered) - 1,
+            )  # fmt: skip
+            strand = Strand(
+                unit="root_issue", start=start, body=body, reduce=len(names), counts=tuple(x.count for x in loops),
+                comment=name,
+            )  # fmt: skip
+            strands.append(strand)
+            start = strand.end
+        output = Output(loops=fixed, interval=1, show=start - 1 + timing().result, register="result")
+        strands.append(site.root_write(statement.target, statement.write, output))
+    return task_of(site, name, strands, Extras(produces=(statement.target,)), statement=statement.id)
+
+
+def product(site: Site, statement: Statement, name: str) -> Task:
+    """A running product: step t reads what step t-1 wrote; outputs in between hide the latency.
+
+    Word 0 of each run of scratch words is 1, loaded with the models; step t writes word t + 1.
+    """
+    assert isinstance(statement.operation, Product) and isinstance(statement.operation.operand, Read)
+    laws = timing()
+    steps = tuple(plain(i) for i in statement.reduced)
+    outs = tuple(plain(i) for i in statement.indices)
+    loops = (*steps, *outs)
+    place = site.layout.place(statement.target, SCRATCH)
+    constant, coefficients, total = 0, dict[str, int](), 1
+    for index in reversed(statement.reduced):
+        constant -= index.low * total
+        coefficients[index.name] = total
+        total *= index.extent
+    run = tuple(Affine.make(-i.low, {i.name: 1}) for i in statement.indices)
+    before = address(place, (*run, Affine.make(constant, coefficients)), loops)
+    bank, at = RootContext(layout=site.layout, loops=loops).port(statement.operation.operand)
+    between = math.prod(x.count for x in outs)
+    interval = -(-(laws.result + laws.memory_write) // between)
+    step = Operation(
+        fields={"a": "memory", "b": bank, "half": "all", "emit": 1}, addresses={"a": before, "b": at}
+    )
+    put = Operation(
+        fields={"source": "result", "to_memory": 1}, addresses={"address": replace(before, base=before.base + 1)}
+    )
+    counts = tuple(x.count for x in loops)
+    issue = Strand(unit="root_issue", start=0, body=(step,), counts=counts, interval=interval, comment=name)
+    write = Strand(
+        unit="root_write", start=laws.result, body=(put,), counts=counts, interval=interval, comment=name
+    )
+    copy = Operation(
+        fields={"a": "zero", "c": "memory", "base": "addend"},
+        addresses={"c": address(place, (*run, Affine.make(total, {})), outs)},
+    )
+    # The last words are written `interval` apart and fetched one a cycle: the last of them decides.
+    begin = write.end - interval + laws.memory_write - (between - 1)
+    begin = max(begin, issue.end, write.end - between * interval + laws.memory_write)
+    fetch = Strand(
+        unit="root_issue", start=begin, body=(copy,), counts=tuple(x.count for x in outs), comment=name
+    )
+    output = Output(loops=outs, interval=1, show=max(begin + laws.result, write.end), register="result")
+    fetch = fetch.at(output.show - laws.result)
+    done = site.root_write(statement.target, statement.write, output)
+    extras = Extras(produces=(statement.target,))
+    return task_of(site, name, (issue, write, fetch, done), extras, statement=statement.id)

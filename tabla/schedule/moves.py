@@ -1,0 +1,203 @@
+"""Words on their way: root to lanes over the bus, lanes to root up the tree, results out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from tabla.ir.graph import Affine
+from tabla.mapping.places import EVERY, ROOT, Spot
+from tabla.schedule.loops import Loop, address
+from tabla.schedule.site import Extras, Output, Site, task_of
+from tabla.schedule.strands import Address, Operation, Strand
+from tabla.schedule.tasks import Task
+from tabla.templates.template import timing
+
+Piece = tuple[int, tuple[Loop, ...]]
+
+
+def pieces(low: int, high: int, pes: int) -> list[Piece]:
+    """Elements [low, high) of a spread axis, in order: (first element, loops over rows, if several, and over lanes)."""
+    out: list[Piece] = []
+    at = low
+    while at < high:
+        lane, rows = at % pes, (high - at) // pes
+        if lane == 0 and rows >= 1:
+            row = (Loop(name="row", count=rows),) if rows > 1 else ()
+            out.append((at, (*row, Loop(name="lane", count=pes))))
+            at += rows * pes
+        else:
+            count = min(pes - lane, high - at)
+            out.append((at, (Loop(name="lane", count=count),)))
+            at += count
+    return out
+
+
+def _axis(loop: Loop) -> int:
+    return int(loop.name.removeprefix("axis"))
+
+
+def spread_nest(
+    base: int, strides: Sequence[int], axis: int, piece: Piece, others: tuple[Loop, ...], pes: int
+) -> tuple[tuple[Loop, ...], Address, dict[str, Address]]:
+    """Loops (rows, other axes, lanes) of a piece, the lane memory's address and the one active lane."""
+    begin, loops = piece
+    rows, lane = loops[:-1], loops[-1]
+    nest = (*rows, *others, lane)
+    steps = [strides[axis]] * len(rows) + [strides[_axis(x)] for x in others] + [0]
+    first = begin % pes
+    one = tuple([0] * (len(nest) - 1) + [1])
+    at = Address(base=base + (begin // pes) * strides[axis], strides=tuple(steps))
+    return nest, at, {"low": Address(base=first, strides=one), "high": Address(base=first + 1, strides=one)}
+
+
+def root_nest(base: int, strides: Sequence[int], axis: int, piece: Piece, others: tuple[Loop, ...], pes: int) -> Address:
+    """The root's address of the same elements under the same loops."""
+    begin, loops = piece
+    steps = [strides[axis] * pes] * (len(loops) - 1) + [strides[_axis(x)] for x in others] + [strides[axis]]
+    return Address(base=base + begin * strides[axis], strides=tuple(steps))
+
+
+def _everywhere(site: Site, loops: Sequence[Loop]) -> dict[str, Address]:
+    none = (0,) * len(loops)
+    return {"low": Address(base=0, strides=none), "high": Address(base=site.template.pes, strides=none)}
+
+
+def _take(
+    site: Site, tensor: str, spot: Spot, nest: tuple[Loop, ...], at: Address, bounds: dict[str, Address], start: int,
+    interval: int,
+) -> Strand:  # fmt: skip
+    """The lane_write strand that takes words from the bus into every bank of a place."""
+    place = site.layout.place(tensor, spot)
+    fields: dict[str, str | int] = {"source": "bus", **{f"to_{bank}": 1 for bank in place.banks}}
+    return Strand(
+        unit="lane_write", start=start, interval=interval, counts=tuple(x.count for x in nest),
+        comment=f"{tensor} to {spot}", body=(Operation(fields=fields, addresses={"address": at, **bounds}),),
+    )  # fmt: skip
+
+
+def receive(site: Site, target: str, write: Sequence[Affine], output: Output) -> tuple[Spot | None, list[Strand]]:
+    """Lane writes that take a result of at most one dimension from the bus as the root produces it."""
+    wanted = [s for s in site.copies(target) if s != ROOT]
+    alone = sum(1 for _ in site.graph.writers(target)) == 1
+    if not wanted or not alone or len(output.loops) > 1 or len(write) > 1 or site.layout.owner(target) != target:
+        return None, []
+    if write and (not output.loops or write[0].coefficient(output.loops[0].name) != 1):
+        return None, []
+    spot, pes = wanted[0], site.template.pes
+    place = site.layout.place(target, spot)
+    start = output.show + timing().broadcast
+    if spot == EVERY:
+        at = address(place, write, output.loops)
+        return spot, [
+            _take(site, target, spot, output.loops, at, _everywhere(site, output.loops), start, output.interval)
+        ]
+    low = write[0].constant + output.loops[0].low
+    strands = []
+    for piece in pieces(low, low + output.loops[0].count, pes):
+        nest, at, bounds = spread_nest(place.base, place.strides, spot.axis, piece, (), pes)
+        begin = start + (piece[0] - low) * output.interval
+        strands.append(_take(site, target, spot, nest, at, bounds, begin, output.interval))
+    return spot, strands
+
+
+def _others(site: Site, tensor: str, axis: int) -> tuple[Loop, ...]:
+    shape = site.graph.tensors[tensor].shape
+    return tuple(Loop(name=f"axis{d}", count=n) for d, n in enumerate(shape) if d != axis)
+
+
+def down_move(site: Site, tensor: str, spot: Spot) -> Task:
+    """Root to lanes: each word over the bus."""
+    laws, pes = timing(), site.template.pes
+    source, place = site.layout.place(tensor, ROOT), site.layout.place(tensor, spot)
+    runs: list[tuple[tuple[Loop, ...], Address, Address, dict[str, Address]]] = []
+    if spot == EVERY:
+        nest = _others(site, tensor, -1)
+        subscripts = [Affine.make(0, {x.name: 1}) for x in nest]
+        runs.append((nest, address(source, subscripts, nest), address(place, subscripts, nest), _everywhere(site, nest)))
+    else:
+        others = _others(site, tensor, spot.axis)
+        for piece in pieces(0, site.graph.tensors[tensor].shape[spot.axis], pes):
+            nest, at, bounds = spread_nest(place.base, place.strides, spot.axis, piece, others, pes)
+            origin = root_nest(source.base, source.strides, spot.axis, piece, others, pes)
+            runs.append((nest, origin, at, bounds))
+    strands: list[Strand] = []
+    start = 0
+    name = f"{tensor} to the bus"
+    for nest, origin, at, bounds in runs:
+        counts = tuple(x.count for x in nest)
+        fetch = Operation(fields={"a": "zero", "c": source.banks[0], "base": "addend"}, addresses={"c": origin})
+        put = Operation(fields={"source": "result", "to_bus": 1})
+        show = start + laws.result
+        strands += [
+            Strand(unit="root_issue", start=start, body=(fetch,), counts=counts, comment=name),
+            Strand(unit="root_write", start=show, body=(put,), counts=counts, comment=name),
+            _take(site, tensor, spot, nest, at, bounds, show + laws.broadcast, 1),
+        ]
+        start += strands[-1].iterations
+    return task_of(site, f"move {tensor} to {spot}", strands, Extras(produces=(tensor,)))
+
+
+def up_move(site: Site, tensor: str) -> Task:
+    """Lanes to root: one lane a cycle passes its word up the tree."""
+    home, pes = site.home(tensor), site.template.pes
+    place, target = site.layout.place(tensor, home), site.layout.place(tensor, ROOT)
+    strands: list[Strand] = []
+    start = 0
+    name = f"{tensor} up the tree"
+    others = _others(site, tensor, home.axis)
+    for piece in pieces(0, site.graph.tensors[tensor].shape[home.axis], pes):
+        nest, at, bounds = spread_nest(place.base, place.strides, home.axis, piece, others, pes)
+        counts = tuple(x.count for x in nest)
+        send = Operation(fields={"a": place.banks[0]}, addresses={place.banks[0]: at, **bounds})
+        take = Operation(fields={"a": "zero", "base": "tree"})
+        to = root_nest(target.base, target.strides, home.axis, piece, others, pes)
+        write = Operation(fields={"source": "result", "to_memory": 1}, addresses={"address": to})
+        up = start + site.up
+        strands += [
+            Strand(unit="lane_issue", start=start, body=(send,), counts=counts, comment=name),
+            Strand(unit="root_issue", start=up, body=(take,), counts=counts, comment=name),
+            Strand(unit="root_write", start=up + timing().result, body=(write,), counts=counts, comment=name),
+        ]
+        start += strands[-1].iterations
+    return task_of(site, f"move {tensor} to root", strands, Extras(produces=(tensor,)))
+
+
+def twin_copies(site: Site) -> list[Task]:
+    """Copies within the lanes of streamed tensors that clash in `data`."""
+    out = []
+    for (tensor, spot), twin in sorted(site.layout.twins.items()):
+        source = site.layout.place(tensor, spot)
+        loops = (Loop(name="word", count=source.words),)
+        bounds = _everywhere(site, loops)
+        read = {"data": Address(base=source.base, strides=(1,), window=True), **bounds}
+        name = f"copy {tensor} to interim"
+        op = Operation(fields={"a": "data", "half": "all"}, addresses=read)
+        put = Operation(
+            fields={"source": "result", "to_interim": 1},
+            addresses={"address": Address(base=twin.base, strides=(1,)), **bounds},
+        )
+        counts = (loops[0].count,)
+        strands = (
+            Strand(unit="lane_issue", start=0, body=(op,), counts=counts, comment=name),
+            Strand(unit="lane_write", start=timing().result, body=(put,), counts=counts, comment=name),
+        )
+        out.append(task_of(site, name, strands, Extras()))
+    return out
+
+
+def result_tasks(site: Site) -> list[Task]:
+    """Results leave from a root memory, row-major, in the order of `graph.results`."""
+    out = []
+    for shown, tensor in site.graph.results:
+        place = site.layout.place(tensor, ROOT)
+        counts = (place.words,) if place.words > 1 else ()
+        at = Address(base=place.base, strides=(1,) * len(counts), window=place.banks[0] == "data")
+        fetch = Operation(fields={"a": "zero", "c": place.banks[0], "base": "addend"}, addresses={"c": at})
+        put = Operation(fields={"source": "result", "to_output": 1})
+        name = f"result {shown}"
+        strands = (
+            Strand(unit="root_issue", start=0, body=(fetch,), counts=counts, comment=name),
+            Strand(unit="root_write", start=timing().result, body=(put,), counts=counts, comment=name),
+        )
+        out.append(task_of(site, name, strands, Extras()))
+    return out

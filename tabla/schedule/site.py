@@ -1,0 +1,201 @@
+"""What every task builder needs: the mapped graph on its layout, and the laws; and how strands become a task."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from tabla.ir.format import Format
+from tabla.ir.graph import Affine, Graph, Linear, Statement
+from tabla.mapping.places import EVERY, ROOT, Place, Spot
+from tabla.mapping.search import Mapping as Chosen
+from tabla.mapping.search import static_tensors
+from tabla.schedule.layout import Layout
+from tabla.schedule.loops import Lanes, Loop, address, plain
+from tabla.schedule.regions import Regions, read_ports, write_ports
+from tabla.schedule.strands import Operation, Strand
+from tabla.schedule.tasks import Access, Port, Scalar, Task
+from tabla.templates.template import Template, functions, timing
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Output:
+    """What a root strand yields: the loops and the interval at which words show, first in `show`, and in which register."""
+
+    loops: tuple[Loop, ...]
+    interval: int
+    show: int
+    register: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Site:
+    """One mapping on an allocated layout. `readers` counts the statements (and results) that read a tensor."""
+
+    graph: Graph
+    chosen: Chosen
+    layout: Layout
+    template: Template
+    format: Format
+    regions: Regions
+    static: frozenset[str]
+    readers: Mapping[str, int]
+    shifts: tuple[int, ...]
+
+    @staticmethod
+    def of(graph: Graph, chosen: Chosen, layout: Layout, template: Template, format: Format) -> Site:
+        """Collect what the builders ask for again and again."""
+        readers: dict[str, int] = {}
+        for statement in graph.statements:
+            for tensor in {r.tensor for r in statement.reads}:
+                readers[tensor] = readers.get(tensor, 0) + 1
+        for _, tensor in graph.results:
+            readers[tensor] = readers.get(tensor, 0) + 1
+        shifts = {s.operation.shift for s in graph.statements if isinstance(s.operation, Linear)} - {0}
+        return Site(
+            graph=graph, chosen=chosen, layout=layout, template=template, format=format, regions=Regions(layout),
+            static=static_tensors(graph), readers=readers, shifts=(0, *sorted(shifts)),
+        )  # fmt: skip
+
+    @property
+    def up(self) -> int:
+        """Lane issue to the root issue that takes its sum from the tree."""
+        return 1 + self.template.tree_levels * timing().tree_level
+
+    @property
+    def down(self) -> int:
+        """Root issue to the lane issue that takes its result from the bus."""
+        return timing().result + timing().broadcast - timing().operand
+
+    def scalar(self, tensor: str) -> bool:
+        """Whether it has one element."""
+        return self.graph.tensors[tensor].size == 1
+
+    def home(self, tensor: str) -> Spot:
+        """Where it is computed or updated."""
+        return self.chosen.homes[self.layout.owner(tensor)]
+
+    def function_cycles(self, name: str) -> int:
+        """Latency of a function in this format."""
+        return functions()[name].cycles(self.format.width, self.format.fraction)
+
+    def shift(self, statement: Statement) -> int:
+        """Index of the statement's shift in the shift table."""
+        return self.shifts.index(statement.operation.shift) if isinstance(statement.operation, Linear) else 0
+
+    def moving(self, tensor: str) -> bool:
+        """Whether copies of it must be made for each sample."""
+        return tensor not in self.static and self.graph.tensors[tensor].role not in ("input", "label")
+
+    def copies(self, tensor: str) -> list[Spot]:
+        """Spots to which each sample copies it."""
+        if not self.moving(tensor):
+            return []
+        home = self.chosen.homes.get(tensor)
+        return [s for t, s in self.chosen.copies if t == tensor and s != home]
+
+    def bus_scalars(self) -> frozenset[str]:
+        """Scalars that some statement takes from the bus."""
+        return frozenset(f.bus for f in self.chosen.fits if f.bus and self.scalar(f.bus))
+
+    def root_write(self, target: str, write: Sequence[Affine], output: Output) -> Strand:
+        """The strand that writes a root result to its place."""
+        place = self.layout.place(target, ROOT)
+        model = int(self.layout.owner(target) != target)
+        fields: dict[str, str | int] = {"source": output.register, "to_memory": 1, "model": model}
+        at = address(place, write, output.loops)
+        return Strand(
+            unit="root_write", start=output.show, interval=output.interval, comment=f"{target} to root memory",
+            counts=tuple(x.count for x in output.loops), body=(Operation(fields=fields, addresses={"address": at}),),
+        )  # fmt: skip
+
+
+def nest_of(statement: Statement, lanes: Lanes | None, bus: str) -> tuple[tuple[Loop, ...], tuple[Loop, ...]]:
+    """(output loops, reduction loops). Output loops on which the bus word depends go first, rows of lanes last."""
+    riding = {n for r in statement.reads if r.tensor == bus for s in r.subscripts for n in s.names}
+    over = lanes.index.name if lanes else ""
+
+    def loop(name: str) -> Loop:
+        return lanes.loop if lanes and name == over else plain(statement.box[name])
+
+    outs = sorted(statement.indices, key=lambda i: (i.name == over, i.name not in riding))
+    reduced = sorted(statement.reduced, key=lambda i: i.name == over)
+    return tuple(loop(i.name) for i in outs), tuple(loop(i.name) for i in reduced)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Extras:
+    """What a task offers beside its strands; cycles are those of the strands as given."""
+
+    scalars: tuple[Scalar, ...] = ()
+    function: tuple[int, int] | None = None
+    holds: str = ""
+    produces: tuple[str, ...] = ()
+    bus_until: int | None = None
+
+
+def task_of(site: Site, name: str, strands: Sequence[Strand], extras: Extras, *, statement: int = -1) -> Task:
+    """A task from strands: shifted to start at 0, every access listed."""
+    zero = min(s.start for s in strands)
+    moved = tuple(s.at(s.start - zero) for s in strands)
+    reads, ports = _reads(site, moved)
+    arrivals, uses = _bus(moved)
+    if extras.bus_until is not None:
+        uses.append(extras.bus_until - zero)
+    span = extras.function
+    return Task(
+        name=name, strands=moved, reads=tuple(reads), writes=tuple(_writes(site, moved)), ports=tuple(ports),
+        bus=(min(arrivals), max(uses)) if arrivals else None, holds=extras.holds,
+        function=(span[0] - zero, span[1] - zero) if span else None,
+        scalars=tuple(replace(s, show=s.show - zero) for s in extras.scalars),
+        produces=extras.produces, statement=statement,
+    )  # fmt: skip
+
+
+def _slots(strands: Sequence[Strand]) -> Iterator[tuple[int, Strand, int, Operation]]:
+    for n, strand in enumerate(strands):
+        for slot, operation in enumerate(strand.body):
+            yield n, strand, slot, operation
+
+
+def _reads(site: Site, strands: Sequence[Strand]) -> tuple[list[Access], list[Port]]:
+    reads: list[Access] = []
+    ports: list[Port] = []
+    for n, strand, slot, operation in _slots(strands):
+        for generator, memory in read_ports(strand.unit, operation):
+            access = site.regions.access(memory, strand, slot, operation.addresses[generator])
+            tensor = access.key[0][0]
+            if strand.unit == "root_issue" and strand.iterations == 1 and site.scalar(tensor):
+                cycle = strand.start + slot * strand.interval + timing().operand
+                ports.append(
+                    Port(tensor=tensor, strand=n, slot=slot, port=generator, cycle=cycle, access=len(reads))
+                )
+            reads.append(access)
+    return reads, ports
+
+
+def _writes(site: Site, strands: Sequence[Strand]) -> list[Access]:
+    writes: list[Access] = []
+    for _, strand, slot, operation in _slots(strands):
+        done = set()
+        for generator, memory in write_ports(strand.unit, operation):
+            access = site.regions.access(memory, strand, slot, operation.addresses[generator])
+            if access.key not in done:
+                writes.append(access)
+                done.add(access.key)
+    return writes
+
+
+def _bus(strands: Sequence[Strand]) -> tuple[list[int], list[int]]:
+    """Cycles of the first words on the bus, and of the last uses."""
+    arrivals, uses = [], []
+    for _, strand, _, operation in _slots(strands):
+        if strand.unit == "root_write" and operation.field("to_bus"):
+            arrivals.append(strand.start + timing().broadcast)
+            uses.append(strand.end - strand.interval + timing().broadcast)
+        if strand.unit == "lane_write" and operation.field("source") == "bus":
+            uses.append(strand.end - strand.interval)
+    return arrivals, uses
+
+
+__all__ = ["EVERY", "Extras", "Output", "Place", "Site", "nest_of", "task_of"]
