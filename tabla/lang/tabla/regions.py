@@ -38,14 +38,14 @@ class Region:
         """Whether every element of `box` is in this region."""
         left = [box]
         for known in self.boxes:
-            left = [piece for part in left for piece in _difference(part, known)]
+            left = [piece for part in left for piece in difference(part, known)]
             if not left:
                 return True
         return False
 
     def meets(self, box: Box) -> bool:
         """Whether any element of `box` is in this region."""
-        return any(_intersection(box, known) is not None for known in self.boxes)
+        return any(intersection(box, known) is not None for known in self.boxes)
 
 
 def first_outside(
@@ -73,6 +73,26 @@ def first_outside(
     return None
 
 
+def intersection(one: Box, other: Box) -> Box | None:
+    """The elements in both boxes, None if there are none."""
+    both = tuple((max(a, c), min(b, d)) for (a, b), (c, d) in zip(one, other, strict=True))
+    return both if all(start < stop for start, stop in both) else None
+
+
+def difference(box: Box, other: Box) -> list[Box]:
+    """Disjoint boxes that make up `box` without `other`."""
+    if intersection(box, other) is None:
+        return [box]
+    pieces: list[Box] = []
+    for at, ((a, b), (c, d)) in enumerate(zip(box, other, strict=True)):
+        if a < c:
+            pieces.append((*box[:at], (a, c), *box[at + 1 :]))
+        if d < b:
+            pieces.append((*box[:at], (d, b), *box[at + 1 :]))
+        box = (*box[:at], (max(a, c), min(b, d)), *box[at + 1 :])
+    return pieces
+
+
 def _union(one: Box, other: Box) -> Box | None:
     """The union of two boxes if it is a box."""
     apart = [at for at, (a, b) in enumerate(zip(one, other, strict=True)) if a != b]
@@ -92,22 +112,3 @@ def _union(one: Box, other: Box) -> Box | None:
 
 def _inside(one: Box, other: Box) -> bool:
     return all(c <= a and b <= d for (a, b), (c, d) in zip(one, other, strict=True))
-
-
-def _intersection(one: Box, other: Box) -> Box | None:
-    both = tuple((max(a, c), min(b, d)) for (a, b), (c, d) in zip(one, other, strict=True))
-    return both if all(start < stop for start, stop in both) else None
-
-
-def _difference(box: Box, other: Box) -> list[Box]:
-    """Disjoint boxes that make up `box` without `other`."""
-    if _intersection(box, other) is None:
-        return [box]
-    pieces: list[Box] = []
-    for at, ((a, b), (c, d)) in enumerate(zip(box, other, strict=True)):
-        if a < c:
-            pieces.append((*box[:at], (a, c), *box[at + 1 :]))
-        if d < b:
-            pieces.append((*box[:at], (d, b), *box[at + 1 :]))
-        box = (*box[:at], (max(a, c), min(b, d)), *box[at + 1 :])
-    return pieces

@@ -95,7 +95,7 @@ class Writer:
                 return f"({left()}) * ({right()})"
             case 8:
                 return f"-({left()})"
-            case 9 if not self.smooth:
+            case 9:
                 return f"(({left()}) {self.pick(*COMPARISONS)} ({right()}))"
             case 10 if not self.smooth:
                 return f"({left()}) / {self.read_given(bound)}"
@@ -105,7 +105,7 @@ class Writer:
                 return f"{self.pick(*FUNCTIONS)}({self.read_given(bound)} {self.pick('*', '-')} ({left()}))"
             case 13 | 14 if free:
                 name = self.pick(*free)
-                group = "sum" if self.smooth else self.pick("sum", "sum", "pi", "norm")
+                group = self.pick("sum", "sum", "pi") if self.smooth else self.pick("sum", "sum", "pi", "norm")
                 return f"{group}[{name}]({self.expression((*bound, name), depth - 1)})"
             case _:
                 return self.leaf(bound)

@@ -1,0 +1,163 @@
+"""A graph while it grows: tensors and statements, their constants checked as they are used."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import assert_never
+
+from tabla.ir.format import Format
+from tabla.ir.graph import (
+    Affine,
+    Compare,
+    Constant,
+    Divide,
+    Function,
+    Graph,
+    Index,
+    Linear,
+    Operand,
+    Operation,
+    Ordinal,
+    Product,
+    Read,
+    Role,
+    Statement,
+    Tensor,
+    Term,
+)
+from tabla.lower.quantise import Quantiser, Use
+from tabla.source import Span
+
+
+class GraphBuilder:
+    """Statements in a valid order; `ranges` are the indices that reductions may run over."""
+
+    def __init__(self, number_format: Format, ranges: Mapping[str, Index]) -> None:
+        self.number_format, self.ranges = number_format, ranges
+        self.quantiser = Quantiser(number_format)
+        self._tensors: dict[str, Tensor] = {}
+        self._statements: list[Statement] = []
+        self._parts: dict[str, int] = {}
+
+    def tensor(self, name: str, shape: tuple[int, ...], role: Role, *, origin: str, span: Span | None) -> None:
+        """Define a tensor; its name must be new."""
+        if name in self._tensors:
+            raise ValueError(f"tensor {name} is defined twice")
+        self._tensors[name] = Tensor(name=name, shape=shape, role=role, origin=origin, span=span)
+
+    def role(self, name: str) -> Role:
+        """The role of a tensor."""
+        return self._tensors[name].role
+
+    def emit(
+        self,
+        target: str,
+        write: tuple[Affine, ...],
+        indices: tuple[Index, ...],
+        operation: Operation,
+        span: Span | None,
+    ) -> None:
+        """Append a statement; what its operation sums over comes from `ranges`."""
+        reduced = tuple(self.ranges[name] for name in _reduced(operation))
+        statement = Statement(
+            id=len(self._statements),
+            target=target,
+            write=write,
+            indices=indices,
+            operation=operation,
+            reduced=reduced,
+            span=span,
+        )
+        self._check(statement)
+        self._statements.append(statement)
+
+    def part(self, owner: str, operation: Operation, indices: Iterable[Index], span: Span | None) -> Read:
+        """A temporary of the statement that defines `owner`, over those of `indices` that its operation mentions."""
+        mentioned = _mentioned(operation) - set(_reduced(operation))
+        own = tuple(index for index in indices if index.name in mentioned)
+        self._parts[owner] = number = self._parts.get(owner, 0) + 1
+        name = f"{owner}.t{number}"
+        self.tensor(name, tuple(index.extent for index in own), "value", origin=owner, span=span)
+        # An index may start late; the temporary holds no room for what it skips.
+        place = tuple(Affine.make(-index.low, {index.name: 1}) for index in own)
+        self.emit(name, place, own, operation, span)
+        return Read(tensor=name, subscripts=place, span=span)
+
+    def graph(self, name: str, updates: Mapping[str, str], results: tuple[tuple[str, str], ...]) -> Graph:
+        """The finished graph. Raises `TablaError` for constants that the format cannot hold."""
+        self.quantiser.raise_any()
+        return Graph(
+            name=name,
+            tensors=self._tensors,
+            statements=tuple(self._statements),
+            updates=updates,
+            results=results,
+            notes=tuple(self.quantiser.notes),
+        )
+
+    def _check(self, statement: Statement) -> None:
+        for operand, use in _uses(statement.operation):
+            match operand:
+                case Constant(value=value, span=span):
+                    self.quantiser.constant(value, use, span or statement.span)
+                case Ordinal(value=affine, span=span):
+                    self.quantiser.integers(*affine.bounds(statement.box), span or statement.span)
+                case Read():
+                    pass
+                case _:
+                    assert_never(operand)
+
+
+def _reduced(operation: Operation) -> tuple[str, ...]:
+    """The indices that an operation reduces over, outermost first."""
+    match operation:
+        case Linear(terms=terms):
+            return tuple(dict.fromkeys(name for term in terms for name in term.reduce))
+        case Product(reduce=reduce):
+            return reduce
+        case Compare() | Divide() | Function():
+            return ()
+        case _:
+            assert_never(operation)
+
+
+def _uses(operation: Operation) -> list[tuple[Operand, Use]]:
+    """The operands of an operation, and whether a zero would silence it."""
+    match operation:
+        case Linear(terms=terms):
+            return [(f, "factor" if len(term.factors) == 2 else "addend") for term in terms for f in term.factors]
+        case Compare(left=left, right=right):
+            return [(left, "addend"), (right, "addend")]
+        case Divide(left=left, right=right):
+            return [(left, "factor"), (right, "factor")]
+        case Function(operand=operand):
+            return [(operand, "addend")]
+        case Product(operand=operand):
+            return [(operand, "factor")]
+        case _:
+            assert_never(operation)
+
+
+def _mentioned(operation: Operation) -> set[str]:
+    names: set[str] = set()
+    for operand, _ in _uses(operation):
+        names.update(mentioned(operand))
+    return names
+
+
+def mentioned(operand: Operand) -> tuple[str, ...]:
+    """The indices that an operand depends on, sorted."""
+    match operand:
+        case Read(subscripts=subscripts):
+            return tuple(sorted({name for subscript in subscripts for name in subscript.names}))
+        case Ordinal(value=value):
+            return value.names
+        case Constant():
+            return ()
+        case _:
+            assert_never(operand)
+
+
+def single(term: Term) -> Operand | None:
+    """The operand that a term is, if it is nothing but that, with either sign."""
+    return term.factors[0] if len(term.factors) == 1 and not term.reduce else None

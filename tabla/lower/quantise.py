@@ -1,0 +1,92 @@
+"""Constants against the number format: what it cannot hold, what becomes zero, how far off the rest is."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Literal
+
+from tabla.ir.format import Format
+from tabla.source import Label, Span, TablaError
+
+Use = Literal["factor", "addend"]
+
+
+class Quantiser:
+    """Looks at every constant where it is used; gathers faults and notes.
+
+    A constant that does not fit is a fault; so is a factor or divisor that rounds to zero while it is not zero,
+    because it would silence all that it multiplies. An addend that rounds to zero is noted, and so is, once a
+    value, how far a constant is from its word.
+    """
+
+    def __init__(self, number_format: Format) -> None:
+        self._format = number_format
+        self._noted: set[Fraction] = set()
+        self._told: set[tuple[int, Fraction]] = set()
+        self.faults: list[TablaError] = []
+        self.notes: list[str] = []
+
+    def constant(self, value: Fraction, use: Use, span: Span | None) -> None:
+        """A constant used as `use` at `span`."""
+        word = self._format.nearest(value)
+        if not self._format.holds(value):
+            self._unfit(value, f"{shown(value)} does not fit", span)
+        elif word == 0 and value != 0 and use == "factor":
+            self._fault(
+                value,
+                f"{shown(value)} rounds to zero in {self._format}, and so would all that it multiplies",
+                span,
+                f"choose a format with more fraction bits: the smallest step of {self._format} is "
+                f"{shown(Fraction(1, self._format.one))}",
+            )
+        elif value not in self._noted:
+            self._note("", value, Fraction(1), span)
+
+    def rate(self, mantissa: Fraction, scale: Fraction, span: Span | None) -> None:
+        """The learning rate ``mantissa * scale``, of which the mantissa becomes a word."""
+        self._note("the learning rate ", mantissa, scale, span)
+
+    def _note(self, what: str, value: Fraction, scale: Fraction, span: Span | None) -> None:
+        self._noted.add(value)
+        becomes = Fraction(self._format.nearest(value), self._format.one)
+        if becomes != value:
+            place = f"{span.source.name}:{span.line}:{span.column}: " if span is not None else ""
+            off = float(abs(becomes - value) / abs(value) * 100)
+            self.notes.append(
+                f"{place}{what}{shown(value * scale)} becomes {shown(becomes * scale)} in {self._format}, {off:.2g} % off"
+            )
+
+    def integers(self, low: int, high: int, span: Span | None) -> None:
+        """Integers from `low` to `high`, used as values at `span`."""
+        for value in (low, high):
+            if not self._format.holds(value):
+                self._unfit(Fraction(value), f"the iterators run from {low} to {high} here, {value} does not fit", span)
+                return
+
+    def _unfit(self, value: Fraction, what: str, span: Span | None) -> None:
+        low, high = Fraction(self._format.lowest, self._format.one), Fraction(self._format.highest, self._format.one)
+        self._fault(
+            value,
+            f"{what} {self._format}, which holds {shown(low)} to {shown(high)}",
+            span,
+            "choose a format with more integer bits (--format), or scale the value",
+        )
+
+    def _fault(self, value: Fraction, message: str, span: Span | None, hint: str) -> None:
+        key = (span.start if span is not None else -1, value)
+        if key not in self._told:
+            self._told.add(key)
+            self.faults.append(TablaError(message, *([Label(span)] if span is not None else []), hint=hint))
+
+    def raise_any(self) -> None:
+        """Raise the first fault in the order of the text, the others in its `more`; without faults return."""
+        if self.faults:
+            ordered = sorted(self.faults, key=lambda fault: fault.labels[0].span.start if fault.labels else -1)
+            first = ordered[0]
+            raise TablaError(first.message, *first.labels, hint=first.hint, more=ordered[1:])
+
+
+def shown(value: Fraction) -> str:
+    """A rational as a user reads it."""
+    text = str(value) if value.denominator == 1 else f"{float(value):.10g}"
+    return text if len(text) <= 24 else f"a number of {len(text)} digits"
