@@ -68,9 +68,7 @@ def divide(left: Words, right: Words, fmt: Format) -> Applied:
     exact = _saturated(quotient, fmt)
     saturated = (exact != quotient) & ~nought
     words = np.where(nought, np.where(left >= 0, fmt.highest, fmt.lowest), exact)
-    return Applied(
-        words=words, overflows=int(np.count_nonzero(saturated)), domain_errors=int(np.count_nonzero(nought))
-    )
+    return Applied(words=words, overflows=int(np.count_nonzero(saturated)), domain_errors=int(np.count_nonzero(nought)))
 
 
 def _saturated(words: Words, fmt: Format) -> Words:

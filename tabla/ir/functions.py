@@ -130,11 +130,7 @@ def _exactly(name: DirectName, argument: Decimal) -> Decimal:
 def _direct_table(name: DirectName, fmt: Format) -> Table:
     reach = next((r for r in range(fmt.width - 1) if _clamp(name, fmt, r) < CLAMP_LIMIT), fmt.width - 1)
     index_bits = next(
-        (
-            k
-            for k in range(1, MOST_INDEX_BITS)
-            if _direct_chord(name, fmt, reach + 1 - k) < INTERPOLATION_LIMIT
-        ),
+        (k for k in range(1, MOST_INDEX_BITS) if _direct_chord(name, fmt, reach + 1 - k) < INTERPOLATION_LIMIT),
         MOST_INDEX_BITS,
     )
     index_bits = min(index_bits, reach + 1)

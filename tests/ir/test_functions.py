@@ -44,9 +44,7 @@ def test_every_word_of_16_bits_within_the_bound(name: FunctionName, text: str) -
     bound = error_bound(name, fmt)
     assert worst <= bound <= 1.5 * worst, "the bound holds and is not idle"
     rounded = np.floor(real + 0.5)
-    assert np.abs(made - rounded)[domain].max() <= int(bound + 0.5), (
-        "words against the correctly rounded reference"
-    )
+    assert np.abs(made - rounded)[domain].max() <= int(bound + 0.5), "words against the correctly rounded reference"
 
 
 @pytest.mark.parametrize("text", ["q2.6", "q8.0", "q6.12", "q12.20", "q16.16", "q2.30", "q32.0"])
@@ -83,9 +81,7 @@ def test_division_is_the_rounded_quotient(text: str) -> None:
 @given(fmt=formats, data=st.data())
 def test_words_follow_the_decision(fmt: Format, data: st.DataObject) -> None:
     """The formulas of decision 4 in plain integers, for one word at a time, in any format."""
-    word = data.draw(
-        st.integers(fmt.lowest, fmt.highest) | st.sampled_from([fmt.lowest, fmt.highest, 0, 1, -1])
-    )
+    word = data.draw(st.integers(fmt.lowest, fmt.highest) | st.sampled_from([fmt.lowest, fmt.highest, 0, 1, -1]))
     name = data.draw(st.sampled_from(FUNCTIONS))
     width, fraction = fmt.width, fmt.fraction
     overflow = domain = 0

@@ -1,0 +1,147 @@
+"""The meaning of a graph in float64: what the program would learn if words had no end (the fourth witness).
+
+Constants are not quantised and nothing saturates; out of its domain a function gives inf or nan.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, assert_never
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tabla.ir import function_reals
+from tabla.ir.fixed_kernels import COMPARISONS
+from tabla.ir.graph import Compare, Constant, Divide, Function, Graph, Linear, Ordinal, Product, Statement
+from tabla.ir.memory import Memory
+from tabla.ir.pieces import array_of, piece
+from tabla.ir.windows import window
+
+Reals = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class FloatEvaluation:
+    """One sample: every tensor's values, and the models after the sample."""
+
+    values: Mapping[str, Reals]
+    models: Mapping[str, Reals]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class FloatRun:
+    """Many samples: the models after the last, and the kept tensors after each (leading axis: samples)."""
+
+    models: Mapping[str, Reals]
+    kept: Mapping[str, Reals]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class FloatPlan:
+    """A graph made ready to work in float64; as `FixedPlan`, without counts."""
+
+    graph: Graph
+    memory: Memory[np.float64]
+    kernels: tuple[Callable[[], None], ...] = field(repr=False)
+
+    @staticmethod
+    def of(graph: Graph) -> FloatPlan:
+        """Make it ready."""
+        memory = Memory.of(graph, np.float64)
+        kernels = tuple(_kernel(statement, memory.buffers) for statement in graph.statements)
+        return FloatPlan(graph=graph, memory=memory, kernels=kernels)
+
+    def load(self, models: Mapping[str, Reals]) -> None:
+        """Set the models."""
+        self.memory.load(models)
+
+    def compute(self) -> None:
+        """Every statement once, from the inputs in memory; models keep their values until `memory.commit`."""
+        with np.errstate(all="ignore"):
+            for kernel in self.kernels:
+                kernel()
+
+    def run(self, samples: Mapping[str, Reals], keep: Sequence[str] = (), count: int | None = None) -> FloatRun:
+        """Work through samples (arrays with a leading axis) from the models as they are."""
+        kept = self.memory.run(self.compute, samples, keep, count)
+        return FloatRun(models=self.memory.models(), kept=kept)
+
+
+def evaluate_float(
+    graph: Graph, inputs: Mapping[str, Reals], models: Mapping[str, Reals] | None = None
+) -> FloatEvaluation:
+    """One sample in float64. Missing arrays and wrong shapes are the user's fault (`TablaError`)."""
+    plan = FloatPlan.of(graph)
+    plan.load(models or {})
+    plan.memory.feed(inputs)
+    plan.compute()
+    values = plan.memory.values()
+    plan.memory.commit()
+    return FloatEvaluation(values=values, models=plan.memory.models())
+
+
+def run_float(
+    graph: Graph,
+    samples: Mapping[str, Reals],
+    models: Mapping[str, Reals] | None = None,
+    *,
+    keep: Sequence[str] = (),
+    count: int | None = None,
+) -> FloatRun:
+    """Many samples in sequence in float64; `keep` and `count` as in `run_fixed`."""
+    plan = FloatPlan.of(graph)
+    plan.load(models or {})
+    return plan.run(samples, keep, count)
+
+
+class _RealNumbers:
+    """Constants and ordinals as they are."""
+
+    def constant(self, operand: Constant) -> float:
+        return float(operand.value)
+
+    def ordinal(self, operand: Ordinal, values: NDArray[np.int64]) -> Reals:
+        return values.astype(np.float64)
+
+    def scale(self, factors: int, shift: int) -> float:
+        return 2.0**-shift if factors == 2 else 1.0
+
+
+def _kernel(statement: Statement, buffers: Mapping[str, Reals]) -> Callable[[], None]:
+    target = window(buffers[statement.target], statement.write, statement.indices)
+    value = _value(statement, buffers)
+
+    def run() -> None:
+        target[...] = value()
+
+    return run
+
+
+def _value(statement: Statement, buffers: Mapping[str, Reals]) -> Callable[[], Any]:
+    """A function that computes the operation over the output box."""
+    indices, numbers = statement.indices, _RealNumbers()
+    reduced = {index.name: index for index in statement.reduced}
+    operation = statement.operation
+    match operation:
+        case Linear(terms=terms, shift=shift):
+            pieces = [piece(term, shift, buffers, indices, reduced, numbers) for term in terms]
+            return lambda: sum(p.value() for p in pieces)
+        case Compare(op=op, left=left, right=right):
+            a, b = (array_of(side, buffers, indices, numbers) for side in (left, right))
+            return lambda: COMPARISONS[op](a, b)
+        case Function(name=name, operand=operand):
+            argument = array_of(operand, buffers, indices, numbers)
+            return lambda: function_reals.apply(name, argument)
+        case Divide(left=left, right=right):
+            a, b = (array_of(side, buffers, indices, numbers) for side in (left, right))
+            return lambda: function_reals.divide(a, b)
+        case Product(operand=operand, reduce=reduce):
+            summed = [reduced[name] for name in reduce]
+            factors = array_of(operand, buffers, [*indices, *summed], numbers)
+            whole = np.broadcast_to(factors, (*factors.shape[: len(indices)], *(index.extent for index in summed)))
+            axes = tuple(range(len(indices), whole.ndim))
+            return lambda: np.prod(whole, axis=axes)
+        case _:
+            assert_never(operation)

@@ -1,0 +1,255 @@
+"""One statement in words: a function without arguments that reads and writes the buffers it was made for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from itertools import product
+from typing import Any, assert_never
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tabla.ir import function_words
+from tabla.ir.accumulate import Sum, Summand
+from tabla.ir.format import Format
+from tabla.ir.graph import (
+    Compare,
+    CompareOp,
+    Constant,
+    Divide,
+    Function,
+    Graph,
+    Index,
+    Linear,
+    Operand,
+    Ordinal,
+    Product,
+    Read,
+    Statement,
+    Term,
+)
+from tabla.ir.pieces import array_of, piece
+from tabla.ir.windows import window
+from tabla.source import Label, Span, TablaError
+
+Words = NDArray[np.int64]
+Kernel = Callable[[], None]
+COMPARISONS: Mapping[CompareOp, np.ufunc] = {
+    "<": np.less,
+    "<=": np.less_equal,
+    ">": np.greater,
+    ">=": np.greater_equal,
+    "==": np.equal,
+    "!=": np.not_equal,
+}
+
+
+@dataclass(slots=True, kw_only=True)
+class Tally:
+    """Counters that the kernels of one plan share; the lists are indexed by statement id."""
+
+    overflows: list[int]
+    domain_errors: list[int]
+    updates: int = 0
+    zero_updates: int = 0
+
+    @staticmethod
+    def of(statements: int) -> Tally:
+        """All zero."""
+        return Tally(overflows=[0] * statements, domain_errors=[0] * statements)
+
+    def clear(self) -> None:
+        """Back to zero, in place."""
+        self.overflows[:] = [0] * len(self.overflows)
+        self.domain_errors[:] = [0] * len(self.domain_errors)
+        self.updates = self.zero_updates = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WordNumbers:
+    """Constants and ordinals as words of a format."""
+
+    format: Format
+
+    def constant(self, operand: Constant) -> int:
+        """The nearest word; one outside the format is the user's fault."""
+        word = self.format.nearest(operand.value)
+        return self._checked(word, f"the constant {float(operand.value):g}", operand.span)
+
+    def ordinal(self, operand: Ordinal, values: Words) -> Words:
+        """Integers as words; one outside the format is the user's fault."""
+        for value in (int(values.min()), int(values.max())):
+            self._checked(value * self.format.one, f"the index value {value}", operand.span)
+        return values * self.format.one
+
+    def scale(self, factors: int, shift: int) -> int:
+        """Two words have twice the fraction bits; one is brought to the same scale."""
+        return 1 if factors == 2 else 1 << (self.format.fraction + shift)
+
+    def _checked(self, word: int, what: str, span: Span | None) -> int:
+        if self.format.saturate(word) == word:
+            return word
+        raise TablaError(
+            f"{what} does not fit the format {self.format}",
+            *([Label(span, "used here")] if span else []),
+            hint="take a format with more integer bits",
+        )
+
+    def limit(self, operand: Operand, indices: Mapping[str, Index]) -> int:
+        """Largest magnitude of an operand's word."""
+        match operand:
+            case Read():
+                return -self.format.lowest
+            case Constant():
+                return abs(self.constant(operand))
+            case Ordinal(value=value):
+                return max(map(abs, value.bounds(indices))) * self.format.one
+            case _:
+                assert_never(operand)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class _Site:
+    """What the kernel of a statement works with; `target` is the view that it writes."""
+
+    statement: Statement
+    format: Format
+    buffers: Mapping[str, Words]
+    target: Words
+    tally: Tally
+    model: str | None
+
+    def outputs(self, operand: Operand) -> Words:
+        """An operand over the output box."""
+        return array_of(operand, self.buffers, self.statement.indices, WordNumbers(format=self.format))
+
+
+def fixed_kernel(graph: Graph, statement: Statement, fmt: Format, buffers: Mapping[str, Words], tally: Tally) -> Kernel:
+    """The kernel of a statement in a format, over these buffers."""
+    model = next((model for model, following in graph.updates.items() if following == statement.target), None)
+    site = _Site(
+        statement=statement,
+        format=fmt,
+        buffers=buffers,
+        target=window(buffers[statement.target], statement.write, statement.indices),
+        tally=tally,
+        model=model,
+    )
+    match statement.operation:
+        case Linear():
+            return _linear(site, statement.operation)
+        case Compare():
+            return _compare(site, statement.operation)
+        case Function() | Divide():
+            return _unit(site, statement.operation)
+        case Product():
+            return _product(site, statement.operation)
+        case _:
+            assert_never(statement.operation)
+
+
+def _linear(site: _Site, operation: Linear) -> Kernel:
+    statement, target, tally = site.statement, site.target, site.tally
+    kept = _kept(site, operation)
+    scale = WordNumbers(format=site.format)
+    box = {index.name: index for index in statement.reduced}
+    changes = []
+    for term in operation.terms:
+        if term is kept:
+            continue
+        made = piece(term, operation.shift, site.buffers, statement.indices, box, scale)
+        limits = (scale.limit(f, statement.box) for f in term.factors if not isinstance(f, Constant))
+        changes.append(
+            Summand(weight=int(made.weight), contraction=made.contraction, products=made.products, limits=tuple(limits))
+        )
+    before = site.outputs(kept.factors[0]) if kept else None
+    shift = site.format.fraction + operation.shift
+    rounded = Sum(changes=tuple(changes), kept=before, shift=shift).rounded(-site.format.lowest)
+    lowest, highest = site.format.lowest, site.format.highest
+    number, size, shape = statement.id, target.size, target.shape
+
+    def run() -> None:
+        exact, changed = rounded()
+        clipped = np.minimum(np.maximum(exact, lowest), highest)
+        over = np.count_nonzero(clipped != exact)
+        if over:
+            tally.overflows[number] += int(over) * (size // np.size(exact))
+        if changed is not None:
+            still = changed & (clipped == before)
+            tally.zero_updates += int(np.count_nonzero(np.broadcast_to(still, shape)))
+        target[...] = clipped
+        if site.model is not None:
+            tally.updates += size
+
+    return run
+
+
+def _kept(site: _Site, operation: Linear) -> Term | None:
+    """The term of an update that is the model's own word, if it has one."""
+    if site.model is None:
+        return None
+    own = (Read(tensor=site.model, subscripts=site.statement.write),)
+    return next((t for t in operation.terms if t.factors == own and t.sign == 1 and not t.reduce), None)
+
+
+def _compare(site: _Site, operation: Compare) -> Kernel:
+    left, right = site.outputs(operation.left), site.outputs(operation.right)
+    holds, one, target = COMPARISONS[operation.op], site.format.one, site.target
+
+    def run() -> None:
+        target[...] = holds(left, right) * one
+
+    return run
+
+
+def _unit(site: _Site, operation: Function | Divide) -> Kernel:
+    """A value of the function unit. An argument that many outputs share counts once for each of them."""
+    tally, target, fmt, number = site.tally, site.target, site.format, site.statement.id
+    match operation:
+        case Function(name=name, operand=operand):
+            argument = site.outputs(operand)
+
+            def applied() -> function_words.Applied:
+                return function_words.apply(name, argument, fmt)
+
+        case Divide():
+            left, right = site.outputs(operation.left), site.outputs(operation.right)
+
+            def applied() -> function_words.Applied:
+                return function_words.divide(left, right, fmt)
+
+    def run() -> None:
+        result = applied()
+        times = target.size // np.size(result.words)
+        tally.overflows[number] += result.overflows * times
+        tally.domain_errors[number] += result.domain_errors * times
+        target[...] = result.words
+
+    return run
+
+
+def _product(site: _Site, operation: Product) -> Kernel:
+    statement, tally, target, fmt = site.statement, site.tally, site.target, site.format
+    reduced = {index.name: index for index in statement.reduced}
+    summed = [reduced[name] for name in operation.reduce]
+    operand: Any = array_of(operation.operand, site.buffers, (*statement.indices, *summed), WordNumbers(format=fmt))
+    outputs = len(statement.indices)
+    held = operand.shape[outputs:]
+    # An index that the operand does not mention has one element to read, at every point.
+    points = [
+        range(index.extent) if extent > 1 else (0,) * index.extent for index, extent in zip(summed, held, strict=True)
+    ]
+    half = fmt.one >> 1
+
+    def run() -> None:
+        word: Any = np.full(operand.shape[:outputs], fmt.one, dtype=np.int64)
+        over = 0
+        for point in product(*points):
+            exact = (word * operand[(..., *point)] + half) >> fmt.fraction
+            word = np.minimum(np.maximum(exact, fmt.lowest), fmt.highest)
+            over += int(np.count_nonzero(word != exact))
+        tally.overflows[statement.id] += over * (target.size // np.size(word))
+        target[...] = word
+
+    return run

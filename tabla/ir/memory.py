@@ -1,0 +1,114 @@
+"""The buffers that an evaluation works in: one array per tensor, kept for all samples."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tabla.ir.graph import Graph, Tensor
+from tabla.source import Label, TablaError
+
+Element = TypeVar("Element", np.int64, np.float64)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Memory(Generic[Element]):
+    """Arrays by tensor name; elements that nothing writes are 0."""
+
+    graph: Graph
+    buffers: Mapping[str, NDArray[Element]]
+
+    @staticmethod
+    def of(graph: Graph, element: type[Element]) -> Memory[Element]:
+        """Zeroed buffers for every tensor of a graph."""
+        buffers = {name: np.zeros(tensor.shape, dtype=element) for name, tensor in graph.tensors.items()}
+        return Memory(graph=graph, buffers=buffers)
+
+    def load(self, models: Mapping[str, NDArray[Element]]) -> None:
+        """Set every model, and its next value to the same: what an update does not write stays.
+
+        A model that is missing or has another shape is the user's fault.
+        """
+        for tensor in self._of_role("model"):
+            np.copyto(self.buffers[tensor.name], _fitting(models, tensor))
+        for model, following in self.graph.updates.items():
+            np.copyto(self.buffers[following], self.buffers[model])
+
+    def feed(self, sample: Mapping[str, NDArray[Element]]) -> None:
+        """Set every input and label."""
+        for tensor in self.inputs():
+            np.copyto(self.buffers[tensor.name], _fitting(sample, tensor))
+
+    def inputs(self) -> list[Tensor]:
+        """What a sample consists of, in order of definition."""
+        return [*self._of_role("input", "label")]
+
+    def commit(self) -> None:
+        """Let every model take its next value, all at once."""
+        for model, following in self.graph.updates.items():
+            np.copyto(self.buffers[model], self.buffers[following])
+
+    def models(self) -> dict[str, NDArray[Element]]:
+        """Copies of the models as they are now."""
+        return {tensor.name: self.buffers[tensor.name].copy() for tensor in self._of_role("model")}
+
+    def values(self, names: Sequence[str] | None = None) -> dict[str, NDArray[Element]]:
+        """Copies of some tensors, or of all."""
+        return {name: self.buffers[name].copy() for name in (self.graph.tensors if names is None else names)}
+
+    def run(
+        self,
+        step: Callable[[], None],
+        samples: Mapping[str, NDArray[Element]],
+        keep: Sequence[str],
+        count: int | None,
+    ) -> dict[str, NDArray[Element]]:
+        """Work through samples (arrays with a leading axis), and stack the tensors named by `keep` after each.
+
+        `count` says how many when there is no input to say it; samples of different number are the user's fault.
+        """
+        arrays = [(self.buffers[t.name], _fitting(samples, t, many=True)) for t in self.inputs()]
+        counts = {len(array) for _, array in arrays} | ({count} if count is not None else set())
+        if len(counts) != 1:
+            raise TablaError(
+                f"inputs hold different numbers of samples: {sorted(counts)}",
+                hint="the leading axis counts the samples; give every input and label the same",
+            )
+        number = counts.pop()
+        kept: dict[str, NDArray[Element]] = {}
+        for name in keep:
+            buffer: NDArray[Element] = self.buffers[name]
+            kept[name] = np.zeros((number, *buffer.shape), dtype=buffer.dtype)
+        for sample in range(number):
+            for held, array in arrays:
+                np.copyto(held, array[sample])
+            step()
+            for name, stack in kept.items():
+                stack[sample] = self.buffers[name]
+            self.commit()
+        return kept
+
+    def _of_role(self, *roles: str) -> Iterator[Tensor]:
+        return (tensor for tensor in self.graph.tensors.values() if tensor.role in roles)
+
+
+def _fitting(arrays: Mapping[str, NDArray[Element]], tensor: Tensor, *, many: bool = False) -> NDArray[Element]:
+    """The array of a tensor, its shape checked."""
+    labels = [Label(tensor.span, "declared here")] if tensor.span else []
+    try:
+        array: NDArray[Any] = np.asarray(arrays[tensor.name])
+    except KeyError:
+        raise TablaError(f"no values given for '{tensor.name}'", *labels, hint="add an array of that name") from None
+    if array.ndim - many != len(tensor.shape) or array.shape[many:] != tensor.shape:
+        shape = "x".join(map(str, array.shape)) or "scalar"
+        wanted = "x".join(map(str, tensor.shape)) or "scalar"
+        raise TablaError(
+            f"'{tensor.name}' has shape {shape}, the program says {wanted}",
+            *labels,
+            hint="a leading axis counts the samples" if many else None,
+        )
+    return array

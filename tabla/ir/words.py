@@ -1,0 +1,55 @@
+"""Between the real numbers of the user's arrays and the words of a format."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from tabla.ir.format import Format
+from tabla.source import TablaError
+
+
+def to_words(array: ArrayLike, fmt: Format, name: str = "array") -> NDArray[np.int64]:
+    """The nearest words of reals, half up, in the same shape.
+
+    Values that are no numbers, not finite or outside the format are the user's fault; the error names the tensor
+    `name`, the worst value and the smallest format that would hold it.
+    """
+    given = np.asarray(array)
+    if given.dtype.kind not in "biuf":
+        raise TablaError(f"'{name}' holds {given.dtype} values, not real numbers", hint="give integers or floats")
+    real = given.astype(np.float64)
+    if not np.isfinite(real).all():
+        where = ", ".join(str(int(i)) for i in np.argwhere(~np.isfinite(real))[0])
+        raise TablaError(
+            f"'{name}' holds a value that is not finite, first at [{where}]", hint="replace nan and inf before use"
+        )
+    # Scaling by a power of two is exact, and so are floor and the difference; adding 0.5 would not be.
+    scaled = real * fmt.one
+    whole = np.floor(scaled)
+    words = whole + (scaled - whole >= 0.5)
+    outside = (words < fmt.lowest) | (words > fmt.highest)
+    if outside.any():
+        worst = real[outside][np.argmax(np.abs(real[outside]))]
+        raise TablaError(
+            f"'{name}' holds {worst:g}, outside the range of {fmt}"
+            f" ({fmt.lowest / fmt.one:g} to {fmt.highest / fmt.one:g})",
+            hint=_cure(Fraction(float(worst)), fmt),
+        )
+    return words.astype(np.int64)
+
+
+def to_real(words: ArrayLike, fmt: Format) -> NDArray[np.float64]:
+    """The reals that words stand for, exactly."""
+    return np.asarray(words, dtype=np.int64) / fmt.one
+
+
+def _cure(value: Fraction, fmt: Format) -> str:
+    """The format with the fewest more integer bits, keeping as many fraction bits as 32 bits allow."""
+    for integer in range(fmt.integer + 1, 33):
+        wider = Format(integer=integer, fraction=min(fmt.fraction, 32 - integer))
+        if wider.holds(value):
+            return f"use --format {wider}, or scale the data"
+    return "no format of 32 bits holds it: scale the data"

@@ -1,0 +1,66 @@
+"""Real arrays to words and back."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tabla.ir.format import Format
+from tabla.ir.words import to_real, to_words
+from tabla.source import TablaError
+
+Q6_10 = Format.parse("q6.10")
+
+
+@given(st.floats(-32, 31.999))
+def test_nearest_word_half_up(value: float) -> None:
+    assert to_words(value, Q6_10) == Q6_10.nearest(Fraction(value))
+
+
+def test_the_largest_number_below_a_tie_goes_down() -> None:
+    below = np.nextafter(0.5, 0) / 1024
+    assert to_words([below, 0.5 / 1024, -0.5 / 1024, -1.5 / 1024], Q6_10).tolist() == [0, 1, 0, -1]
+
+
+@given(st.integers(Q6_10.lowest, Q6_10.highest))
+def test_words_come_back(word: int) -> None:
+    assert to_words(to_real(word, Q6_10), Q6_10) == word
+
+
+@pytest.mark.parametrize("kind", [np.int8, np.uint8, np.float32, np.bool_])
+def test_every_kind_of_real_array(kind: type) -> None:
+    assert to_words(np.array([[0, 1]], dtype=kind), Q6_10).tolist() == [[0, 1024]]
+
+
+@pytest.mark.parametrize(
+    ("text", "value", "hint"),
+    [
+        ("q6.10", 32.0, "q7.10"),
+        ("q6.10", -300.0, "q10.10"),
+        ("q6.10", 31.9996, "q7.10"),
+        ("q8.24", 1000.0, "q11.21"),
+        ("q2.30", 1e12, "no format of 32 bits holds it"),
+    ],
+)
+def test_values_outside_name_a_format_that_works(text: str, value: float, hint: str) -> None:
+    fmt = Format.parse(text)
+    with pytest.raises(TablaError) as fault:
+        to_words([0.0, value, value / 2], fmt, "w")
+    assert f"'w' holds {value:g}" in str(fault.value) and hint in str(fault.value)
+    if hint.startswith("q"):
+        assert to_real(to_words(value, Format.parse(hint)), Format.parse(hint)) == pytest.approx(value, abs=1e-3)
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
+def test_what_is_not_finite_is_refused_with_its_place(value: float) -> None:
+    with pytest.raises(TablaError, match=r"not finite, first at \[1, 0\]"):
+        to_words([[0.0, 1.0], [value, 2.0]], Q6_10, "x")
+
+
+def test_what_is_no_number_is_refused() -> None:
+    with pytest.raises(TablaError, match="not real numbers"):
+        to_words(np.array(["one"]), Q6_10)
