@@ -1,8 +1,8 @@
 """Which ways a statement fits the array, and what each asks of its operands.
 
 * `root`: every operand at the root; always possible.
-* `lane`: an output index runs over the lanes; operands that mention it lie spread along it, the others come over the bus or
-  lie in every lane.
+* `lane`: an output index runs over the lanes; operands that mention it lie spread along it, the others come
+  over the bus or lie in every lane.
 * `tree`: a reduced index runs over the lanes and the tree adds; terms without it are added at the root.
 """
 
@@ -68,7 +68,13 @@ def _rides(tensor: str, operands: Operation, index: str) -> bool:
 
 
 def _lane_reads(
-    operation: Operation, reads: tuple[Read, ...], index: str, target: tuple[int, int] | None, graph: Graph, pes: int, static: frozenset[str]
+    operation: Operation,
+    reads: tuple[Read, ...],
+    index: str,
+    target: tuple[int, int] | None,
+    graph: Graph,
+    pes: int,
+    static: frozenset[str],
 ) -> tuple[int, tuple[tuple[str, Spot], ...], str] | None:
     needs: set[tuple[str, Spot]] = set()
     offsets = [] if target is None else [target[1]]

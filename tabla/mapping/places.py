@@ -1,7 +1,8 @@
 """Places: where a tensor's words lie in the array.
 
-A tensor may have several places. `root`: row-major in a root memory. `lane`: one axis is spread over lanes, element e of
-it in lane ``e mod P``, row ``e div P``; the other axes and the rows lie in each lane's memory. `every`: each lane holds all of it.
+A tensor may have several places. `root`: row-major in a root memory. `lane`: one axis is spread over lanes,
+element e of it in lane ``e mod P``, row ``e div P``; the other axes and the rows lie in each lane's memory.
+`every`: each lane holds all of it.
 """
 
 from __future__ import annotations
@@ -47,10 +48,11 @@ class Place:
     @property
     def strides(self) -> tuple[int, ...]:
         """Address stride of each axis; the spread axis counts rows."""
-        extents = [self.rows if self.spot.kind == "lane" and d == self.spot.axis else n for d, n in enumerate(self.shape)]
+        spread = self.spot.axis if self.spot.kind == "lane" else -1
+        extents = [self.rows if d == spread else n for d, n in enumerate(self.shape)]
         strides, total = [0] * len(extents), 1
         # The spread axis innermost: rows of one vector lie side by side.
-        order = sorted(range(len(extents)), key=lambda d: (self.spot.kind == "lane" and d == self.spot.axis, d))
+        order = sorted(range(len(extents)), key=lambda d: (d == spread, d))
         for d in reversed(order):
             strides[d] = total
             total *= extents[d]

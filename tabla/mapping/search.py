@@ -1,7 +1,8 @@
 """The search for a mapping: where each tensor has its home, and which way each statement is computed.
 
-Homes of models are enumerated (each axis spread, or root), statements follow in order with a small beam; the estimate counts
-issue slots, moves and latencies. The caller schedules the best few candidates exactly and takes the fastest.
+Homes of models are enumerated (each axis spread, or root), statements follow in order with a small beam; the
+estimate counts issue slots, moves and latencies. The caller schedules the best few candidates exactly and takes
+the fastest.
 """
 
 from __future__ import annotations
@@ -21,7 +22,8 @@ MOST_COMBINATIONS = 36
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Mapping:
-    """A candidate: the fit of each statement, the home of each tensor, further spots it is copied to, and the estimate."""
+    """A candidate: the fit of each statement, the home of each tensor, further spots it is copied to, and the
+    estimate."""
 
     fits: tuple[Fit, ...]
     homes: Map[str, Spot]
@@ -40,7 +42,9 @@ class _State:
 def static_tensors(graph: Graph) -> frozenset[str]:
     """Tensors that no sample changes: constants, and models without an update."""
     return frozenset(
-        t.name for t in graph.tensors.values() if t.role == "constant" or (t.role == "model" and t.name not in graph.updates)
+        t.name
+        for t in graph.tensors.values()
+        if t.role == "constant" or (t.role == "model" and t.name not in graph.updates)
     )
 
 

@@ -1,7 +1,8 @@
 """Snapshots of models that two updates read crosswise.
 
 An update may overwrite its model only after every read of the old words. When updates read each other's models
-(``u - e*v`` and ``v - e*u``), no order exists; a copy of the model, read instead, makes one. A copy changes no word.
+(``u - e*v`` and ``v - e*u``), no order exists; a copy of the model, read instead, makes one. A copy changes no
+word.
 """
 
 from __future__ import annotations
@@ -44,10 +45,14 @@ def snapshot(graph: Graph) -> Graph:
         term = Term(factors=(Read(tensor=model, subscripts=subscripts),))
         statements.append(
             Statement(
-                id=len(statements), target=name, write=subscripts, indices=indices,
-                operation=Linear(terms=(term,)), span=tensor.span,
+                id=len(statements),
+                target=name,
+                write=subscripts,
+                indices=indices,
+                operation=Linear(terms=(term,)),
+                span=tensor.span,
             )
-        )  # fmt: skip
+        )
     next_of = {graph.updates[m]: m for m in graph.updates}
     for statement in graph.statements:
         own = next_of.get(statement.target)

@@ -22,10 +22,14 @@ def decode(unit: str, image: Image) -> list[Strand]:
         body = image.operations[unit][fields["body"] : fields["body"] + fields["length"]]
         out.append(
             Strand(
-                unit=unit, start=fields["start"], interval=fields["interval"], reduce=fields["reduce"], counts=counts,
+                unit=unit,
+                start=fields["start"],
+                interval=fields["interval"],
+                reduce=fields["reduce"],
+                counts=counts,
                 body=tuple(_operation(unit, w, counts, image.parameters) for w in body),
             )
-        )  # fmt: skip
+        )
     return out
 
 

@@ -37,24 +37,37 @@ def encode(schedule: Schedule) -> Image:
     laws = timing()
     stops = [s.end for s in schedule.dump]
     dump_entry = Entry(
-        period=max(stops), skew=dict.fromkeys(UNITS, 0), begin={u: len(run[u]) for u in UNITS},
-        strands={u: len(dump[u]) for u in UNITS}, outputs=schedule.template.pes + 1,
+        period=max(stops),
+        skew=dict.fromkeys(UNITS, 0),
+        begin={u: len(run[u]) for u in UNITS},
+        strands={u: len(dump[u]) for u in UNITS},
+        outputs=schedule.template.pes + 1,
         drain=laws.front + max(stops) + laws.result + laws.broadcast,
-    )  # fmt: skip
+    )
     run_entry = Entry(
-        period=schedule.period, skew=skew, begin=dict.fromkeys(UNITS, 0), strands={u: len(run[u]) for u in UNITS},
-        outputs=schedule.outputs, drain=laws.front + schedule.end + laws.result + laws.broadcast,
-    )  # fmt: skip
+        period=schedule.period,
+        skew=skew,
+        begin=dict.fromkeys(UNITS, 0),
+        strands={u: len(run[u]) for u in UNITS},
+        outputs=schedule.outputs,
+        drain=laws.front + schedule.end + laws.result + laws.broadcast,
+    )
     return Image(
-        parameters=parameters, run=run_entry, dump=dump_entry,
+        parameters=parameters,
+        run=run_entry,
+        dump=dump_entry,
         stream_run=StreamEntry(begin=0, strands=len(schedule.stream_sample), beats=schedule.beats),
         stream_load=StreamEntry(
-            begin=len(schedule.stream_sample), strands=len(schedule.stream_load),
+            begin=len(schedule.stream_sample),
+            strands=len(schedule.stream_load),
             beats=sum(s.iterations for s in schedule.stream_load),
         ),
-        release=schedule.release, data_window=schedule.depths.data, root_data_window=schedule.depths.root_data,
-        strands=strands, operations=operations,
-    )  # fmt: skip
+        release=schedule.release,
+        data_window=schedule.depths.data,
+        root_data_window=schedule.depths.root_data,
+        strands=strands,
+        operations=operations,
+    )
 
 
 def _parameters(schedule: Schedule, programs: Mapping[str, Sequence[Strand]]) -> Parameters:
@@ -74,25 +87,41 @@ def _parameters(schedule: Schedule, programs: Mapping[str, Sequence[Strand]]) ->
     lanes = max(depth["model"], depth["data"], depth["interim"], schedule.dump_count)
     root = max(depth["root_data"], depth["root_memory"], schedule.dump_count)
     reach = {
-        "lane_issue": lanes, "lane_write": max(depth["model"], depth["interim"]), "root_issue": root,
-        "root_write": depth["root_memory"], "stream": max(lanes, root),
-    }  # fmt: skip
+        "lane_issue": lanes,
+        "lane_write": max(depth["model"], depth["interim"]),
+        "root_issue": root,
+        "root_write": depth["root_memory"],
+        "stream": max(lanes, root),
+    }
     names = _functions(schedule.mapped)
     return Parameters(
-        name=schedule.graph.name, pes=template.pes, pes_per_pu=template.pes_per_pu, width=format.width,
-        fraction=format.fraction, accumulator=_accumulator(schedule, shifts), shifts=shifts,
-        stream_words=schedule.stream_words, ring_slots=slots, model_depth=depth["model"], data_depth=depth["data"],
-        interim_depth=depth["interim"], root_data_depth=depth["root_data"], root_memory_depth=depth["root_memory"],
-        output_depth=schedule.output_depth, levels=max(1, template.levels, max(len(s.counts) for s in every)),
-        body=max(len(s.body) for s in every), start_bits=max(1, max(s.start for s in every).bit_length()),
+        name=schedule.graph.name,
+        pes=template.pes,
+        pes_per_pu=template.pes_per_pu,
+        width=format.width,
+        fraction=format.fraction,
+        accumulator=_accumulator(schedule, shifts),
+        shifts=shifts,
+        stream_words=schedule.stream_words,
+        ring_slots=slots,
+        model_depth=depth["model"],
+        data_depth=depth["data"],
+        interim_depth=depth["interim"],
+        root_data_depth=depth["root_data"],
+        root_memory_depth=depth["root_memory"],
+        output_depth=schedule.output_depth,
+        levels=max(1, template.levels, max(len(s.counts) for s in every)),
+        body=max(len(s.body) for s in every),
+        start_bits=max(1, max(s.start for s in every).bit_length()),
         interval_bits=max(s.interval for s in every).bit_length(),
         count_bits=max(1, max((c - 1 for s in every for c in s.counts), default=0).bit_length()),
-        address_bits={u: max(1, (n - 1).bit_length()) for u, n in reach.items()}, guard_bits=_guard_bits(every),
+        address_bits={u: max(1, (n - 1).bit_length()) for u, n in reach.items()},
+        guard_bits=_guard_bits(every),
         block_bits=max(1, (max(1, template.pes // schedule.stream_words)).bit_length()),
         strand_depth={u: max(1, len(p)) for u, p in programs.items()},
         operation_depth={u: max(1, sum(len(s.body) for s in p)) for u, p in programs.items()},
         functions=tuple(_table(n, schedule) for n in names),
-    )  # fmt: skip
+    )
 
 
 def _functions(graph: Graph) -> list[str]:
@@ -110,10 +139,17 @@ def _table(name: str, schedule: Schedule) -> FunctionTable:
         return plain
     made: Table = table(name, format)
     return replace(
-        plain, shift=made.shift, guard=made.guard, reach=made.reach, index_bits=made.index_bits,
-        fraction_bits=made.fraction_bits, constant=made.constant, base=tuple(int(v) for v in made.base),
-        slope=tuple(int(v) for v in made.slope), exponent=tuple(int(v) for v in made.exponent),
-    )  # fmt: skip
+        plain,
+        shift=made.shift,
+        guard=made.guard,
+        reach=made.reach,
+        index_bits=made.index_bits,
+        fraction_bits=made.fraction_bits,
+        constant=made.constant,
+        base=tuple(int(v) for v in made.base),
+        slope=tuple(int(v) for v in made.slope),
+        exponent=tuple(int(v) for v in made.exponent),
+    )
 
 
 def _accumulator(schedule: Schedule, shifts: Sequence[int]) -> int:
@@ -159,9 +195,12 @@ def _words(unit: str, program: Sequence[Strand], parameters: Parameters) -> tupl
     operations: list[int] = []
     for strand in program:
         fields = {
-            "start": strand.start, "interval": strand.interval, "reduce": strand.reduce, "body": len(operations),
+            "start": strand.start,
+            "interval": strand.interval,
+            "reduce": strand.reduce,
+            "body": len(operations),
             "length": len(strand.body),
-        }  # fmt: skip
+        }
         for level, count in enumerate(reversed(strand.counts)):
             fields[f"count{level}"] = count - 1
         strands.append(_pack(strand_form, fields))

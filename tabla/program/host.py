@@ -95,7 +95,8 @@ def _elements(place: Place) -> Words:
 
 
 def _beat_index(place: Place, stream_words: int) -> Words:
-    """Element index of every word of every beat of a place, (beats, S); the tensor's size stands for a padding zero."""
+    """Element index of every word of every beat of a place, (beats, S); the tensor's size stands for a padding
+    zero."""
     if place.spot.kind != "lane":
         out = np.full((place.words, stream_words), place.words, dtype=np.int64)
         out[:, 0] = np.arange(place.words)

@@ -1,7 +1,7 @@
 """What is handed to hardware and simulators: parameters, control constants, memory images.
 
-An :class:`Image` is everything that the Verilog emitter, the cycle model and the host need; none of them sees the
-graph or the schedule. The meaning of every number is in ``docs/decisions/0003-machine.md``.
+An :class:`Image` is everything that the Verilog emitter, the cycle model and the host need; none of them sees
+the graph or the schedule. The meaning of every number is in ``docs/decisions/0003-machine.md``.
 """
 
 from __future__ import annotations
@@ -39,10 +39,10 @@ class FunctionTable:
 class Parameters:
     """The shape of the hardware.
 
-    Depths are words (>= 1) per lane or of the root; `address_bits` maps a unit to the width of its memory addresses
-    (every generator of that unit but low, high); `guard_bits` is the signed width of low and high;
-    `block_bits` the width of the stream's block generator. `levels` and `body` are the most loop
-    levels and body slots of any strand. `strand_depth` and `operation_depth` map each unit and `stream` to words.
+    Depths are words (>= 1) per lane or of the root; `address_bits` maps a unit to the width of its memory
+    addresses (every generator of that unit but low, high); `guard_bits` is the signed width of low and high;
+    `block_bits` the width of the stream's block generator. `levels` and `body` are the most loop levels and
+    body slots of any strand. `strand_depth` and `operation_depth` map each unit and `stream` to words.
     """
 
     name: str
@@ -77,8 +77,8 @@ class Parameters:
 class Entry:
     """One program of the four units: where its strands lie and how its samples follow each other.
 
-    `skew`, `begin` (first strand word) and `strands` (how many, may be 0) are per unit. `outputs` words leave per
-    token. `drain` cycles after the last token everything has come to rest.
+    `skew`, `begin` (first strand word) and `strands` (how many, may be 0) are per unit. `outputs` words leave
+    per token. `drain` cycles after the last token everything has come to rest.
     """
 
     period: int

@@ -1,9 +1,9 @@
 """Where each field lies in a microcode word, read from ``templates/machine.td``.
 
-An operation word holds, from bit 0: the record's ``Inst`` bits; then for each generator, in the record's order, `base`, a
-`window` bit, and one `delta` per loop level, innermost (level 0) first. Low and high generators are signed
-(`guard_bits`), all others unsigned modulo 2^`address_bits`. A strand word holds the fields of ``StrandWord``,
-then ``count - 1`` per level, innermost first.
+An operation word holds, from bit 0: the record's ``Inst`` bits; then for each generator, in the record's order,
+`base`, a `window` bit, and one `delta` per loop level, innermost (level 0) first. Low and high generators are
+signed (`guard_bits`), all others unsigned modulo 2^`address_bits`. A strand word holds the fields of
+``StrandWord``, then ``count - 1`` per level, innermost first.
 """
 
 from __future__ import annotations
@@ -58,7 +58,8 @@ def _pack(widths: list[tuple[str, int]]) -> WordLayout:
 
 
 def operation_layout(unit: str, parameters: Parameters) -> WordLayout:
-    """Layout of an operation word of a unit; generator fields are ``<generator>.base``, ``.window``, ``.delta<l>``."""
+    """Layout of an operation word of a unit; generator fields are ``<generator>.base``, ``.window``,
+    ``.delta<l>``."""
     form: OperationFormat = operation_format(unit)
     widths: list[tuple[str, int]] = [(f.name, f.width) for f in form.fields]
     for generator in form.generators:

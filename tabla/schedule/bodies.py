@@ -1,7 +1,8 @@
 """Bodies of strands: which operand enters by which port of a lane or of the root.
 
-A lane memory gives one word a cycle, so the words of one operation come from different banks, or are the same word, or come over the
-bus (DESIGN section 3). When no assignment exists, :class:`Clash` names the tensors of which one needs a second bank.
+A lane memory gives one word a cycle, so the words of one operation come from different banks, or are the same
+word, or come over the bus (DESIGN section 3). When no assignment exists, :class:`Clash` names the tensors of
+which one needs a second bank.
 """
 
 from __future__ import annotations
@@ -81,9 +82,7 @@ class LaneContext:
                 word = (read.tensor, read.subscripts, id(place))
                 fine &= used.setdefault(bank, word) == word
                 if place is not None:
-                    addresses[bank] = address(
-                        place, read.subscripts, self.loops, self.lanes, window=bank == "data"
-                    )
+                    addresses[bank] = address(place, read.subscripts, self.loops, self.lanes, window=bank == "data")
             if fine:
                 return {n: bank for n, (bank, _) in zip(names, choice, strict=True)}, addresses
         return None
@@ -201,7 +200,8 @@ class RootContext:
 def root_sum(
     context: RootContext, terms: Sequence[Term], *, start: str, shift: int, levels: int, emit: bool = True
 ) -> tuple[Operation, ...]:
-    """Operations that sum terms at the root. `start`: `fresh` (zero or an addend), `tree`, or `accumulator` (goes on)."""
+    """Operations that sum terms at the root. `start`: `fresh` (zero or an addend), `tree`, or `accumulator`
+    (goes on)."""
     addend = None
     if start == "fresh":
         addend = next((t for t in terms if len(t.factors) == 1 and t.sign > 0 and not t.reduce), None)

@@ -1,7 +1,8 @@
 """A true lower bound on cycles per sample, from graph and template alone (DESIGN section 4).
 
-Terms: ``multiplies``: multiplies over all multipliers, the root's included. ``path``: for every circuit of dependences through a
-model, the shortest latencies along it. ``stream``: beats in, and words out. ``functions``: evaluations over the one unit.
+Terms: ``multiplies``: multiplies over all multipliers, the root's included. ``path``: for every circuit of
+dependences through a model, the shortest latencies along it. ``stream``: beats in, and words out.
+``functions``: evaluations over the one unit.
 """
 
 from __future__ import annotations
@@ -120,9 +121,7 @@ def _path(graph: Graph, template: Template, format: Format) -> int:
     return longest
 
 
-def bound_terms(
-    graph: Graph, template: Template, format: Format, *, beats: int, outputs: int
-) -> Map[str, int]:
+def bound_terms(graph: Graph, template: Template, format: Format, *, beats: int, outputs: int) -> Map[str, int]:
     """The terms, each at least 1. `beats` is the fewest beats in which a sample can arrive."""
     work = -(-multiplies(graph, format) // (template.pes + 1))
     return {

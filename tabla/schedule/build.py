@@ -90,9 +90,16 @@ def _banks(graph: Graph, mapping: Mapping, template: Template) -> Layout | None:
 
 
 def assemble(
-    graph: Graph, material: Materialised, mapping: Mapping, layout: Layout, depths: Depths, placed: list[Placed],
-    shifts: tuple[int, ...], template: Template, format: Format,
-) -> Schedule:  # fmt: skip
+    graph: Graph,
+    material: Materialised,
+    mapping: Mapping,
+    layout: Layout,
+    depths: Depths,
+    placed: list[Placed],
+    shifts: tuple[int, ...],
+    template: Template,
+    format: Format,
+) -> Schedule:
     """Period, borders, streams and figures around placed tasks."""
     laws = timing()
     period = period_of(placed, material.graph, mapping, layout)
@@ -114,13 +121,32 @@ def assemble(
     terms = bound_terms(graph, template, format, beats=_least_beats(layout, template), outputs=outputs)
     dump = dump_strands(layout, template)
     return Schedule(
-        graph=graph, mapped=material.graph, constants=material.words, mapping=mapping, layout=layout, depths=depths,
-        template=template, format=format, shifts=shifts, placed=tuple(placed), strands=tuple(strands),
-        dump=tuple(dump), stream_sample=tuple(streams), stream_load=tuple(load_strands(layout, width)),
-        stream_words=width, ring_slots=border.slots, period=period, release=release, beats=beats, outputs=outputs,
-        output_depth=max(template.pes + 1, outputs * (flight // period + 2)), end=end, cycles=cycles, latency=latency,
+        graph=graph,
+        mapped=material.graph,
+        constants=material.words,
+        mapping=mapping,
+        layout=layout,
+        depths=depths,
+        template=template,
+        format=format,
+        shifts=shifts,
+        placed=tuple(placed),
+        strands=tuple(strands),
+        dump=tuple(dump),
+        stream_sample=tuple(streams),
+        stream_load=tuple(load_strands(layout, width)),
+        stream_words=width,
+        ring_slots=border.slots,
+        period=period,
+        release=release,
+        beats=beats,
+        outputs=outputs,
+        output_depth=max(template.pes + 1, outputs * (flight // period + 2)),
+        end=end,
+        cycles=cycles,
+        latency=latency,
         bound_terms=terms,
-    )  # fmt: skip
+    )
 
 
 def _data_reads(placed: Placed) -> list[int]:
@@ -175,11 +201,10 @@ def _limits(schedule: Schedule, template: Template) -> None:
     }
     for name, (need, limit, option) in needs.items():
         if limit and need > limit:
-            largest = max(
-                (t for t in schedule.graph.tensors.values()), key=lambda t: t.size
-            )
+            largest = max((t for t in schedule.graph.tensors.values()), key=lambda t: t.size)
             labels = (Label(largest.span, "the largest tensor"),) if largest.span else ()
             raise TablaError(
-                f"the program needs {need} words of {name} memory per PE, the template has {limit}", *labels,
+                f"the program needs {need} words of {name} memory per PE, the template has {limit}",
+                *labels,
                 hint=f"use {option} {need} or more PEs",
-            )  # fmt: skip
+            )

@@ -1,4 +1,5 @@
-"""Tasks of a mapped graph: one for each statement (fused with the function that follows it), each move, each result."""
+"""Tasks of a mapped graph: one for each statement (fused with the function that follows it), each move, each
+result."""
 
 from __future__ import annotations
 
@@ -61,17 +62,19 @@ class Builder:
         context = LaneContext(layout=site.layout, fit=fit, lanes=lanes, loops=loops)
         body = lane_body(statement, context, shift=site.shift(statement), levels=len(reduced))
         name = name_of(statement)
-        issue = Strand(
-            unit="lane_issue", start=0, body=body, counts=_counts(loops), reduce=len(reduced), comment=name
-        )
+        issue = Strand(unit="lane_issue", start=0, body=body, counts=_counts(loops), reduce=len(reduced), comment=name)
         period = len(body) * math.prod(_counts(reduced))
         place = site.layout.place(statement.target, site.home(statement.target))
         fields: dict[str, str | int] = {"source": "result", **{f"to_{bank}": 1 for bank in place.banks}}
         to = {"address": address(place, statement.write, outs, lanes), **lanes.bounds(outs)}
         write = Strand(
-            unit="lane_write", start=period - 1 + timing().result, interval=period, counts=_counts(outs), comment=name,
+            unit="lane_write",
+            start=period - 1 + timing().result,
+            interval=period,
+            counts=_counts(outs),
+            comment=name,
             body=(Operation(fields=fields, addresses=to),),
-        )  # fmt: skip
+        )
         feed = self._feed(statement, fit, loops, len(body))
         return self._fed(statement, (issue, write), feed, fit, issue, name, Extras(produces=(statement.target,)))
 
@@ -85,23 +88,30 @@ class Builder:
         shift = site.shift(statement)
         body = lane_body(statement, context, shift=shift, levels=len(reduced))
         terms = [t for t in statement.operation.terms if not t.reduce]
-        above = root_sum(
-            RootContext(layout=site.layout, loops=outs), terms, start="tree", shift=shift, levels=0
-        )
+        above = root_sum(RootContext(layout=site.layout, loops=outs), terms, start="tree", shift=shift, levels=0)
         slots = len(body) * math.prod(_counts(reduced))
         several = math.prod(_counts(outs)) > 1
         # The root's slots need a whole interval each of the lanes' time for one output.
         interval = len(above) // math.gcd(slots, len(above)) if several else 1
         name = name_of(statement, after)
         issue = Strand(
-            unit="lane_issue", start=0, body=body, counts=_counts(loops), interval=interval, reduce=len(reduced),
+            unit="lane_issue",
+            start=0,
+            body=body,
+            counts=_counts(loops),
+            interval=interval,
+            reduce=len(reduced),
             comment=name,
-        )  # fmt: skip
+        )
         spacing = slots * interval // len(above) if several else 1
         root = Strand(
-            unit="root_issue", start=(slots - 1) * interval + site.up, body=above, counts=_counts(outs),
-            interval=spacing, comment=name,
-        )  # fmt: skip
+            unit="root_issue",
+            start=(slots - 1) * interval + site.up,
+            body=above,
+            counts=_counts(outs),
+            interval=spacing,
+            comment=name,
+        )
         strands, extras = self._finish(statement, after, root, outs)
         feed = self._feed(statement, fit, loops, len(body) * interval)
         return self._fed(statement, (issue, *strands), feed, fit, issue, name, extras)
@@ -196,15 +206,25 @@ class Builder:
         return (
             Strand(unit="root_issue", start=start, body=(fetch,), counts=counts, interval=every, comment=name),
             Strand(
-                unit="root_write", start=start + timing().result, body=(put,), counts=counts, interval=every,
+                unit="root_write",
+                start=start + timing().result,
+                body=(put,),
+                counts=counts,
+                interval=every,
                 comment=name,
             ),
-        )  # fmt: skip
+        )
 
     def _fed(
-        self, statement: Statement, strands: tuple[Strand, ...], feed: tuple[Strand, ...], fit: Fit, issue: Strand,
-        name: str, extras: Extras,
-    ) -> Task:  # fmt: skip
+        self,
+        statement: Statement,
+        strands: tuple[Strand, ...],
+        feed: tuple[Strand, ...],
+        fit: Fit,
+        issue: Strand,
+        name: str,
+        extras: Extras,
+    ) -> Task:
         """A task whose lanes take words from the bus: with its feed, and, for a scalar, also without."""
         site, operand = self.site, timing().operand
         if not feed:

@@ -1,12 +1,14 @@
 """The checker: it knows the laws of the machine and the memory map, and nothing of the scheduler.
 
-From the strands alone it collects, in time linear in the operations, when each unit, memory word, the bus and the function unit
-are used, and refuses a schedule that breaks a law within a sample or between samples ``period`` apart.
+From the strands alone it collects, in time linear in the operations, when each unit, memory word, the bus and
+the function unit are used, and refuses a schedule that breaks a law within a sample or between samples
+``period`` apart.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -42,7 +44,7 @@ def _refuse(fault: bool | np.bool_, message: str) -> None:
 def _units(schedule: Schedule) -> None:
     """Strands of a unit one after the other, and all of a sample within one period."""
     for unit, strands in schedule.units.items():
-        for before, after in zip(strands, strands[1:], strict=False):
+        for before, after in pairwise(strands):
             _refuse(after.start < before.end, f"{unit}: '{after.comment}' starts before '{before.comment}' ends")
         if strands:
             span = strands[-1].end - strands[0].start
@@ -194,4 +196,5 @@ def _region(schedule: Schedule, region: Region, t: _Times) -> None:
         _refuse((read & ~written).any(), f"{name} is read where nothing was written")
         _refuse((t.first["read"][both] <= t.last["write"][both]).any(), f"{name} is read before it is written")
     gap = np.maximum(t.last["read"], t.last["write"])[written] + 1 - t.first["write"][written]
-    _refuse(bool(gap.size) and int(gap.max()) > schedule.period, f"{name} is overwritten by the next sample before its last read")
+    early = bool(gap.size) and int(gap.max()) > schedule.period
+    _refuse(early, f"{name} is overwritten by the next sample before its last read")

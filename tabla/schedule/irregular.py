@@ -39,14 +39,21 @@ def unrolled(site: Site, statement: Statement, name: str) -> Task:
         for position, (names, members) in enumerate(ordered):
             loops = (*fixed, *(plain(i) for i in statement.reduced if i.name in names))
             body = root_sum(
-                RootContext(layout=site.layout, loops=loops), [statement.operation.terms[n] for n in members],
-                start="fresh" if position == 0 else "accumulator", shift=site.shift(statement), levels=len(names),
+                RootContext(layout=site.layout, loops=loops),
+                [statement.operation.terms[n] for n in members],
+                start="fresh" if position == 0 else "accumulator",
+                shift=site.shift(statement),
+                levels=len(names),
                 emit=position == len(ordered) - 1,
-            )  # fmt: skip
+            )
             strand = Strand(
-                unit="root_issue", start=start, body=body, reduce=len(names), counts=tuple(x.count for x in loops),
+                unit="root_issue",
+                start=start,
+                body=body,
+                reduce=len(names),
+                counts=tuple(x.count for x in loops),
                 comment=name,
-            )  # fmt: skip
+            )
             strands.append(strand)
             start = strand.end
         output = Output(loops=fixed, interval=1, show=start - 1 + timing().result, register="result")
@@ -75,17 +82,13 @@ def product(site: Site, statement: Statement, name: str) -> Task:
     bank, at = RootContext(layout=site.layout, loops=loops).port(statement.operation.operand)
     between = math.prod(x.count for x in outs)
     interval = -(-(laws.result + laws.memory_write) // between)
-    step = Operation(
-        fields={"a": "memory", "b": bank, "half": "all", "emit": 1}, addresses={"a": before, "b": at}
-    )
+    step = Operation(fields={"a": "memory", "b": bank, "half": "all", "emit": 1}, addresses={"a": before, "b": at})
     put = Operation(
         fields={"source": "result", "to_memory": 1}, addresses={"address": replace(before, base=before.base + 1)}
     )
     counts = tuple(x.count for x in loops)
     issue = Strand(unit="root_issue", start=0, body=(step,), counts=counts, interval=interval, comment=name)
-    write = Strand(
-        unit="root_write", start=laws.result, body=(put,), counts=counts, interval=interval, comment=name
-    )
+    write = Strand(unit="root_write", start=laws.result, body=(put,), counts=counts, interval=interval, comment=name)
     copy = Operation(
         fields={"a": "zero", "c": "memory", "base": "addend"},
         addresses={"c": address(place, (*run, Affine.make(total, {})), outs)},
@@ -93,9 +96,7 @@ def product(site: Site, statement: Statement, name: str) -> Task:
     # The last words are written `interval` apart and fetched one a cycle: the last of them decides.
     begin = write.end - interval + laws.memory_write - (between - 1)
     begin = max(begin, issue.end, write.end - between * interval + laws.memory_write)
-    fetch = Strand(
-        unit="root_issue", start=begin, body=(copy,), counts=tuple(x.count for x in outs), comment=name
-    )
+    fetch = Strand(unit="root_issue", start=begin, body=(copy,), counts=tuple(x.count for x in outs), comment=name)
     output = Output(loops=outs, interval=1, show=max(begin + laws.result, write.end), register="result")
     fetch = fetch.at(output.show - laws.result)
     done = site.root_write(statement.target, statement.write, output)

@@ -56,7 +56,8 @@ class Layout:
 
 
 def first_layout(graph: Graph, mapping: Mapping, *, pes: int) -> Layout:
-    """Banks by role: streamed words in `data`, loaded ones in `model`, computed ones in `interim`; the root in two memories."""
+    """Banks by role: streamed words in `data`, loaded ones in `model`, computed ones in `interim`; the root in
+    two memories."""
     layout = Layout(graph, pes)
     static = static_tensors(graph)
     keys: set[Key] = set()
@@ -73,9 +74,7 @@ def first_layout(graph: Graph, mapping: Mapping, *, pes: int) -> Layout:
             banks = ("model",)
         else:
             banks = ("interim",)
-        layout.places[(tensor, spot)] = Place(
-            tensor=tensor, spot=spot, shape=record.shape, pes=pes, banks=banks
-        )
+        layout.places[(tensor, spot)] = Place(tensor=tensor, spot=spot, shape=record.shape, pes=pes, banks=banks)
     for statement in graph.statements:
         if isinstance(statement.operation, Product):
             steps = 1
@@ -118,9 +117,12 @@ def allocate(layout: Layout) -> Depths:
     for key in sorted(layout.twins):
         put(layout.twins, key)
     return Depths(
-        model=used["model"], data=used["data"], interim=used["interim"],
-        root_data=used["root data"], root_memory=used["root memory"],
-    )  # fmt: skip
+        model=used["model"],
+        data=used["data"],
+        interim=used["interim"],
+        root_data=used["root data"],
+        root_memory=used["root memory"],
+    )
 
 
 def preloaded(layout: Layout, mapping_static: frozenset[str]) -> Map[Key, Place]:

@@ -1,7 +1,7 @@
 """List scheduling of tasks: longest path first, each at its earliest cycle, ties by position.
 
-Units, the bus and the function unit's output are reserved as intervals. Scalars at the root are forwarded from its result or
-function register when the cycle fits, which saves the way through its memory.
+Units, the bus and the function unit's output are reserved as intervals. Scalars at the root are forwarded from
+its result or function register when the cycle fits, which saves the way through its memory.
 """
 
 from __future__ import annotations

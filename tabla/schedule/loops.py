@@ -12,7 +12,8 @@ from tabla.schedule.strands import Address
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Loop:
-    """A counter from 0. The index is ``low + counter``; for the lane index, ``low`` and the counter count rows of P."""
+    """A counter from 0. The index is ``low + counter``; for the lane index, ``low`` and the counter count rows
+    of P."""
 
     name: str
     count: int
@@ -51,7 +52,12 @@ def plain(index: Index) -> Loop:
 
 
 def address(
-    place: Place, subscripts: Sequence[Affine], loops: Sequence[Loop], lanes: Lanes | None = None, *, window: bool = False
+    place: Place,
+    subscripts: Sequence[Affine],
+    loops: Sequence[Loop],
+    lanes: Lanes | None = None,
+    *,
+    window: bool = False,
 ) -> Address:
     """Address of a read or a write at `place` under `loops`."""
     base, strides = place.base, [0] * len(loops)

@@ -16,7 +16,8 @@ Piece = tuple[int, tuple[Loop, ...]]
 
 
 def pieces(low: int, high: int, pes: int) -> list[Piece]:
-    """Elements [low, high) of a spread axis, in order: (first element, loops over rows, if several, and over lanes)."""
+    """Elements [low, high) of a spread axis, in order: (first element, loops over rows, if several, and over
+    lanes)."""
     out: list[Piece] = []
     at = low
     while at < high:
@@ -50,7 +51,9 @@ def spread_nest(
     return nest, at, {"low": Address(base=first, strides=one), "high": Address(base=first + 1, strides=one)}
 
 
-def root_nest(base: int, strides: Sequence[int], axis: int, piece: Piece, others: tuple[Loop, ...], pes: int) -> Address:
+def root_nest(
+    base: int, strides: Sequence[int], axis: int, piece: Piece, others: tuple[Loop, ...], pes: int
+) -> Address:
     """The root's address of the same elements under the same loops."""
     begin, loops = piece
     steps = [strides[axis] * pes] * (len(loops) - 1) + [strides[_axis(x)] for x in others] + [strides[axis]]
@@ -63,16 +66,26 @@ def _everywhere(site: Site, loops: Sequence[Loop]) -> dict[str, Address]:
 
 
 def _take(
-    site: Site, tensor: str, spot: Spot, nest: tuple[Loop, ...], at: Address, bounds: dict[str, Address], start: int,
+    site: Site,
+    tensor: str,
+    spot: Spot,
+    nest: tuple[Loop, ...],
+    at: Address,
+    bounds: dict[str, Address],
+    start: int,
     interval: int,
-) -> Strand:  # fmt: skip
+) -> Strand:
     """The lane_write strand that takes words from the bus into every bank of a place."""
     place = site.layout.place(tensor, spot)
     fields: dict[str, str | int] = {"source": "bus", **{f"to_{bank}": 1 for bank in place.banks}}
     return Strand(
-        unit="lane_write", start=start, interval=interval, counts=tuple(x.count for x in nest),
-        comment=f"{tensor} to {spot}", body=(Operation(fields=fields, addresses={"address": at, **bounds}),),
-    )  # fmt: skip
+        unit="lane_write",
+        start=start,
+        interval=interval,
+        counts=tuple(x.count for x in nest),
+        comment=f"{tensor} to {spot}",
+        body=(Operation(fields=fields, addresses={"address": at, **bounds}),),
+    )
 
 
 def receive(site: Site, target: str, write: Sequence[Affine], output: Output) -> tuple[Spot | None, list[Strand]]:
@@ -113,7 +126,9 @@ def down_move(site: Site, tensor: str, spot: Spot) -> Task:
     if spot == EVERY:
         nest = _others(site, tensor, -1)
         subscripts = [Affine.make(0, {x.name: 1}) for x in nest]
-        runs.append((nest, address(source, subscripts, nest), address(place, subscripts, nest), _everywhere(site, nest)))
+        runs.append(
+            (nest, address(source, subscripts, nest), address(place, subscripts, nest), _everywhere(site, nest))
+        )
     else:
         others = _others(site, tensor, spot.axis)
         for piece in pieces(0, site.graph.tensors[tensor].shape[spot.axis], pes):

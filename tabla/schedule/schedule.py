@@ -23,8 +23,8 @@ from tabla.templates.template import Template
 class Schedule:
     """Everything between mapping and microcode. Cycles count from the sample's token, front latency apart.
 
-    `graph` is what was compiled, `mapped` the graph with constants as tensors (`constants` their words). `end` is the last
-    cycle of any write; `beats` and `outputs` are words-wide beats in and words out per sample.
+    `graph` is what was compiled, `mapped` the graph with constants as tensors (`constants` their words). `end`
+    is the last cycle of any write; `beats` and `outputs` are words-wide beats in and words out per sample.
     """
 
     graph: Graph
@@ -101,8 +101,8 @@ class Schedule:
         """The schedule for people and golden tests."""
         lines = [
             f"schedule {self.graph.name}: {self.template.pes} PEs, {self.format}, {self.stream_words} words a beat",
-            f"cycles {self.cycles} (period {self.period}, {self.beats} beats, ring of {self.ring_slots})"
-            f"  latency {self.latency}  bound {self.bound} ({self._binding()})",
+            f"cycles {self.cycles} (period {self.period}, {self.beats} beats, ring of {self.ring_slots})  "
+            + f"latency {self.latency}  bound {self.bound} ({self._binding()})",
         ]
         for unit, strands in self.units.items():
             lines.append(f"{unit}:")

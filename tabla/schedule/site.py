@@ -20,7 +20,8 @@ from tabla.templates.template import Template, functions, timing
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Output:
-    """What a root strand yields: the loops and the interval at which words show, first in `show`, and in which register."""
+    """What a root strand yields: the loops and the interval at which words show, first in `show`, and in which
+    register."""
 
     loops: tuple[Loop, ...]
     interval: int
@@ -53,9 +54,16 @@ class Site:
             readers[tensor] = readers.get(tensor, 0) + 1
         shifts = {s.operation.shift for s in graph.statements if isinstance(s.operation, Linear)} - {0}
         return Site(
-            graph=graph, chosen=chosen, layout=layout, template=template, format=format, regions=Regions(layout),
-            static=static_tensors(graph), readers=readers, shifts=(0, *sorted(shifts)),
-        )  # fmt: skip
+            graph=graph,
+            chosen=chosen,
+            layout=layout,
+            template=template,
+            format=format,
+            regions=Regions(layout),
+            static=static_tensors(graph),
+            readers=readers,
+            shifts=(0, *sorted(shifts)),
+        )
 
     @property
     def up(self) -> int:
@@ -105,9 +113,13 @@ class Site:
         fields: dict[str, str | int] = {"source": output.register, "to_memory": 1, "model": model}
         at = address(place, write, output.loops)
         return Strand(
-            unit="root_write", start=output.show, interval=output.interval, comment=f"{target} to root memory",
-            counts=tuple(x.count for x in output.loops), body=(Operation(fields=fields, addresses={"address": at}),),
-        )  # fmt: skip
+            unit="root_write",
+            start=output.show,
+            interval=output.interval,
+            comment=f"{target} to root memory",
+            counts=tuple(x.count for x in output.loops),
+            body=(Operation(fields=fields, addresses={"address": at}),),
+        )
 
 
 def nest_of(statement: Statement, lanes: Lanes | None, bus: str) -> tuple[tuple[Loop, ...], tuple[Loop, ...]]:
@@ -144,12 +156,18 @@ def task_of(site: Site, name: str, strands: Sequence[Strand], extras: Extras, *,
         uses.append(extras.bus_until - zero)
     span = extras.function
     return Task(
-        name=name, strands=moved, reads=tuple(reads), writes=tuple(_writes(site, moved)), ports=tuple(ports),
-        bus=(min(arrivals), max(uses)) if arrivals else None, holds=extras.holds,
+        name=name,
+        strands=moved,
+        reads=tuple(reads),
+        writes=tuple(_writes(site, moved)),
+        ports=tuple(ports),
+        bus=(min(arrivals), max(uses)) if arrivals else None,
+        holds=extras.holds,
         function=(span[0] - zero, span[1] - zero) if span else None,
         scalars=tuple(replace(s, show=s.show - zero) for s in extras.scalars),
-        produces=extras.produces, statement=statement,
-    )  # fmt: skip
+        produces=extras.produces,
+        statement=statement,
+    )
 
 
 def _slots(strands: Sequence[Strand]) -> Iterator[tuple[int, Strand, int, Operation]]:
@@ -167,9 +185,7 @@ def _reads(site: Site, strands: Sequence[Strand]) -> tuple[list[Access], list[Po
             tensor = access.key[0][0]
             if strand.unit == "root_issue" and strand.iterations == 1 and site.scalar(tensor):
                 cycle = strand.start + slot * strand.interval + timing().operand
-                ports.append(
-                    Port(tensor=tensor, strand=n, slot=slot, port=generator, cycle=cycle, access=len(reads))
-                )
+                ports.append(Port(tensor=tensor, strand=n, slot=slot, port=generator, cycle=cycle, access=len(reads)))
             reads.append(access)
     return reads, ports
 

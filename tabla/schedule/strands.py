@@ -13,7 +13,8 @@ Cycles = NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Address:
-    """``base + sum(stride * counter)``, one stride per loop level, outermost first; `window` adds the sample's offset."""
+    """``base + sum(stride * counter)``, one stride per loop level, outermost first; `window` adds the sample's
+    offset."""
 
     base: int = 0
     strides: tuple[int, ...] = ()
@@ -22,7 +23,8 @@ class Address:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Operation:
-    """One operation: symbols or numbers of its fields, and its generators. A field not named is 0 (its first choice)."""
+    """One operation: symbols or numbers of its fields, and its generators. A field not named is 0 (its first
+    choice)."""
 
     fields: Mapping[str, str | int]
     addresses: Mapping[str, Address] = field(default_factory=dict)

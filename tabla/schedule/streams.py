@@ -73,7 +73,8 @@ def load_strands(layout: Layout, stream_words: int) -> list[Strand]:
 
 
 def dump_strands(layout: Layout, template: Template) -> list[Strand]:
-    """Lanes pass their model word at the window's offset up the tree, one after the other; then the root's memory word."""
+    """Lanes pass their model word at the window's offset up the tree, one after the other; then the root's
+    memory word."""
     laws = timing()
     pes = template.pes
     up = 1 + template.tree_levels * laws.tree_level

@@ -22,7 +22,8 @@ MemoryKey = tuple[Key, bool]
 class Access:
     """One generator's words: the first and the last cycle at which each address of a place is touched.
 
-    Cycles are relative to the task, addresses to the place's base; `first` is LATE and `last` NEVER where nothing is touched.
+    Cycles are relative to the task, addresses to the place's base; `first` is LATE and `last` NEVER where
+    nothing is touched.
     """
 
     key: MemoryKey
@@ -65,9 +66,10 @@ class Port:
 class Task:
     """Strands with starts relative to the task's cycle 0.
 
-    `bus` is (first arrival, last use) of what it puts there, `holds` the scalar tensor that then stays on the bus; `wants`
-    is a scalar that must be on the bus from `wants_cycles[0]` to `wants_cycles[1]`. `function` is the span in which its function
-    results show. `after` names tasks that must come first for reasons that no memory shows.
+    `bus` is (first arrival, last use) of what it puts there, `holds` the scalar tensor that then stays on the
+    bus; `wants` is a scalar that must be on the bus from `wants_cycles[0]` to `wants_cycles[1]`. `function` is
+    the span in which its function results show. `after` names tasks that must come first for reasons that no
+    memory shows.
     """
 
     name: str
