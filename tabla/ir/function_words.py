@@ -131,7 +131,7 @@ def _sqrt(words: Words, fmt: Format) -> Applied:
     root = np.sqrt(square.astype(np.float64)).astype(np.uint64)
     one = np.uint64(1)
     # float64 has 53 bits, so the root may be one too high or too low.
-    root = np.where(root * root > square, root - one, root)
-    root = np.where((root + one) * (root + one) <= square, root + one, root)
+    root = root - (root * root > square).astype(np.uint64)
+    root = root + ((root + one) * (root + one) <= square).astype(np.uint64)
     rounded = ((root + one) >> one).astype(np.int64)
     return Applied(words=rounded, domain_errors=int(np.count_nonzero(outside)))
