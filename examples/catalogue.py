@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tabla.source import TablaError
+from tabla.training.arrays import write_npz
 
 Reals = NDArray[np.float64]
 FOLDER = Path(__file__).resolve().parent
@@ -121,7 +122,8 @@ def write(example: Example, folder: Path) -> tuple[Path, Path]:
         program, data = folder / example.program.name, folder / example.data
         if program.resolve() != example.program.resolve():
             program.write_bytes(example.program.read_bytes())
-        np.savez(data, **{name: np.asarray(array) for name, array in arrays.items()}, allow_pickle=False)
+        with data.open("wb") as file:
+            write_npz(file, arrays)
     except OSError as fault:
         raise TablaError(f"cannot write into '{folder}': {fault.strerror or fault}") from None
     return program, data

@@ -25,6 +25,11 @@ class Console:
         self.clear()
         self.out.write(text if text.endswith("\n") else text + "\n")
 
+    def verbatim(self, text: str) -> None:
+        """Output that must not change by a byte."""
+        self.clear()
+        self.out.write(text)
+
     def remark(self, text: str) -> None:
         """What helps a reader, such as a warning or the name of a file written."""
         if not self.quiet:

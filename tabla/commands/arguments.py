@@ -1,0 +1,106 @@
+"""Options that several commands share, and what they mean to the driver."""
+
+from __future__ import annotations
+
+import re
+from argparse import ArgumentParser, ArgumentTypeError, Namespace
+from collections.abc import Callable
+from pathlib import Path
+
+from tabla.options import Options
+from tabla.source import TablaError
+
+# Commands that DESIGN promises and this version does not have.
+LATER = ("synth", "build", "ranges", "preprocess", "targets", "boards")
+
+
+def definition(text: str) -> tuple[str, str]:
+    """``NAME=VALUE`` of ``-D``."""
+    name, equals, value = text.partition("=")
+    if not equals or not re.fullmatch(r"[A-Za-z_]\w*'?", name) or not value:
+        raise ArgumentTypeError(f"'{text}' is not NAME=VALUE")
+    return name, value
+
+
+def whole(low: int) -> Callable[[str], int]:
+    """A whole number of at least `low`."""
+
+    def convert(text: str) -> int:
+        try:
+            number = int(text)
+        except ValueError:
+            raise ArgumentTypeError(f"'{text}' is not a whole number") from None
+        if number < low:
+            raise ArgumentTypeError(f"{number} is less than {low}")
+        return number
+
+    return convert
+
+
+def names(text: str) -> list[str]:
+    """``A,B,C``."""
+    found = [name.strip() for name in text.split(",")]
+    if not all(found):
+        raise ArgumentTypeError(f"'{text}' is not a list of names")
+    return found
+
+
+def add_file(parser: ArgumentParser) -> None:
+    """The program."""
+    parser.add_argument("file", metavar="FILE", help="the program: model.t")
+
+
+def add_quiet(parser: ArgumentParser) -> None:
+    """Silence."""
+    parser.add_argument("-q", "--quiet", action="store_true", help="no progress, no remarks")
+
+
+def add_json(parser: ArgumentParser) -> None:
+    """Results for programs."""
+    parser.add_argument("--json", metavar="FILE", help="write the results as JSON; '-' is standard output")
+
+
+def add_build(parser: ArgumentParser) -> None:
+    """Everything that shapes the hardware or the program's meaning."""
+    array = parser.add_argument_group("the array")
+    array.add_argument("--pes", type=whole(1), metavar="N", help="processing elements, 1 to 128 (default 16)")
+    array.add_argument("--pes-per-pu", type=whole(1), metavar="N", help="of them in a tap group; a divisor of --pes")
+    array.add_argument("--sequencers", type=whole(1), metavar="N", help="instruction streams (this version: 1)")
+    array.add_argument("--stream-words", type=whole(1), metavar="S", help="words per beat, a power of two")
+    array.add_argument("--model-words", type=whole(1), metavar="N", help="depth of the model memory of each PE")
+    array.add_argument("--data-words", type=whole(1), metavar="N", help="depth of the data memory of each PE")
+    array.add_argument("--interim-words", type=whole(1), metavar="N", help="depth of the interim memory of each PE")
+    array.add_argument("--template", metavar="NAME", help="a preset (see tabla templates)")
+    array.add_argument("--templates", metavar="FILE.td", help="a file of presets of your own")
+    meaning = parser.add_argument_group("the program")
+    meaning.add_argument("--format", metavar="qI.F", help="fixed point, I counts the sign bit (default q6.10)")
+    meaning.add_argument(
+        "-D", dest="defines", action="append", type=definition, default=[], metavar="NAME=VALUE", help="set a constant"
+    )
+    meaning.add_argument("--learning-rate", metavar="MU", help="the same as -D mu=MU")
+    meaning.add_argument("--minibatch", type=whole(1), default=1, metavar="B", help="samples a step (this version: 1)")
+    meaning.add_argument(
+        "--result", dest="results", action="append", type=names, default=[], metavar="NAME", help="a value to return too"
+    )
+
+
+def build_options(arguments: Namespace) -> Options:
+    """The driver's options from parsed arguments."""
+    fields = ("pes", "pes_per_pu", "sequencers", "format", "learning_rate", "minibatch", "stream_words")
+    more = ("model_words", "data_words", "interim_words", "template", "templates")
+    return Options(
+        defines=dict(arguments.defines),
+        results=tuple(dict.fromkeys(name for group in arguments.results for name in group)),
+        **{name: getattr(arguments, name) for name in (*fields, *more)},
+    )
+
+
+def program_path(text: str) -> Path:
+    """FILE as a path; the notations that this version does not read are said to be so."""
+    name = text.partition(":")[0]
+    if name.endswith((".tc", ".py")):
+        kind = "Tensor Comprehensions (.tc)" if name.endswith(".tc") else "Tile (.py)"
+        raise TablaError(f"'{text}': {kind} cannot be read by this version", hint="write the program in TABLA (.t)")
+    if not text.endswith(".t"):
+        raise TablaError(f"'{text}' is not a TABLA program", hint="programs end in .t")
+    return Path(text)

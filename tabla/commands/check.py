@@ -1,0 +1,50 @@
+"""``tabla check``: all diagnostics, nothing written."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser, Namespace
+
+from tabla.commands.arguments import add_build, add_file, add_json, add_quiet, build_options, program_path
+from tabla.commands.console import Console
+from tabla.commands.output import write_json
+from tabla.driver import build
+from tabla.source import TablaError
+
+HELP = "say everything that is wrong with a program; write nothing"
+SCHEMA = "tabla-check-1"
+
+
+def configure(parser: ArgumentParser) -> None:
+    """Options of the command."""
+    add_file(parser)
+    add_build(parser)
+    add_json(parser)
+    add_quiet(parser)
+
+
+def _records(fault: TablaError) -> list[dict[str, object]]:
+    one = {
+        "file": fault.file,
+        "line": fault.line,
+        "column": fault.column,
+        "message": fault.message,
+        "hint": fault.hint,
+    }
+    return [one, *(record for other in fault.more for record in _records(other))]
+
+
+def run(arguments: Namespace, console: Console) -> int:
+    """The whole way to a schedule, so that a program that does not fit is told too."""
+    try:
+        made = build(program_path(arguments.file), build_options(arguments))
+        made.check()
+    except TablaError as fault:
+        if arguments.json:
+            write_json(arguments.json, {"schema": SCHEMA, "errors": _records(fault), "warnings": []}, console)
+        raise
+    if arguments.json:
+        write_json(arguments.json, {"schema": SCHEMA, "errors": [], "warnings": list(made.graph.notes)}, console)
+    for note in made.graph.notes:
+        console.remark(f"warning: {note}")
+    console.remark(f"{arguments.file}: no errors")
+    return 0

@@ -1,0 +1,44 @@
+"""``tabla gen``: Verilog, images, manifest, pictures, test bench."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser, Namespace
+from pathlib import Path
+
+from tabla.commands.arguments import add_build, add_file, add_json, add_quiet, build_options, program_path
+from tabla.commands.console import Console
+from tabla.commands.output import write_json
+from tabla.driver import STAGES, build
+
+HELP = "write the accelerator: Verilog, memory images, manifest, pictures, a test bench"
+
+
+def configure(parser: ArgumentParser) -> None:
+    """Options of the command."""
+    add_file(parser)
+    parser.add_argument("-o", "--output", metavar="FOLDER", default="build", help="where to (default build)")
+    parser.add_argument("--emit", choices=STAGES, metavar="STAGE", help=f"print a stage instead: {', '.join(STAGES)}")
+    add_build(parser)
+    add_json(parser)
+    add_quiet(parser)
+
+
+def run(arguments: Namespace, console: Console) -> int:
+    """Compile and write; with ``--emit``, print a stage and write nothing."""
+    made = build(program_path(arguments.file), build_options(arguments))
+    if arguments.emit:
+        console.result(made.emit(arguments.emit))
+        return 0
+    folder = Path(arguments.output)
+    made.check_output(folder)
+    console.progress(f"{arguments.file}: compiling")
+    for note in made.graph.notes:
+        console.remark(f"warning: {note}")
+    made.write(folder)
+    report = made.report()
+    if arguments.json:
+        write_json(arguments.json, report.as_json(), console)
+    if arguments.json != "-":
+        console.result(report.text())
+        console.result(f"written      {folder / (made.name + '.v')}")
+    return 0

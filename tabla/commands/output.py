@@ -1,0 +1,29 @@
+"""Results as files: JSON and arrays, whole or not at all."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from tabla.commands.console import Console
+from tabla.report.folder import replaced_file
+from tabla.training.arrays import Reals, write_npz
+
+
+def write_json(where: str, content: Mapping[str, Any], console: Console) -> None:
+    """JSON to a file, or to standard output for ``-``."""
+    text = json.dumps(content, indent=2) + "\n"
+    if where == "-":
+        console.result(text)
+        return
+    with replaced_file(Path(where)) as path:
+        path.write_text(text, encoding="utf-8", newline="\n")
+
+
+def write_arrays(where: str, arrays: Mapping[str, Reals], console: Console) -> None:
+    """Real arrays under the program's names, as ``.npz``."""
+    with replaced_file(Path(where)) as path, path.open("wb") as file:
+        write_npz(file, arrays)
+    console.remark(f"written      {where}")

@@ -1,0 +1,54 @@
+"""``tabla sim``: the same arrays as ``tabla eval``, from the simulated accelerator."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser, Namespace
+from pathlib import Path
+
+from tabla.commands.arguments import add_build, add_file, add_json, add_quiet, build_options, program_path, whole
+from tabla.commands.console import Console
+from tabla.commands.output import write_arrays, write_json
+from tabla.driver import build
+from tabla.simulation import ENGINES
+from tabla.training.arrays import read_arrays
+
+HELP = "run the accelerator in simulation on given samples"
+SCHEMA = "tabla-sim-1"
+
+
+def configure(parser: ArgumentParser) -> None:
+    """Options of the command."""
+    add_file(parser)
+    parser.add_argument("--inputs", metavar="FILE.npz", required=True, help="inputs, labels, initial models by name")
+    parser.add_argument("-o", "--output", metavar="FILE.npz", required=True, help="models after the last step, results")
+    parser.add_argument("--engine", choices=ENGINES, metavar="NAME", help=f"one of {', '.join(ENGINES)}")
+    parser.add_argument("--samples", type=whole(1), metavar="N", help="only the first N samples")
+    add_build(parser)
+    add_json(parser)
+    add_quiet(parser)
+
+
+def run(arguments: Namespace, console: Console) -> int:
+    """Simulate, write the arrays, say the cycles."""
+    made = build(program_path(arguments.file), build_options(arguments))
+    for note in made.graph.notes:
+        console.remark(f"warning: {note}")
+    console.progress(f"{arguments.file}: simulating")
+    arrays = read_arrays(Path(arguments.inputs))
+    done = made.simulate(arrays, engine=arguments.engine, samples=arguments.samples)
+    write_arrays(arguments.output, done.arrays, console)
+    if arguments.json:
+        content = {
+            "schema": SCHEMA,
+            "engine": done.engine,
+            "samples": done.samples,
+            "cycles": {"predicted": done.cycles_predicted, "simulated": done.cycles_simulated},
+            "latency": {"predicted": done.latency_predicted, "simulated": done.latency_simulated},
+            "lane_overflows": done.counters.lane_overflows,
+            "root_overflows": done.counters.root_overflows,
+            "domain_errors": done.counters.domain_errors,
+        }
+        write_json(arguments.json, content, console)
+    if arguments.json != "-":
+        console.result(done.text())
+    return 0

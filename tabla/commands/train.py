@@ -1,0 +1,64 @@
+"""``tabla train``: learns on the simulated accelerator."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser, Namespace
+from pathlib import Path
+
+from tabla.commands.arguments import add_build, add_file, add_json, add_quiet, build_options, program_path, whole
+from tabla.commands.console import Console
+from tabla.commands.output import write_arrays, write_json
+from tabla.driver import build
+from tabla.simulation import ENGINES
+from tabla.training.arrays import read_arrays
+from tabla.training.metrics import NAMES
+
+HELP = "learn on the simulated accelerator; loss curve, float64 beside it"
+
+
+def configure(parser: ArgumentParser) -> None:
+    """Options of the command."""
+    add_file(parser)
+    parser.add_argument("--data", metavar="FILE", required=True, help="samples: .npz, or .csv with a header")
+    parser.add_argument("--epochs", type=whole(1), default=10, metavar="N", help="passes over the data (default 10)")
+    parser.add_argument("--predict", metavar="NAME", help="the value to hold against the label")
+    parser.add_argument("--metric", choices=NAMES, metavar="NAME", help=f"one of {', '.join(NAMES)}")
+    start = parser.add_mutually_exclusive_group()
+    start.add_argument("--weights", metavar="FILE.npz", help="models to start from")
+    start.add_argument("--seed", type=whole(0), default=0, metavar="S", help="random models to start from (default 0)")
+    parser.add_argument("-o", "--output", metavar="FILE.npz", help="write the models at the end")
+    parser.add_argument("--engine", choices=ENGINES, metavar="NAME", help=f"one of {', '.join(ENGINES)}")
+    parser.add_argument("--samples", type=whole(1), metavar="N", help="only the first N samples")
+    parser.add_argument("--strict", action="store_true", help="exit 1 on overflow, domain error or zero update")
+    add_build(parser)
+    add_json(parser)
+    add_quiet(parser)
+
+
+def run(arguments: Namespace, console: Console) -> int:
+    """Train, tell, write the models."""
+    made = build(program_path(arguments.file), build_options(arguments))
+    for note in made.graph.notes:
+        console.remark(f"warning: {note}")
+    console.progress(f"{arguments.file}: compiling")
+    training = made.train(
+        arguments.data,
+        epochs=arguments.epochs,
+        predict=arguments.predict,
+        metric=arguments.metric,
+        weights=read_arrays(Path(arguments.weights)) if arguments.weights else None,
+        seed=arguments.seed,
+        engine=arguments.engine,
+        samples=arguments.samples,
+        report=lambda progress: console.progress(str(progress)),
+    )
+    if arguments.output:
+        write_arrays(arguments.output, training.models, console)
+    if arguments.json:
+        write_json(arguments.json, training.as_json(), console)
+    if arguments.json != "-":
+        console.result(training.text(unicode=console.unicode))
+    if arguments.strict and not training.events.clean:
+        console.fault("error: --strict: the counters are not all zero\nhint: give more bits with --format, or scale the data")
+        return 1
+    return 0

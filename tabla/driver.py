@@ -1,0 +1,143 @@
+"""From a program to a build, and what can be done with it. Read this file first.
+
+``compile("model.t", pes=16)`` goes the whole way; :func:`build` stops at the graph, and the rest is made when it is
+asked for: text -> tree -> graph -> passes -> schedule -> program -> Verilog.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from tabla.ir.format import Format
+from tabla.ir.graph import Graph
+from tabla.lang.tabla import parse
+from tabla.lang.tabla.program import Program
+from tabla.lang.tabla.text import program_text
+from tabla.lower.tabla import lower
+from tabla.options import Options
+from tabla.program.image import Image
+from tabla.schedule.schedule import Schedule
+from tabla.source import Source, TablaError
+from tabla.templates.template import Template
+
+if TYPE_CHECKING:
+    from tabla.report.figures import BuildReport
+    from tabla.runs import Simulation
+    from tabla.training.record import Training
+
+STAGES = ("ast", "graph", "mapping", "schedule", "program")
+
+
+def compile(source: str | Path, **options: Any) -> Build:
+    """Compile a ``.t`` file for the array that `options` (the fields of `Options`) describe. Raises `TablaError`."""
+    made = build(Path(source), Options(**options))
+    made.check()
+    return made
+
+
+def build(path: Path, options: Options) -> Build:
+    """Read, check and lower a program; the schedule is made when it is needed."""
+    program = parse(Source.from_path(path), options.all_defines)
+    template = options.chosen_template()
+    number = Format(integer=template.integer_bits, fraction=template.fraction_bits)
+    made = lower(program, number_format=number, results=options.results, name=path.stem)
+    return Build(
+        name=path.stem, options=options, program=program, template=template, format=number, graph=made
+    )
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Build:
+    """A program with everything that is made of it; each stage once, when it is first asked for."""
+
+    name: str
+    options: Options
+    program: Program = field(repr=False)
+    template: Template
+    format: Format
+    graph: Graph = field(repr=False)
+
+    @cached_property
+    def schedule(self) -> Schedule:
+        """When every unit does what, checked. A program that does not fit is a `TablaError`."""
+        from tabla.schedule.build import schedule_graph
+
+        return schedule_graph(self.graph, self.template, self.format)
+
+    @cached_property
+    def image(self) -> Image:
+        """Microcode and parameters."""
+        from tabla.program.encode import encode
+
+        return encode(self.schedule)
+
+    def check(self) -> None:
+        """Go all the way to the program, for its faults."""
+        _ = self.image
+
+    def emit(self, stage: str) -> str:
+        """A stage as text: one of `STAGES`."""
+        match stage:
+            case "ast":
+                return program_text(self.program)
+            case "graph":
+                from tabla.ir.text import graph_text
+
+                return graph_text(self.graph)
+            case "mapping":
+                return self.schedule.mapping_text()
+            case "schedule":
+                return self.schedule.text()
+            case "program":
+                from tabla.program.decode import disassemble
+
+                return disassemble(self.image)
+            case _:
+                raise TablaError(f"there is no stage '{stage}'", hint=f"the stages are {', '.join(STAGES)}")
+
+    def evaluate(
+        self, inputs: Mapping[str, ArrayLike], *, float64: bool = False, samples: int | None = None
+    ) -> dict[str, NDArray[np.float64]]:
+        """What the program means: models after the last sample, and its results, as real numbers."""
+        from tabla.runs import evaluate
+
+        return evaluate(self, inputs, float64=float64, samples=samples)
+
+    def simulate(
+        self, inputs: Mapping[str, ArrayLike], *, engine: str | None = None, samples: int | None = None
+    ) -> Simulation:
+        """The same on the simulated accelerator, with cycles counted."""
+        from tabla.runs import simulate
+
+        return simulate(self, inputs, engine=engine, samples=samples)
+
+    def train(self, data: Mapping[str, ArrayLike] | str | Path, *, epochs: int = 10, **options: Any) -> Training:
+        """Learn on the simulated accelerator; `options` as in :func:`tabla.runs.train`."""
+        from tabla.runs import train
+
+        return train(self, data, epochs=epochs, **options)
+
+    def report(self) -> BuildReport:
+        """Cycles, bound, words: what ``tabla gen`` prints and the manifest holds."""
+        from tabla.report.figures import figures
+
+        return figures(self.schedule)
+
+    def check_output(self, folder: str | Path) -> None:
+        """Refuse early what `write` would refuse at its end."""
+        from tabla.report.folder import check_replaceable
+
+        check_replaceable(Path(folder))
+
+    def write(self, folder: str | Path = "build") -> Path:
+        """Write the output folder of ``tabla gen``, whole or not at all; returns it."""
+        from tabla.artifacts import write
+
+        return write(self, Path(folder))

@@ -1,0 +1,102 @@
+"""What a user may ask of a build, whatever way it is asked: keywords in Python, options on the command line."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from tabla.ir.format import Format
+from tabla.source import TablaError
+from tabla.templates.template import Template, pes_per_pu_for, presets
+
+DEFAULT_PES = 16
+DEEPEST = 1 << 16
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Options:
+    """The options of DESIGN section 7; None means what the tool or the template picks.
+
+    `defines` are the ``-D`` options; `results` the values to return beside the models.
+    """
+
+    pes: int | None = None
+    pes_per_pu: int | None = None
+    sequencers: int | None = None
+    format: str | None = None
+    defines: Mapping[str, str] = field(default_factory=dict)
+    learning_rate: str | None = None
+    minibatch: int = 1
+    results: tuple[str, ...] = ()
+    stream_words: int | None = None
+    model_words: int | None = None
+    data_words: int | None = None
+    interim_words: int | None = None
+    template: str | None = None
+    templates: str | None = None
+
+    def __post_init__(self) -> None:
+        if self.minibatch != 1:
+            raise TablaError(
+                f"a minibatch of {self.minibatch} is not in this version",
+                hint="leave --minibatch out: a step is taken after every sample",
+            )
+        if self.templates is not None and self.template is None:
+            raise TablaError("--templates names a file of presets, but no preset", hint="add --template NAME")
+        for name in ("model_words", "data_words", "interim_words"):
+            words = getattr(self, name)
+            if words is not None and not 1 <= words <= DEEPEST:
+                raise TablaError(
+                    f"--{name.replace('_', '-')} {words} is not a memory depth", hint=f"use 1 to {DEEPEST} words"
+                )
+        if self.stream_words is not None and self.stream_words < 1:
+            raise TablaError(f"{self.stream_words} stream words a beat are not supported", hint="use 1, 2, 4, ... 128")
+
+    @property
+    def all_defines(self) -> dict[str, str]:
+        """``-D`` and the learning rate, which is the constant ``mu`` of a ``.t`` file."""
+        rate = {} if self.learning_rate is None else {"mu": self.learning_rate}
+        return {**self.defines, **rate}
+
+    def chosen_template(self) -> Template:
+        """The preset, ours or the user's, with every option on top."""
+        preset = self._preset()
+        pes = self.pes if self.pes is not None else preset.pes if self.template else DEFAULT_PES
+        per_pu = self.pes_per_pu
+        if per_pu is None:
+            kept = self.template is not None and self.pes is None
+            per_pu = preset.pes_per_pu if kept else pes_per_pu_for(pes) if 1 <= pes <= 128 else 1
+        asked = {
+            name: value
+            for name in ("sequencers", "stream_words", "model_words", "data_words", "interim_words")
+            if (value := getattr(self, name)) is not None
+        }
+        name = self.template or f"Pe{pes}"
+        number = self.chosen_format(preset)
+        return replace(
+            preset,
+            name=name,
+            pes=pes,
+            pes_per_pu=per_pu,
+            integer_bits=number.integer,
+            fraction_bits=number.fraction,
+            **asked,
+        )
+
+    def _preset(self) -> Template:
+        if self.template is None:
+            return presets()["Pe1"]
+        if self.templates is not None and not Path(self.templates).is_file():
+            raise TablaError(f"cannot read '{self.templates}': no such file", hint="check the path")
+        known = presets(self.templates)
+        if self.template not in known:
+            raise TablaError(f"unknown template '{self.template}'", hint=f"there are {', '.join(sorted(known))}")
+        return known[self.template]
+
+    def chosen_format(self, preset: Template | None = None) -> Format:
+        """The number format: the option's, else the preset's."""
+        if self.format is not None:
+            return Format.parse(self.format)
+        preset = preset or self._preset()
+        return Format(integer=preset.integer_bits, fraction=preset.fraction_bits)

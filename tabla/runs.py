@@ -1,0 +1,281 @@
+"""Evaluating, simulating and training a build: arrays of real numbers in, arrays and figures out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from tabla.ir.evaluate import FixedPlan
+from tabla.ir.evaluate_float import FloatPlan
+from tabla.ir.graph import Graph
+from tabla.ir.words import to_real, to_words
+from tabla.lower.tabla import lower
+from tabla.sim.machine import Counters
+from tabla.simulation import Session, default_engine, session
+from tabla.source import TablaError
+from tabla.training.arrays import (
+    Arrays,
+    Reals,
+    Samples,
+    initial_models,
+    read_arrays,
+    refuse_strangers,
+    stack_samples,
+    take_models,
+)
+from tabla.training.measure import Measure
+from tabla.training.prediction import Prediction, default_prediction, named_prediction
+from tabla.training.record import Training, comparison
+from tabla.training.session import Outcome, Report, events, learn
+
+if TYPE_CHECKING:
+    from tabla.driver import Build
+
+Words = NDArray[np.int64]
+
+
+def _silent(_: object) -> None:
+    """Progress that nobody watches."""
+
+
+def shapes_of(graph: Graph, *roles: str) -> dict[str, tuple[int, ...]]:
+    """Tensors of some roles with their shapes, in the order of the text."""
+    return {t.name: t.shape for t in graph.tensors.values() if t.role in roles}
+
+
+def _samples(build: Build, arrays: Arrays, first: int | None) -> Samples:
+    """The inputs and labels, with zeros for those that the program declares and never reads."""
+    read = {r.tensor for s in build.graph.statements for r in s.reads} | {t for _, t in build.graph.results}
+    shapes = shapes_of(build.graph, "input", "label")
+    given = {name: shape for name, shape in shapes.items() if name in read or name in arrays}
+    samples = stack_samples(arrays, given)
+    count = min(samples.count, first) if first else samples.count
+    found = {name: array[:count] for name, array in samples.arrays.items()}
+    found |= {name: np.zeros((count, *shape)) for name, shape in shapes.items() if name not in given}
+    return Samples(arrays=found, count=count, stacked=samples.stacked)
+
+
+def _inputs(build: Build, inputs: Mapping[str, ArrayLike], first: int | None) -> tuple[Samples, dict[str, Reals]]:
+    """Samples and initial models from one set of arrays."""
+    arrays = {name: np.asarray(array) for name, array in inputs.items()}
+    refuse_strangers(arrays, shapes_of(build.graph, "input", "label", "model"), "the input")
+    models = take_models(arrays, shapes_of(build.graph, "model"), "the input")
+    return _samples(build, arrays, first), models
+
+
+def _words(build: Build, arrays: Arrays) -> dict[str, Words]:
+    return {name: to_words(array, build.format, name) for name, array in arrays.items()}
+
+
+def _returned(build: Build, models: Arrays, results: Arrays, *, stacked: bool) -> dict[str, Reals]:
+    """Models after the last step with the results of the last step; of an inference program, those of every sample."""
+    every = stacked and not build.graph.updates
+    return {**models, **{name: array if every else array[-1] for name, array in results.items()}}
+
+
+def evaluate(
+    build: Build, inputs: Mapping[str, ArrayLike], *, float64: bool, samples: int | None = None
+) -> dict[str, Reals]:
+    """The graph's own meaning, in words of the format or in float64."""
+    data, models = _inputs(build, inputs, samples)
+    graph = build.graph
+    keep = [tensor for _, tensor in graph.results]
+    if float64:
+        real = FloatPlan.of(graph)
+        real.load(models)
+        ran = real.run(data.arrays, keep, data.count)
+        after, kept = dict(ran.models), dict(ran.kept)
+    else:
+        fixed = FixedPlan.of(graph, build.format)
+        fixed.load(_words(build, models))
+        words = fixed.run(_words(build, data.arrays), keep, data.count)
+        after = {name: to_real(array, build.format) for name, array in words.models.items()}
+        kept = {name: to_real(array, build.format) for name, array in words.kept.items()}
+    results = {shown: kept[tensor] for shown, tensor in graph.results}
+    return _returned(build, after, results, stacked=data.stacked)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Simulation:
+    """What the simulated accelerator gave: arrays by name, and cycles counted beside those predicted."""
+
+    engine: str
+    samples: int
+    arrays: Mapping[str, Reals] = field(repr=False)
+    cycles_predicted: int
+    cycles_simulated: int
+    latency_predicted: int
+    latency_simulated: int
+    counters: Counters
+
+    def text(self) -> str:
+        """For people."""
+        counters = self.counters
+        return "\n".join(
+            [
+                f"{self.samples} samples on engine {self.engine}; every word as in the fixed-point evaluation",
+                comparison("cycles per sample", self.cycles_predicted, self.cycles_simulated),
+                comparison("latency", self.latency_predicted, self.latency_simulated),
+                f"{'overflows':<24}{counters.lane_overflows + counters.root_overflows}",
+                f"{'domain errors':<24}{counters.domain_errors}",
+            ]
+        )
+
+
+def simulate(
+    build: Build, inputs: Mapping[str, ArrayLike], *, engine: str | None = None, samples: int | None = None
+) -> Simulation:
+    """The same as `evaluate`, by the accelerator. A word that differs from the evaluation is a fault of ours."""
+    data, models = _inputs(build, inputs, samples)
+    engine = engine or default_engine()
+    model_words, sample_words = _words(build, models), _words(build, data.arrays)
+    with session(build.schedule, build.image, engine) as machine:
+        machine.load(model_words)
+        results = machine.run(sample_words, data.count)
+        after = {**model_words, **machine.models()}
+        _agree(build, model_words, sample_words, data.count, after, results)
+        real = {name: to_real(array, build.format) for name, array in after.items()}
+        shown = {name: to_real(array, build.format) for name, array in results.items()}
+        return Simulation(
+            engine=engine,
+            samples=data.count,
+            arrays=_returned(build, real, shown, stacked=data.stacked),
+            cycles_predicted=build.schedule.cycles,
+            cycles_simulated=machine.cycles,
+            latency_predicted=build.schedule.latency,
+            latency_simulated=machine.latency,
+            counters=machine.counters,
+        )
+
+
+def _agree(
+    build: Build,
+    models: Mapping[str, Words],
+    samples: Mapping[str, Words],
+    count: int,
+    after: Mapping[str, Words],
+    results: Mapping[str, Words],
+) -> None:
+    """Every word of the machine against the fixed-point evaluation."""
+    plan = FixedPlan.of(build.graph, build.format)
+    plan.load(models)
+    expected = plan.run(samples, [tensor for _, tensor in build.graph.results], count)
+    for name, array in expected.models.items():
+        assert np.array_equal(after[name], array), f"model {name} differs from the fixed-point evaluation"
+    for shown, tensor in build.graph.results:
+        assert np.array_equal(results[shown], expected.kept[tensor]), f"result {shown} differs from the evaluation"
+
+
+def train(
+    build: Build,
+    data: Mapping[str, ArrayLike] | str | Path,
+    *,
+    epochs: int,
+    predict: str | None = None,
+    metric: str | None = None,
+    weights: Mapping[str, ArrayLike] | None = None,
+    seed: int = 0,
+    engine: str | None = None,
+    samples: int | None = None,
+    report: Report | Callable[[object], None] = _silent,
+) -> Training:
+    """Learn from `data` on the simulated accelerator, with float64 taking the same steps beside it.
+
+    `predict` names the value to hold against the label (default: the one that the program compares with it), `metric`
+    one of `training.metrics.NAMES`. The models start from `weights`, else from `seed`. An inference program learns
+    nothing: it works through the data once, with `weights`.
+    """
+    graph, engine = build.graph, engine or default_engine()
+    arrays = read_arrays(Path(data)) if isinstance(data, (str, Path)) else {n: np.asarray(a) for n, a in data.items()}
+    refuse_strangers(arrays, shapes_of(graph, "input", "label"), "the data")
+    found = _samples(build, arrays, samples)
+    shapes = shapes_of(graph, "model")
+    if weights is None:
+        if shapes and not graph.updates:
+            raise TablaError(
+                f"'{build.name}.t' has no gradient, so it learns nothing", hint="give its models with --weights"
+            )
+        models = initial_models(shapes, seed)
+    else:
+        given = {name: np.asarray(array, dtype=np.float64) for name, array in weights.items()}
+        models = take_models(given, shapes, "the weights")
+    words = _words(build, found.arrays)
+    measured, prediction = _prediction(build, predict)
+    missing = shapes_of(graph, "label").keys() & {prediction.label} - arrays.keys()
+    if missing:
+        raise TablaError(f"the data has no label '{prediction.label}' to measure against")
+    measure = Measure.of(measured, prediction, build.format, metric=metric, samples=found.arrays, words=words)
+    model_words = _words(build, models)
+    with session(build.schedule, build.image, engine) as machine:
+        if graph.updates:
+            outcome = learn(
+                graph,
+                machine,
+                measure,
+                models=models,
+                words=model_words,
+                epochs=epochs,
+                samples=found.count,
+                report=report,
+            )
+        else:
+            epochs = 0
+            outcome = _inference(build, machine, measure, models, model_words)
+        return Training(
+            name=build.name,
+            engine=f"engine {engine}",
+            format=str(build.format),
+            pes=build.template.pes,
+            samples=found.count,
+            epochs=epochs,
+            prediction=prediction,
+            loss=measure.loss,
+            metric=measure.metric,
+            machine=outcome.machine,
+            reference=outcome.reference,
+            cycles_predicted=build.schedule.cycles,
+            cycles_simulated=outcome.cycles[-1] if outcome.cycles else 0,
+            latency_predicted=build.schedule.latency,
+            latency_simulated=outcome.latency,
+            events=events(graph, outcome.counts),
+            models={name: to_real(array, build.format) for name, array in outcome.words.items()},
+            words=outcome.words,
+        )
+
+
+def _prediction(build: Build, predict: str | None) -> tuple[Graph, Prediction]:
+    """What to measure, and a graph that has it."""
+    labels = list(shapes_of(build.graph, "label"))
+    if predict is not None:
+        names = tuple(dict.fromkeys((*build.options.results, predict)))
+        graph = lower(build.program, number_format=build.format, results=names, name=build.name)
+        return graph, named_prediction(graph, predict, labels)
+    if not build.graph.updates and len(build.graph.results) == 1 and labels:
+        return build.graph, named_prediction(build.graph, build.graph.results[0][0], labels)
+    return build.graph, default_prediction(build.graph)
+
+
+def _inference(
+    build: Build, machine: Session, measure: Measure, models: Arrays, words: Mapping[str, Words]
+) -> Outcome:
+    """One pass over the data without learning."""
+    machine.load(words)
+    results = machine.run(measure.words)
+    count = len(measure.labels)
+    _agree(build, words, measure.words, count, words, results)
+    plan = FixedPlan.of(build.graph, build.format)
+    plan.load(words)
+    counts = plan.run(measure.words, count=count).counts
+    return Outcome(
+        machine=(measure.of_words(words),),
+        reference=(measure.of_reals(models),),
+        words=words,
+        counts=counts,
+        cycles=(machine.cycles,),
+        latency=machine.latency,
+    )

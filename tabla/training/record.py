@@ -1,0 +1,133 @@
+"""What a training run gave, as a record, as text and as JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tabla.training.arrays import Reals
+from tabla.training.curve import curve
+from tabla.training.measure import Score
+from tabla.training.metrics import Metric
+from tabla.training.prediction import Prediction
+
+SCHEMA = "tabla-train-1"
+
+
+def comparison(what: str, predicted: int, simulated: int) -> str:
+    """A line that says whether a prediction came true."""
+    if not simulated:  # a single sample has no steady state
+        return f"{what:<24}{predicted} predicted"
+    sign = "=" if predicted == simulated else "IS NOT"
+    return f"{what:<24}{predicted} predicted {sign} {simulated} simulated"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Events:
+    """What went on inside, over the whole run. `where` names the values that saturated or left a domain."""
+
+    overflows: int
+    domain_errors: int
+    updates: int
+    zero_updates: int
+    where: tuple[str, ...] = ()
+
+    @property
+    def clean(self) -> bool:
+        """Whether ``--strict`` is content."""
+        return not (self.overflows or self.domain_errors or self.zero_updates)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Training:
+    """A finished run. Scores begin with the initial models (epoch 0); `reference` are those of float64."""
+
+    name: str
+    engine: str
+    format: str
+    pes: int
+    samples: int
+    epochs: int
+    prediction: Prediction
+    loss: Metric
+    metric: Metric
+    machine: tuple[Score, ...]
+    reference: tuple[Score, ...]
+    cycles_predicted: int
+    cycles_simulated: int
+    latency_predicted: int
+    latency_simulated: int
+    events: Events
+    models: Mapping[str, Reals] = field(repr=False)
+    words: Mapping[str, NDArray[np.int64]] = field(repr=False)
+
+    @property
+    def agrees(self) -> bool:
+        """Within one percentage point of a share, or 2 % of the loss, of the float64 reference."""
+        ours, theirs = self.machine[-1], self.reference[-1]
+        if self.metric.percent:
+            return abs(ours.metric - theirs.metric) <= 0.01
+        return abs(ours.loss - theirs.loss) <= 0.02 * abs(theirs.loss)
+
+    def text(self, *, unicode: bool) -> str:
+        """For people."""
+        residual = self.prediction.residual
+        what = f"label {self.prediction.label}" if residual else f"{self.prediction.name} against {self.prediction.label}"
+        head = f"{self.name}: {self.samples} samples, {self.epochs} epochs, {self.pes} PEs, {self.format}, {self.engine}"
+        lines = [head]
+        if self.epochs:
+            lines += ["", f"  {self.loss.name} of {what}, after each epoch"]
+            lines += [curve([s.loss for s in self.machine], [s.loss for s in self.reference], unicode=unicode), ""]
+        lines.append(f"{'':<24}{'accelerator':>14}{'float64':>14}")
+        rows = [(self.loss, "loss")] if self.loss is self.metric else [(self.loss, "loss"), (self.metric, "metric")]
+        for metric, kind in rows:
+            pairs = [(self.machine[0], self.reference[0], " at first"), (self.machine[-1], self.reference[-1], "")]
+            for ours, theirs, when in pairs[-1:] if not self.epochs else pairs:
+                values = [metric.show(getattr(score, kind)) for score in (ours, theirs)]
+                lines.append(f"{metric.name + when:<24}{values[0]:>14}{values[1]:>14}")
+        lines += ["", comparison("cycles per sample", self.cycles_predicted, self.cycles_simulated)]
+        lines.append(comparison("latency", self.latency_predicted, self.latency_simulated))
+        lines += self._events()
+        return "\n".join(lines)
+
+    def _events(self) -> list[str]:
+        where = f" ({', '.join(self.events.where)})" if self.events.where else ""
+        lines = [
+            f"{'overflows':<24}{self.events.overflows}{where}",
+            f"{'domain errors':<24}{self.events.domain_errors}",
+        ]
+        if self.events.updates:
+            share = 100 * self.events.zero_updates / self.events.updates
+            lines.append(
+                f"{'zero updates':<24}{self.events.zero_updates} of {self.events.updates} ({share:.2f} %)"
+                " steps too small for the format"
+            )
+        return lines
+
+    def as_json(self) -> dict[str, Any]:
+        """For programs."""
+        return {
+            "schema": SCHEMA,
+            "name": self.name,
+            "engine": self.engine,
+            "format": self.format,
+            "pes": self.pes,
+            "samples": self.samples,
+            "epochs": self.epochs,
+            "predict": self.prediction.name,
+            "label": self.prediction.label,
+            "loss": self.loss.name,
+            "metric": self.metric.name,
+            "accelerator": [{"loss": s.loss, "metric": s.metric} for s in self.machine],
+            "float64": [{"loss": s.loss, "metric": s.metric} for s in self.reference],
+            "cycles": {"predicted": self.cycles_predicted, "simulated": self.cycles_simulated},
+            "latency": {"predicted": self.latency_predicted, "simulated": self.latency_simulated},
+            "overflows": self.events.overflows,
+            "domain_errors": self.events.domain_errors,
+            "updates": self.events.updates,
+            "zero_updates": self.events.zero_updates,
+        }
