@@ -30,7 +30,7 @@ def record_text(record: Record) -> str:
     """One class or def, without the word before it."""
     parts = [record.name_text()]
     if record.template_arguments:
-        parts.append(f"<{', '.join(_field(record.fields[name]) for name in record.template_arguments)}>")
+        parts.append(f"<{', '.join([_field(record.fields[name]) for name in record.template_arguments])}>")
     parts.append(" {")
     if record.parents:
         parts.append("\t// " + " ".join(parent.name_text() for parent in record.parents))

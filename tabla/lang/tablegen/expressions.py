@@ -184,7 +184,10 @@ class Expressions:
             if not class_.fields[name].value.is_complete():
                 raise self.missing_argument(name, index, "parent class", class_, node.at)
         previous, self.keeper.current = self.keeper.current, node.at
-        value = self.pool.unique(ClassInstance, class_, *arguments).fold(self.pool)
+        instance = self.pool.unique(ClassInstance, class_, *arguments)
+        if instance.at is None:
+            instance.at = node.at
+        value = instance.fold(self.pool)
         self.keeper.current = previous
         return value
 

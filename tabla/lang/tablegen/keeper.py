@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
@@ -15,20 +15,34 @@ from tabla.lang.tablegen.types import INT
 from tabla.lang.tablegen.values import Value
 from tabla.source import Label, TablaError
 
-# A chain this long is taken for one without an end. Real descriptions stay below a hundred.
-MAX_INSTANTIATION_DEPTH = 1000
+# A chain this long is taken for one without an end: real descriptions stay below a hundred, and the reference
+# tool runs out of machine stack before ten thousand.
+MAX_INSTANTIATION_DEPTH = 6000
 
 # Of a long chain only the ends say something.
 _SHOWN_OF_A_CHAIN = 8
 
 
+# Longer arguments are cut in notes.
+_SHOWN_OF_A_NAME = 60
+
+
 @dataclass(frozen=True, slots=True)
 class Instantiation:
-    """One step of the chain of instantiations: what, and the token of the statement that asked."""
+    """One step of the chain of instantiations: what, and the token where it is written."""
 
     kind: str
-    name: str
+    name: str | Callable[[], str]
     at: int
+
+    def note(self, positions: Positions) -> str:
+        """The step as a line of a message."""
+        return f"while instantiating {self.kind} {self.name_text()} at {positions.place(self.at)}"
+
+    def name_text(self) -> str:
+        """The name, cut if it is long; an instantiation says its name only when somebody asks."""
+        name = self.name if isinstance(self.name, str) else self.name()
+        return name if len(name) <= _SHOWN_OF_A_NAME else f"{name[:_SHOWN_OF_A_NAME]}..."
 
 
 class RecordKeeper:
@@ -88,12 +102,12 @@ class RecordKeeper:
             raise self.fault("assertion failed", assertion.at, notes=[text])
 
     @contextmanager
-    def instantiating(self, kind: str, name: str, at: int | None = None) -> Iterator[None]:
+    def instantiating(self, kind: str, name: str | Callable[[], str], at: int | None = None) -> Iterator[None]:
         """Faults inside name this step; a chain without an end is a fault."""
         self._chain.append(Instantiation(kind, name, self.current if at is None else at))
         if len(self._chain) > MAX_INSTANTIATION_DEPTH:
             fault = self.fault(
-                f"{kind} '{name}' is instantiated without an end",
+                f"{kind} '{self._chain[-1].name_text()}' is instantiated without an end",
                 self._chain[0].at,
                 hint="give the recursion an end, with !if or !cond around the next step",
             )
@@ -107,10 +121,7 @@ class RecordKeeper:
 
     def chain_notes(self) -> list[str]:
         """The chain of instantiations, innermost first."""
-        chain = [
-            f"while instantiating {step.kind} {step.name} at {self.positions.place(step.at)}"
-            for step in reversed(self._chain)
-        ]
+        chain = [step.note(self.positions) for step in reversed(self._chain)]
         if len(chain) > _SHOWN_OF_A_CHAIN:
             half = _SHOWN_OF_A_CHAIN // 2
             chain[half:-half] = [f"... {len(chain) - 2 * half} more ..."]

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from tabla.lang.tablegen.references import VariableBit
 from tabla.lang.tablegen.types import BIT, DAG, INT, STRING, BitsType, ListType, Type
-from tabla.lang.tablegen.values import TypedValue, UnsetValue, Value
+from tabla.lang.tablegen.values import TypedValue, UnsetValue, Value, all_complete, all_concrete
 
 if TYPE_CHECKING:
     from tabla.lang.tablegen.pool import Pool
@@ -104,10 +104,10 @@ class BitsValue(TypedValue):
         return pool.bits([self.bits[index] for index in indices])
 
     def is_complete(self) -> bool:
-        return all(bit.is_complete() for bit in self.bits)
+        return all_complete(self.bits)
 
     def is_concrete(self) -> bool:
-        return all(bit.is_concrete() for bit in self.bits)
+        return all_concrete(self.bits)
 
 
 class IntValue(TypedValue):
@@ -225,10 +225,10 @@ class ListValue(TypedValue):
         return pool.list([self.items[index] for index in indices], self.type.element)
 
     def is_complete(self) -> bool:
-        return all(item.is_complete() for item in self.items)
+        return all_complete(self.items)
 
     def is_concrete(self) -> bool:
-        return all(item.is_concrete() for item in self.items)
+        return all_concrete(self.items)
 
 
 class DagValue(TypedValue):
@@ -263,4 +263,4 @@ class DagValue(TypedValue):
         return resolver.pool.dag(self.operator.resolve(resolver), self.name, arguments, self.names)
 
     def is_concrete(self) -> bool:
-        return self.operator.is_concrete() and all(argument.is_concrete() for argument in self.arguments)
+        return self.operator.is_concrete() and all_concrete(self.arguments)

@@ -37,7 +37,7 @@ class NewerOperation(PendingValue):
 
     def text(self) -> str:
         wanted = f"<{self.wanted}>" if self.wanted is not None else ""
-        return f"!{self.operator}{wanted}({', '.join(operand.text() for operand in self.operands)})"
+        return f"!{self.operator}{wanted}({', '.join([operand.text() for operand in self.operands])})"
 
     def resolve(self, resolver: Resolver) -> Value:
         operands = [operand.resolve(resolver) for operand in self.operands]

@@ -8,7 +8,7 @@ from tabla.lang.tablegen.literals import IntValue, ListValue
 from tabla.lang.tablegen.references import RecordReference
 from tabla.lang.tablegen.resolvers import MapResolver, ShadowResolver
 from tabla.lang.tablegen.types import INT, RecordType, Type
-from tabla.lang.tablegen.values import PendingValue, TypedValue, Value
+from tabla.lang.tablegen.values import PendingValue, TypedValue, Value, all_complete, all_concrete
 
 if TYPE_CHECKING:
     from tabla.lang.tablegen.pool import Pool
@@ -43,10 +43,10 @@ class CondOperation(_AlwaysByBit):
         return f"!cond({', '.join(clauses)})"
 
     def is_complete(self) -> bool:
-        return all(one.is_complete() for one in self.conditions) and all(one.is_concrete() for one in self.values)
+        return all_complete(self.conditions) and all_concrete(self.values)
 
     def is_concrete(self) -> bool:
-        return all(one.is_concrete() for one in (*self.conditions, *self.values))
+        return all_concrete(self.conditions) and all_concrete(self.values)
 
     def resolve(self, resolver: Resolver) -> Value:
         conditions = tuple([one.resolve(resolver) for one in self.conditions])

@@ -165,16 +165,18 @@ class AnonymousName(TypedValue):
 class ClassInstance(PendingValue):
     """``Class<arguments>``: an anonymous record, made when no argument waits for anything."""
 
-    __slots__ = ("arguments", "class_", "made")
+    __slots__ = ("arguments", "at", "class_", "made")
 
     def __init__(self, class_: Record, *arguments: Value) -> None:
         super().__init__(class_.instance_type(), False)
         self.class_ = class_
         self.arguments = arguments
+        # The token where it was first written: equal instantiations are one value.
+        self.at: int | None = None
         self.made: RecordReference | None = None
 
     def text(self) -> str:
-        return f"{self.class_.name_text()}<{', '.join(argument.text() for argument in self.arguments)}>"
+        return f"{self.class_.name_text()}<{', '.join([argument.text() for argument in self.arguments])}>"
 
     def fold(self, pool: Pool) -> Value:
         """The record, if all arguments are known."""
@@ -192,6 +194,8 @@ class ClassInstance(PendingValue):
         if all(new is old for new, old in zip(arguments, self.arguments, strict=True)):
             return self
         new = resolver.pool.unique(ClassInstance, self.class_, *arguments)
+        if new.at is None:
+            new.at = self.at
         return new if tracker.found_unresolved else new.instantiate()
 
     def instantiate(self) -> RecordReference:
@@ -200,7 +204,7 @@ class ClassInstance(PendingValue):
             return self.made
         class_ = self.class_
         keeper = class_.keeper
-        with keeper.instantiating("class", class_.name_text()):
+        with keeper.instantiating("class", self.text, self.at):
             record = keeper.new_anonymous(class_.location)
             for field in class_.fields.values():
                 record.fields[field.name] = field.copy()

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Literal, TypeAlias
 
@@ -14,13 +12,11 @@ from tabla.lang.tablegen.keeper import RecordKeeper
 from tabla.lang.tablegen.parser import parse
 from tabla.lang.tablegen.scanner import Scanner
 from tabla.lang.tablegen.scope import Scope
+from tabla.lang.tablegen.stack import deep_stack
 from tabla.lang.tablegen.statements import Statements
 from tabla.source import Source, TablaError
 
 Action: TypeAlias = Literal["print-records", "dump-json", "null-backend"]
-
-# Enough for MAX_INSTANTIATION_DEPTH nested instantiations; a frame of Python code takes no machine stack.
-_STACK_FRAMES = 60_000
 
 
 def load(path: str | Path, *, include_dirs: Iterable[str | Path] = (), macros: Iterable[str] = ()) -> Records:
@@ -54,13 +50,14 @@ def run(
     if say is not None:
         for text in records.dumped:
             say(text)
-    match action:
-        case "print-records":
-            return backend.print_records(records.keeper)
-        case "dump-json":
-            return backend.dump_json(records.keeper)
-        case "null-backend":
-            return ""
+    with deep_stack():
+        match action:
+            case "print-records":
+                return backend.print_records(records.keeper)
+            case "dump-json":
+                return backend.dump_json(records.keeper)
+            case "null-backend":
+                return ""
 
 
 def _run(source: Source, include_dirs: Iterable[str | Path], macros: Iterable[str]) -> Records:
@@ -69,7 +66,7 @@ def _run(source: Source, include_dirs: Iterable[str | Path], macros: Iterable[st
     keeper = RecordKeeper(scanner.positions)
     statements = Statements(Scope(keeper))
     fault: TablaError | None = None
-    with _deep_stack():
+    with deep_stack():
         try:
             for statement in parsed.statements:
                 statements.run(statement)
@@ -82,13 +79,3 @@ def _run(source: Source, include_dirs: Iterable[str | Path], macros: Iterable[st
     if parsed.fault is not None:
         raise parsed.fault
     return Records(keeper, tuple(scanner.dependencies), tuple(statements.expansion.dumped))
-
-
-@contextmanager
-def _deep_stack() -> Iterator[None]:
-    before = sys.getrecursionlimit()
-    sys.setrecursionlimit(max(before, _STACK_FRAMES))
-    try:
-        yield
-    finally:
-        sys.setrecursionlimit(before)

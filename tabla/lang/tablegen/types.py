@@ -67,11 +67,8 @@ class ListType(Type):
     __slots__ = ("element",)
 
     def __init__(self, element: Type) -> None:
-        super().__init__("list")
+        super().__init__(f"list<{element.name}>")
         self.element = element
-
-    def __str__(self) -> str:
-        return f"list<{self.element}>"
 
     def is_a(self, other: Type) -> bool:
         return self is other or (isinstance(other, ListType) and self.element.is_a(other.element))
@@ -86,12 +83,9 @@ class RecordType(Type):
     __slots__ = ("classes",)
 
     def __init__(self, classes: tuple[Record, ...]) -> None:
-        super().__init__("record")
+        names = [one.name_text() for one in classes]
+        super().__init__(names[0] if len(names) == 1 else "{" + ", ".join(names) + "}")
         self.classes = classes
-
-    def __str__(self) -> str:
-        names = [one.name_text() for one in self.classes]
-        return names[0] if len(names) == 1 else "{" + ", ".join(names) + "}"
 
     def has_class(self, wanted: Record) -> bool:
         """Whether every record of this type derives from `wanted`."""

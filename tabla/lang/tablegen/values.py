@@ -7,6 +7,7 @@ record inherits, by each ``defm``, at the end of the record) until nothing is le
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from tabla.lang.tablegen.types import BIT, BitsType, ListType, RecordType, Type
@@ -73,6 +74,22 @@ class Value:
     def is_concrete(self) -> bool:
         """Whether nothing in the value waits for anything."""
         return False
+
+
+def all_concrete(values: Iterable[Value]) -> bool:
+    """Whether nothing in the values waits; a plain loop, because `all` over a generator takes machine stack."""
+    for value in values:
+        if not value.is_concrete():
+            return False
+    return True
+
+
+def all_complete(values: Iterable[Value]) -> bool:
+    """Whether no part of the values is unset."""
+    for value in values:
+        if not value.is_complete():
+            return False
+    return True
 
 
 class UnsetValue(Value):

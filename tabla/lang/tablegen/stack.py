@@ -1,0 +1,22 @@
+"""Room for deep recursion: a value nested a thousand deep is unusual, not wrong."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+# Enough for MAX_INSTANTIATION_DEPTH nested instantiations. The recursive parts of the evaluator call Python from
+# Python only, so a frame takes memory but no machine stack.
+STACK_FRAMES = 250_000
+
+
+@contextmanager
+def deep_stack() -> Iterator[None]:
+    """Let Python recurse as deep as the evaluator may need to, and not deeper afterwards."""
+    before = sys.getrecursionlimit()
+    sys.setrecursionlimit(max(before, STACK_FRAMES))
+    try:
+        yield
+    finally:
+        sys.setrecursionlimit(before)
