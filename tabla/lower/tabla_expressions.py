@@ -44,7 +44,9 @@ class Sum:
         """The terms of this sum times `sign`."""
         if self.negated:
             sign = -sign
-        return tuple(replace(term, sign=sign * term.sign) for term in self.terms)
+        if sign == 1:
+            return self.terms
+        return tuple(replace(term, sign=-term.sign) for term in self.terms)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

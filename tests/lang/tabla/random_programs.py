@@ -152,5 +152,5 @@ def programs(draw: st.DrawFn, *, learns: bool = True, smooth: bool = False) -> s
         for _ in range(writer.number(1, 2)):
             writer.assign(gradient, ranges)
     if not learns:
-        writer.lines.append(f"r = {writer.read(())} + 1;")
+        writer.lines.append(f"r = {writer.read(())} + {writer.read_given(())};")
     return "\n".join(writer.lines) + "\n"

@@ -1,0 +1,11 @@
+mu = 0.3; n = 4; h = 3; o = 2;
+model_input x[n]; model_output y[o];
+model w1[h][n], w2[o][h];
+gradient g1 -> w1, g2 -> w2;
+iterator i[0:n]; iterator j[0:h]; iterator k[0:o];
+a[j] = sigmoid(sum[i](w1[j][i] * x[i]));
+z[k] = sigmoid(sum[j](w2[k][j] * a[j]));
+d2[k] = (z[k] - y[k]) * z[k] * (1 - z[k]);
+g2[k][j] = d2[k] * a[j];
+d1[j] = sum[k](w2[k][j] * d2[k]) * (a[j] * (1 - a[j]));
+g1[j][i] = d1[j] * x[i];

@@ -1,0 +1,3 @@
+model_input x; y = x; c = x;
+y = x / (0 * c);
+

@@ -1,0 +1,2 @@
+mu = 1e9; model w; gradient g -> w;
+g = w * w;

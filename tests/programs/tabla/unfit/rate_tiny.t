@@ -1,0 +1,2 @@
+mu = 1e-9; model w; gradient g -> w;
+g = w * w;

@@ -1,0 +1,2 @@
+mu = 0; model w; gradient g -> w;
+g = w;
