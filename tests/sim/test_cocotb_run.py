@@ -1,0 +1,47 @@
+"""Icarus and Verilator through cocotb, on a stub."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+from hand_stub import VERILOG, exercise, stub_image
+
+from tabla.sim import cocotb_run
+from tabla.sim.cocotb_run import CocotbMachine, available
+from tabla.source import TablaError
+
+
+@pytest.mark.parametrize("simulator", ["icarus", "verilator"])
+def test_the_stub(simulator: str) -> None:
+    if not available(simulator):
+        pytest.skip(f"needs cocotb and {simulator}")
+    with CocotbMachine(stub_image(), VERILOG, "stub", simulator) as machine:
+        exercise(machine)
+        folder = machine._folder
+    assert not folder.exists()
+
+
+@pytest.mark.skipif(not available("icarus"), reason="needs cocotb and Icarus Verilog")
+def test_two_side_by_side_and_a_broken_one() -> None:
+    def one(number: int) -> None:
+        with CocotbMachine(stub_image(), VERILOG, "stub", "icarus") as machine:
+            exercise(machine)
+
+    with ThreadPoolExecutor(2) as pool:
+        list(pool.map(one, range(2)))
+    with pytest.raises(BaseException, match=r"."):
+        CocotbMachine(stub_image(), "module stub (input clk; endmodule", "stub", "icarus")
+
+
+def test_missing_tools_name_the_cure(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cocotb_run, "find_spec", lambda name: None)
+    with pytest.raises(TablaError, match="needs the package cocotb") as fault:
+        cocotb_run.require("icarus")
+    assert "tabla[cocotb]" in str(fault.value)
+    monkeypatch.setattr("shutil.which", lambda name: None)
+    monkeypatch.setattr(cocotb_run, "find_spec", lambda name: object() if name == "cocotb" else None)
+    for simulator, cure in (("icarus", "apt-get install iverilog"), ("verilator", "tabla.verilator")):
+        with pytest.raises(TablaError) as fault:
+            cocotb_run.require(simulator)
+        assert cure.replace(".", "[") in str(fault.value).replace("]", "") or cure in str(fault.value)
