@@ -22,6 +22,8 @@ from tabla.lang.tablegen.values import TypedValue, UnsetValue, Value
 if TYPE_CHECKING:
     from tabla.lang.tablegen.expressions import Expressions
 
+_LOOPS = frozenset({"foreach", "filter", "foldl"})
+
 Handler: TypeAlias = "Callable[[Expressions, syntax.Bang, Record | None, Type | None], Value]"
 
 
@@ -40,13 +42,20 @@ def evaluate(expressions: Expressions, node: syntax.Bang, record: Record | None,
     return value
 
 
-def check_count(expressions: Expressions, node: syntax.Bang, least: int, most: int) -> None:
+def check_count(
+    expressions: Expressions, node: syntax.Bang, least: int, most: int, record: Record | None = None
+) -> None:
     """Refuse too few or too many arguments, at the token where the reference tool notices."""
     arguments = node.arguments
+    if least <= len(arguments) <= most:
+        return
+    if node.operator not in _LOOPS:
+        # Faults inside the arguments come first; those of loops would miss the variable.
+        for argument in arguments[:most]:
+            expressions.evaluate(argument, record)
     if len(arguments) > most:
         raise expressions.fault(f"!{node.operator} takes at most {most} arguments", arguments[most].at - 1)
-    if len(arguments) < least:
-        raise expressions.fault(f"!{node.operator} takes at least {least} arguments", node.end)
+    raise expressions.fault(f"!{node.operator} takes at least {least} arguments", node.end)
 
 
 def check_no_type(expressions: Expressions, node: syntax.Bang) -> None:
@@ -114,7 +123,7 @@ def _isa(expressions: Expressions, node: syntax.Bang, record: Record | None, wan
 
 def _ternary(expressions: Expressions, node: syntax.Bang, record: Record | None, wanted: Type | None) -> Value:
     check_no_type(expressions, node)
-    check_count(expressions, node, 3, 3)
+    check_count(expressions, node, 3, 3, record)
     operator, arguments = node.operator, node.arguments
     if operator == "dag":
         wanted = None
@@ -173,7 +182,7 @@ def _branch_type(expressions: Expressions, operator: str, values: list[Value], a
 
 def _substring(expressions: Expressions, node: syntax.Bang, record: Record | None, wanted: Type | None) -> Value:
     check_no_type(expressions, node)
-    check_count(expressions, node, 2, 3)
+    check_count(expressions, node, 2, 3, record)
     pool, operator = expressions.pool, node.operator
     values = [expressions.evaluate(argument, record) for argument in node.arguments]
     if len(values) == 2:

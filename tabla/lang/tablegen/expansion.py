@@ -21,6 +21,8 @@ class Expansion:
         self.keeper = scope.keeper
         self.pool = scope.pool
         self.dumped: list[str] = []
+        # The statements that a syntax error breaks off, by token.
+        self.unfinished: set[int] = set()
 
     def prefixed(self, multiclass: Multiclass, name: Value) -> Value:
         """``NAME # name`` inside a multiclass."""
@@ -30,6 +32,8 @@ class Expansion:
     def add(self, entry: Entry) -> None:
         """Hand an entry to its context."""
         scope = self.scope
+        if (entry.location if isinstance(entry, Record) else entry.at) in self.unfinished:
+            return
         if scope.loops:
             scope.loops[-1].entries.append(entry)
         elif isinstance(entry, Loop):

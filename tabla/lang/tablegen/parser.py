@@ -10,6 +10,7 @@ from typing import Any
 from tabla.lang.tablegen import grammar, syntax
 from tabla.lang.tablegen.lexer import KEYWORDS
 from tabla.lang.tablegen.positions import Positions
+from tabla.lang.tablegen.recovery import partial_statement
 from tabla.source import TablaError
 
 _WORDS = {
@@ -27,10 +28,11 @@ _WORDS = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Parsed:
-    """Finished top-level statements and what stopped the parser."""
+    """Finished top-level statements, what stopped the parser, and what it had of the statement it was in."""
 
     statements: list[syntax.Statement]
     fault: TablaError | None
+    partial: syntax.Statement | None
 
 
 class _TokenStream:
@@ -45,12 +47,31 @@ class _TokenStream:
 def parse(tokens: list[Any], positions: Positions) -> Parsed:
     """Parse the tokens of a run."""
     stream = _TokenStream(tokens)
-    fault: TablaError | None = None
+    parser = grammar.parser()
+    try:
+        parser.parse(lexer=stream, tracking=False)
+    except grammar.UnexpectedToken as stop:
+        # The stack begins with the end marker and the finished statements.
+        opened = parser.symstack[2] if len(parser.symstack) > 2 else None
+        fault = _fault(stop.token, positions)
+        partial: syntax.Statement | None = None
+        if opened is not None and not hasattr(opened, "lexpos"):
+            # Not a token: a whole statement, and what follows it is wrong.
+            stream.statements.append(opened.value)
+        elif opened is not None:
+            last = len(positions.starts) if stop.token is None else stop.token.lexpos
+            partial = partial_statement(tokens, opened.lexpos, last, _attempt)
+        return Parsed(statements=stream.statements, fault=fault, partial=partial)
+    return Parsed(statements=stream.statements, fault=None, partial=None)
+
+
+def _attempt(tokens: list[Any]) -> list[syntax.Statement] | None:
+    stream = _TokenStream(tokens)
     try:
         grammar.parser().parse(lexer=stream, tracking=False)
-    except grammar.UnexpectedToken as stop:
-        fault = _fault(stop.token, positions)
-    return Parsed(statements=stream.statements, fault=fault)
+    except grammar.UnexpectedToken:
+        return None
+    return stream.statements
 
 
 def _fault(token: Any, positions: Positions) -> TablaError:

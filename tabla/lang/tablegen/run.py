@@ -70,6 +70,8 @@ def _run(source: Source, include_dirs: Iterable[str | Path], macros: Iterable[st
         try:
             for statement in parsed.statements:
                 statements.run(statement)
+            if parsed.partial is not None:
+                statements.check(parsed.partial)
         except RecursionError:
             fault = keeper.fault(
                 "the program recurses too deeply", keeper.current, hint="does a value refer to itself?"

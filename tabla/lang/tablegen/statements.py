@@ -9,6 +9,7 @@ from tabla.lang.tablegen.expansion import Expansion
 from tabla.lang.tablegen.expressions import Expressions
 from tabla.lang.tablegen.literals import BitsValue
 from tabla.lang.tablegen.record import Assertion, DumpRequest, Field, Record
+from tabla.lang.tablegen.recovery import unfinished
 from tabla.lang.tablegen.references import Variable
 from tabla.lang.tablegen.resolvers import MapResolver, NameSearch
 from tabla.lang.tablegen.scope import Defset, Entry, LetBinding, Loop, Multiclass, Scope
@@ -31,6 +32,11 @@ class Statements:
     def fault(self, message: str, at: int, *, hint: str | None = None) -> TablaError:
         """The user's fault at a token."""
         return self.keeper.fault(message, at, hint=hint)
+
+    def check(self, partial: syntax.Statement) -> None:
+        """Find the faults in the beginning of a statement that a syntax error breaks off."""
+        self.expansion.unfinished = unfinished(partial)
+        self.run(partial)
 
     def run(self, statement: syntax.Statement) -> None:
         """Evaluate one statement."""
