@@ -1,0 +1,369 @@
+"""The whole machine."""
+
+from typing import Any
+
+from amaranth.hdl import Const, Module, Mux, Signal
+from amaranth.lib import wiring
+from amaranth.lib.wiring import In, Out
+
+from tabla.hw.control import MacControl
+from tabla.hw.controller import Controller
+from tabla.hw.counters import EventCounter
+from tabla.hw.features import features_of
+from tabla.hw.group import Group
+from tabla.hw.lane import Lane, lane_shape
+from tabla.hw.output import OutputBuffer
+from tabla.hw.pipeline import delayed, padded
+from tabla.hw.root import Root
+from tabla.hw.sequencer import Sequencer
+from tabla.hw.sharing import placed
+from tabla.hw.stream import Stream
+from tabla.hw.tokens import TokenDelay
+from tabla.hw.tree import Tree, levels
+from tabla.hw.window import Window
+from tabla.program.image import UNITS, Entry, Image
+from tabla.program.layout import operation_layout, strand_layout
+from tabla.templates.template import operation_format
+
+PROGRAM_MEMORIES = tuple((unit, kind) for unit in ("stream", *UNITS) for kind in ("strands", "operations"))
+"""What `program_memory` numbers, in this order."""
+
+
+def program_width(image: Image) -> int:
+    """Bits of the widest microcode word."""
+    parameters = image.parameters
+    return max(
+        layout(unit, parameters).width for unit in ("stream", *UNITS) for layout in (strand_layout, operation_layout)
+    )
+
+
+class Accelerator(wiring.Component):
+    """Stream in, learn, stream out: the machine of ``docs/decisions/0003-machine.md`` for one image.
+
+    Clock `clk`, synchronous reset `rst`. Cycle c of a sample whose token fires in cycle T is T + ``FRONT`` + c.
+
+    Members
+    -------
+    command_valid : In(1), command_ready : Out(1), command_code : In(2), command_count : In(32)
+        0 load, 1 run `command_count` samples, 2 dump `command_count` words of each memory.
+    in_valid : In(1), in_ready : Out(1), in_data : In(stream_words * width)
+        Word l of a beat in bits l * width and up.
+    out_valid : Out(1), out_ready : In(1), out_data : Out(width)
+    busy : Out(1)
+        A command is under way.
+    sample_start : Out(1)
+        A token fires in this cycle.
+    update : Out(1)
+        A model word is written in this cycle.
+    lane_overflows, root_overflows, domain_errors : Out(32)
+        Since reset; they stay at their greatest value.
+    program_valid : In(1), program_memory : In(4), program_address : In(16), program_data : In(widest word)
+        Writes a microcode word (see ``PROGRAM_MEMORIES``); only while no command is under way.
+    """
+
+    FRONT = TokenDelay.LATENCY + Sequencer.VALUES + Group.FANOUT
+
+    def __init__(self, image: Image) -> None:
+        self.image = image
+        self.features = features_of(image)
+        parameters = image.parameters
+        super().__init__(
+            {
+                "command_valid": In(1),
+                "command_ready": Out(1),
+                "command_code": In(2),
+                "command_count": In(32),
+                "in_valid": In(1),
+                "in_ready": Out(1),
+                "in_data": In(parameters.stream_words * parameters.width),
+                "out_valid": Out(1),
+                "out_ready": In(1),
+                "out_data": Out(parameters.width),
+                "busy": Out(1),
+                "sample_start": Out(1),
+                "update": Out(1),
+                "lane_overflows": Out(32),
+                "root_overflows": Out(32),
+                "domain_errors": Out(32),
+                "program_valid": In(1),
+                "program_memory": In(4),
+                "program_address": In(16),
+                "program_data": In(program_width(image)),
+            }
+        )
+
+    def elaborate(self, platform: Any) -> Module:
+        m = Module()
+        controller = self._controller(m)
+        stream = self._stream(m, controller)
+        sequencers = {unit: self._sequencer(m, unit, controller) for unit in UNITS}
+        root = self._root(m, sequencers, stream, controller)
+        self._lanes(m, sequencers, stream, root, controller, platform)
+        return m
+
+    def _controller(self, m: Module) -> Controller:
+        m.submodules.controller = controller = Controller(image=self.image)
+        m.d.comb += [
+            controller.command_valid.eq(self.command_valid),
+            controller.command_code.eq(self.command_code),
+            controller.command_count.eq(self.command_count),
+            self.command_ready.eq(controller.command_ready),
+            self.busy.eq(~controller.command_ready),
+            self.sample_start.eq(controller.token),
+        ]
+        return controller
+
+    def _program_port(self, m: Module, unit: str, target: Any) -> None:
+        """Microcode words arrive a cycle after they were given; enough for a machine that is at rest."""
+        for kind, enable in (("strands", target.strand_write), ("operations", target.operation_write)):
+            number = PROGRAM_MEMORIES.index((unit, kind))
+            m.d.sync += enable.eq(self.program_valid & (self.program_memory == number))
+        data = delayed(m, self.program_data, 1, name=f"{unit}_program_data")
+        address = delayed(m, self.program_address, 1, name=f"{unit}_program_address")
+        m.d.comb += [target.write_address.eq(address), target.write_data.eq(data)]
+
+    def _stream(self, m: Module, controller: Controller) -> Stream:
+        image = self.image
+        m.submodules.stream = stream = Stream(
+            parameters=image.parameters,
+            features=self.features["stream"],
+            data_window=image.data_window,
+            root_data_window=image.root_data_window,
+            strands=image.strands["stream"],
+            operations=image.operations["stream"],
+        )
+        run, load = image.stream_run, image.stream_load
+        m.d.comb += [
+            stream.restart.eq(controller.restart),
+            stream.enable.eq(Mux(controller.load, int(load.beats > 0), int(run.beats > 0)) & ~controller.dump),
+            stream.first_strand.eq(Mux(controller.load, load.begin, run.begin)),
+            stream.last_strand.eq(
+                Mux(controller.load, load.begin + max(1, load.strands) - 1, run.begin + max(1, run.strands) - 1)
+            ),
+            stream.admit.eq(controller.admit),
+            stream.begins.eq(controller.begins),
+            controller.taken.eq(stream.taken),
+            stream.in_valid.eq(self.in_valid),
+            stream.in_data.eq(self.in_data),
+            self.in_ready.eq(stream.in_ready),
+        ]
+        self._program_port(m, "stream", stream)
+        return stream
+
+    def _sequencer(self, m: Module, unit: str, controller: Controller) -> Sequencer:
+        image, dump = self.image, controller.dump
+        entries = (image.run, image.dump)
+        sequencer = Sequencer(
+            unit=unit,
+            parameters=image.parameters,
+            features=self.features[unit],
+            strands=image.strands[unit],
+            operations=image.operations[unit],
+        )
+        m.submodules[f"{unit}_sequencer"] = sequencer
+        tokens = TokenDelay(
+            delays=(self._delay(unit, image.run), self._delay(unit, image.dump)),
+            periods=(image.run.period, image.dump.period),
+        )
+        m.submodules[f"{unit}_tokens"] = tokens
+        window = Window(
+            width=sequencer.offset_width,
+            words=image.data_window if unit.startswith("lane") else image.root_data_window,
+            slots=image.parameters.ring_slots,
+        )
+        m.submodules[f"{unit}_window"] = window
+        begins = [entry.begin[unit] for entry in entries]
+        counts = [entry.strands[unit] for entry in entries]
+        m.d.comb += [
+            tokens.restart.eq(controller.restart),
+            tokens.program.eq(dump),
+            tokens.token.eq(controller.token),
+            window.restart.eq(controller.restart),
+            window.dump.eq(dump),
+            window.turn.eq(sequencer.turn),
+            sequencer.offset.eq(window.offset),
+            sequencer.restart.eq(controller.restart),
+            sequencer.enable.eq(Mux(dump, int(counts[1] > 0), int(counts[0] > 0)) & ~controller.load),
+            sequencer.first_strand.eq(Mux(dump, begins[1], begins[0])),
+            sequencer.last_strand.eq(
+                Mux(dump, begins[1] + max(1, counts[1]) - 1, begins[0] + max(1, counts[0]) - 1)
+            ),
+            sequencer.token.eq(tokens.delayed),
+        ]
+        self._program_port(m, unit, sequencer)
+        return sequencer
+
+    def _delay(self, unit: str, entry: Entry) -> int:
+        """Cycles from a token to the unit's first strand; normally the skew alone, its start being 0."""
+        if not entry.strands[unit]:
+            return 0
+        start = strand_layout(unit, self.image.parameters).fields["start"]
+        return entry.skew[unit] + start.extract(self.image.strands[unit][entry.begin[unit]])
+
+    def _control(self, m: Module, unit: str, sequencer: Sequencer) -> MacControl:
+        control = MacControl(unit=unit, parameters=self.image.parameters, features=self.features[unit])
+        m.submodules[f"{unit}_control"] = control
+        m.d.comb += [
+            getattr(control, name).eq(getattr(sequencer, name))
+            for name in ("valid", "first", "last", "open", "instruction")
+        ]
+        return control
+
+    def _root(
+        self, m: Module, sequencers: dict[str, Sequencer], stream: Stream, controller: Controller
+    ) -> Root:
+        parameters = self.image.parameters
+        issue, write = sequencers["root_issue"], sequencers["root_write"]
+        control = self._control(m, "root_issue", issue)
+        root = Root(parameters=parameters, features=self.features, control=control)
+        m.submodules.root = root
+        # The lanes are Group.FANOUT registers further away than the root; the same cycle must reach both.
+        for name in root.control_wires:
+            wire = delayed(m, getattr(control, name), Group.FANOUT, name=f"root_{name}")
+            m.d.comb += getattr(root.control, name).eq(wire)
+        for operand in issue.generators:
+            address = delayed(m, getattr(issue.values, operand), Group.FANOUT, name=f"root_{operand}_address")
+            m.d.comb += getattr(root, f"{operand}_address").eq(address)
+
+        late = Sequencer.VALUES - Sequencer.FIELDS + Group.FANOUT
+        m.d.comb += [
+            root.write.eq(delayed(m, write.valid, late, name="root_write")),
+            root.write_instruction.eq(delayed(m, write.instruction, late, name="root_write_instruction")),
+            root.load_data.eq(stream.to_root_data),
+            root.load_memory.eq(stream.to_root_memory),
+            root.load_address.eq(stream.root_address),
+            root.load_word.eq(stream.words[0]),
+        ]
+        if write.generators:
+            address = delayed(m, write.values.address, Group.FANOUT, name="root_write_address")
+            m.d.comb += root.write_address.eq(address)
+
+        m.submodules.output = output = OutputBuffer(width=parameters.width, depth=parameters.output_depth)
+        m.submodules.root_overflow_counter = overflows = EventCounter(sources=2)
+        m.submodules.domain_error_counter = domain_errors = EventCounter()
+        m.d.comb += [
+            output.put.eq(root.output_valid),
+            output.word.eq(root.output),
+            output.out_ready.eq(self.out_ready),
+            self.out_valid.eq(output.out_valid),
+            self.out_data.eq(output.out_data),
+            controller.output_taken.eq(output.taken),
+            controller.output_waits.eq(output.waits),
+            overflows.events[0].eq(root.overflow),
+            overflows.events[1].eq(root.function_overflow),
+            domain_errors.events.eq(root.domain_error),
+            self.root_overflows.eq(overflows.count),
+            self.domain_errors.eq(domain_errors.count),
+        ]
+        return root
+
+    def _lane_controls(
+        self, m: Module, sequencers: dict[str, Sequencer], stream: Stream, root: Root, controller: Controller
+    ) -> dict[str, Any]:
+        """Every wire that the lanes share, so many cycles late that it meets its operation there."""
+        issue, write = sequencers["lane_issue"], sequencers["lane_write"]
+        control = self._control(m, "lane_issue", issue)
+        stages = {
+            "a_select": (control.a_select, 1),
+            "b_select": (control.b_select, 2),
+            "c_select": (control.c_select, 2),
+            "invert": (control.invert, 3),
+            "half_all": (control.half_all, 3),
+            "half_lane0": (control.half_lane0, 3),
+            "start_shift": (control.shift, 3),
+            "keep": (control.keep, 4),
+            "inverted": (control.inverted, 5),
+            "shift": (control.shift, 5),
+            "issued": (control.issued, 6),
+            "post": (control.post, 6),
+            "emit": (control.emit, 6),
+        }
+        wires = {name: delayed(m, value, cycles, name=f"lane_{name}") for name, (value, cycles) in stages.items()}
+        for name in issue.generators:
+            wires[name if name in ("low", "high") else f"{name}_address"] = getattr(issue.values, name)
+
+        late = Sequencer.VALUES - Sequencer.FIELDS
+        wrote = delayed(m, write.valid, late, name="lane_write")
+        instruction = delayed(m, write.instruction, late, name="lane_write_instruction")
+        fields, offset = {}, 0
+        for field in operation_format("lane_write").fields:
+            fields[field.name] = instruction[offset : offset + field.width]
+            offset += field.width
+        address = write.values.address if "address" in write.generators else Const(0, 1)
+        stream_address = delayed(m, stream.lane_address, 1, name="stream_lane_address")
+        loaded = Mux(controller.load, stream_address, address)
+        wires |= {
+            "model_write_address": loaded,
+            "interim_write_address": loaded,
+            "data_write_address": stream_address,
+            "write_bus": fields["source"],
+            "to_model": wrote & fields["to_model"],
+            "to_interim": wrote & fields["to_interim"],
+            "load": controller.load,
+            "bus": root.bus,
+            "stream_to_data": stream.to_data,
+            "stream_to_model": stream.to_model,
+            "stream_to_interim": stream.to_interim,
+        }
+        for name in ("low", "high"):
+            if name in write.generators:
+                wires[f"write_{name}"] = getattr(write.values, name)
+        updates = delayed(m, wires["to_model"], Group.FANOUT, name="lane_update")
+        m.d.comb += self.update.eq(updates | root.update)
+        return wires
+
+    def _lanes(
+        self,
+        m: Module,
+        sequencers: dict[str, Sequencer],
+        stream: Stream,
+        root: Root,
+        controller: Controller,
+        platform: Any,
+    ) -> None:
+        parameters = self.image.parameters
+        shape = lane_shape(parameters, self.features)
+        wires = self._lane_controls(m, sequencers, stream, root, controller)
+        controls = {name: padded(wires[name], width) for name, width in shape.controls.items()}
+        sense = delayed(m, m.submodules.lane_issue_control.inverted, Lane.ACCUMULATED + Group.FANOUT, name="sense")
+
+        size, words_in_beat = parameters.pes_per_pu, parameters.stream_words
+        groups = parameters.pes // size
+        # Where lanes and words of a beat divide each other, a group gets each of its words once.
+        aligned = size % words_in_beat == 0 or words_in_beat % size == 0
+        words = min(size, words_in_beat) if aligned else size
+        stream_words = [delayed(m, word, 1, name=f"stream_word_{k}") for k, word in enumerate(stream.words)]
+        m.submodules.tree = tree = Tree(leaves=groups, width=parameters.accumulator)
+        overflows = Signal(groups)
+        for g in range(groups):
+            group = Group(shape, words=words)
+            m.submodules[f"group_{g}"] = placed(platform, "pu", group)
+            m.d.comb += [getattr(group.controls, name).eq(value) for name, value in controls.items()]
+            m.d.comb += [
+                group.first_lane.eq(g * size),
+                group.sense.eq(sense),
+                tree.words[g].eq(group.sum),
+                overflows[g].eq(group.overflow),
+            ]
+            lanes = range(g * size, (g + 1) * size)
+            m.d.comb += [group.stream_enable[k].eq(stream.block[lane // words_in_beat]) for k, lane in enumerate(lanes)]
+            m.d.comb += [
+                group.stream_words[k].eq(stream_words[(g * size + k) % words_in_beat]) for k in range(words)
+            ]
+
+        # The sense of the word that leaves the tree, and a cycle earlier for the root, which decodes it.
+        sense_in_group = levels(size)
+        chain = [sense]
+        for cycle in range(sense_in_group + levels(groups)):
+            chain.append(delayed(m, chain[-1], 1, name=f"sense_{cycle}"))
+        before = delayed(
+            m, m.submodules.lane_issue_control.inverted, Lane.ACCUMULATED + Group.FANOUT - 1, name="sense_before"
+        )
+        m.d.comb += [
+            tree.inverted.eq(chain[sense_in_group]),
+            root.tree.eq(tree.sum),
+            root.tree_inverted.eq(chain[-2] if len(chain) > 1 else before),
+        ]
+        m.submodules.lane_overflow_counter = counter = EventCounter()
+        m.d.comb += [counter.events.eq(overflows.any()), self.lane_overflows.eq(counter.count)]
+

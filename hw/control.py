@@ -1,0 +1,127 @@
+"""From an operation's fields to the control wires of a multiply-accumulate pipeline, for lanes and root alike."""
+
+from typing import Any
+
+from amaranth.hdl import Module, Mux, Signal
+from amaranth.lib import wiring
+from amaranth.lib.wiring import In, Out
+
+from tabla.hw.features import UnitFeatures
+from tabla.program.image import Parameters
+from tabla.program.layout import Field, operation_layout
+from tabla.templates.template import OperationFormat, operation_format
+
+
+def sources(form: OperationFormat, field: str, features: UnitFeatures) -> tuple[str, ...]:
+    """The operand sources of a field that are in use, in the order of their codes; `zero` needs no wire."""
+    choices = next(f.choices for f in form.fields if f.name == field)
+    return tuple(c for c in choices if c != "zero" and features.uses(field, c))
+
+
+class MacControl(wiring.Component):
+    """Decodes an operation of `lane_issue` or `root_issue`: one-hot operand selects, start value, sense of the sum.
+
+    An operation of cycle *t* shows decoded in cycle *t* + ``LATENCY``; one a cycle. Without an operation the wires say: no
+    operand, keep the sum as it is.
+
+    Members
+    -------
+    valid, first, last, open : In(1), instruction : In(Inst)
+        As a ``Sequencer`` gives them.
+    a_select, b_select, c_select : Out(one bit for each of `a_sources`, `b_sources`, `c_sources`)
+    invert, half_all, half_lane0, keep, tree, tree_half : Out(1), shift : Out(2)
+        As ``Mac`` takes them; `tree` : the start value is the tree's word.
+    inverted : Out(1)
+        The sum of this operation is kept as its complement.
+    issued : Out(1), post : Out(3), emit : Out(1)
+        As ``Rounder`` takes them; `emit`: a saturated result counts.
+    function : Out(4)
+        0, or the function that takes this operation's result.
+    """
+
+    LATENCY = 2
+
+    def __init__(self, *, unit: str, parameters: Parameters, features: UnitFeatures) -> None:
+        self.unit = unit
+        self.form = operation_format(unit)
+        self.places = operation_layout(unit, parameters).fields
+        self.a_sources = sources(self.form, "a", features)
+        self.b_sources = sources(self.form, "b", features)
+        self.c_sources = sources(self.form, "c", features)
+        width = sum(field.width for field in self.form.fields)
+        members: dict[str, Any] = {name: In(1) for name in ("valid", "first", "last", "open")}
+        members["instruction"] = In(width)
+        members |= {
+            f"{operand}_select": Out(max(1, len(names)))
+            for operand, names in (("a", self.a_sources), ("b", self.b_sources), ("c", self.c_sources))
+        }
+        single = ("invert", "half_all", "half_lane0", "keep", "tree", "tree_half", "inverted", "issued", "emit")
+        members |= {name: Out(1) for name in single}
+        members |= {"shift": Out(2), "post": Out(3), "function": Out(4)}
+        super().__init__(members)
+
+    def elaborate(self, platform: Any) -> Module:
+        m = Module()
+        begins = Signal()
+        m.d.comb += begins.eq(self.valid & self.first)
+
+        # First register: what one operation alone determines.
+        once: dict[str, Any] = {
+            "loads": begins & ~self._is("base", "accumulator"),
+            "negate": self._field("negate"),
+            "tree": begins & self._is("base", "tree"),
+            "half_all": begins & self._is("half", "all") & (self._is("base", "zero") | self._is("base", "addend")),
+            "half_lane0": begins & self._is("half", "lane0") & (self._is("base", "zero") | self._is("base", "addend")),
+            "tree_half": begins & self._is("half", "all") & self._is("base", "tree"),
+            "issued": self.valid,
+            "emit": self.valid & self.last & self._field("emit"),
+        }
+        stage = {}
+        for name, value in once.items():
+            stage[name] = Signal(name=f"decoded_{name}")
+            m.d.sync += stage[name].eq(value)
+        shift, post = Signal(2, reset_less=True), Signal(3, reset_less=True)
+        function = Signal(4)
+        m.d.sync += [shift.eq(self._field("shift")), post.eq(self._field("post"))]
+        if "function" in self.places:
+            m.d.sync += function.eq(Mux(self.valid & self.last, self._field("function"), 0))
+        selects = {
+            "a": (self.a_sources, self.valid & self.open),
+            "b": (self.b_sources, 1),
+            "c": (self.c_sources, begins & self._is("base", "addend")),
+        }
+        for operand, (names, condition) in selects.items():
+            select = Signal(max(1, len(names)), name=f"decoded_{operand}_select")
+            for index, name in enumerate(names):
+                m.d.sync += select[index].eq(self._is(operand, name) & condition)
+            m.d.sync += getattr(self, f"{operand}_select").eq(select)
+
+        # Second register: what depends on how the last operation left the sum.
+        sense = Signal()
+        with m.If(stage["issued"]):
+            m.d.sync += sense.eq(stage["negate"])
+        flips = Mux(stage["loads"], stage["negate"], stage["negate"] ^ sense)
+        m.d.sync += [
+            self.keep.eq(~stage["loads"]),
+            self.invert.eq(flips & stage["issued"]),
+            self.half_all.eq(stage["half_all"]),
+            self.half_lane0.eq(stage["half_lane0"]),
+            self.tree.eq(stage["tree"]),
+            self.tree_half.eq(stage["tree_half"]),
+            self.issued.eq(stage["issued"]),
+            self.emit.eq(stage["emit"]),
+            self.shift.eq(shift),
+            self.post.eq(post),
+            self.function.eq(function),
+        ]
+        m.d.comb += self.inverted.eq(sense)
+        return m
+
+    def _field(self, name: str) -> Any:
+        place: Field = self.places[name]
+        return self.instruction[place.offset : place.offset + place.width]
+
+    def _is(self, field: str, symbol: str) -> Any:
+        """Does the field hold the symbol? A symbol that the unit does not know never."""
+        choices = next(f.choices for f in self.form.fields if f.name == field)
+        return self._field(field) == choices.index(symbol) if symbol in choices else 0

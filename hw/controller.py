@@ -1,0 +1,171 @@
+"""Commands, samples, tokens: the only part of the machine that waits."""
+
+from typing import Any
+
+from amaranth.hdl import Cat, Module, Mux, Signal, signed
+from amaranth.lib import wiring
+from amaranth.lib.wiring import In, Out
+
+from tabla.hw.pipeline import delayed
+from tabla.hw.tokens import TokenDelay
+from tabla.program.image import Image
+from tabla.templates.template import timing
+
+LOAD, RUN, DUMP = 0, 1, 2
+
+
+class Controller(wiring.Component):
+    """Takes a command when all is at rest, admits its samples into the ring, and fires their tokens.
+
+    A command taken in cycle *t*: `restart` in *t* + 1; the first beat or token may come in *t* + FRONT. A sample whose last beat
+    is taken in *c* may fire from *c* + READY on; a token of cycle *t* frees its ring slot for a first beat in *t* + release + 1; a
+    word taken from the output in *c* is credit for a token in *c* + 2. The next command is taken `drain` + FRONT cycles
+    after the last token (FRONT after the last beat of a load), when no output waits.
+
+    Members
+    -------
+    command_valid : In(1), command_ready : Out(1), command_code : In(2), command_count : In(32)
+    restart : Out(1)
+    load, dump : Out(1)
+        What the command is; stable between restarts.
+    token : Out(1)
+    admit : Out(1), begins : Out(1), taken : In(1)
+        To and from the stream; `taken` only while `admit`.
+    output_taken, output_waits : In(1)
+    """
+
+    def __init__(self, *, image: Image) -> None:
+        self.image = image
+        super().__init__(
+            {
+                "command_valid": In(1),
+                "command_ready": Out(1),
+                "command_code": In(2),
+                "command_count": In(32),
+                "restart": Out(1),
+                "load": Out(1),
+                "dump": Out(1),
+                "token": Out(1),
+                "admit": Out(1),
+                "begins": Out(1),
+                "taken": In(1),
+                "output_taken": In(1),
+                "output_waits": In(1),
+            }
+        )
+
+    def elaborate(self, platform: Any) -> Module:
+        m = Module()
+        image, law = self.image, timing()
+        run, dump = image.run, image.dump
+        accepted = Signal()
+        at_work = Signal()
+        m.d.comb += [
+            self.command_ready.eq(~at_work),
+            accepted.eq(self.command_valid & ~at_work),
+        ]
+        m.d.sync += self.restart.eq(accepted)
+
+        # What is left to do, less one: the sign says "nothing".
+        tokens = Signal(signed(33), init=-1)
+        samples = Signal(signed(33), init=-1)
+        streams = image.stream_run.beats > 0
+        loads = image.stream_load.beats > 0
+        is_load, is_run, is_dump = (self.command_code == code for code in (LOAD, RUN, DUMP))
+        wanted = Cat(self.command_count, 0).as_signed() - 1
+
+        # Cycles until all that was started has come to rest; also the start of a command, while programs are fetched.
+        rest = Signal(signed((max(run.drain, dump.drain) + law.front).bit_length() + 1), init=-1)
+        opened = Signal()
+        with m.If(~rest[-1]):
+            m.d.sync += rest.eq(rest - 1)
+        with m.If(rest[-1] & at_work):
+            m.d.sync += opened.eq(1)
+        last_beat = self._beats(m, samples)
+        with m.If(self.taken & last_beat & self.load):
+            m.d.sync += rest.eq(law.front - 3)
+        with m.If(self.token):
+            m.d.sync += rest.eq(Mux(self.dump, dump.drain, run.drain) + law.front - 3)
+        with m.If(opened & rest[-1] & tokens[-1] & samples[-1] & ~self.output_waits & ~self.taken & ~self.token):
+            m.d.sync += [at_work.eq(0), opened.eq(0)]
+
+        self._tokens(m, tokens, opened, last_beat)
+        m.d.comb += self.admit.eq(opened & ~samples[-1] & (~self.begins | self.load | self._free_slot(m)))
+        with m.If(self.taken & last_beat):
+            m.d.sync += samples.eq(samples - 1)
+        with m.If(self.token):
+            m.d.sync += tokens.eq(tokens - 1)
+        with m.If(accepted):
+            m.d.sync += [
+                at_work.eq(1),
+                opened.eq(0),
+                rest.eq(law.front - 3),
+                self.load.eq(is_load),
+                self.dump.eq(is_dump),
+                tokens.eq(Mux(is_run | is_dump, wanted, -1)),
+                samples.eq(Mux(is_load & loads, 0, Mux(is_run & streams, wanted, -1))),
+            ]
+        return m
+
+    def _beats(self, m: Module, samples: Any) -> Any:
+        """Counts the beats of a sample; returns whether the next one is its last."""
+        run, load = max(1, self.image.stream_run.beats), max(1, self.image.stream_load.beats)
+        beats = Signal(signed(max(run, load).bit_length() + 1))
+        full = Mux(self.load, load - 2, run - 2)
+        begins = Signal(init=1)
+        with m.If(self.taken):
+            m.d.sync += [begins.eq(beats[-1]), beats.eq(Mux(beats[-1], full, beats - 1))]
+        with m.If(self.restart):
+            m.d.sync += [begins.eq(1), beats.eq(full)]
+        m.d.comb += self.begins.eq(begins)
+        return beats[-1]
+
+    def _free_slot(self, m: Module) -> Any:
+        """Is a slot of the ring free? Tokens give slots back `release` cycles later."""
+        image = self.image
+        delay = image.release - TokenDelay.LATENCY
+        if delay < 0:
+            raise ValueError(f"a slot is released {image.release} cycles after its token: too early to be real")
+        m.submodules.release = release = TokenDelay(
+            delays=(delay, delay), periods=(image.run.period, image.dump.period)
+        )
+        slots = image.parameters.ring_slots
+        free = Signal(range(slots + 1), init=slots)
+        m.d.comb += [
+            release.restart.eq(self.restart),
+            release.token.eq(self.token & ~self.dump & (image.stream_run.beats > 0)),
+        ]
+        m.d.sync += free.eq(free + release.delayed - (self.taken & self.begins & ~self.load))
+        with m.If(self.restart):
+            m.d.sync += free.eq(slots)
+        return free != 0
+
+    def _tokens(self, m: Module, tokens: Any, opened: Any, last_beat: Any) -> None:
+        image, law = self.image, timing()
+        run, dump = image.run, image.dump
+        parameters = image.parameters
+
+        arrived = delayed(
+            m, self.taken & last_beat & ~self.load, law.ready - 1, name="arrived", clear=self.restart
+        )
+        ready = Signal(range(parameters.ring_slots + 1))
+        m.d.sync += ready.eq(ready + arrived - (self.token & ~self.dump))
+        needs_no_input = self.dump if image.stream_run.beats else 1
+
+        pause = Signal(signed(max(run.period, dump.period).bit_length() + 1))
+        with m.If(self.token):
+            m.d.sync += pause.eq(Mux(self.dump, dump.period - 2, run.period - 2))
+        with m.Elif(~pause[-1]):
+            m.d.sync += pause.eq(pause - 1)
+
+        # Free words of the output buffer, less what a token wants.
+        spare = Signal(signed(max(parameters.output_depth, run.outputs, dump.outputs).bit_length() + 2))
+        wanted = Mux(self.dump, dump.outputs, run.outputs)
+        credit = delayed(m, self.output_taken, 1, name="credit")
+        m.d.sync += spare.eq(spare + credit - Mux(self.token, wanted, 0))
+
+        with m.If(self.restart):
+            m.d.sync += [ready.eq(0), pause.eq(-1), spare.eq(parameters.output_depth - wanted)]
+        m.d.comb += self.token.eq(
+            opened & ~tokens[-1] & pause[-1] & ~spare[-1] & ((ready != 0) | needs_no_input)
+        )

@@ -1,0 +1,130 @@
+"""What the microcode of an image uses, so that hardware nobody asks for is not built: derived here and only here.
+
+A program loaded at run time through the program port must keep to the features of the image that the
+hardware was emitted for.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from tabla.program.image import UNITS, Image, Parameters
+from tabla.program.layout import operation_layout
+from tabla.templates.template import operation_format
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UnitFeatures:
+    """Used field values by field (symbols where a field has them, else numbers as text), and used generators."""
+
+    values: Mapping[str, frozenset[str]]
+    generators: frozenset[str]
+    windowed: frozenset[str]
+    guarded: bool
+
+    def uses(self, field: str, *symbols: str) -> bool:
+        """Does any operation hold one of the symbols in the field?"""
+        return not self.values[field].isdisjoint(symbols)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Features:
+    """The features of each unit and of the stream; `tree_half`: a root operation adds half to the tree's word."""
+
+    units: Mapping[str, UnitFeatures]
+    tree_half: bool
+
+    def __getitem__(self, unit: str) -> UnitFeatures:
+        return self.units[unit]
+
+
+def _symbols(unit: str, parameters: Parameters, word: int) -> dict[str, str]:
+    layout = operation_layout(unit, parameters)
+    found: dict[str, str] = {}
+    for field in operation_format(unit).fields:
+        value = layout.fields[field.name].extract(word)
+        found[field.name] = field.choices[value] if value < len(field.choices) else str(value)
+    return found
+
+
+def _without_effect(symbols: dict[str, str]) -> dict[str, str]:
+    """The same operation with fields blanked that change nothing: an addend that is not added, a product with zero."""
+    if "base" not in symbols:
+        return symbols
+    quiet = dict(symbols)
+    if quiet["base"] != "addend":
+        quiet["c"] = ""
+    if quiet["a"] == "zero":
+        quiet["b"] = "" if quiet.get("function", "0") == "0" else quiet["b"]
+    if quiet["base"] == "accumulator":
+        quiet["half"] = "none"
+    return quiet
+
+
+def _is_guarded(unit: str, parameters: Parameters, word: int) -> bool:
+    """Can any lane be inactive?"""
+    layout = operation_layout(unit, parameters)
+
+    def signed(name: str) -> int:
+        value = layout.fields[name].extract(word)
+        return value - ((value >> (parameters.guard_bits - 1)) << parameters.guard_bits)
+
+    moves = any(
+        layout.fields[f"{side}.delta{level}"].extract(word)
+        for side in ("low", "high")
+        for level in range(parameters.levels)
+    )
+    windowed = any(layout.fields[f"{side}.window"].extract(word) for side in ("low", "high"))
+    return moves or windowed or signed("low.base") > 0 or signed("high.base") < parameters.pes
+
+
+def _read_by(unit: str, generator: str, symbols: dict[str, str]) -> bool:
+    """Does the operation look at the generator's value?"""
+    match unit, generator:
+        case "lane_issue", ("model" | "data" | "interim"):
+            return generator in (symbols["a"], symbols["b"], symbols["c"])
+        case "root_issue", _:
+            return symbols[generator] in ("data", "memory")
+        case "root_write", _:
+            return symbols["to_memory"] == "1"
+        case _:
+            return True
+
+
+def _unit_features(unit: str, parameters: Parameters, words: tuple[int, ...]) -> UnitFeatures:
+    form, layout = operation_format(unit), operation_layout(unit, parameters)
+    values: dict[str, set[str]] = {field.name: set() for field in form.fields}
+    generators: set[str] = set()
+    windowed: set[str] = set()
+    for word in words:
+        symbols = _without_effect(_symbols(unit, parameters, word))
+        for name, symbol in symbols.items():
+            values[name].add(symbol)
+        for generator in form.generators:
+            if _read_by(unit, generator, symbols):
+                generators.add(generator)
+                if layout.fields[f"{generator}.window"].extract(word):
+                    windowed.add(generator)
+    guarded = "low" in form.generators and any(_is_guarded(unit, parameters, word) for word in words)
+    if not guarded:
+        generators -= {"low", "high"}
+        windowed -= {"low", "high"}
+    return UnitFeatures(
+        values={name: frozenset(found) for name, found in values.items()},
+        generators=frozenset(generators),
+        windowed=frozenset(windowed),
+        guarded=guarded,
+    )
+
+
+def features_of(image: Image) -> Features:
+    """The features that both programs, the stream's included, use."""
+    parameters = image.parameters
+    adds_half = any(
+        symbols["base"] == "tree" and symbols["half"] != "none"
+        for word in image.operations["root_issue"]
+        for symbols in [_symbols("root_issue", parameters, word)]
+    )
+    return Features(
+        units={unit: _unit_features(unit, parameters, image.operations[unit]) for unit in (*UNITS, "stream")},
+        tree_half=adds_half,
+    )

@@ -1,0 +1,85 @@
+"""The function unit: a pipeline for each function of the build, one register behind them all."""
+
+from typing import Any
+
+from amaranth.hdl import Module, Signal, signed
+from amaranth.lib import wiring
+from amaranth.lib.wiring import In, Out
+
+from tabla.hw.functions.direct import Direct
+from tabla.hw.functions.exponential import Exponential
+from tabla.hw.functions.logarithm import Logarithm
+from tabla.hw.functions.pipeline import REGISTER, FunctionPipeline
+from tabla.hw.functions.quotient import Quotient
+from tabla.hw.functions.square_root import SquareRoot
+from tabla.hw.pipeline import delayed, selected
+from tabla.program.image import FunctionTable, Parameters
+
+
+def pipeline_for(table: FunctionTable, *, width: int, fraction: int) -> FunctionPipeline:
+    """The pipeline of a function."""
+    match table.kind:
+        case "direct":
+            return Direct(table, width=width, fraction=fraction)
+        case "exp":
+            return Exponential(table, width=width, fraction=fraction)
+        case "log":
+            return Logarithm(table, width=width, fraction=fraction)
+        case "sqrt":
+            return SquareRoot(width=width, fraction=fraction)
+        case "divide":
+            return Quotient(width=width, fraction=fraction)
+    raise ValueError(f"no pipeline for functions of kind {table.kind!r}")
+
+
+class FunctionUnit(wiring.Component):
+    """All functions of the build; an operand a cycle each, but only one result a cycle (the schedule sees to it).
+
+    An operand of cycle *t*, given to the function whose code is `function` (0: none), shows in `value` in cycle *t* + that
+    function's latency, for that cycle only; `overflow` and `domain_error` pulse with it.
+
+    Members
+    -------
+    function : In(4), operand : In(signed(width)), divisor : In(signed(width))
+    value : Out(signed(width))
+    overflow, domain_error : Out(1)
+    """
+
+    def __init__(self, *, parameters: Parameters) -> None:
+        self.parameters = parameters
+        self.divides = any(table.kind == "divide" for table in parameters.functions)
+        width = parameters.width
+        super().__init__(
+            {
+                "function": In(4),
+                "operand": In(signed(width)),
+                "divisor": In(signed(width)),
+                "value": Out(signed(width)),
+                "overflow": Out(1),
+                "domain_error": Out(1),
+            }
+        )
+
+    def elaborate(self, platform: Any) -> Module:
+        m = Module()
+        parameters = self.parameters
+        ends = []
+        for table in parameters.functions:
+            pipeline = pipeline_for(table, width=parameters.width, fraction=parameters.fraction)
+            if pipeline.latency != table.latency:
+                raise ValueError(f"{table.name} takes {pipeline.latency} cycles, the image says {table.latency}")
+            m.submodules[table.name] = pipeline
+            m.d.comb += [pipeline.operand.eq(self.operand), pipeline.divisor.eq(self.divisor)]
+            sent = Signal(name=f"to_{table.name}")
+            m.d.comb += sent.eq(self.function == table.code)
+            ends.append((pipeline, delayed(m, sent, pipeline.latency - REGISTER, name=f"{table.name}_ends")))
+
+        value = Signal(signed(parameters.width), reset_less=True)
+        m.d.sync += value.eq(selected([(p.value.as_unsigned(), end) for p, end in ends], parameters.width))
+        overflow, domain_error = Signal(reset_less=True), Signal(reset_less=True)
+        m.d.sync += [
+            overflow.eq(selected([(p.overflow, end) for p, end in ends], 1)),
+            domain_error.eq(selected([(p.domain_error, end) for p, end in ends], 1)),
+        ]
+        m.d.comb += [self.value.eq(value), self.overflow.eq(overflow), self.domain_error.eq(domain_error)]
+        return m

@@ -1,0 +1,46 @@
+"""Sigmoid, tanh, gaussian: one table over a clamped argument."""
+
+from typing import Any
+
+from amaranth.hdl import Cat, Module, Mux, Signal
+
+from tabla.hw.functions.interpolation import Interpolation
+from tabla.hw.functions.pipeline import REGISTER, FunctionPipeline
+from tabla.hw.pipeline import delayed
+from tabla.program.image import FunctionTable
+
+
+class Direct(FunctionPipeline):
+    """The table's value at the argument clamped to [-2^reach, 2^reach); saturated values do not count as overflows.
+
+    Members: as ``FunctionPipeline``.
+    """
+
+    latency = 1 + Interpolation.LATENCY + REGISTER
+
+    def __init__(self, table: FunctionTable, *, width: int, fraction: int) -> None:
+        self.table = table
+        super().__init__(width=width, fraction=fraction)
+
+    def elaborate(self, platform: Any) -> Module:
+        m = Module()
+        table = self.table
+        m.submodules.interpolation = interpolation = Interpolation(table)
+        reach = table.reach
+        # x' + R in [0, 2R): x' with its sign bit turned round.
+        place = Signal(reach + 1)
+        negative = self.operand[-1]
+        if reach + 1 < self.width:
+            above = self.operand[reach:]
+            inside = above.all() | ~above.any()
+            m.d.comb += place.eq(Mux(inside, Cat(self.operand[:reach], ~negative), Mux(negative, 0, -1)))
+        else:
+            m.d.comb += place.eq(self.operand + (1 << reach))
+        place = delayed(m, place, 1, name="place")
+        m.d.comb += [
+            interpolation.index.eq(place[table.shift :]),
+            interpolation.inside.eq(place[: table.shift]),
+        ]
+        word, _ = self.saturated(interpolation.value)
+        m.d.comb += self.value.eq(word)
+        return m

@@ -1,0 +1,74 @@
+"""The exponential function: a power of two, its fraction from a table."""
+
+from typing import Any
+
+from amaranth.hdl import Const, Module, Mux, Signal, signed
+
+from tabla.hw.functions.interpolation import Interpolation
+from tabla.hw.functions.pipeline import REGISTER, FunctionPipeline
+from tabla.hw.multiplier import Multiplier
+from tabla.hw.pipeline import delayed
+from tabla.program.image import FunctionTable
+
+
+class Exponential(FunctionPipeline):
+    """``exp(x)``; too great a result is the most positive word, counted as overflow.
+
+    Members: as ``FunctionPipeline``.
+    """
+
+    latency = Multiplier.LATENCY + 1 + Interpolation.LATENCY + 3 + REGISTER
+
+    def __init__(self, table: FunctionTable, *, width: int, fraction: int) -> None:
+        self.table = table
+        super().__init__(width=width, fraction=fraction)
+
+    def elaborate(self, platform: Any) -> Module:
+        m = Module()
+        table, width, fraction = self.table, self.width, self.fraction
+        integer = width - fraction
+        constant_bits = table.constant.bit_length() + 1
+        m.submodules.scale = scale = Multiplier(left=width, right=constant_bits)
+        m.d.comb += [scale.a.eq(self.operand), scale.b.eq(Const(table.constant, signed(constant_bits)))]
+
+        point = fraction + 16
+        product = scale.product
+        power = delayed(m, product[point:].as_signed(), 1, name="power")
+        below = delayed(m, product[point - table.fraction_bits : point], 1, name="below")
+        m.submodules.interpolation = interpolation = Interpolation(table)
+        m.d.comb += [
+            interpolation.index.eq(below[table.fraction_bits - table.index_bits :]),
+            interpolation.inside.eq(below[: table.fraction_bits - table.index_bits]),
+        ]
+
+        # While the table works: the shift s = Q - F - n, clamped to where all bits have left the word.
+        most = width + 2
+        shift = Signal(range(most + 1), reset_less=True)
+        wanted = Signal(signed(max(len(power), (width + 2).bit_length() + 1) + 1))
+        m.d.comb += wanted.eq(width + 1 - fraction - power)
+        m.d.sync += shift.eq(Mux(wanted > most, most, Mux(wanted < 0, 0, wanted)))
+        vanishes = delayed(m, wanted > most, 1, name="vanishes")
+        too_great = delayed(m, power >= integer - 1, 1, name="too_great")
+        half = Signal(most + 1, reset_less=True)
+        m.d.sync += half.eq((1 << shift) >> 1)
+        ahead = Interpolation.LATENCY - 2
+        half = delayed(m, half, ahead, name="half")
+        shift = delayed(m, shift, ahead + 1, name="shift")
+
+        rounded = Signal(width + 4, reset_less=True)
+        m.d.sync += rounded.eq(interpolation.value + half)
+        shift = delayed(m, shift, 1, name="shift_rounded")
+        # Two ranks of the shifter: by multiples of four, then by the rest.
+        coarse = delayed(m, rounded >> (shift & ~3), 1, name="coarse")
+        fine_shift = delayed(m, shift[:2], 1, name="fine_shift")
+        fine = delayed(m, coarse >> fine_shift, 1, name="fine")
+
+        since = Interpolation.LATENCY + 2
+        vanishes = delayed(m, vanishes, since, name="vanishes_late")
+        too_great = delayed(m, too_great, since, name="too_great_late")
+        beyond = too_great | (fine > self.most_positive)
+        with m.If(beyond):
+            m.d.comb += [self.value.eq(self.most_positive), self.overflow.eq(1)]
+        with m.Elif(~vanishes):
+            m.d.comb += self.value.eq(fine)
+        return m

@@ -1,0 +1,75 @@
+"""Linear interpolation in a table: the middle of every function that has one."""
+
+from typing import Any
+
+from amaranth.hdl import Cat, Module, Signal, signed
+from amaranth.lib import wiring
+from amaranth.lib.wiring import In, Out
+
+from tabla.hw.memory import WordMemory
+from tabla.hw.multiplier import Multiplier
+from tabla.hw.pipeline import bits_for, delayed
+from tabla.program.image import FunctionTable
+
+
+def signed_bits(values: tuple[int, ...]) -> int:
+    """Bits of a signed word that holds all values."""
+    return max((value if value >= 0 else ~value).bit_length() for value in (*values, 0)) + 1
+
+
+class Interpolation(wiring.Component):
+    """``((base[i] << shift) + slope[i] * f + (offset << shift) + half) >> (shift + guard)``; one a cycle.
+
+    `index` and `inside` (f) of cycle *t* give `value` in cycle *t* + ``LATENCY``. `offset` is wanted in cycle *t* + 4.
+
+    Members
+    -------
+    index : In(bits of the table), inside : In(shift)
+    offset : In(signed(offset))
+    value : Out(signed(...))
+    """
+
+    LATENCY = WordMemory.LATENCY + Multiplier.LATENCY + 1
+
+    def __init__(self, table: FunctionTable, *, offset: int = 1) -> None:
+        self.table = table
+        self.base_bits = signed_bits(table.base)
+        self.slope_bits = signed_bits(table.slope)
+        # Two bits above the greatest term: three terms and a half are summed.
+        self.sum_bits = max(self.base_bits, self.slope_bits, offset) + table.shift + 2
+        super().__init__(
+            {
+                "index": In(bits_for(len(table.base))),
+                "inside": In(table.shift),
+                "offset": In(signed(offset)),
+                "value": Out(signed(self.sum_bits - table.shift - table.guard)),
+            }
+        )
+
+    def elaborate(self, platform: Any) -> Module:
+        m = Module()
+        table = self.table
+        depth = len(table.base)
+        # Base and slope in one memory: one address, and a wide word fills block RAMs better than two narrow ones.
+        words = [
+            (base & ((1 << self.base_bits) - 1)) | ((slope & ((1 << self.slope_bits) - 1)) << self.base_bits)
+            for base, slope in zip(table.base, table.slope, strict=True)
+        ]
+        m.submodules.table = memory = WordMemory(width=self.base_bits + self.slope_bits, depth=depth, init=words)
+        m.submodules.multiplier = multiplier = Multiplier(left=self.slope_bits, right=table.shift + 1)
+        inside = delayed(m, self.inside, WordMemory.LATENCY, name="inside")
+        base = memory.read_data[: self.base_bits].as_signed()
+        base = delayed(m, base, Multiplier.LATENCY, name="base")
+        m.d.comb += [
+            memory.read_address.eq(self.index),
+            multiplier.a.eq(memory.read_data[self.base_bits :].as_signed()),
+            multiplier.b.eq(Cat(inside, 0).as_signed()),
+        ]
+        total = Signal(signed(self.sum_bits), reset_less=True)
+        # The half joins the base word's empty low bits when it fits there: one carry chain fewer.
+        half = 1 << (table.shift + table.guard - 1)
+        m.d.sync += total.eq(
+            (base << table.shift) + multiplier.product + (self.offset << table.shift) + half
+        )
+        m.d.comb += self.value.eq(total >> (table.shift + table.guard))
+        return m

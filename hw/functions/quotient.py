@@ -1,0 +1,81 @@
+"""The quotient, exact and rounded half up: a bit a stage."""
+
+from typing import Any
+
+from amaranth.hdl import Cat, Const, Module, Mux, Signal, signed
+
+from tabla.hw.functions.pipeline import REGISTER, FunctionPipeline
+
+
+class Quotient(FunctionPipeline):
+    """``floor(operand * 2^F / divisor + 1/2)``, saturated and counted; a divisor of 0 saturates by the operand's sign.
+
+    Members: as ``FunctionPipeline``, and `divisor`.
+    """
+
+    def __init__(self, *, width: int, fraction: int) -> None:
+        self.bits = width + fraction
+        self.latency = 1 + self.bits + 2 + REGISTER
+        super().__init__(width=width, fraction=fraction)
+
+    def elaborate(self, platform: Any) -> Module:
+        m = Module()
+        width, bits = self.width, self.bits
+        dividend = Signal(bits, reset_less=True)
+        divisor = Signal(width, reset_less=True)
+        # Beside every stage: is the quotient negative, the divisor zero, the operand negative.
+        signs = Signal(3, reset_less=True)
+        magnitude = Signal(width)
+        m.d.comb += magnitude.eq(Mux(self.operand[-1], -self.operand, self.operand))
+        m.d.sync += [
+            dividend.eq(Cat(Const(0, self.fraction), magnitude)),
+            divisor.eq(Mux(self.divisor[-1], -self.divisor, self.divisor)),
+            signs.eq(Cat(self.operand[-1] ^ self.divisor[-1], self.divisor == 0, self.operand[-1])),
+        ]
+        remainder: Any = Const(0, width)
+        quotient: Any = Const(0, 0)
+        for stage in range(bits):
+            shifted = Cat(dividend[-1], remainder)
+            trial = shifted - divisor
+            fits = ~trial[-1]
+            new_remainder = Signal(width, name=f"remainder_{stage}", reset_less=True)
+            new_quotient = Signal(stage + 1, name=f"quotient_{stage}", reset_less=True)
+            new_divisor = Signal(width, name=f"divisor_{stage}", reset_less=True)
+            new_signs = Signal(3, name=f"signs_{stage}", reset_less=True)
+            m.d.sync += [
+                new_remainder.eq(Mux(fits, trial, shifted)),
+                new_quotient.eq(Cat(fits, quotient)),
+                new_divisor.eq(divisor),
+                new_signs.eq(signs),
+            ]
+            if len(dividend) > 1:
+                new_dividend = Signal(len(dividend) - 1, name=f"dividend_{stage}", reset_less=True)
+                m.d.sync += new_dividend.eq(dividend[:-1])
+                dividend = new_dividend
+            remainder, quotient, divisor, signs = new_remainder, new_quotient, new_divisor, new_signs
+
+        # Ties go up: away from zero for a positive quotient, towards it for a negative one.
+        twice = Cat(Const(0, 1), remainder)
+        rises = Signal(reset_less=True)
+        whole = Signal(bits, reset_less=True)
+        late = Signal(3, reset_less=True)
+        m.d.sync += [
+            rises.eq(Mux(signs[0], twice > divisor, twice >= divisor)),
+            whole.eq(quotient),
+            late.eq(signs),
+        ]
+        exact = Signal(signed(bits + 2), reset_less=True)
+        last = Signal(3, reset_less=True)
+        m.d.sync += [
+            exact.eq(Mux(late[0], -(whole + rises), whole + rises)),
+            last.eq(late),
+        ]
+        word, beyond = self.saturated(exact)
+        divides_by_zero = last[1]
+        limit = Mux(last[2], ~self.most_positive, self.most_positive)
+        m.d.comb += [
+            self.value.eq(Mux(divides_by_zero, limit, word)),
+            self.overflow.eq(beyond & ~divides_by_zero),
+            self.domain_error.eq(divides_by_zero),
+        ]
+        return m

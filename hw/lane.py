@@ -1,0 +1,245 @@
+"""One processing element: three memories, one multiply-accumulate path."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from amaranth.hdl import Const, Module, Mux, Signal, signed
+from amaranth.lib import wiring
+from amaranth.lib.wiring import In, Out
+
+from tabla.hw.control import sources
+from tabla.hw.features import Features
+from tabla.hw.mac import Mac
+from tabla.hw.memory import WordMemory
+from tabla.hw.pipeline import bits_for, delayed, selected
+from tabla.hw.rounder import Rounder
+from tabla.program.image import Parameters
+from tabla.templates.template import operation_format
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LaneShape:
+    """What the lanes of a build have in common: sizes, and which of their parts the program uses."""
+
+    parameters: Parameters
+    a_sources: tuple[str, ...]
+    b_sources: tuple[str, ...]
+    c_sources: tuple[str, ...]
+    posts: frozenset[str]
+    guarded: bool
+    writes_guarded: bool
+    writes_bus: bool
+    writes_result: bool
+    model_written: bool
+    interim_written: bool
+    model_loaded: bool
+    interim_loaded: bool
+
+    @property
+    def memories(self) -> tuple[str, ...]:
+        """Memories that some operation reads."""
+        used = {*self.a_sources, *self.b_sources, *self.c_sources}
+        return tuple(name for name in ("model", "data", "interim") if name in used)
+
+    def depth(self, memory: str) -> int:
+        """Words of a lane's memory."""
+        parameters = self.parameters
+        depths = {
+            "model": parameters.model_depth,
+            "data": parameters.data_depth,
+            "interim": parameters.interim_depth,
+        }
+        return depths[memory]
+
+    @property
+    def controls(self) -> dict[str, int]:
+        """Names and widths of the wires that all lanes share. When each is wanted: see ``Lane``."""
+        guard = self.parameters.guard_bits
+        wires = {f"{name}_address": bits_for(self.depth(name)) for name in self.memories}
+        wires |= {f"{name}_write_address": bits_for(self.depth(name)) for name in self.memories}
+        if self.guarded:
+            wires |= {"low": guard, "high": guard}
+        if self.writes_guarded:
+            wires |= {"write_low": guard, "write_high": guard}
+        wires |= {
+            "a_select": max(1, len(self.a_sources)),
+            "b_select": max(1, len(self.b_sources)),
+            "c_select": max(1, len(self.c_sources)),
+            "invert": 1,
+            "half_all": 1,
+            "half_lane0": 1,
+            "start_shift": 2,
+            "keep": 1,
+            "inverted": 1,
+            "shift": 2,
+            "issued": 1,
+            "post": 3,
+            "emit": 1,
+            "bus": self.parameters.width,
+            "write_bus": 1,
+            "to_model": 1,
+            "to_interim": 1,
+            "load": 1,
+            "stream_to_data": 1,
+            "stream_to_model": 1,
+            "stream_to_interim": 1,
+        }
+        return wires
+
+
+def lane_shape(parameters: Parameters, features: Features) -> LaneShape:
+    """The lanes that a program needs."""
+    issue, write, stream = features["lane_issue"], features["lane_write"], features["stream"]
+    form = operation_format("lane_issue")
+    return LaneShape(
+        parameters=parameters,
+        a_sources=sources(form, "a", issue),
+        b_sources=sources(form, "b", issue),
+        c_sources=sources(form, "c", issue),
+        posts=issue.values["post"],
+        guarded=issue.guarded,
+        writes_guarded=write.guarded,
+        writes_bus=write.uses("source", "bus"),
+        writes_result=write.uses("source", "result"),
+        model_written=write.uses("to_model", "1"),
+        interim_written=write.uses("to_interim", "1"),
+        model_loaded=stream.uses("to_model", "1"),
+        interim_loaded=stream.uses("to_interim", "1"),
+    )
+
+
+class Lane(wiring.Component):
+    """A processing element. Works one operation a cycle, never stalls, has no reset and no program of its own.
+
+    An operation issues in cycle *t*; each of its wires is wanted in its own cycle:
+
+    =========  ================================================================================================
+    *t*        `model_address`, `data_address`, `interim_address`; `low`, `high`: active when ``low <= lane < high``
+    *t* + 1    `a_select` (one-hot over the sources in use)
+    *t* + 2    `b_select`, `c_select`, `bus`: the operands, with the words that the memories show now
+    *t* + 3    `invert`, `half_all`, `half_lane0`, `start_shift`: the start value (see ``Mac``)
+    *t* + 4    `keep`
+    *t* + 5    `inverted`, `shift`; **`accumulator`** holds the new sum
+    *t* + 6    `issued`, `post`, `emit`
+    *t* + 7    the result register; **`overflow`** if it was saturated, emitted, and the lane active
+    =========  ================================================================================================
+
+    A write happens in cycle *c* (an operation that issues in *c* + 1 reads it):
+
+    =========  ================================================================================================
+    *c* - 1    `write_low`, `write_high`, `to_model`, `to_interim`; from the stream `stream_enable` and `stream_to_...`
+    *c*        `model_write_address`, `data_write_address`, `interim_write_address`; `write_bus`: the bus word instead of the
+               result; `load`: the stream's word instead of both; `stream_word`, `bus`
+    =========  ================================================================================================
+
+    Members
+    -------
+    lane : In(8), a constant
+    controls : In(signature of the wires above)
+    stream_enable : In(1), stream_word : In(width)
+    accumulator : Out(signed(accumulator))
+    overflow : Out(1)
+    """
+
+    ACCUMULATED = WordMemory.LATENCY + Mac.LATENCY
+    RESULT = ACCUMULATED + Rounder.LATENCY
+
+    def __init__(self, shape: LaneShape) -> None:
+        self.shape = shape
+        parameters = shape.parameters
+        super().__init__(
+            {
+                "lane": In(8),
+                "controls": In(wiring.Signature({name: Out(width) for name, width in shape.controls.items()})),
+                "stream_enable": In(1),
+                "stream_word": In(parameters.width),
+                "accumulator": Out(signed(parameters.accumulator)),
+                "overflow": Out(1),
+            }
+        )
+
+    def elaborate(self, platform: Any) -> Module:
+        m = Module()
+        shape, parameters, controls = self.shape, self.shape.parameters, self.controls
+        m.submodules.mac = mac = Mac(
+            width=parameters.width, accumulator=parameters.accumulator, shifts=parameters.shifts
+        )
+        m.submodules.rounder = rounder = Rounder(
+            width=parameters.width,
+            fraction=parameters.fraction,
+            accumulator=parameters.accumulator,
+            shifts=parameters.shifts,
+            posts=shape.posts,
+        )
+        memories = self._memories(m, rounder.result)
+
+        operands: dict[str, Any] = {name: memory.read_data for name, memory in memories.items()}
+        operands |= {"bus": controls.bus, "one": Const(1 << parameters.fraction, parameters.width)}
+        active = self._active(m)
+        a_mask = Signal(len(controls.a_select), reset_less=True)
+        m.d.sync += a_mask.eq(controls.a_select & active[1].replicate(len(a_mask)))
+        for port, names, select in (
+            (mac.a, shape.a_sources, a_mask),
+            (mac.b, shape.b_sources, controls.b_select),
+            (mac.addend, shape.c_sources, controls.c_select),
+        ):
+            m.d.comb += port.eq(
+                selected([(operands[name], select[i]) for i, name in enumerate(names)], parameters.width)
+            )
+        m.d.comb += [
+            mac.invert.eq(controls.invert),
+            mac.half.eq(controls.half_all | (controls.half_lane0 & (self.lane == 0))),
+            mac.shift.eq(controls.start_shift),
+            mac.keep.eq(controls.keep),
+            rounder.accumulator.eq(mac.accumulator),
+            rounder.inverted.eq(controls.inverted),
+            rounder.shift.eq(controls.shift),
+            rounder.valid.eq(controls.issued),
+            rounder.post.eq(controls.post),
+            self.accumulator.eq(mac.accumulator),
+        ]
+        counts = delayed(m, controls.emit & active[6], 1, name="counts")
+        m.d.comb += self.overflow.eq(rounder.saturated & counts)
+        return m
+
+    def _active(self, m: Module) -> list[Any]:
+        """Whether the lane takes part in the operation, by cycles since the operation's issue."""
+        if not self.shape.guarded:
+            return [Const(1, 1)] * 7
+        controls = self.controls
+        inside = (controls.low.as_signed() <= self.lane) & (controls.high.as_signed() > self.lane)
+        stages = [inside]
+        for cycle in range(1, 7):
+            stages.append(delayed(m, stages[-1], 1, name=f"active_{cycle}"))
+        return stages
+
+    def _memories(self, m: Module, result: Any) -> dict[str, WordMemory]:
+        shape, controls = self.shape, self.controls
+        takes_part: Any = Const(1, 1)
+        if shape.writes_guarded:
+            takes_part = (controls.write_low.as_signed() <= self.lane) & (controls.write_high.as_signed() > self.lane)
+        written = {"model": shape.model_written, "data": False, "interim": shape.interim_written}
+        loaded = {"model": shape.model_loaded, "data": True, "interim": shape.interim_loaded}
+        commands = {"model": controls.to_model, "data": Const(0, 1), "interim": controls.to_interim}
+        word = controls.bus if shape.writes_bus else result
+        if shape.writes_bus and shape.writes_result:
+            word = Mux(controls.write_bus, controls.bus, result.as_unsigned())
+
+        memories = {}
+        for name in shape.memories:
+            memory = WordMemory(width=shape.parameters.width, depth=shape.depth(name))
+            m.submodules[f"{name}_memory"] = memory
+            memories[name] = memory
+            enable = Signal(name=f"{name}_write", reset_less=True)
+            load = getattr(controls, f"stream_to_{name}") & self.stream_enable & int(loaded[name])
+            m.d.sync += enable.eq(load | (commands[name] & takes_part & int(written[name])))
+            data = self.stream_word if not written[name] else word
+            if written[name] and loaded[name]:
+                data = Mux(controls.load, self.stream_word, word)
+            m.d.comb += [
+                memory.read_address.eq(getattr(controls, f"{name}_address")),
+                memory.write_enable.eq(enable),
+                memory.write_address.eq(getattr(controls, f"{name}_write_address")),
+                memory.write_data.eq(data),
+            ]
+        return memories

@@ -1,0 +1,64 @@
+"""The output buffer: words of the root, in order, to whoever takes them."""
+
+from typing import Any
+
+from amaranth.hdl import Module, Signal
+from amaranth.lib import memory, wiring
+from amaranth.lib.wiring import In, Out
+
+from tabla.hw.pipeline import bits_for
+
+
+class OutputBuffer(wiring.Component):
+    """A queue that never overflows (tokens wait for its credit). A word put in cycle *t* is offered from *t* + ``LATENCY`` on.
+
+    A word a cycle without bubbles; an offered word stays until it is taken.
+
+    Members
+    -------
+    put : In(1), word : In(width)
+    out_valid : Out(1), out_ready : In(1), out_data : Out(width)
+    taken : Out(1)
+    waits : Out(1)
+        Some word is inside.
+    """
+
+    LATENCY = 2
+
+    def __init__(self, *, width: int, depth: int) -> None:
+        self.width = width
+        self.depth = depth
+        super().__init__(
+            {
+                "put": In(1),
+                "word": In(width),
+                "out_valid": Out(1),
+                "out_ready": In(1),
+                "out_data": Out(width),
+                "taken": Out(1),
+                "waits": Out(1),
+            }
+        )
+
+    def elaborate(self, platform: Any) -> Module:
+        m = Module()
+        bits = bits_for(self.depth)
+        m.submodules.words = words = memory.Memory(shape=self.width, depth=1 << bits, init=[])
+        write, read = words.write_port(), words.read_port(domain="comb")
+        inside = Signal(range((1 << bits) + 1))
+        refill = Signal()
+        m.d.comb += [
+            write.en.eq(self.put),
+            write.data.eq(self.word),
+            refill.eq((inside != 0) & (~self.out_valid | self.out_ready)),
+            self.taken.eq(self.out_valid & self.out_ready),
+            self.waits.eq((inside != 0) | self.out_valid),
+        ]
+        m.d.sync += inside.eq(inside + self.put - refill)
+        with m.If(self.put):
+            m.d.sync += write.addr.eq(write.addr + 1)
+        with m.If(self.taken):
+            m.d.sync += self.out_valid.eq(0)
+        with m.If(refill):
+            m.d.sync += [read.addr.eq(read.addr + 1), self.out_data.eq(read.data), self.out_valid.eq(1)]
+        return m

@@ -1,0 +1,38 @@
+"""Registers in a row, and one-hot multiplexers without priority: the two idioms of every datapath here."""
+
+from collections.abc import Iterable
+from functools import reduce
+from operator import or_
+from typing import Any
+
+from amaranth.hdl import Cat, Const, Module, Signal
+
+
+def delayed(m: Module, value: Any, cycles: int, *, name: str, clear: Any = None) -> Any:
+    """`value` as it stood `cycles` ago. Without `clear` the registers have no reset: data is only looked at when valid."""
+    for stage in range(1, cycles + 1):
+        register = Signal(
+            value.shape(), name=f"{name}_{stage}" if cycles > 1 else f"{name}_next", reset_less=clear is None
+        )
+        m.d.sync += register.eq(value)
+        if clear is not None:
+            with m.If(clear):
+                m.d.sync += register.eq(0)
+        value = register
+    return value
+
+
+def selected(choices: Iterable[tuple[Any, Any]], width: int) -> Any:
+    """The OR of the words whose one-hot select bit is high; 0 when none is. Narrower than a priority multiplexer."""
+    masked = [word & select.replicate(width) for select, word in choices]
+    return reduce(or_, masked) if masked else Const(0, width)
+
+
+def bits_for(count: int) -> int:
+    """Bits of an index into `count` places; at least one, so that every address has a port."""
+    return max(1, (count - 1).bit_length())
+
+
+def padded(value: Any, width: int) -> Any:
+    """The low `width` bits of `value`, zeros above."""
+    return value[:width] if len(value) >= width else Cat(value, Const(0, width - len(value)))

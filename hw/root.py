@@ -1,0 +1,213 @@
+"""The root: the same path as a lane's, with three operand ports, the tree's word, and the function unit."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from amaranth.hdl import Const, Module, Mux, Signal, signed
+from amaranth.lib import wiring
+from amaranth.lib.wiring import In, Out
+
+from tabla.hw.control import MacControl
+from tabla.hw.features import Features
+from tabla.hw.function_unit import FunctionUnit
+from tabla.hw.mac import Mac, start_word
+from tabla.hw.memory import WordMemory
+from tabla.hw.pipeline import delayed, selected
+from tabla.hw.rounder import Rounder
+from tabla.program.image import Parameters
+from tabla.templates.template import operation_format
+
+
+class Root(wiring.Component):
+    """Scalar operations, the turn-around of the tree, functions. One operation a cycle, never stalls.
+
+    An operation of `root_issue` issues in cycle *u*: `a_address`.. are wanted in *u*, its control (as ``MacControl`` gives
+    it) in *u* too; the root delays it. `tree` and `tree_inverted` are the tree's word of *u* + 4 and its sense in *u* + 3. The
+    result register shows the result in *u* + ``RESULT``, the function register *u* + ``RESULT`` + the function's latency.
+    An operation of `root_write` in cycle *c* is given with `write` high; the memory takes the word at the end of *c*,
+    `bus` shows it from *c* + 1 on and keeps it; `output` and `output_valid` from *c* + 1 for one cycle.
+
+    Members
+    -------
+    control : In(outputs of MacControl), a_address, b_address, c_address : In(address)
+    tree : In(signed(accumulator)), tree_inverted : In(1)
+    write : In(1), write_instruction : In(Inst), write_address : In(address)
+    load_data, load_memory : In(1), load_address : In(address), load_word : In(width)
+        The stream's words; written in the next cycle.
+    bus : Out(width), output : Out(width), output_valid : Out(1)
+    overflow, function_overflow, domain_error : Out(1)
+        Each an event of one cycle.
+    update : Out(1)
+        A model word is written in this cycle.
+    """
+
+    RESULT = WordMemory.LATENCY + Mac.LATENCY + Rounder.LATENCY
+
+    def __init__(self, *, parameters: Parameters, features: Features, control: MacControl) -> None:
+        self.parameters = parameters
+        self.features = features
+        self.sources = {"a": control.a_sources, "b": control.b_sources, "c": control.c_sources}
+        self.depths = {"data": parameters.root_data_depth, "memory": parameters.root_memory_depth}
+        self.control_wires = {
+            name: member.shape for name, member in control.signature.members.items() if member.flow == wiring.Out
+        }
+        address = parameters.address_bits["root_issue"]
+        write_width = sum(field.width for field in operation_format("root_write").fields)
+        super().__init__(
+            {
+                "control": In(wiring.Signature({name: Out(shape) for name, shape in self.control_wires.items()})),
+                **{f"{operand}_address": In(address) for operand in "abc"},
+                "tree": In(signed(parameters.accumulator)),
+                "tree_inverted": In(1),
+                "write": In(1),
+                "write_instruction": In(write_width),
+                "write_address": In(parameters.address_bits["root_write"]),
+                "load_data": In(1),
+                "load_memory": In(1),
+                "load_address": In(parameters.address_bits["stream"]),
+                "load_word": In(parameters.width),
+                "bus": Out(parameters.width),
+                "output": Out(parameters.width),
+                "output_valid": Out(1),
+                "overflow": Out(1),
+                "function_overflow": Out(1),
+                "domain_error": Out(1),
+                "update": Out(1),
+            }
+        )
+
+    def elaborate(self, platform: Any) -> Module:
+        m = Module()
+        parameters = self.parameters
+        width = parameters.width
+        m.submodules.mac = mac = Mac(
+            width=width, accumulator=parameters.accumulator, shifts=parameters.shifts, tree=True
+        )
+        m.submodules.rounder = rounder = Rounder(
+            width=width,
+            fraction=parameters.fraction,
+            accumulator=parameters.accumulator,
+            shifts=parameters.shifts,
+            posts=self.features["root_issue"].values["post"],
+        )
+        m.submodules.functions = functions = FunctionUnit(parameters=parameters)
+
+        written = self._write(m, rounder.result, functions.value)
+        operands = self._operands(m, written, rounder.result, functions.value)
+        for operand, port in (("a", mac.a), ("b", mac.b), ("c", mac.addend)):
+            m.d.comb += port.eq(operands[operand])
+
+        at = self._staged(m)
+        m.d.comb += [
+            mac.invert.eq(at("invert", 3) ^ (at("tree", 3) & self.tree_inverted)),
+            mac.half.eq(at("half_all", 3)),
+            mac.shift.eq(at("shift", 3)),
+            mac.keep.eq(at("keep", 4)),
+            mac.tree_select.eq(at("tree", 4)),
+            mac.tree.eq(self.tree),
+            rounder.accumulator.eq(mac.accumulator),
+            rounder.inverted.eq(at("inverted", 5)),
+            rounder.shift.eq(at("shift", 5)),
+            rounder.valid.eq(at("issued", 6)),
+            rounder.post.eq(at("post", 6)),
+            self.overflow.eq(rounder.saturated & at("emit", 7)),
+        ]
+        if self.features.tree_half:
+            m.d.comb += mac.tree_half.eq(self._tree_half(m, at))
+        divisor = operands["b"]
+        m.d.comb += [
+            functions.function.eq(at("function", self.RESULT)),
+            functions.operand.eq(rounder.result),
+            functions.divisor.eq(
+                delayed(m, divisor, self.RESULT - WordMemory.LATENCY, name="divisor") if functions.divides else 0
+            ),
+            self.function_overflow.eq(functions.overflow),
+            self.domain_error.eq(functions.domain_error),
+        ]
+        return m
+
+    def _staged(self, m: Module) -> Any:
+        """Control wires by name and cycles since the issue."""
+        chains: dict[str, list[Any]] = {}
+
+        def at(name: str, cycle: int) -> Any:
+            chain = chains.setdefault(name, [getattr(self.control, name)])
+            while len(chain) <= cycle:
+                chain.append(delayed(m, chain[-1], 1, name=f"{name}_{len(chain)}"))
+            return chain[cycle]
+
+        return at
+
+    def _tree_half(self, m: Module, at: Any) -> Any:
+        """Half a unit for the tree's word, negative when the sum is kept as a complement."""
+        half = Signal(signed(self.parameters.accumulator), reset_less=True)
+        words = [
+            start_word(Const(0, 1), shift, 1, 0, self.parameters.accumulator).as_signed()
+            for shift in self.parameters.shifts
+        ]
+        m.d.sync += half.eq(0)
+        for index, word in enumerate(words):
+            with m.If(at("tree_half", 3) & (at("shift", 3) == index)):
+                m.d.sync += half.eq(Mux(at("inverted", 3), -word, word))
+        return half
+
+    def _write(self, m: Module, result: Any, value: Any) -> dict[str, Any]:
+        """Write-back; returns the write port that all copies of `memory` and of `data` share."""
+        write, places = self.features["root_write"], {}
+        offset = 0
+        for field in operation_format("root_write").fields:
+            places[field.name] = self.write_instruction[offset : offset + field.width]
+            offset += field.width
+        word = result.as_unsigned()
+        if write.uses("source", "function"):
+            word = value.as_unsigned()
+            if write.uses("source", "result"):
+                word = Mux(places["source"], value.as_unsigned(), result.as_unsigned())
+
+        loads_data = delayed(m, self.load_data, 1, name="loads_data")
+        loads_memory = delayed(m, self.load_memory, 1, name="loads_memory")
+        load_address = delayed(m, self.load_address, 1, name="load_address")
+        load_word = delayed(m, self.load_word, 1, name="load_word")
+        to_memory = self.write & places["to_memory"]
+        m.d.comb += self.update.eq(to_memory & places["model"])
+        with m.If(self.write & places["to_bus"]):
+            m.d.sync += self.bus.eq(word)
+        m.d.sync += [self.output.eq(word), self.output_valid.eq(self.write & places["to_output"])]
+        return {
+            "data": (loads_data, load_address, load_word),
+            "memory": (
+                to_memory | loads_memory,
+                Mux(loads_memory, load_address, self.write_address),
+                Mux(loads_memory, load_word, word),
+            ),
+        }
+
+    def _operands(self, m: Module, written: Mapping[str, Any], result: Any, value: Any) -> dict[str, Any]:
+        """The three operands in cycle *u* + 2; each has its own copies of the memories it reads."""
+        operands = {}
+        for operand, names in self.sources.items():
+            select = delayed(
+                m, getattr(self.control, f"{operand}_select"), WordMemory.LATENCY, name=f"{operand}_select"
+            )
+            words: dict[str, Any] = {
+                "one": Const(1 << self.parameters.fraction, self.parameters.width),
+                "result": result.as_unsigned(),
+                "function": value.as_unsigned(),
+            }
+            for name in ("data", "memory"):
+                if name in names:
+                    memory = WordMemory(width=self.parameters.width, depth=self.depths[name])
+                    m.submodules[f"{name}_{operand}"] = memory
+                    enable, address, word = written[name]
+                    m.d.comb += [
+                        memory.read_address.eq(getattr(self, f"{operand}_address")),
+                        memory.write_enable.eq(enable),
+                        memory.write_address.eq(address),
+                        memory.write_data.eq(word),
+                    ]
+                    words[name] = memory.read_data
+            operands[operand] = selected(
+                [(words[name], select[i]) for i, name in enumerate(names)], self.parameters.width
+            )
+        return operands
+

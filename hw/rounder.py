@@ -1,0 +1,111 @@
+"""Round once: shift, saturate or compare, in two cycles."""
+
+from collections.abc import Collection
+from typing import Any
+
+from amaranth.hdl import Const, Module, Mux, Signal, signed
+from amaranth.lib import wiring
+from amaranth.lib.wiring import In, Out
+
+POSTS = ("none", "<", "<=", "==", "!=", ">=", ">")
+"""What the post field's codes mean; a test compares them with the records."""
+
+
+class Rounder(wiring.Component):
+    """``saturate(accumulator >> shift)``, or ONE or 0 by comparing the accumulator with zero.
+
+    The rounding half has been added when the sum was started. One accumulator a cycle. The result register
+    keeps its word while `valid` is low. No reset.
+
+    ===============  ===================================================================================
+    *t*              `accumulator`, `inverted` (it holds the complement of the sum), `shift`
+    *t* + 1          `valid`, `post`
+    *t* + ``LATENCY``  `result`; `saturated`: the word did not fit
+    ===============  ===================================================================================
+
+    Members
+    -------
+    accumulator : In(signed(accumulator))
+    inverted : In(1)
+    shift : In(2), index into `shifts`
+    valid : In(1)
+    post : In(3)
+    result : Out(signed(width))
+    saturated : Out(1)
+    """
+
+    LATENCY = 2
+
+    def __init__(
+        self,
+        *,
+        width: int,
+        fraction: int,
+        accumulator: int,
+        shifts: tuple[int, ...],
+        posts: Collection[str] = POSTS,
+    ) -> None:
+        self.width = width
+        self.fraction = fraction
+        self.accumulator_width = accumulator
+        self.shifts = shifts
+        self.posts = frozenset(posts)
+        super().__init__(
+            {
+                "accumulator": In(signed(accumulator)),
+                "inverted": In(1),
+                "shift": In(2),
+                "valid": In(1),
+                "post": In(3),
+                "result": Out(signed(width)),
+                "saturated": Out(1),
+            }
+        )
+
+    def elaborate(self, platform: Any) -> Module:
+        m = Module()
+        sum_ = Signal(signed(self.accumulator_width), name="sum")
+        m.d.comb += sum_.eq((self.accumulator ^ self.inverted.replicate(self.accumulator_width)).as_signed())
+
+        word = Signal(self.width, reset_less=True)
+        outside = Signal(reset_less=True)
+        negative = Signal(reset_less=True)
+        zero = Signal(reset_less=True)
+        m.d.sync += [negative.eq(sum_[-1]), zero.eq(sum_ == 0)]
+        with m.Switch(self.shift):
+            for index, shift in enumerate(self.shifts):
+                above = sum_[shift + self.width - 1 :]
+                with m.Default() if index == len(self.shifts) - 1 else m.Case(index):
+                    m.d.sync += [
+                        word.eq(sum_[shift : shift + self.width]),
+                        outside.eq(~(above.all() | ~above.any())),
+                    ]
+
+        result = Signal(signed(self.width), reset_less=True)
+        saturated = Signal(reset_less=True)
+        most_positive = (1 << (self.width - 1)) - 1
+        limit = Mux(negative, Const(~most_positive, signed(self.width)), Const(most_positive, signed(self.width)))
+        holds = {
+            "<": negative,
+            "<=": negative | zero,
+            "==": zero,
+            "!=": ~zero,
+            ">=": ~negative,
+            ">": ~(negative | zero),
+        }
+        with m.If(self.valid):
+            if self.posts - {"none"}:
+                with m.Switch(self.post):
+                    for code, post in enumerate(POSTS):
+                        if post in holds and post in self.posts:
+                            with m.Case(code):
+                                m.d.sync += [
+                                    result.eq(Mux(holds[post], 1 << self.fraction, 0)),
+                                    saturated.eq(0),
+                                ]
+                    with m.Default():
+                        m.d.sync += [result.eq(Mux(outside, limit, word)), saturated.eq(outside)]
+            else:
+                m.d.sync += [result.eq(Mux(outside, limit, word)), saturated.eq(outside)]
+        m.d.comb += [self.result.eq(result), self.saturated.eq(saturated)]
+        return m

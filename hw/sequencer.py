@@ -1,0 +1,214 @@
+"""One unit's program: strands in time, loops, operation words, addresses."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from amaranth.hdl import Array, Module, Signal
+from amaranth.lib import wiring
+from amaranth.lib.wiring import In, Out
+
+from tabla.hw.features import UnitFeatures
+from tabla.hw.generator import Generator
+from tabla.hw.loops import Loops
+from tabla.hw.memory import WordMemory
+from tabla.hw.pipeline import bits_for, delayed, padded
+from tabla.hw.strands import StrandFetch
+from tabla.program.image import Parameters
+from tabla.program.layout import generator_width, operation_layout, strand_layout
+from tabla.templates.template import operation_format
+
+
+class Sequencer(wiring.Component):
+    """Turns tokens into operations, each in its own cycle; several samples back to back without a bubble.
+
+    Starts count from the first strand's, which begins with the token (of cycle *t*): its first operation's `valid`, `instruction`, `first`, `last` and `open`
+    show in cycle *t* + ``FIELDS``, its generators' values in cycle *t* + ``VALUES``. The strands of one token end before
+    the next token's begin. An untimed sequencer (the stream's) has no tokens: its strands follow each other as
+    fast as `allow` lets operations issue.
+
+    Members
+    -------
+    restart : In(1)
+        Back to the first strand; nothing under way survives. The first token may come 8 cycles later.
+    enable : In(1), first_strand, last_strand : In(strand address), stable between restarts
+    token : In(1)
+    allow : In(1)
+        Untimed sequencers only: no operation starts while it is low; up to 3 that started show later.
+    offset : In(address)
+        Window of the sample; wanted a cycle before ``VALUES``.
+    turn : Out(1)
+        The token, just so late that an offset that changes in the next cycle meets the right operations.
+    valid, first, last, open : Out(1), instruction : Out(Inst)
+        `open`: the gate lets the product through.
+    windowed : Out(1)
+        Beside `instruction`, untimed sequencers only: the window applies to the address. (Their generators do not add it.)
+    values : one Out for each generator in use
+    strand_write, operation_write : In(1), write_address : In(16), write_data : In(word)
+    """
+
+    FIELDS = 5
+    VALUES = 7
+
+    def __init__(
+        self,
+        *,
+        unit: str,
+        parameters: Parameters,
+        features: UnitFeatures,
+        strands: Sequence[int],
+        operations: Sequence[int],
+    ) -> None:
+        self.unit = unit
+        self.parameters = parameters
+        self.features = features
+        self.strands = tuple(strands)
+        self.operations = tuple(operations)
+        self.timed = unit != "stream"
+        self.operation_layout = operation_layout(unit, parameters)
+        self.strand_layout = strand_layout(unit, parameters)
+        self.instruction_width = sum(field.width for field in operation_format(unit).fields)
+        self.offset_width = parameters.address_bits[unit]
+        self.generators = tuple(g for g in operation_format(unit).generators if g in features.generators)
+        strand_address = bits_for(parameters.strand_depth[unit])
+        members: dict[str, Any] = {
+            "restart": In(1),
+            "enable": In(1),
+            "first_strand": In(strand_address),
+            "last_strand": In(strand_address),
+            "token": In(1),
+            "allow": In(1),
+            "offset": In(self.offset_width),
+            "turn": Out(1),
+            "valid": Out(1),
+            "instruction": Out(self.instruction_width),
+            "first": Out(1),
+            "last": Out(1),
+            "open": Out(1),
+            "windowed": Out(1),
+            "strand_write": In(1),
+            "operation_write": In(1),
+            "write_address": In(16),
+            "write_data": In(max(self.strand_layout.width, self.operation_layout.width)),
+        }
+        if self.generators:
+            members["values"] = Out(
+                wiring.Signature({g: Out(generator_width(unit, g, parameters)) for g in self.generators})
+            )
+        super().__init__(members)
+
+    def elaborate(self, platform: Any) -> Module:
+        m = Module()
+        levels = self.parameters.levels
+        m.submodules.fetch = fetch = StrandFetch(
+            layout=self.strand_layout,
+            levels=levels,
+            depth=self.parameters.strand_depth[self.unit],
+            init=self.strands,
+        )
+        m.submodules.loops = loops = Loops(shape=fetch.shape, levels=levels)
+        m.submodules.operations = operations = WordMemory(
+            width=self.operation_layout.width,
+            depth=self.parameters.operation_depth[self.unit],
+            init=self.operations,
+        )
+        m.d.comb += [
+            fetch.restart.eq(self.restart),
+            fetch.enable.eq(self.enable),
+            fetch.first.eq(self.first_strand),
+            fetch.last.eq(self.last_strand),
+            fetch.write_enable.eq(self.strand_write),
+            fetch.write_address.eq(self.write_address),
+            fetch.write_data.eq(self.write_data),
+            loops.restart.eq(self.restart),
+            loops.allow.eq(self.allow | int(self.timed)),
+            operations.read_address.eq(loops.operation),
+            operations.write_enable.eq(self.operation_write),
+            operations.write_address.eq(self.write_address),
+            operations.write_data.eq(self.write_data),
+            self.turn.eq(delayed(m, self.token, self.FIELDS, name="turn", clear=self.restart)),
+        ]
+        slots = self._start_strands(m, fetch, loops)
+        valid = delayed(m, loops.issue, WordMemory.LATENCY, name="valid", clear=self.restart)
+        flags = {
+            name: delayed(m, getattr(loops, name), WordMemory.LATENCY, name=name)
+            for name in ("fresh", "step", "first", "last", "open")
+        }
+        slots = delayed(m, slots, WordMemory.LATENCY, name="slots")
+        self._describe(m, operations.read_data, valid, flags)
+        self._generate(m, operations.read_data, valid, flags, slots)
+        return m
+
+    def _start_strands(self, m: Module, fetch: StrandFetch, loops: Loops) -> Any:
+        """The strand whose turn is next counts its wait down. Returns the slots (less 1) of the strand that issues."""
+        strand = Signal(fetch.shape, reset_less=True)
+        filled = Signal()
+        start = Signal()
+        if self.timed:
+            armed = Signal()
+            runs = armed | ~strand.opening
+            m.d.comb += start.eq(filled & strand.wait[-1] & runs)
+            m.d.sync += armed.eq(self.token | (armed & ~(start & strand.opening)))
+            with m.If(self.restart):
+                m.d.sync += armed.eq(0)
+            with m.If(runs & ~strand.wait[-1]):
+                m.d.sync += strand.wait.eq(strand.wait - 1)
+        else:
+            m.d.comb += start.eq(filled & loops.done)
+        m.d.comb += [
+            fetch.pop.eq((start | ~filled) & fetch.valid),
+            loops.load.eq(start),
+            loops.strand.eq(strand),
+        ]
+        with m.If(start | ~filled):
+            m.d.sync += [strand.eq(fetch.strand), filled.eq(fetch.valid)]
+        with m.If(self.restart):
+            m.d.sync += filled.eq(0)
+
+        slots = Signal(range(max(2, self.parameters.body)), reset_less=True)
+        with m.If(start):
+            m.d.sync += slots.eq(strand.slots + 1)
+        return slots
+
+    def _describe(self, m: Module, word: Any, valid: Any, flags: dict[str, Any]) -> None:
+        m.d.sync += [
+            self.valid.eq(valid & ~self.restart),
+            self.instruction.eq(word[: self.instruction_width]),
+            self.first.eq(flags["first"]),
+            self.last.eq(flags["last"]),
+        ]
+        if not self.timed:
+            m.d.sync += self.windowed.eq(self._field(word, "address.window"))
+        if "gate" in self.operation_layout.fields:
+            gate = self._field(word, "gate")
+            m.d.sync += self.open.eq(Array(flags["open"])[gate])
+        else:
+            m.d.sync += self.open.eq(1)
+
+    def _generate(self, m: Module, word: Any, valid: Any, flags: dict[str, Any], slots: Any) -> None:
+        for name in self.generators:
+            width = generator_width(self.unit, name, self.parameters)
+            generator = Generator(
+                width=width,
+                levels=self.parameters.levels,
+                slots=self.parameters.body,
+                windowed=self.timed and name in self.features.windowed,
+            )
+            m.submodules[f"{name}_generator"] = generator
+            m.d.comb += [
+                generator.valid.eq(valid),
+                generator.fresh.eq(flags["fresh"]),
+                generator.step.eq(flags["step"]),
+                generator.behind.eq(slots),
+                generator.base.eq(self._field(word, f"{name}.base")),
+                generator.window.eq(self._field(word, f"{name}.window")),
+                generator.offset.eq(padded(self.offset, width)),
+                getattr(self.values, name).eq(generator.value),
+            ]
+            m.d.comb += [
+                generator.deltas[level].eq(self._field(word, f"{name}.delta{level}"))
+                for level in range(self.parameters.levels)
+            ]
+
+    def _field(self, word: Any, name: str) -> Any:
+        place = self.operation_layout.fields[name]
+        return word[place.offset : place.offset + place.width]

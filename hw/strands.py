@@ -1,0 +1,152 @@
+"""Fetching strands ahead of their time, round and round the program."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from amaranth.hdl import Cat, Module, Signal, signed
+from amaranth.lib import data, memory, wiring
+from amaranth.lib.wiring import In, Out
+
+from tabla.hw.memory import WordMemory
+from tabla.hw.pipeline import bits_for
+from tabla.program.layout import WordLayout
+
+
+def strand_shape(layout: WordLayout, levels: int) -> data.StructLayout:
+    """A strand made ready: what the loops load without further arithmetic.
+
+    Counters are kept one below what remains, so that their sign says "at the end". `wait` is the cycles between the
+    previous strand's start and this one's, less 2; the program's first strand (`opening`) waits for its token only.
+    """
+    width = {name: field.width for name, field in layout.fields.items()}
+    return data.StructLayout(
+        {
+            "opening": 1,
+            "wait": signed(width["start"] + 2),
+            "interval": signed(width["interval"] + 1),
+            "reduce": width["reduce"],
+            "body": width["body"],
+            "slots": signed(width["length"] + 1),
+            "counts": data.ArrayLayout(signed(max(width[f"count{level}"] for level in range(levels)) + 1), levels),
+        }
+    )
+
+
+class StrandFetch(wiring.Component):
+    """Reads strand words ``first``..``last`` again and again and keeps up to 8 of them ready, a strand a cycle.
+
+    `restart` for one cycle empties it and begins anew at `first`; the first strand is ready 5 cycles later. While
+    `enable` is low nothing is fetched.
+
+    Members
+    -------
+    restart, enable : In(1)
+    first, last : In(address), stable between restarts
+    strand : Out(strand_shape(...)), valid : Out(1), pop : In(1)
+    write_enable : In(1), write_address : In(address), write_data : In(strand word)
+        Loads the program; the program is at rest meanwhile.
+    """
+
+    AHEAD = 8
+
+    def __init__(self, *, layout: WordLayout, levels: int, depth: int, init: Sequence[int] = ()) -> None:
+        self.layout = layout
+        self.levels = levels
+        self.depth = depth
+        self.init = tuple(init)
+        self.shape = strand_shape(layout, levels)
+        address = bits_for(depth)
+        super().__init__(
+            {
+                "restart": In(1),
+                "enable": In(1),
+                "first": In(address),
+                "last": In(address),
+                "strand": Out(self.shape),
+                "valid": Out(1),
+                "pop": In(1),
+                "write_enable": In(1),
+                "write_address": In(address),
+                "write_data": In(layout.width),
+            }
+        )
+
+    def elaborate(self, platform: Any) -> Module:
+        m = Module()
+        m.submodules.program = program = WordMemory(width=self.layout.width, depth=self.depth, init=self.init)
+        m.d.comb += [
+            program.write_enable.eq(self.write_enable),
+            program.write_address.eq(self.write_address),
+            program.write_data.eq(self.write_data),
+        ]
+
+        # Credit: a word is only asked for when there is room for it, so nothing on the way ever waits.
+        room = Signal(range(self.AHEAD + 1), init=self.AHEAD)
+        ask = Signal()
+        address = Signal(bits_for(self.depth))
+        at_first = Signal(init=1)
+        m.d.comb += [ask.eq(self.enable & (room != 0) & ~self.restart), program.read_address.eq(address)]
+        m.d.sync += room.eq(room + self.pop - ask)
+        with m.If(ask):
+            m.d.sync += [
+                address.eq(address + 1),
+                at_first.eq(0),
+            ]
+            with m.If(address == self.last):
+                m.d.sync += [address.eq(self.first), at_first.eq(1)]
+
+        arriving = Signal(WordMemory.LATENCY + 1)
+        opening = Signal(WordMemory.LATENCY, reset_less=True)
+        m.d.sync += [
+            arriving.eq(Cat(ask, arriving[:-1])),
+            opening.eq(Cat(at_first, opening[:-1])),
+        ]
+        ready = Signal(self.shape, reset_less=True)
+        self._make_ready(m, program.read_data, opening[-1], arriving[WordMemory.LATENCY - 1], ready)
+        self._queue(m, ready, arriving[-1])
+
+        with m.If(self.restart):
+            m.d.sync += [room.eq(self.AHEAD), arriving.eq(0), address.eq(self.first), at_first.eq(1)]
+        return m
+
+    def _make_ready(self, m: Module, word: Any, opening: Any, valid: Any, ready: Any) -> None:
+        def field(name: str) -> Any:
+            place = self.layout.fields[name]
+            return word[place.offset : place.offset + place.width]
+
+        start = field("start")
+        previous = Signal(len(start), reset_less=True)
+        with m.If(valid):
+            m.d.sync += previous.eq(start)
+        with m.If(opening):
+            m.d.sync += ready.wait.eq(-1)
+        with m.Else():
+            m.d.sync += ready.wait.eq(start - previous - 2)
+        m.d.sync += [
+            ready.opening.eq(opening),
+            ready.interval.eq(field("interval") - 2),
+            ready.reduce.eq(field("reduce")),
+            ready.body.eq(field("body")),
+            ready.slots.eq(field("length") - 2),
+        ]
+        m.d.sync += [ready.counts[level].eq(field(f"count{level}") - 1) for level in range(self.levels)]
+
+    def _queue(self, m: Module, word: Any, valid: Any) -> None:
+        """A first-in first-out queue; it never overflows, because `room` counts what is on the way too."""
+        m.submodules.queue = queue = memory.Memory(shape=self.shape, depth=self.AHEAD, init=[])
+        write = queue.write_port()
+        read = queue.read_port(domain="comb")
+        filled = Signal(range(self.AHEAD + 1))
+        m.d.comb += [
+            write.en.eq(valid),
+            write.data.eq(word),
+            self.strand.eq(read.data),
+            self.valid.eq(filled != 0),
+        ]
+        m.d.sync += filled.eq(filled + valid - self.pop)
+        with m.If(valid):
+            m.d.sync += write.addr.eq(write.addr + 1)
+        with m.If(self.pop):
+            m.d.sync += read.addr.eq(read.addr + 1)
+        with m.If(self.restart):
+            m.d.sync += [filled.eq(0), write.addr.eq(0), read.addr.eq(0)]

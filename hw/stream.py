@@ -1,0 +1,154 @@
+"""The stream: where each word of a beat goes, worked out before the beat comes."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from amaranth.hdl import Cat, Module, Mux, Signal
+from amaranth.lib import memory, wiring
+from amaranth.lib.wiring import In, Out
+
+from tabla.hw.features import UnitFeatures
+from tabla.hw.pipeline import delayed
+from tabla.hw.sequencer import Sequencer
+from tabla.hw.window import Window
+from tabla.program.image import Parameters
+from tabla.templates.template import operation_format
+
+
+class Stream(wiring.Component):
+    """Takes beats, a beat a cycle if they come, and gives each word its memory, address and lanes.
+
+    A beat taken in cycle *c* (`in_valid` and `in_ready`) leaves in cycle *c* + ``LATENCY``. The destinations are prepared in a
+    queue of ``AHEAD``, so `in_ready` has no bubbles, not even between samples.
+
+    Members
+    -------
+    restart : In(1), first_strand, last_strand, enable, strand_write, operation_write, write_address, write_data
+        As ``Sequencer``.
+    admit : In(1)
+        A beat may be taken now.
+    begins : In(1)
+        The next beat is a sample's first.
+    in_valid : In(1), in_ready : Out(1), in_data : In(stream_words * width)
+    taken : Out(1)
+    words : Out(width) for each word of the beat; all of them the first if all lanes take that
+    block : Out(1) for each block of lanes
+    to_data, to_model, to_interim, to_root_data, to_root_memory : Out(1)
+    lane_address, root_address : Out(address)
+    """
+
+    LATENCY = 2
+    AHEAD = 16
+
+    def __init__(
+        self,
+        *,
+        parameters: Parameters,
+        features: UnitFeatures,
+        data_window: int,
+        root_data_window: int,
+        strands: Sequence[int],
+        operations: Sequence[int],
+    ) -> None:
+        self.parameters = parameters
+        self.windows = {"lane": data_window, "root": root_data_window}
+        self.sequencer = Sequencer(
+            unit="stream", parameters=parameters, features=features, strands=strands, operations=operations
+        )
+        self.blocks = -(-parameters.pes // parameters.stream_words)
+        self.targets = tuple(f.name for f in operation_format("stream").fields if f.name != "all")
+        inputs = self.sequencer.signature.members
+        names = ("first_strand", "last_strand", "enable", "strand_write", "operation_write", "write_address", "write_data")
+        self.passed = {name: inputs[name] for name in names}
+        address = parameters.address_bits["stream"]
+        super().__init__(
+            {
+                "restart": In(1),
+                **self.passed,
+                "admit": In(1),
+                "begins": In(1),
+                "in_valid": In(1),
+                "in_ready": Out(1),
+                "in_data": In(parameters.stream_words * parameters.width),
+                "taken": Out(1),
+                "words": Out(parameters.width).array(parameters.stream_words),
+                "block": Out(self.blocks),
+                **{name: Out(1) for name in self.targets},
+                "lane_address": Out(address),
+                "root_address": Out(address),
+            }
+        )
+
+    def elaborate(self, platform: Any) -> Module:
+        m = Module()
+        m.submodules.sequencer = sequencer = self.sequencer
+        m.d.comb += [getattr(sequencer, name).eq(getattr(self, name)) for name in self.passed]
+        m.d.comb += sequencer.restart.eq(self.restart)
+
+        late = Sequencer.VALUES - Sequencer.FIELDS
+        ready = delayed(m, sequencer.valid, late, name="ready", clear=self.restart)
+        values = {name: getattr(sequencer.values, name) for name in sequencer.generators}
+        # Does the window apply? The generator's own window stays out of it: each memory has another one.
+        windowed = delayed(m, sequencer.windowed, late, name="windowed")
+        instruction = delayed(m, sequencer.instruction, late, name="instruction")
+        destination = Cat(instruction, windowed, *values.values())
+        head = self._queue(m, destination, ready, sequencer)
+
+        m.d.comb += self.taken.eq(self.in_valid & self.in_ready)
+        beat = delayed(m, self.in_data, 1, name="beat")
+        taken = delayed(m, self.taken, 1, name="taken", clear=self.restart)
+        head = delayed(m, head, 1, name="head")
+
+        offset = 0
+        fields: dict[str, Any] = {}
+        widths = {f.name: f.width for f in operation_format("stream").fields}
+        widths |= {"windowed": 1} | {name: len(value) for name, value in values.items()}
+        for name, width in widths.items():
+            fields[name] = head[offset : offset + width]
+            offset += width
+        self._send(m, beat, taken, fields)
+        return m
+
+    def _queue(self, m: Module, destination: Any, ready: Any, sequencer: Sequencer) -> Any:
+        """Destinations of the beats to come; `room` also counts those that are still being worked out."""
+        m.submodules.destinations = queue = memory.Memory(shape=len(destination), depth=self.AHEAD, init=[])
+        write, read = queue.write_port(), queue.read_port(domain="comb")
+        waiting = Signal(range(self.AHEAD + 1))
+        room = Signal(range(self.AHEAD + 1), init=self.AHEAD)
+        # Operations are only counted when they show, so three more may already be on their way.
+        unseen = 4
+        m.d.comb += [
+            write.en.eq(ready),
+            write.data.eq(destination),
+            sequencer.allow.eq(room >= unseen),
+            self.in_ready.eq((waiting != 0) & self.admit),
+        ]
+        m.d.sync += [
+            waiting.eq(waiting + ready - self.taken),
+            room.eq(room + self.taken - sequencer.valid),
+        ]
+        with m.If(ready):
+            m.d.sync += write.addr.eq(write.addr + 1)
+        with m.If(self.taken):
+            m.d.sync += read.addr.eq(read.addr + 1)
+        with m.If(self.restart):
+            m.d.sync += [waiting.eq(0), room.eq(self.AHEAD), write.addr.eq(0), read.addr.eq(0)]
+        return read.data
+
+    def _send(self, m: Module, beat: Any, taken: Any, fields: dict[str, Any]) -> None:
+        parameters = self.parameters
+        width, count = parameters.width, parameters.stream_words
+        words = [beat[k * width : (k + 1) * width] for k in range(count)]
+        address = fields.get("address", 0)
+        for target, words_per_sample in self.windows.items():
+            window = Window(
+                width=parameters.address_bits["stream"], words=words_per_sample, slots=parameters.ring_slots
+            )
+            m.submodules[f"{target}_window"] = window
+            m.d.comb += [window.restart.eq(self.restart), window.turn.eq(self.taken & self.begins)]
+            port = getattr(self, f"{target}_address")
+            m.d.sync += port.eq(address + Mux(fields["windowed"], window.offset, 0))
+        m.d.sync += [self.words[k].eq(Mux(fields["all"], words[0], words[k])) for k in range(count)]
+        for k in range(self.blocks):
+            m.d.sync += self.block[k].eq(fields["all"] | (fields.get("block", 0) == k))
+        m.d.sync += [getattr(self, name).eq(fields[name] & taken) for name in self.targets]

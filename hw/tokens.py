@@ -1,0 +1,64 @@
+"""Carrying a sample's token to a unit some cycles later, while newer tokens are already on the way."""
+
+from typing import Any
+
+from amaranth.hdl import Module, Mux, Signal
+from amaranth.lib import memory, wiring
+from amaranth.lib.wiring import In, Out
+
+from tabla.hw.pipeline import bits_for
+
+
+class TokenDelay(wiring.Component):
+    """A token of cycle *t* comes out in cycle *t* + ``LATENCY`` + the delay of the program that runs.
+
+    Each token on the way holds its due time, not a place in a shift register, so that long delays are cheap.
+
+    Members
+    -------
+    restart : In(1)
+        Forget all tokens.
+    program : In(1)
+        Which delay; stable between restarts.
+    token : In(1)
+    delayed : Out(1)
+    """
+
+    LATENCY = 3
+
+    def __init__(self, *, delays: tuple[int, int], periods: tuple[int, int]) -> None:
+        self.delays = delays
+        self.in_flight = max((delay + 2) // max(1, period) + 2 for delay, period in zip(delays, periods, strict=True))
+        super().__init__({"restart": In(1), "program": In(1), "token": In(1), "delayed": Out(1)})
+
+    def elaborate(self, platform: Any) -> Module:
+        m = Module()
+        # A due time lies at most max(delays) + 2 ahead, so this many bits tell all of them apart.
+        bits = (max(self.delays) + 4).bit_length()
+        now = Signal(bits)
+        m.d.sync += now.eq(now + 1)
+
+        arrived = Signal()
+        due = Signal(bits, reset_less=True)
+        m.d.sync += [
+            arrived.eq(self.token & ~self.restart),
+            due.eq(now + Mux(self.program, self.delays[1] + 2, self.delays[0] + 2)),
+        ]
+        depth = 1 << bits_for(self.in_flight)
+        m.submodules.queue = queue = memory.Memory(shape=bits, depth=depth, init=[])
+        write, read = queue.write_port(), queue.read_port(domain="comb")
+        waiting = Signal(range(depth + 1))
+        leaves = Signal()
+        m.d.comb += [
+            write.en.eq(arrived),
+            write.data.eq(due),
+            leaves.eq((waiting != 0) & (read.data == now)),
+        ]
+        m.d.sync += [waiting.eq(waiting + arrived - leaves), self.delayed.eq(leaves & ~self.restart)]
+        with m.If(arrived):
+            m.d.sync += write.addr.eq(write.addr + 1)
+        with m.If(leaves):
+            m.d.sync += read.addr.eq(read.addr + 1)
+        with m.If(self.restart):
+            m.d.sync += [waiting.eq(0), read.addr.eq(0), write.addr.eq(0)]
+        return m

@@ -1,0 +1,54 @@
+"""The pipelined adder tree from the lanes to the root."""
+
+from typing import Any
+
+from amaranth.hdl import Module, Signal, signed
+from amaranth.lib import wiring
+from amaranth.lib.wiring import In, Out
+
+
+def levels(leaves: int) -> int:
+    """Registers from the leaves to the sum."""
+    return (leaves - 1).bit_length()
+
+
+class Tree(wiring.Component):
+    """The exact sum of all words, modulo 2^width; one set of words a cycle; no reset.
+
+    Words of cycle *t* show as their sum in cycle *t* + ``levels(leaves)`` (at once for a single leaf). While the words
+    are complements (`inverted`, in the words' own cycle) so is the sum: ``~a + ~b == ~(a + b + 1)``, a carry in.
+
+    Members
+    -------
+    words : In(signed(width)) for each leaf
+    inverted : In(1)
+    sum : Out(signed(width))
+    """
+
+    def __init__(self, *, leaves: int, width: int) -> None:
+        self.leaves = leaves
+        self.width = width
+        super().__init__(
+            {
+                "words": In(signed(width)).array(leaves),
+                "inverted": In(1),
+                "sum": Out(signed(width)),
+            }
+        )
+
+    def elaborate(self, platform: Any) -> Module:
+        m = Module()
+        rank: list[Any] = [self.words[leaf] for leaf in range(self.leaves)]
+        inverted: Any = self.inverted
+        for level in range(levels(self.leaves)):
+            above = []
+            for place in range(0, len(rank), 2):
+                register = Signal(signed(self.width), name=f"sum_{level}_{place // 2}", reset_less=True)
+                pair = rank[place : place + 2]
+                m.d.sync += register.eq(pair[0] + pair[1] + inverted if len(pair) == 2 else pair[0])
+                above.append(register)
+            carry = Signal(name=f"inverted_{level}", reset_less=True)
+            m.d.sync += carry.eq(inverted)
+            rank, inverted = above, carry
+        m.d.comb += self.sum.eq(rank[0])
+        return m
