@@ -253,7 +253,7 @@ class Graph:
         return (s for s in self.statements if s.target == tensor)
 
     def dependences(self) -> nx.DiGraph[int]:
-        """True dependences: an edge a -> b when statement b reads a tensor that a writes."""
+        """True dependences: an edge a -> b when statement b reads a tensor that an earlier statement a writes."""
         dag: nx.DiGraph[int] = nx.DiGraph()
         by_target: dict[str, list[int]] = {}
         for s in self.statements:
@@ -261,5 +261,5 @@ class Graph:
             by_target.setdefault(s.target, []).append(s.id)
         for s in self.statements:
             for tensor in sorted({r.tensor for r in s.reads}):
-                dag.add_edges_from((writer, s.id) for writer in by_target.get(tensor, ()))
+                dag.add_edges_from((writer, s.id) for writer in by_target.get(tensor, ()) if writer < s.id)
         return dag

@@ -1,0 +1,115 @@
+"""A graph as text: what ``--emit graph`` prints and golden tests compare."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from fractions import Fraction
+from typing import assert_never
+
+from tabla.ir.graph import (
+    Compare,
+    Constant,
+    Divide,
+    Function,
+    Graph,
+    Index,
+    Linear,
+    Operand,
+    Ordinal,
+    Product,
+    Read,
+    Statement,
+    Term,
+)
+
+
+def graph_text(graph: Graph) -> str:
+    """Tensors, statements, updates and results, a line each, in the graph's order; ends with a line end."""
+    return "".join(f"{line}\n" for line in _lines(graph))
+
+
+def _lines(graph: Graph) -> Iterator[str]:
+    yield f"graph {graph.name}"
+    for tensor in graph.tensors.values():
+        yield f"  {tensor.role} {tensor.name}{''.join(f'[{extent}]' for extent in tensor.shape)}"
+    if graph.statements:
+        yield ""
+    for statement in graph.statements:
+        yield f"  {statement_text(statement)}"
+    if graph.updates or graph.results:
+        yield ""
+    for model, following in graph.updates.items():
+        yield f"  update {model} <- {following}"
+    for shown, tensor_name in graph.results:
+        yield f"  result {shown}" + ("" if shown == tensor_name else f" = {tensor_name}")
+    for note in graph.notes:
+        yield f"  note: {note}"
+
+
+def statement_text(statement: Statement) -> str:
+    """``h[j] = sum[i](w[j][i]*x[i]) + b[j]   for j in [0, 4), i in [0, 3)``."""
+    place = "".join(f"[{subscript}]" for subscript in statement.write)
+    box = (*statement.indices, *statement.reduced)
+    ranges = f"   for {', '.join(map(_range, box))}" if box else ""
+    return f"{statement.target}{place} = {_operation(statement)}{ranges}"
+
+
+def _range(index: Index) -> str:
+    return f"{index.name} in [{index.low}, {index.high})"
+
+
+def _operation(statement: Statement) -> str:
+    operation = statement.operation
+    match operation:
+        case Linear(terms=terms, shift=shift):
+            return _sum(terms, shift)
+        case Compare(op=op, left=left, right=right):
+            return f"{operand_text(left)} {op} {operand_text(right)}"
+        case Function(name=name, operand=operand):
+            return f"{name}({operand_text(operand)})"
+        case Divide(left=left, right=right):
+            return f"{operand_text(left)} / {operand_text(right)}"
+        case Product(operand=operand, reduce=reduce):
+            return f"pi{_names(reduce)}({operand_text(operand)})"
+        case _:
+            assert_never(operation)
+
+
+def _sum(terms: Sequence[Term], shift: int) -> str:
+    """Terms with their signs; a shift shows at every product, because it scales nothing else."""
+    parts = []
+    for position, term in enumerate(terms):
+        product = "*".join(map(operand_text, term.factors))
+        if shift and len(term.factors) == 2:
+            product += f"*2^{-shift}"
+        body = f"sum{_names(term.reduce)}({product})" if term.reduce else product
+        sign = "-" if term.sign < 0 else "+"
+        parts.append(f" {sign} {body}" if position else f"-{body}" if term.sign < 0 else body)
+    return "".join(parts)
+
+
+def _names(reduce: Sequence[str]) -> str:
+    return f"[{', '.join(reduce)}]"
+
+
+def operand_text(operand: Operand) -> str:
+    """``w[j][i+1]``, ``0.1``, ``(-3/7)``, ``<2*i+1>`` for the value of indices."""
+    match operand:
+        case Read(tensor=tensor, subscripts=subscripts):
+            return tensor + "".join(f"[{subscript}]" for subscript in subscripts)
+        case Constant(value=value):
+            return _rational(value) if value >= 0 else f"({_rational(value)})"
+        case Ordinal(value=value):
+            return f"<{value}>"
+        case _:
+            assert_never(operand)
+
+
+def _rational(value: Fraction) -> str:
+    """Decimal if that is exact and short, else a fraction, so that the text says exactly what the graph holds."""
+    places = next((places for places in range(13) if value * 10**places % 1 == 0), None)
+    if places is None:
+        return str(value)
+    digits = f"{abs(value.numerator) * 10**places // value.denominator:0{places + 1}d}"
+    whole, fraction = digits[: len(digits) - places], digits[len(digits) - places :]
+    return f"{'-' * (value < 0)}{whole}{'.' * bool(fraction)}{fraction}"

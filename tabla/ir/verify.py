@@ -1,0 +1,220 @@
+"""The rules that every graph keeps, checked after lowering and after every pass.
+
+A broken rule is a fault of ours, never of the user: :class:`GraphFault` names the statement. The work grows with the
+number of statements and, for tensors written in parts, with their elements; never with the size of a contraction.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tabla.ir.graph import (
+    Affine,
+    Compare,
+    Divide,
+    Function,
+    Graph,
+    Index,
+    Linear,
+    Operand,
+    Ordinal,
+    Product,
+    Read,
+    Statement,
+    Tensor,
+)
+from tabla.ir.windows import ramp, window
+
+_GIVEN = ("input", "label", "model")
+
+
+class GraphFault(AssertionError):
+    """A graph that breaks a rule."""
+
+
+def verify(graph: Graph) -> None:
+    """Raise `GraphFault` for the first rule that a graph breaks.
+
+    Statements are numbered by position; they write tensors of role value or next, each element at most once, inside
+    the shape; they read elements that were given or written before; a term mentions only output indices and those it
+    sums over; every summed index is summed over; models and their next values have one shape.
+    """
+    _check_tensors(graph)
+    written = {name: _Written(tensor) for name, tensor in graph.tensors.items()}
+    for position, statement in enumerate(graph.statements):
+        try:
+            if statement.id != position:
+                raise GraphFault(f"its id is not its position {position}")
+            _check_indices(statement)
+            for operand, box in _operands(statement):
+                _check_operand(operand, box, written)
+            _check_write(statement, graph, written)
+        except GraphFault as fault:
+            raise GraphFault(f"statement {statement.id} ({statement.target}): {fault}") from None
+
+
+def _check_tensors(graph: Graph) -> None:
+    for name, tensor in graph.tensors.items():
+        if tensor.name != name:
+            raise GraphFault(f"tensor {tensor.name} is kept as {name}")
+        if any(extent < 1 for extent in tensor.shape):
+            raise GraphFault(f"tensor {name} is empty: {tensor.shape}")
+    for model, following in graph.updates.items():
+        pair = [graph.tensors.get(name) for name in (model, following)]
+        roles = [tensor.role if tensor else None for tensor in pair]
+        if roles != ["model", "next"]:
+            raise GraphFault(f"update {model} <- {following} joins {roles[0]} and {roles[1]}")
+        shapes = {tensor.shape for tensor in pair if tensor}
+        if len(shapes) != 1:
+            raise GraphFault(f"update {model} <- {following} joins the shapes {sorted(shapes)}")
+    nexts = {name for name, tensor in graph.tensors.items() if tensor.role == "next"}
+    if len(set(graph.updates.values())) != len(graph.updates) or nexts != set(graph.updates.values()):
+        raise GraphFault("next values and updates are not one to one")
+    for shown, name in graph.results:
+        if name not in graph.tensors:
+            raise GraphFault(f"result {shown} is the unknown tensor {name}")
+
+
+def _check_indices(statement: Statement) -> None:
+    names = [index.name for index in (*statement.indices, *statement.reduced)]
+    if len(set(names)) != len(names):
+        raise GraphFault(f"indices {names} are not distinct")
+    outputs = {index.name for index in statement.indices}
+    strangers = {name for subscript in statement.write for name in subscript.names} - outputs
+    if strangers:
+        raise GraphFault(f"it writes at {sorted(strangers)}, which are not output indices")
+    match statement.operation:
+        case Linear(terms=terms):
+            if not terms:
+                raise GraphFault("a sum of no terms")
+            summed = {name for term in terms for name in _distinct(term.reduce)}
+        case Product(reduce=reduce):
+            summed = set(_distinct(reduce))
+        case Compare() | Function() | Divide():
+            summed = set()
+    if summed != {index.name for index in statement.reduced}:
+        raise GraphFault(f"it sums over {sorted(summed)} and declares {[i.name for i in statement.reduced]}")
+
+
+def _distinct(names: Sequence[str]) -> Sequence[str]:
+    if len(set(names)) != len(names):
+        raise GraphFault(f"{names} are summed over twice")
+    return names
+
+
+def _operands(statement: Statement) -> Iterable[tuple[Operand, tuple[Index, ...]]]:
+    """Operands, each with the indices that it may mention."""
+    reduced = {index.name: index for index in statement.reduced}
+    match statement.operation:
+        case Linear(terms=terms):
+            for term in terms:
+                box = (*statement.indices, *(reduced[name] for name in term.reduce))
+                yield from ((factor, box) for factor in term.factors)
+        case Product(operand=operand):
+            yield operand, (*statement.indices, *statement.reduced)
+        case _:
+            yield from ((operand, statement.indices) for operand in statement.operands)
+
+
+def _check_operand(operand: Operand, indices: tuple[Index, ...], written: dict[str, _Written]) -> None:
+    box = {index.name: index for index in indices}
+    subscripts = operand.subscripts if isinstance(operand, Read) else ()
+    mentioned = (operand.value,) if isinstance(operand, Ordinal) else subscripts
+    strangers = {name for affine in mentioned for name in affine.names} - set(box)
+    if strangers:
+        raise GraphFault(f"an operand mentions {sorted(strangers)}, which do not run there")
+    if isinstance(operand, Read):
+        if operand.tensor not in written:
+            raise GraphFault(f"it reads the unknown tensor {operand.tensor}")
+        written[operand.tensor].check_read(subscripts, indices)
+
+
+def _check_write(statement: Statement, graph: Graph, written: dict[str, _Written]) -> None:
+    tensor = graph.tensors.get(statement.target)
+    if tensor is None:
+        raise GraphFault("it writes an unknown tensor")
+    if tensor.role in _GIVEN:
+        raise GraphFault(f"it writes a tensor of role {tensor.role}")
+    if not _injective(statement.write, statement.indices, tensor):
+        raise GraphFault("it writes an element twice")
+    written[statement.target].check_write(statement.write, statement.indices)
+
+
+class _Written:
+    """Which elements of a tensor have a value. The mask is made only for tensors that are written in parts."""
+
+    def __init__(self, tensor: Tensor) -> None:
+        self._tensor = tensor
+        self._whole = tensor.role in _GIVEN
+        self._mask: NDArray[np.bool_] | None = None
+
+    def check_read(self, subscripts: tuple[Affine, ...], indices: Sequence[Index]) -> None:
+        """All elements over a box have a value."""
+        self._check_bounds(subscripts, indices)
+        if self._whole:
+            return
+        if self._mask is None:
+            raise GraphFault(f"it reads {self._tensor.name} before anything is written there")
+        box = {index.name: index for index in indices}
+        ends = [subscript.bounds(box) for subscript in subscripts]
+        # The bounding box holds all elements that are read, and is never larger than the tensor.
+        if self._mask[tuple(slice(low, high + 1) for low, high in ends)].all():
+            return
+        read = window(self._mask, subscripts, indices)
+        if not read.all():
+            where = dict(zip((i.name for i in indices), np.argwhere(~read)[0].tolist(), strict=True))
+            point = {index.name: index.low + where[index.name] for index in indices}
+            element = "".join(f"[{subscript.at(point)}]" for subscript in subscripts)
+            raise GraphFault(f"it reads {self._tensor.name}{element}, which nothing has written")
+
+    def check_write(self, subscripts: tuple[Affine, ...], indices: Sequence[Index]) -> None:
+        """No element over a box has a value yet; all have one afterwards."""
+        self._check_bounds(subscripts, indices)
+        points = 1
+        for index in indices:
+            points *= index.extent
+        if self._whole:
+            raise GraphFault(f"{self._tensor.name} is written already")
+        if self._mask is None and points == self._tensor.size:
+            self._whole = True
+            return
+        if self._mask is None:
+            self._mask = np.zeros(self._tensor.shape, dtype=bool)
+        target = window(self._mask, subscripts, indices)
+        if target.any():
+            raise GraphFault(f"elements of {self._tensor.name} are written already")
+        target[...] = True
+        self._whole = bool(self._mask.all())
+
+    def _check_bounds(self, subscripts: tuple[Affine, ...], indices: Sequence[Index]) -> None:
+        name, shape = self._tensor.name, self._tensor.shape
+        if len(subscripts) != len(shape):
+            raise GraphFault(f"{name} has {len(shape)} axes and {len(subscripts)} subscripts")
+        box = {index.name: index for index in indices}
+        for subscript, extent in zip(subscripts, shape, strict=True):
+            low, high = subscript.bounds(box)
+            if low < 0 or high >= extent:
+                raise GraphFault(f"subscript {subscript} of {name} takes {low}..{high} of {extent}")
+
+
+def _injective(write: Sequence[Affine], indices: Sequence[Index], tensor: Tensor) -> bool:
+    """Whether no element is written at two points of the box."""
+    if len(write) != len(tensor.shape):
+        raise GraphFault(f"{tensor.name} has {len(tensor.shape)} axes and {len(write)} subscripts")
+    address, step = Affine(), 1
+    for subscript, extent in zip(reversed(write), reversed(tensor.shape), strict=True):
+        scaled = {name: step * c + address.coefficient(name) for name, c in subscript.coefficients}
+        address = Affine.make(0, {**dict(address.coefficients), **scaled})
+        step *= extent
+    # Addresses are distinct if every step is longer than all that the smaller ones add up to.
+    reach = 0
+    for length, extent in sorted((abs(address.coefficient(i.name)), i.extent) for i in indices if i.extent > 1):
+        if length <= reach:
+            values = ramp(address, indices)
+            points = int(np.prod([index.extent for index in indices]))
+            return bool(np.unique(np.broadcast_to(values, [i.extent for i in indices])).size == points)
+        reach += length * (extent - 1)
+    return True
