@@ -24,7 +24,7 @@ def delayed(m: Module, value: Any, cycles: int, *, name: str, clear: Any = None)
 
 def selected(choices: Iterable[tuple[Any, Any]], width: int) -> Any:
     """The OR of the words whose one-hot select bit is high; 0 when none is. Narrower than a priority multiplexer."""
-    masked = [word & select.replicate(width) for select, word in choices]
+    masked = [word & select.replicate(width) for word, select in choices]
     return reduce(or_, masked) if masked else Const(0, width)
 
 
