@@ -1,0 +1,128 @@
+"""The same stimulus through several engines, and the first place where they disagree, in words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, fields
+
+import numpy as np
+
+from tabla.program.image import Image
+from tabla.sim.machine import BeatRows, Machine, RunResult, Stalls, as_beats
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stimulus:
+    """Load, then run `samples` samples, `chunk` of them a command (0: all in one), with a dump after each command.
+
+    `dump` tokens are dumped each time (0: never).
+    """
+
+    load: BeatRows
+    beats: BeatRows
+    samples: int
+    dump: int = 0
+    chunk: int = 0
+    stalls: Stalls = Stalls()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Step:
+    """What one command of a stimulus gave: samples [first, first + result.samples), and the words dumped after it."""
+
+    first: int
+    result: RunResult
+    words: list[int]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Difference:
+    """Two engines disagree: at `place`, `left` showed `left_value` and `right` showed `right_value`."""
+
+    left: str
+    right: str
+    place: str
+    left_value: object
+    right_value: object
+
+    def __str__(self) -> str:
+        return f"{self.place}: {self.left} says {self.left_value}, {self.right} says {self.right_value}"
+
+
+def play(machine: Machine, stimulus: Stimulus) -> list[Step]:
+    """All commands of a stimulus on one machine; cycles are relative to each run's first word."""
+    image = machine.image
+    each, width = image.stream_run.beats, image.parameters.stream_words
+    rows = as_beats(stimulus.beats, width, stimulus.samples * each)
+    if image.stream_load.beats:
+        machine.load(stimulus.load)
+    steps = []
+    chunk = stimulus.chunk or max(1, stimulus.samples)
+    for first in range(0, stimulus.samples, chunk):
+        count = min(chunk, stimulus.samples - first)
+        result = machine.run(rows[first * each : (first + count) * each], count, stimulus.stalls)
+        words = machine.dump(stimulus.dump) if stimulus.dump else []
+        steps.append(Step(first=first, result=result.relative(), words=words))
+    return steps
+
+
+def difference(image: Image, left: tuple[str, list[Step]], right: tuple[str, list[Step]]) -> Difference | None:
+    """The first difference between two plays of one stimulus: words first, then cycles, then counters."""
+    names = (left[0], right[0])
+    for a, b in zip(left[1], right[1], strict=True):
+        for found in _differences(image, a, b):
+            place, left_value, right_value = found
+            return Difference(
+                left=names[0], right=names[1], place=place, left_value=left_value, right_value=right_value
+            )
+    return None
+
+
+def _differences(image: Image, a: Step, b: Step) -> Iterable[tuple[str, object, object]]:
+    outputs = max(1, image.run.outputs)
+    for index, one, other in _unequal(a.result.outputs, b.result.outputs):
+        yield f"sample {a.first + index // outputs}, output word {index % outputs}", one, other
+    last = a.first + a.result.samples - 1
+    for index, one, other in _unequal(a.words, b.words):
+        yield f"{dump_place(image, index)} after sample {last}", one, other
+    for name, what in (
+        ("first_words", "cycle of the first word taken"),
+        ("last_words", "cycle of the last word taken"),
+        ("starts", "cycle of the token"),
+    ):
+        for index, one, other in _unequal(getattr(a.result, name), getattr(b.result, name)):
+            yield f"sample {a.first + index}, {what}", one, other
+    for index, one, other in _unequal(a.result.leaves, b.result.leaves):
+        yield f"sample {a.first + index // outputs}, cycle in which output word {index % outputs} left", one, other
+    for index, one, other in _unequal(a.result.updates, b.result.updates):
+        yield f"samples {a.first} to {last}, cycle of model update {index}", one, other
+    for field in fields(a.result.counters):
+        one, other = getattr(a.result.counters, field.name), getattr(b.result.counters, field.name)
+        if one != other:
+            yield f"counter {field.name.replace('_', ' ')} after sample {last}", one, other
+
+
+def _unequal(left: Sequence[int], right: Sequence[int]) -> Iterable[tuple[int, object, object]]:
+    short = min(len(left), len(right))
+    for index in np.flatnonzero(np.asarray(left[:short], dtype=np.int64) != np.asarray(right[:short], dtype=np.int64)):
+        yield int(index), left[index], right[index]
+    if len(left) != len(right):
+        yield short, *((words[short] if len(words) > short else "nothing") for words in (left, right))
+
+
+def dump_place(image: Image, index: int) -> str:
+    """Which memory word the `index`-th word of a dump is."""
+    address, lane = divmod(index, image.parameters.pes + 1)
+    return f"root memory word {address}" if lane == image.parameters.pes else f"lane {lane}, model word {address}"
+
+
+def compare(machines: Mapping[str, Machine], stimulus: Stimulus) -> Difference | None:
+    """Play `stimulus` on all machines (of one image); the first difference of any from the first, or None."""
+    names = list(machines)
+    reference = play(machines[names[0]], stimulus)
+    for name in names[1:]:
+        image = machines[name].image
+        found = difference(image, (names[0], reference), (name, play(machines[name], stimulus)))
+        if found is not None:
+            return found
+    return None
