@@ -104,20 +104,28 @@ def _latency(statement: Statement, template: Template, format: Format) -> int:
 
 
 def _path(graph: Graph, template: Template, format: Format) -> int:
-    """The longest circuit through a model: read, the chain of statements, write."""
+    """The longest circuit through a model: read, the chain of statements, write.
+
+    A tensor that several statements write counts with the quickest of them, and a model only if its updates
+    cover all of it: then every word that a sample reads was updated along the circuit by the sample before.
+    """
     laws = timing()
     longest = 1
     latencies = {s.id: _latency(s, template, format) for s in graph.statements}
     for model, following in graph.updates.items():
+        covered = sum(_points(s, frozenset(i.name for i in s.indices)) for s in graph.writers(following))
+        if covered < graph.tensors[model].size:
+            continue
         reach: dict[str, int] = {model: laws.memory_read}
+        shortest: dict[str, int] = {}
         for statement in graph.statements:
-            starts = [reach[r.tensor] for r in statement.reads if r.tensor in reach]
-            if not starts:
-                continue
-            done = max(starts) + latencies[statement.id]
-            if statement.target == following:
-                longest = max(longest, done + laws.memory_write)
-            reach[statement.target] = max(reach.get(statement.target, 0), done)
+            starts = [reach[r.tensor] for r in statement.reads if reach.get(r.tensor, 0)]
+            done = max(starts) + latencies[statement.id] if starts else 0
+            # 0: does not depend on the model.
+            done = min(done, shortest.get(statement.target, done))
+            shortest[statement.target] = reach[statement.target] = done
+        if reach.get(following, 0):
+            longest = max(longest, reach[following] + laws.memory_write)
     return longest
 
 

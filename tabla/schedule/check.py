@@ -154,6 +154,7 @@ class _Times:
 def _memories(schedule: Schedule) -> None:
     """Words are written before they are read, not while they are read, and not replaced before their last read."""
     regions = Regions(schedule.layout)
+    precise = _shared_rows(schedule, regions)
     times: dict[tuple[str, int], _Times] = {}
     owners: dict[tuple[str, int], Region] = {}
     for unit, strands in schedule.units.items():
@@ -166,9 +167,35 @@ def _memories(schedule: Schedule) -> None:
                     _refuse(int(at.max()) >= region.base + region.words, f"'{strand.comment}' leaves {region.key}")
                     key = (memory, region.base)
                     owners[key] = region
-                    times.setdefault(key, _Times(region.words)).add(kind, at - region.base, cycles)
+                    row, when = at - region.base, cycles
+                    if key in precise:
+                        row, when = _per_lane(schedule.template.pes, strand, slot, row, cycles)
+                    words = region.words * (schedule.template.pes if key in precise else 1)
+                    times.setdefault(key, _Times(words)).add(kind, row, when)
     for key, t in times.items():
         _region(schedule, owners[key], t)
+
+
+def _shared_rows(schedule: Schedule, regions: Regions) -> frozenset[tuple[str, int]]:
+    """Lane memories of models that several strands update: their rows are shared, so lanes must be told apart."""
+    writers: dict[tuple[str, int], int] = {}
+    for strand in schedule.units["lane_write"]:
+        for operation in strand.body:
+            for generator, memory in write_ports("lane_write", operation):
+                region = regions.of(memory, int(strand.values(operation.addresses[generator]).min()))
+                if region.key[0][0] in schedule.graph.updates:
+                    writers[(memory, region.base)] = writers.get((memory, region.base), 0) + 1
+    return frozenset(key for key, count in writers.items() if count > 1)
+
+
+def _per_lane(pes: int, strand: Strand, slot: int, rows: Cycles, cycles: Cycles) -> tuple[Cycles, Cycles]:
+    """Rows and cycles of each active lane: word ``row * pes + lane``."""
+    addresses = strand.body[slot].addresses
+    lanes = np.arange(pes, dtype=np.int64)
+    low, high = strand.values(addresses["low"])[:, None], strand.values(addresses["high"])[:, None]
+    active = (low <= lanes) & (lanes < high)
+    words = rows[:, None] * pes + lanes
+    return words[active], np.broadcast_to(cycles[:, None], active.shape)[active]
 
 
 def _region(schedule: Schedule, region: Region, t: _Times) -> None:

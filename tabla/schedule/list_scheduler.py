@@ -116,12 +116,16 @@ class ListScheduler:
         for key, writers in self.writers.items():
             for w in writers:
                 for r in self.readers.get(key, ()):
-                    if w != r:
+                    if w != r and not self._partners(key, r):
                         graph.add_edge(*((r, w) if key in self.models else (w, r)))
         for n, task in enumerate(self.tasks):
             if task.wants and (maker := self.makers.get(task.wants)) not in (None, n):
                 graph.add_edge(maker, n)
         return graph
+
+    def _partners(self, key: MemoryKey, reader: int) -> bool:
+        """Whether a reader of a model updates it too: such tasks touch different elements (snapshots see to it)."""
+        return key in self.models and reader in self.writers[key]
 
     def _ranks(self, graph: nx.DiGraph[int]) -> dict[int, int]:
         rank: dict[int, int] = {}
@@ -160,7 +164,7 @@ class ListScheduler:
         for access in task.writes:
             if access.key in self.models:
                 for r in self.readers.get(access.key, ()):
-                    if r != n:
+                    if r != n and not self._partners(access.key, r):
                         fixed = max(fixed, self._after_reads(r, access.key, access.first))
         plain = self._fit(task, max([fixed, *by_port.values()]))
         candidates = [Placed(task, plain)] if plain is not None else []

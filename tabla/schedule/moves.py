@@ -47,6 +47,7 @@ def spread_nest(
     steps = [strides[axis]] * len(rows) + [strides[_axis(x)] for x in others] + [0]
     first = begin % pes
     one = tuple([0] * (len(nest) - 1) + [1])
+    base += sum(strides[_axis(x)] * x.low for x in others)
     at = Address(base=base + (begin // pes) * strides[axis], strides=tuple(steps))
     return nest, at, {"low": Address(base=first, strides=one), "high": Address(base=first + 1, strides=one)}
 
@@ -57,6 +58,7 @@ def root_nest(
     """The root's address of the same elements under the same loops."""
     begin, loops = piece
     steps = [strides[axis] * pes] * (len(loops) - 1) + [strides[_axis(x)] for x in others] + [strides[axis]]
+    base += sum(strides[_axis(x)] * x.low for x in others)
     return Address(base=base + begin * strides[axis], strides=tuple(steps))
 
 
@@ -113,9 +115,23 @@ def receive(site: Site, target: str, write: Sequence[Affine], output: Output) ->
     return spot, strands
 
 
-def _others(site: Site, tensor: str, axis: int) -> tuple[Loop, ...]:
-    shape = site.graph.tensors[tensor].shape
-    return tuple(Loop(name=f"axis{d}", count=n) for d, n in enumerate(shape) if d != axis)
+def _boxes(site: Site, tensor: str) -> list[tuple[tuple[int, int], ...]]:
+    """The elements that hold words, as ranges of each axis: what each statement writes, or all of a model."""
+    writers = list(site.graph.writers(tensor))
+    if not writers:
+        return [tuple((0, n) for n in site.graph.tensors[tensor].shape)]
+    boxes = []
+    for statement in writers:
+        ends = (subscript.bounds(statement.box) for subscript in statement.write)
+        boxes.append(tuple((low, high + 1) for low, high in ends))
+    return boxes
+
+
+def _others(box: Sequence[tuple[int, int]], axis: int) -> tuple[Loop, ...]:
+    """Loops over the axes of a box but one."""
+    return tuple(
+        Loop(name=f"axis{d}", count=high - low, low=low) for d, (low, high) in enumerate(box) if d != axis
+    )
 
 
 def down_move(site: Site, tensor: str, spot: Spot) -> Task:
@@ -123,15 +139,15 @@ def down_move(site: Site, tensor: str, spot: Spot) -> Task:
     laws, pes = timing(), site.template.pes
     source, place = site.layout.place(tensor, ROOT), site.layout.place(tensor, spot)
     runs: list[tuple[tuple[Loop, ...], Address, Address, dict[str, Address]]] = []
-    if spot == EVERY:
-        nest = _others(site, tensor, -1)
-        subscripts = [Affine.make(0, {x.name: 1}) for x in nest]
-        runs.append(
-            (nest, address(source, subscripts, nest), address(place, subscripts, nest), _everywhere(site, nest))
-        )
-    else:
-        others = _others(site, tensor, spot.axis)
-        for piece in pieces(0, site.graph.tensors[tensor].shape[spot.axis], pes):
+    for box in _boxes(site, tensor):
+        if spot == EVERY:
+            nest = _others(box, -1)
+            subscripts = [Affine.make(0, {x.name: 1}) for x in nest]
+            ends = address(source, subscripts, nest), address(place, subscripts, nest)
+            runs.append((nest, *ends, _everywhere(site, nest)))
+            continue
+        others = _others(box, spot.axis)
+        for piece in pieces(*box[spot.axis], pes):
             nest, at, bounds = spread_nest(place.base, place.strides, spot.axis, piece, others, pes)
             origin = root_nest(source.base, source.strides, spot.axis, piece, others, pes)
             runs.append((nest, origin, at, bounds))
@@ -159,8 +175,8 @@ def up_move(site: Site, tensor: str) -> Task:
     strands: list[Strand] = []
     start = 0
     name = f"{tensor} up the tree"
-    others = _others(site, tensor, home.axis)
-    for piece in pieces(0, site.graph.tensors[tensor].shape[home.axis], pes):
+    runs = [(p, _others(b, home.axis)) for b in _boxes(site, tensor) for p in pieces(*b[home.axis], pes)]
+    for piece, others in runs:
         nest, at, bounds = spread_nest(place.base, place.strides, home.axis, piece, others, pes)
         counts = tuple(x.count for x in nest)
         send = Operation(fields={"a": place.banks[0]}, addresses={place.banks[0]: at, **bounds})

@@ -1,0 +1,59 @@
+"""One graph on one array: the cycle model's words, cycles and latency against evaluation and prediction."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tabla.ir.evaluate import run_fixed
+from tabla.ir.format import Format
+from tabla.ir.graph import Graph
+from tabla.program.encode import encode
+from tabla.program.host import Host
+from tabla.schedule.build import schedule_graph
+from tabla.schedule.schedule import Schedule
+from tabla.sim.cycle_model import CycleModel
+from tabla.templates.template import Template
+
+Words = dict[str, NDArray[np.int64]]
+
+
+def draw_words(graph: Graph, format: Format, samples: int, seed: int) -> tuple[Words, Words]:
+    """(inputs and labels with a leading axis of samples, models): words of mixed sizes, extremes among them."""
+    generator = np.random.default_rng(seed)
+    extremes = np.array([format.lowest, format.highest, 0, 1, -1, format.one, -format.one])
+
+    def words(shape: tuple[int, ...]) -> NDArray[np.int64]:
+        small = generator.integers(-format.one, format.one + 1, shape)
+        wild = generator.choice(extremes, shape)
+        return np.where(generator.random(shape) < 0.1, wild, small).astype(np.int64)
+
+    tensors = graph.tensors.values()
+    inputs = {t.name: words((samples, *t.shape)) for t in tensors if t.role in ("input", "label")}
+    return inputs, {t.name: words(t.shape) for t in tensors if t.role == "model"}
+
+
+def agree(graph: Graph, template: Template, format: Format, *, samples: int = 3, seed: int = 0) -> Schedule:
+    """Assert that the cycle model's every model word and result is the evaluation's, and every cycle the predicted."""
+    schedule = schedule_graph(graph, template, format)
+    host = Host(schedule)
+    inputs, models = draw_words(graph, format, samples, seed)
+    kept = [tensor for _, tensor in graph.results]
+    expected = run_fixed(graph, format, inputs, models, keep=kept, count=samples)
+    with CycleModel(encode(schedule), strict=True) as machine:
+        machine.load(host.load_beats(models))
+        result = machine.run(host.sample_beats(inputs), samples)
+        found = host.models(machine.dump(host.dump_count)) if host.dump_count else {}
+    for name, words in found.items():
+        np.testing.assert_array_equal(words, expected.models[name], err_msg=f"model {name}")
+    shown = host.results(result.outputs)
+    for name, tensor in graph.results:
+        np.testing.assert_array_equal(shown[name], expected.kept[tensor], err_msg=f"result {name}")
+    assert schedule.cycles >= schedule.bound
+    starts = np.diff(result.starts)
+    assert starts.size == 0 or starts.max() <= schedule.cycles + schedule.latency
+    if schedule.beats == 0 and samples > 1:
+        assert result.cycles == schedule.cycles
+    if result.latencies:
+        assert result.latencies[0] == schedule.latency
+    return schedule

@@ -1,0 +1,49 @@
+"""Random TABLA programs and random graphs: evaluation and cycle model agree bit for bit, cycles as predicted."""
+
+from __future__ import annotations
+
+from agreement import agree
+from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import strategies as st
+from random_programs import programs
+
+from tabla.ir.format import Format
+from tabla.ir.graph import Graph
+from tabla.lang.tabla import parse
+from tabla.lower.tabla import lower
+from tabla.source import Source, TablaError
+from tabla.templates.template import template_for
+from tests.ir.graph_strategy import graphs
+
+FORMATS = [Format(integer=6, fraction=10), Format(integer=4, fraction=14), Format(integer=16, fraction=16)]
+PES = st.sampled_from([1, 2, 3, 4, 5, 8, 16, 64])
+SETTINGS = settings(
+    max_examples=120, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large]
+)
+
+
+def lowered(text: str, format: Format) -> Graph:
+    """The graph of a text; a constant that the format cannot hold makes no test."""
+    try:
+        return lower(parse(Source.from_text(text)), number_format=format)
+    except TablaError:
+        assume(False)
+        raise
+
+
+@SETTINGS
+@given(programs(), PES, st.sampled_from(FORMATS), st.integers(0, 2**20))
+def test_random_learning_programs(text: str, pes: int, format: Format, seed: int) -> None:
+    agree(lowered(text, format), template_for(pes), format, seed=seed)
+
+
+@SETTINGS
+@given(programs(learns=False), PES, st.sampled_from(FORMATS), st.integers(0, 2**20))
+def test_random_inference_programs(text: str, pes: int, format: Format, seed: int) -> None:
+    agree(lowered(text, format), template_for(pes), format, seed=seed)
+
+
+@SETTINGS
+@given(graphs(), PES, st.sampled_from(FORMATS), st.integers(0, 2**20))
+def test_random_graphs(graph: Graph, pes: int, format: Format, seed: int) -> None:
+    agree(graph, template_for(pes), format, seed=seed)
