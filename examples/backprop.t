@@ -5,7 +5,7 @@
 // Run:    tabla train backprop.t --data wine.npz --epochs 10
 
 m = 13; hidden = 8; classes = 3;
-mu = 0.25;                        // learning rate
+mu = 0.0625;                      // learning rate, 1/16
 
 model_input  x[m];
 model_output y[classes];

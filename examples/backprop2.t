@@ -1,11 +1,11 @@
 // Neural network with two hidden layers: which digit was written?
 //
 // Data:   digits.npz, 1797 real digits of 8 by 8 pixels between 0 and 1
-// Format: q4.14 (18 bits, as wide as the multipliers and block RAMs of an ECP5)
-// Run:    tabla train backprop2.t --data digits.npz --epochs 5 --format q4.14
+// Format: q5.13 (18 bits, as wide as the multipliers and block RAMs of an ECP5)
+// Run:    tabla train backprop2.t --data digits.npz --epochs 5 --format q5.13
 
 m = 64; n1 = 16; n2 = 16; classes = 10;
-mu = 0.25;                        // learning rate
+mu = 0.015625;                    // learning rate, 1/64
 
 model_input  x[m];
 model_output y[classes];

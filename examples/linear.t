@@ -1,8 +1,8 @@
 // Linear regression: how far will a patient's diabetes have come in a year?
 //
 // Data:   diabetes.npz, 442 real patients, 10 measurements and the progress of the disease, all standardised
-// Format: q4.14 (18 bits, as wide as the multipliers and block RAMs of an ECP5)
-// Run:    tabla train linear.t --data diabetes.npz --epochs 10 --format q4.14
+// Format: q4.12 (16 bits)
+// Run:    tabla train linear.t --data diabetes.npz --epochs 10 --format q4.12
 
 m = 10;
 mu = 0.0078125;                   // learning rate, 1/128

@@ -2,11 +2,11 @@
 //
 // Data:   ratings.npz, made up from a seed: 30 users, 40 films; a sample is one user and his ratings.
 //         u marks the user, r is 1 where a rating is known, y is the rating minus the mean (0 where unknown)
-// Format: q4.14 (18 bits, as wide as the multipliers and block RAMs of an ECP5)
-// Run:    tabla train recommender.t --data ratings.npz --epochs 40 --format q4.14
+// Format: q5.13 (18 bits, as wide as the multipliers and block RAMs of an ECP5)
+// Run:    tabla train recommender.t --data ratings.npz --epochs 40 --format q5.13
 
 users = 30; films = 40; tastes = 4;
-mu = 0.0625;                      // learning rate
+mu = 0.0625;                      // learning rate, 1/16
 
 model_input  u[users], r[films];
 model_output y[films];

@@ -64,6 +64,20 @@ class Build:
     format: Format
     graph: Graph = field(repr=False)
 
+    @property
+    def module(self) -> str:
+        """The name of the Verilog module: the program's, made legal."""
+        from tabla.report.names import legal
+
+        return legal(self.name)
+
+    @cached_property
+    def verilog(self) -> str:
+        """The accelerator."""
+        from tabla.hw.emit import verilog
+
+        return verilog(self.image, self.module)
+
     @cached_property
     def schedule(self) -> Schedule:
         """When every unit does what, checked. A program that does not fit is a `TablaError`."""

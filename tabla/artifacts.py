@@ -1,0 +1,130 @@
+"""The output folder of ``tabla gen``: every file of it, and nothing else."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from tabla.ir.words import to_words
+from tabla.program.image import Image
+from tabla.report.bench import bench_files
+from tabla.report.folder import replaced_folder
+from tabla.report.graph_picture import dot, svg
+from tabla.report.manifest import PROGRAM_MEMORIES, manifest
+from tabla.report.schedule_page import schedule_json, schedule_page
+from tabla.runs import shapes_of
+from tabla.simulation import session
+from tabla.training.arrays import initial_models
+
+if TYPE_CHECKING:
+    from tabla.driver import Build
+
+GOLDEN_SAMPLES, GOLDEN_SEED = 4, 1
+
+
+def write(build: Build, folder: Path) -> Path:
+    """Write the folder, whole or not at all. Returns its path."""
+    files = artifacts(build)
+    with replaced_folder(folder) as fresh:
+        for name, text in files.items():
+            path = fresh / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text, encoding="utf-8", newline="\n")
+    return folder
+
+
+def artifacts(build: Build) -> dict[str, str]:
+    """The text of every file, by its path in the folder."""
+    name, schedule = build.name, build.schedule
+    return {
+        f"{name}.v": build.verilog,
+        f"{name}.json": _json(manifest(schedule, build.image, build.module, build.program.source)),
+        f"{name}.schedule.json": _json(schedule_json(schedule)),
+        f"{name}.schedule.html": schedule_page(schedule),
+        f"{name}.graph.dot": dot(build.graph),
+        f"{name}.graph.svg": svg(build.graph),
+        **_images(build.image),
+        **{f"tb/{file}": text for file, text in bench_files(name, build.module, golden(build)).items()},
+    }
+
+
+def _json(content: Mapping[str, Any]) -> str:
+    return json.dumps(content, indent=1) + "\n"
+
+
+def _hex(words: tuple[int, ...], bits: int) -> str:
+    """The form of ``$readmemh``; negative words in two's complement."""
+    digits = -(-bits // 4)
+    return "".join(f"{word & ((1 << bits) - 1):0{digits}x}\n" for word in words)
+
+
+def _images(image: Image) -> dict[str, str]:
+    files = {}
+    for unit, kind in PROGRAM_MEMORIES:
+        words = image.strands[unit] if kind == "strands" else image.operations[unit]
+        files[f"program/{unit}.{kind}.hex"] = _hex(words, max(1, *(w.bit_length() for w in (*words, 0, 0))))
+    for function in image.parameters.functions:
+        for part in ("base", "slope", "exponent"):
+            words = getattr(function, part)
+            if words:
+                bits = max(w.bit_length() for w in words) + 1
+                files[f"program/{function.name}.{part}.hex"] = _hex(words, bits)
+    return files
+
+
+def golden(build: Build) -> dict[str, Any]:
+    """Beats of random samples and the words that must come of them, for the test bench.
+
+    The expected words are the cycle model's; `check` holds [position in the dump, word] of every model word.
+    """
+    chance = np.random.default_rng(GOLDEN_SEED)
+    number, graph, image = build.format, build.graph, build.image
+    reach = min(1.0, number.highest / number.one)
+    samples = {
+        name: to_words(chance.uniform(-reach, reach, (GOLDEN_SAMPLES, *shape)), number, name)
+        for name, shape in shapes_of(graph, "input", "label").items()
+    }
+    models = {
+        name: to_words(array, number, name)
+        for name, array in initial_models(shapes_of(graph, "model"), GOLDEN_SEED).items()
+    }
+    with session(build.schedule, image, "model", build.module) as machine:
+        host = machine.host
+        load, beats = host.load_beats(models), host.sample_beats(samples)
+        machine.load(models)
+        machine.run(samples, GOLDEN_SAMPLES)
+        result = machine.last
+        assert result is not None
+        dump = machine.machine.dump(host.dump_count) if host.dump_count else []
+    # Where each model word lies in the dump: a dump of its own positions, taken apart.
+    places = host.models(list(range(len(dump)))) if dump else {}
+    positions = sorted({int(at) for array in places.values() for at in array.reshape(-1)})
+    width = image.parameters.width
+    return {
+        "schema": "tabla-golden-1",
+        "width": width,
+        "samples": GOLDEN_SAMPLES,
+        "sample_beats": image.stream_run.beats,
+        "load": _packed(load, width),
+        "run": _packed(beats, width),
+        "outputs": [int(word) for word in result.outputs],
+        "dump_count": host.dump_count,
+        "dump_words": len(dump),
+        "check": [[at, int(dump[at])] for at in positions],
+        "period": result.cycles,
+    }
+
+
+def _packed(beats: np.ndarray[Any, np.dtype[np.int64]], width: int) -> list[str]:
+    """Each beat as a hexadecimal number, word 0 lowest."""
+    mask, packed = (1 << width) - 1, []
+    for row in beats.tolist():
+        value = 0
+        for word in reversed(row):
+            value = value << width | (word & mask)
+        packed.append(f"{value:x}")
+    return packed

@@ -1,0 +1,80 @@
+"""The figures of a build: what ``tabla gen`` prints and the manifest begins with."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from tabla.schedule.schedule import Schedule
+
+SCHEMA = "tabla-report-1"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BuildReport:
+    """Cycles are per sample in the steady state; `bound_terms` say what no schedule could beat."""
+
+    name: str
+    format: str
+    pes: int
+    pes_per_pu: int
+    cycles: int
+    latency: int
+    bound: int
+    ratio: float
+    multiplies: int
+    utilisation: float
+    bound_terms: Mapping[str, int]
+    microcode_words: int
+    model_words: int
+    stream_words: int
+
+    @property
+    def binding(self) -> str:
+        """The term that makes the bound."""
+        return max(sorted(self.bound_terms), key=lambda term: self.bound_terms[term])
+
+    def text(self) -> str:
+        """For people."""
+        terms = ", ".join(f"{name} {cycles}" for name, cycles in self.bound_terms.items())
+        return "\n".join(
+            [
+                f"{self.name}: {self.pes} PEs, {self.pes_per_pu} per PU, {self.format}, {self.stream_words} words a beat",
+                f"cycles       {self.cycles} per sample, {self.ratio:.2f} of the bound",
+                f"bound        {self.bound} by {self.binding} ({terms})",
+                f"latency      {self.latency}",
+                f"multiplies   {self.multiplies} per sample, {100 * self.utilisation:.1f} % of the multipliers' slots",
+                f"words        {self.microcode_words} of microcode, {self.model_words} of model per PE",
+            ]
+        )
+
+    def as_json(self) -> dict[str, Any]:
+        """For programs."""
+        return {"schema": SCHEMA, **self.numbers(), "binding": self.binding}
+
+    def numbers(self) -> dict[str, Any]:
+        """All fields by name, ratios to six digits."""
+        fields = asdict(self)
+        fields["bound_terms"] = dict(self.bound_terms)
+        return {**fields, "ratio": round(self.ratio, 6), "utilisation": round(self.utilisation, 6)}
+
+
+def figures(schedule: Schedule) -> BuildReport:
+    """The figures of a schedule."""
+    return BuildReport(
+        name=schedule.graph.name,
+        format=str(schedule.format),
+        pes=schedule.template.pes,
+        pes_per_pu=schedule.template.pes_per_pu,
+        cycles=schedule.cycles,
+        latency=schedule.latency,
+        bound=schedule.bound,
+        ratio=schedule.ratio,
+        multiplies=schedule.multiplies,
+        utilisation=schedule.utilisation,
+        bound_terms=dict(schedule.bound_terms),
+        microcode_words=schedule.microcode_words,
+        model_words=schedule.model_words,
+        stream_words=schedule.stream_words,
+    )

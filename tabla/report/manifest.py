@@ -1,0 +1,162 @@
+"""The manifest: everything that a host needs to drive the accelerator, as JSON."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tabla._version import VERSION
+from tabla.mapping.places import Place
+from tabla.program.image import UNITS, Entry, Image
+from tabla.program.layout import operation_layout, strand_layout
+from tabla.report.figures import figures
+from tabla.report.folder import MANIFEST_SCHEMA
+from tabla.report.names import legal_names
+from tabla.schedule.schedule import Schedule
+from tabla.schedule.strands import Strand
+from tabla.schedule.streams import loaded, streamed
+from tabla.source import Source
+
+PROGRAM_MEMORIES = tuple((unit, kind) for unit in ("stream", *UNITS) for kind in ("strands", "operations"))
+LICENCE = "The generated Verilog belongs to whoever generated it; see LICENSE of tabla for the parts that it contains."
+
+
+def manifest(schedule: Schedule, image: Image, module: str, program: Source) -> dict[str, Any]:
+    """The manifest of a build; `module` is the Verilog module's name."""
+    report = figures(schedule).numbers()
+    return {
+        "schema": MANIFEST_SCHEMA,
+        "tool": f"tabla {VERSION}",
+        **report,
+        "integer_bits": schedule.format.integer,
+        "fraction_bits": schedule.format.fraction,
+        "module": module,
+        "source": program.name.replace("\\", "/").rsplit("/", 1)[-1],
+        "verilog_licence": LICENCE,
+        "names": _names(schedule),
+        "ports": _ports(image),
+        "commands": {"load": 0, "run": 1, "dump": 2},
+        "period": schedule.period,
+        "ring_slots": schedule.ring_slots,
+        "tensors": _tensors(schedule),
+        "memory_map": [_place(tensor, place) for (tensor, _), place in sorted(schedule.layout.places.items())],
+        "stream": {
+            "words_per_beat": schedule.stream_words,
+            "sample": _segments(schedule, [t for t, _ in streamed(schedule.layout)], schedule.stream_sample),
+            "load": _segments(schedule, [t for t, _ in loaded(schedule.layout)], schedule.stream_load),
+            "results": _results(schedule),
+            "dump": {
+                "count": schedule.dump_count,
+                "words_per_count": schedule.template.pes + 1,
+                "order": "per address: the model word of each lane, then the root's",
+            },
+        },
+        "constants": {
+            name: [int(word) for word in words.reshape(-1)] for name, words in sorted(schedule.constants.items())
+        },
+        "program": _program(image),
+    }
+
+
+def _names(schedule: Schedule) -> dict[str, str]:
+    """Verilog-legal names of what the program names, where they differ."""
+    table = legal_names(name for name in schedule.graph.tensors)
+    return {name: legal for name, legal in table.items() if legal != name}
+
+
+def _ports(image: Image) -> list[dict[str, Any]]:
+    p = image.parameters
+    width = max(
+        layout(unit, p).width for unit in ("stream", *UNITS) for layout in (strand_layout, operation_layout)
+    )
+    rows = [
+        ("clk", "in", 1, "clock"),
+        ("rst", "in", 1, "synchronous reset"),
+        ("command_valid", "in", 1, "a command is offered"),
+        ("command_ready", "out", 1, "and taken"),
+        ("command_code", "in", 2, "0 load, 1 run, 2 dump"),
+        ("command_count", "in", 32, "samples to run, addresses to dump"),
+        ("in_valid", "in", 1, "a beat is offered"),
+        ("in_ready", "out", 1, "and taken"),
+        ("in_data", "in", p.stream_words * p.width, "word l of a beat from bit l * width up"),
+        ("out_valid", "out", 1, "a word is offered"),
+        ("out_ready", "in", 1, "and taken"),
+        ("out_data", "out", p.width, "a result or a dumped word"),
+        ("busy", "out", 1, "a command is under way"),
+        ("sample_start", "out", 1, "a sample begins in this cycle"),
+        ("update", "out", 1, "a model word is written in this cycle"),
+        ("lane_overflows", "out", 32, "saturated results of lanes since reset"),
+        ("root_overflows", "out", 32, "saturated results of the root since reset"),
+        ("domain_errors", "out", 32, "function arguments outside the domain since reset"),
+        ("program_valid", "in", 1, "write a microcode word; only while not busy"),
+        ("program_memory", "in", 4, "which memory: see program"),
+        ("program_address", "in", 16, "which word"),
+        ("program_data", "in", width, "the word"),
+    ]
+    return [{"name": n, "direction": d, "bits": b, "meaning": m} for n, d, b, m in rows]
+
+
+def _tensors(schedule: Schedule) -> list[dict[str, Any]]:
+    graph = schedule.graph
+    named = [t for t in graph.tensors.values() if t.role in ("input", "label", "model")]
+    found = [{"name": t.name, "role": t.role, "shape": list(t.shape)} for t in named]
+    return found + [
+        {"name": shown, "role": "result", "shape": list(graph.tensors[tensor].shape)} for shown, tensor in graph.results
+    ]
+
+
+def _place(tensor: str, place: Place) -> dict[str, Any]:
+    """Element e of the spread axis lies in lane e mod PEs, row e div PEs; the address is base + strides * subscripts."""
+    spread = place.spot.kind == "lane"
+    return {
+        "tensor": tensor,
+        "where": {"root": "root", "lane": "lanes", "every": "every lane"}[place.spot.kind],
+        "spread_axis": place.spot.axis if spread else None,
+        "memories": list(place.banks),
+        "base": place.base,
+        "words": place.words,
+        "strides": list(place.strides),
+    }
+
+
+def _segments(schedule: Schedule, tensors: list[str], strands: tuple[Strand, ...]) -> list[dict[str, Any]]:
+    """One entry a run of beats, in order."""
+    segments = []
+    for tensor, strand in zip(tensors, strands, strict=True):
+        operation = strand.body[0]
+        segments.append(
+            {
+                "tensor": tensor,
+                "constant": tensor in schedule.constants,
+                "beats": strand.iterations,
+                "to": sorted(name for name, value in operation.fields.items() if value),
+                "base": operation.addresses["address"].base,
+                "counts": list(strand.counts),
+            }
+        )
+    return segments
+
+
+def _results(schedule: Schedule) -> list[dict[str, Any]]:
+    graph = schedule.graph
+    return [
+        {"name": shown, "words": graph.tensors[tensor].size, "order": "row-major"} for shown, tensor in graph.results
+    ]
+
+
+def _entry(entry: Entry) -> dict[str, Any]:
+    return {"period": entry.period, "outputs": entry.outputs, "skew": dict(entry.skew)}
+
+
+def _program(image: Image) -> dict[str, Any]:
+    memories = []
+    for number, (unit, kind) in enumerate(PROGRAM_MEMORIES):
+        words = image.strands[unit] if kind == "strands" else image.operations[unit]
+        memories.append(
+            {"number": number, "unit": unit, "kind": kind, "file": f"program/{unit}.{kind}.hex", "words": len(words)}
+        )
+    return {
+        "memories": memories,
+        "functions": [{"name": f.name, "code": f.code, "latency": f.latency} for f in image.parameters.functions],
+        "run": _entry(image.run),
+        "dump": _entry(image.dump),
+    }
