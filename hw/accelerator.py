@@ -176,7 +176,7 @@ class Accelerator(wiring.Component):
         counts = [entry.strands[unit] for entry in entries]
         m.d.comb += [
             tokens.restart.eq(controller.restart),
-            tokens.program.eq(dump),
+            tokens.dump.eq(dump),
             tokens.token.eq(controller.token),
             window.restart.eq(controller.restart),
             window.dump.eq(dump),
@@ -238,12 +238,12 @@ class Accelerator(wiring.Component):
             address = delayed(m, write.values.address, Group.FANOUT, name="root_write_address")
             m.d.comb += root.write_address.eq(address)
 
-        m.submodules.output = output = OutputBuffer(width=parameters.width, depth=parameters.output_depth)
+        m.submodules.output_buffer = output = OutputBuffer(width=parameters.width, depth=parameters.output_depth)
         m.submodules.root_overflow_counter = overflows = EventCounter(sources=2)
         m.submodules.domain_error_counter = domain_errors = EventCounter()
         m.d.comb += [
             output.put.eq(root.output_valid),
-            output.word.eq(root.output),
+            output.word.eq(root.output_word),
             output.out_ready.eq(self.out_ready),
             self.out_valid.eq(output.out_valid),
             self.out_data.eq(output.out_data),

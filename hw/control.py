@@ -35,7 +35,7 @@ class MacControl(wiring.Component):
         The sum of this operation is kept as its complement.
     issued : Out(1), post : Out(3), emit : Out(1)
         As ``Rounder`` takes them; `emit`: a saturated result counts.
-    function : Out(4)
+    function_code : Out(4)
         0, or the function that takes this operation's result.
     """
 
@@ -57,7 +57,7 @@ class MacControl(wiring.Component):
         }
         single = ("invert", "half_all", "half_lane0", "keep", "tree", "tree_half", "inverted", "issued", "emit")
         members |= {name: Out(1) for name in single}
-        members |= {"shift": Out(2), "post": Out(3), "function": Out(4)}
+        members |= {"shift": Out(2), "post": Out(3), "function_code": Out(4)}
         super().__init__(members)
 
     def elaborate(self, platform: Any) -> Module:
@@ -80,8 +80,9 @@ class MacControl(wiring.Component):
         for name, value in once.items():
             stage[name] = Signal(name=f"decoded_{name}")
             m.d.sync += stage[name].eq(value)
-        shift, post = Signal(2, reset_less=True), Signal(3, reset_less=True)
-        function = Signal(4)
+        shift = Signal(2, name="decoded_shift", reset_less=True)
+        post = Signal(3, name="decoded_post", reset_less=True)
+        function = Signal(4, name="decoded_function")
         m.d.sync += [shift.eq(self._field("shift")), post.eq(self._field("post"))]
         if "function" in self.places:
             m.d.sync += function.eq(Mux(self.valid & self.last, self._field("function"), 0))
@@ -112,7 +113,7 @@ class MacControl(wiring.Component):
             self.emit.eq(stage["emit"]),
             self.shift.eq(shift),
             self.post.eq(post),
-            self.function.eq(function),
+            self.function_code.eq(function),
         ]
         m.d.comb += self.inverted.eq(sense)
         return m

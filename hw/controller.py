@@ -126,7 +126,7 @@ class Controller(wiring.Component):
         delay = image.release - TokenDelay.LATENCY
         if delay < 0:
             raise ValueError(f"a slot is released {image.release} cycles after its token: too early to be real")
-        m.submodules.release = release = TokenDelay(
+        m.submodules.slot_release = release = TokenDelay(
             delays=(delay, delay), periods=(image.run.period, image.dump.period)
         )
         slots = image.parameters.ring_slots

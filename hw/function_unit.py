@@ -35,12 +35,12 @@ def pipeline_for(table: FunctionTable, *, width: int, fraction: int) -> Function
 class FunctionUnit(wiring.Component):
     """All functions of the build; an operand a cycle each, but only one result a cycle (the schedule sees to it).
 
-    An operand of cycle *t*, given to the function whose code is `function` (0: none), shows in `value` in cycle *t* + that
+    An operand of cycle *t*, given to the function whose number is `code` (0: none), shows in `value` in cycle *t* + that
     function's latency, for that cycle only; `overflow` and `domain_error` pulse with it.
 
     Members
     -------
-    function : In(4), operand : In(signed(width)), divisor : In(signed(width))
+    code : In(4), operand : In(signed(width)), divisor : In(signed(width))
     value : Out(signed(width))
     overflow, domain_error : Out(1)
     """
@@ -51,7 +51,7 @@ class FunctionUnit(wiring.Component):
         width = parameters.width
         super().__init__(
             {
-                "function": In(4),
+                "code": In(4),
                 "operand": In(signed(width)),
                 "divisor": In(signed(width)),
                 "value": Out(signed(width)),
@@ -71,12 +71,13 @@ class FunctionUnit(wiring.Component):
             m.submodules[table.name] = pipeline
             m.d.comb += [pipeline.operand.eq(self.operand), pipeline.divisor.eq(self.divisor)]
             sent = Signal(name=f"to_{table.name}")
-            m.d.comb += sent.eq(self.function == table.code)
+            m.d.comb += sent.eq(self.code == table.code)
             ends.append((pipeline, delayed(m, sent, pipeline.latency - REGISTER, name=f"{table.name}_ends")))
 
         value = Signal(signed(parameters.width), reset_less=True)
         m.d.sync += value.eq(selected([(p.value.as_unsigned(), end) for p, end in ends], parameters.width))
-        overflow, domain_error = Signal(reset_less=True), Signal(reset_less=True)
+        overflow = Signal(reset_less=True)
+        domain_error = Signal(reset_less=True)
         m.d.sync += [
             overflow.eq(selected([(p.overflow, end) for p, end in ends], 1)),
             domain_error.eq(selected([(p.domain_error, end) for p, end in ends], 1)),

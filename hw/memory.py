@@ -50,11 +50,11 @@ class WordMemory(wiring.Component):
         )
         read = words.read_port(domain="sync")
         write = words.write_port()
-        output = Signal(self.width, reset_less=True)
-        m.d.sync += output.eq(read.data)
+        word = Signal(self.width, reset_less=True)
+        m.d.sync += word.eq(read.data)
         m.d.comb += [
             read.addr.eq(self.read_address),
-            self.read_data.eq(output),
+            self.read_data.eq(word),
             write.addr.eq(self.write_address),
             write.data.eq(self.write_data),
             write.en.eq(self.write_enable),

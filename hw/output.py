@@ -44,17 +44,18 @@ class OutputBuffer(wiring.Component):
         m = Module()
         bits = bits_for(self.depth)
         m.submodules.words = words = memory.Memory(shape=self.width, depth=1 << bits, init=[])
-        write, read = words.write_port(), words.read_port(domain="comb")
-        inside = Signal(range((1 << bits) + 1))
+        write = words.write_port()
+        read = words.read_port(domain="comb")
+        filled = Signal(range((1 << bits) + 1))
         refill = Signal()
         m.d.comb += [
             write.en.eq(self.put),
             write.data.eq(self.word),
-            refill.eq((inside != 0) & (~self.out_valid | self.out_ready)),
+            refill.eq((filled != 0) & (~self.out_valid | self.out_ready)),
             self.taken.eq(self.out_valid & self.out_ready),
-            self.waits.eq((inside != 0) | self.out_valid),
+            self.waits.eq((filled != 0) | self.out_valid),
         ]
-        m.d.sync += inside.eq(inside + self.put - refill)
+        m.d.sync += filled.eq(filled + self.put - refill)
         with m.If(self.put):
             m.d.sync += write.addr.eq(write.addr + 1)
         with m.If(self.taken):

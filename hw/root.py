@@ -25,7 +25,7 @@ class Root(wiring.Component):
     it) in *u* too; the root delays it. `tree` and `tree_inverted` are the tree's word of *u* + 4 and its sense in *u* + 3. The
     result register shows the result in *u* + ``RESULT``, the function register *u* + ``RESULT`` + the function's latency.
     An operation of `root_write` in cycle *c* is given with `write` high; the memory takes the word at the end of *c*,
-    `bus` shows it from *c* + 1 on and keeps it; `output` and `output_valid` from *c* + 1 for one cycle.
+    `bus` shows it from *c* + 1 on and keeps it; `output_word` and `output_valid` from *c* + 1 for one cycle.
 
     Members
     -------
@@ -34,7 +34,7 @@ class Root(wiring.Component):
     write : In(1), write_instruction : In(Inst), write_address : In(address)
     load_data, load_memory : In(1), load_address : In(address), load_word : In(width)
         The stream's words; written in the next cycle.
-    bus : Out(width), output : Out(width), output_valid : Out(1)
+    bus : Out(width), output_word : Out(width), output_valid : Out(1)
     overflow, function_overflow, domain_error : Out(1)
         Each an event of one cycle.
     update : Out(1)
@@ -67,7 +67,7 @@ class Root(wiring.Component):
                 "load_address": In(parameters.address_bits["stream"]),
                 "load_word": In(parameters.width),
                 "bus": Out(parameters.width),
-                "output": Out(parameters.width),
+                "output_word": Out(parameters.width),
                 "output_valid": Out(1),
                 "overflow": Out(1),
                 "function_overflow": Out(1),
@@ -116,7 +116,7 @@ class Root(wiring.Component):
             m.d.comb += mac.tree_half.eq(self._tree_half(m, at))
         divisor = operands["b"]
         m.d.comb += [
-            functions.function.eq(at("function", self.RESULT)),
+            functions.code.eq(at("function_code", self.RESULT)),
             functions.operand.eq(rounder.result),
             functions.divisor.eq(
                 delayed(m, divisor, self.RESULT - WordMemory.LATENCY, name="divisor") if functions.divides else 0
@@ -172,7 +172,7 @@ class Root(wiring.Component):
         m.d.comb += self.update.eq(to_memory & places["model"])
         with m.If(self.write & places["to_bus"]):
             m.d.sync += self.bus.eq(word)
-        m.d.sync += [self.output.eq(word), self.output_valid.eq(self.write & places["to_output"])]
+        m.d.sync += [self.output_word.eq(word), self.output_valid.eq(self.write & places["to_output"])]
         return {
             "data": (loads_data, load_address, load_word),
             "memory": (

@@ -22,6 +22,8 @@ class Emission:
         """An instance of module `<name>_<kind>`, wired to the component's own members."""
         module = f"{self.name}_{kind}"
         self.modules.setdefault(module, component)
+        # All but the first component of a kind only lend their ports; Amaranth would warn that they go unused.
+        component._MustUse__silence = True
         ports: dict[str, Any] = {"i_clk": ClockSignal(), "i_rst": ResetSignal()}
         for path, member, value in component.signature.flatten(component):
             direction = "i" if member.flow == wiring.In else "o"

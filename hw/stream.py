@@ -112,7 +112,8 @@ class Stream(wiring.Component):
     def _queue(self, m: Module, destination: Any, ready: Any, sequencer: Sequencer) -> Any:
         """Destinations of the beats to come; `room` also counts those that are still being worked out."""
         m.submodules.destinations = queue = memory.Memory(shape=len(destination), depth=self.AHEAD, init=[])
-        write, read = queue.write_port(), queue.read_port(domain="comb")
+        write = queue.write_port()
+        read = queue.read_port(domain="comb")
         waiting = Signal(range(self.AHEAD + 1))
         room = Signal(range(self.AHEAD + 1), init=self.AHEAD)
         # Operations are only counted when they show, so three more may already be on their way.

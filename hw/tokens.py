@@ -18,7 +18,7 @@ class TokenDelay(wiring.Component):
     -------
     restart : In(1)
         Forget all tokens.
-    program : In(1)
+    dump : In(1)
         Which delay; stable between restarts.
     token : In(1)
     delayed : Out(1)
@@ -29,7 +29,7 @@ class TokenDelay(wiring.Component):
     def __init__(self, *, delays: tuple[int, int], periods: tuple[int, int]) -> None:
         self.delays = delays
         self.in_flight = max((delay + 2) // max(1, period) + 2 for delay, period in zip(delays, periods, strict=True))
-        super().__init__({"restart": In(1), "program": In(1), "token": In(1), "delayed": Out(1)})
+        super().__init__({"restart": In(1), "dump": In(1), "token": In(1), "delayed": Out(1)})
 
     def elaborate(self, platform: Any) -> Module:
         m = Module()
@@ -42,11 +42,12 @@ class TokenDelay(wiring.Component):
         due = Signal(bits, reset_less=True)
         m.d.sync += [
             arrived.eq(self.token & ~self.restart),
-            due.eq(now + Mux(self.program, self.delays[1] + 2, self.delays[0] + 2)),
+            due.eq(now + Mux(self.dump, self.delays[1] + 2, self.delays[0] + 2)),
         ]
         depth = 1 << bits_for(self.in_flight)
         m.submodules.queue = queue = memory.Memory(shape=bits, depth=depth, init=[])
-        write, read = queue.write_port(), queue.read_port(domain="comb")
+        write = queue.write_port()
+        read = queue.read_port(domain="comb")
         waiting = Signal(range(depth + 1))
         leaves = Signal()
         m.d.comb += [

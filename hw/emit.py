@@ -1,0 +1,122 @@
+"""Verilog from an image."""
+
+import re
+from typing import Any
+
+from amaranth._toolchain.yosys import find_yosys
+from amaranth.back import rtlil
+from amaranth.lib import wiring
+
+from tabla.hw.accelerator import Accelerator
+from tabla.hw.sharing import Emission
+from tabla.program.image import Image
+
+_SCRIPT = """\
+read_rtlil <<end_of_rtlil
+{rtlil}
+end_of_rtlil
+attrmap -remove generator -remove top
+attrmap -modattr -remove generator -remove top
+proc -nomux -norom
+opt_clean -purge
+memory_collect
+write_verilog
+"""
+
+_HEADER = """\
+// {name}: {pes} processing elements in groups of {pes_per_pu}, words of {width} bits, {fraction} of them fraction.
+// Made by tabla. Clock `clk`, synchronous reset `rst`; everything else is described in the manifest.
+
+// Registers have initial values, and processes keep the next value of a register beside it: no fault, but Verilator asks.
+// verilator lint_off DECLFILENAME
+// verilator lint_off PROCASSINIT
+// verilator lint_off UNUSEDSIGNAL
+// verilator lint_off WIDTHEXPAND
+// verilator lint_off WIDTHTRUNC
+// verilator lint_off CASEINCOMPLETE
+
+"""
+
+
+def _modules(image: Image, name: str) -> dict[str, str]:
+    """RTLIL of the accelerator and of each module that it shares, by the name of its top module."""
+    emission = Emission(name)
+    done: dict[str, str] = {}
+    waiting: dict[str, wiring.Component] = {name: Accelerator(image)}
+    while waiting:
+        module, component = waiting.popitem()
+        done[module] = rtlil.convert(component, name=module, platform=emission, emit_src=False)
+        waiting.update({m: c for m, c in emission.modules.items() if m not in done})
+    return {module: done[module] for module in sorted(done)}
+
+
+def _plain_names(text: str) -> str:
+    """RTLIL with every public name a plain identifier: `a.b` and `a$3` become `a_b` and `a_3`."""
+    taken = set(re.findall(r"\\(\w+)(?=\s)", text))
+    renamed: dict[str, str] = {}
+
+    def plain(match: re.Match[str]) -> str:
+        name = match.group(1)
+        if name not in renamed:
+            identifier = re.sub(r"\W", "_", name)
+            while identifier in taken:
+                identifier += "_"
+            taken.add(identifier)
+            renamed[name] = identifier
+        return "\\" + renamed[name]
+
+    return re.sub(r"\\([A-Za-z_]\w*[.$][^\s]*)", plain, text)
+
+
+def _short_memories(text: str) -> str:
+    """Verilog whose memories that start as zeros say so in a loop instead of a line for each word."""
+
+    def shortened(match: re.Match[str]) -> str:
+        lines = match.group(1).strip().splitlines()
+        words = [re.fullmatch(r"\s*(\S+ ?)\[\d+\] = (\d+)'h0+;", line) for line in lines]
+        found = [word for word in words if word]
+        if len(found) < len(words) or len(found) < 2:
+            return match.group(0)
+        memory, width = found[0].groups()
+        return (
+            f"  integer {memory}_index;\n  initial\n"
+            f"    for ({memory}_index = 0; {memory}_index < {len(found)}; {memory}_index = {memory}_index + 1)\n"
+            f"      {memory}[{memory}_index] = {width}'h0;\n"
+        )
+
+    return re.sub(r"^  initial begin\n((?:    \w+ ?\[\d+\] = \S+;\n)+)  end\n", shortened, text, flags=re.M)
+
+
+def _short_repetitions(text: str) -> str:
+    """Verilog with `{16{bit}}` where one bit is written 16 times."""
+
+    def shortened(match: re.Match[str]) -> str:
+        parts = match.group(1).split(", ")
+        return f"{{{len(parts)}{{{parts[0]}}}}}" if len(parts) > 2 and len(set(parts)) == 1 else match.group(0)
+
+    return re.sub(r"\{ ([^{}]+?) \}", shortened, text)
+
+
+def verilog(image: Image, name: str) -> str:
+    """The whole accelerator as self-contained Verilog; its top module is `name`, all others begin with `<name>_`.
+
+    The same image gives the same text, whatever the hash seed.
+    """
+    if not re.fullmatch(r"[A-Za-z_]\w*", name):
+        raise ValueError(f"{name!r} is not a Verilog identifier")
+    text = _plain_names("\n".join(_modules(image, name).values()))
+    yosys: Any = find_yosys(lambda version: version >= (0, 40))
+    # Yosys always warns that not all processes can be written; Amaranth makes only such as can.
+    written = yosys.run(["-q", "-"], _SCRIPT.format(rtlil=text), ignore_warnings=True)
+    body = re.sub(r"\A/\*.*?\*/\n\n?", "", written, flags=re.S)
+    parameters = image.parameters
+    header = _HEADER.format(
+        name=name,
+        pes=parameters.pes,
+        pes_per_pu=parameters.pes_per_pu,
+        width=parameters.width,
+        fraction=parameters.fraction,
+    )
+    # Yosys's own trick to have each process run once at time 0, under a name that can be read.
+    body = re.sub(r"\\\$auto\$verilog_backend\S* ", "evaluate_once", body)
+    return header + _short_memories(_short_repetitions(body))
