@@ -8,7 +8,7 @@ from typing import Any
 
 from tabla.lang.tablegen.keeper import RecordKeeper
 from tabla.lang.tablegen.literals import BitsValue, BitValue, DagValue, IntValue, ListValue, StringValue
-from tabla.lang.tablegen.record import Field, Record
+from tabla.lang.tablegen.record import record_text
 from tabla.lang.tablegen.references import RecordReference, Variable, VariableBit
 from tabla.lang.tablegen.values import UnsetValue, Value
 
@@ -24,28 +24,6 @@ def print_records(keeper: RecordKeeper) -> str:
     lines.append("------------- Defs -----------------\n")
     lines += [f"def {record_text(record)}" for _, record in sorted(keeper.defs.items())]
     return "".join(lines)
-
-
-def record_text(record: Record) -> str:
-    """One class or def, without the word before it."""
-    parts = [record.name_text()]
-    if record.template_arguments:
-        parts.append(f"<{', '.join([_field(record.fields[name]) for name in record.template_arguments])}>")
-    parts.append(" {")
-    if record.parents:
-        parts.append("\t// " + " ".join(parent.name_text() for parent in record.parents))
-    parts.append("\n")
-    fields = [field for field in record.fields.values() if not field.is_argument]
-    # Fields declared with the word come first, whatever the order of declaration.
-    parts += [f"  {_field(field)};\n" for field in fields if field.may_wait]
-    parts += [f"  {_field(field)};\n" for field in fields if not field.may_wait]
-    parts.append("}\n")
-    return "".join(parts)
-
-
-def _field(field: Field) -> str:
-    prefix = "field " if field.may_wait else ""
-    return f"{prefix}{field.type_text()} {field.name} = {field.value.text()}"
 
 
 def dump_json(keeper: RecordKeeper) -> str:

@@ -157,10 +157,6 @@ def _check_dag(expressions: Expressions, node: syntax.Bang, children: Value, nam
             raise expressions.fault(f"expected list<string>, got type '{names.type}'", at_names)
     elif isinstance(children, UnsetValue):
         raise expressions.fault("cannot have both unset children and unset names in !dag", at_children)
-    if isinstance(children, ListValue) and isinstance(names, ListValue) and len(children.items) != len(names.items):
-        raise expressions.fault(
-            f"!dag has {len(children.items)} children and {len(names.items)} names", expressions.keeper.current
-        )
 
 
 def _branch_type(expressions: Expressions, operator: str, values: list[Value], after: int) -> Type:
@@ -223,10 +219,12 @@ def _variable(expressions: Expressions, node: syntax.Bang, index: int, record: R
 
 def _loop(expressions: Expressions, node: syntax.Bang, record: Record | None, wanted: Type | None) -> Value:
     check_no_type(expressions, node)
-    check_count(expressions, node, 3, 3)
+    check_count(expressions, node, 1, 99)
     pool, operator = expressions.pool, node.operator
     variable = _variable(expressions, node, 0, record)
+    check_count(expressions, node, 2, 99)
     items = expressions.evaluate(node.arguments[1], record)
+    check_count(expressions, node, 3, 3)
     # Both kinds of fault are noticed after the comma that follows the list.
     after_comma = node.arguments[1].end + 2
     if not isinstance(items, TypedValue):
@@ -260,14 +258,16 @@ def _loop(expressions: Expressions, node: syntax.Bang, record: Record | None, wa
 
 def _foldl(expressions: Expressions, node: syntax.Bang, record: Record | None, wanted: Type | None) -> Value:
     check_no_type(expressions, node)
-    check_count(expressions, node, 5, 5)
+    check_count(expressions, node, 1, 99)
     pool, arguments = expressions.pool, node.arguments
     start = expressions.evaluate(arguments[0], record)
+    check_count(expressions, node, 2, 99)
     if not isinstance(start, TypedValue):
         raise expressions.fault(f"could not get type of !foldl start: '{start.text()}'", arguments[0].end + 1)
     items = expressions.evaluate(arguments[1], record)
     if not isinstance(items, TypedValue) or not isinstance(items.type, ListType):
         raise expressions.fault("!foldl list must be a list", arguments[1].end + 1)
+    check_count(expressions, node, 5, 5)
     accumulator = _variable(expressions, node, 2, record)
     element = _variable(expressions, node, 3, record)
     with bound(expressions, record, {accumulator: start.type, element: items.type.element}) as inner:

@@ -106,7 +106,7 @@ def select_elements(
         ends = [piece.first] if piece.last is None else [piece.first, piece.last]
         values = [expressions.evaluate(end, record) for end in ends]
         for end, value in zip(ends, values, strict=True):
-            if not isinstance(value, TypedValue) or not value.type.converts_to(INT):
+            if not isinstance(value, TypedValue) or value.type is not INT:
                 raise expressions.fault("expected integer or bitrange", end.end + 1)
         if piece.joined and isinstance(values[1], IntValue):
             values[1] = pool.integer(values[1].value)

@@ -20,7 +20,6 @@ class Expansion:
         self.scope = scope
         self.keeper = scope.keeper
         self.pool = scope.pool
-        self.dumped: list[str] = []
         # The statements that a syntax error breaks off, by token.
         self.unfinished: set[int] = set()
 
@@ -44,7 +43,7 @@ class Expansion:
         elif isinstance(entry, Assertion):
             self.keeper.check_assertion(entry)
         elif isinstance(entry, DumpRequest):
-            self.dumped.append(entry.message.plain_text())
+            self.keeper.dump(entry)
         else:
             self._finish(entry)
 
@@ -72,11 +71,11 @@ class Expansion:
                 else:
                     self.keeper.check_assertion(resolved)
             elif isinstance(entry, DumpRequest):
-                message = entry.message.resolve(self._resolver(bindings, None))
+                request = entry.resolve(self._resolver(bindings, None))
                 if destination is not None:
-                    destination.append(DumpRequest(at=entry.at, message=message))
+                    destination.append(request)
                 else:
-                    self.dumped.append(message.plain_text())
+                    self.keeper.dump(request)
             else:
                 record = entry.copy()
                 if at is not None:
@@ -122,6 +121,8 @@ class Expansion:
         if not isinstance(record.name, StringValue):
             raise keeper.fault_in(f"record name '{record.name.text()}' could not be fully resolved", record)
         record.check_assertions()
+        for request in record.dumps:
+            keeper.dump(request)
         reference = record.reference()
         for defset in self.scope.defsets:
             if not reference.type.is_a(defset.element):

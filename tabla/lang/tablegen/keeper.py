@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from tabla.lang.tablegen.literals import IntValue, StringValue
 from tabla.lang.tablegen.pool import Pool
 from tabla.lang.tablegen.positions import Positions
-from tabla.lang.tablegen.record import Assertion, Record
-from tabla.lang.tablegen.references import AnonymousName
+from tabla.lang.tablegen.record import Assertion, DumpRequest, Record, record_text
+from tabla.lang.tablegen.references import AnonymousName, RecordReference
 from tabla.lang.tablegen.types import INT
 from tabla.lang.tablegen.values import Value
 from tabla.source import Label, TablaError
@@ -56,6 +56,8 @@ class RecordKeeper:
         self.globals: dict[str, Value] = {}
         # The token of what is being evaluated: the place of faults that have no better one.
         self.current = 0
+        # The texts that dump statements asked for.
+        self.dumped: list[str] = []
         self._anonymous_count = 0
         self._chain: list[Instantiation] = []
 
@@ -88,6 +90,12 @@ class RecordKeeper:
         """The def, defset or top-level defvar of this name."""
         record = self.defs.get(name)
         return self.globals.get(name) if record is None else record.reference()
+
+    def dump(self, request: DumpRequest) -> None:
+        """Remember the text of a dump statement: a record is shown whole."""
+        message = request.message
+        shown = record_text(message.record) if isinstance(message, RecordReference) else message.plain_text()
+        self.dumped.append(shown)
 
     def check_assertion(self, assertion: Assertion) -> None:
         """Fail if the condition does not hold or is not known."""

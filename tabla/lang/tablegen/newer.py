@@ -9,13 +9,13 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, TypeAlias
 
 from tabla.lang.tablegen.literals import DagValue, IntValue, ListValue, StringValue
+from tabla.lang.tablegen.record import Record, record_text
 from tabla.lang.tablegen.references import RecordReference
 from tabla.lang.tablegen.types import INT, RecordType, Type
 from tabla.lang.tablegen.values import UNSET_VALUE, PendingValue, UnsetValue, Value
 
 if TYPE_CHECKING:
     from tabla.lang.tablegen.pool import Pool
-    from tabla.lang.tablegen.record import Record
     from tabla.lang.tablegen.resolvers import Resolver
 
 # None means "not known yet".
@@ -146,8 +146,6 @@ def _lower(operation: NewerOperation, record: Record | None, pool: Pool) -> Valu
 def _representation(operation: NewerOperation, record: Record | None, pool: Pool) -> Value | None:
     (value,) = operation.operands
     if isinstance(value, RecordReference):
-        from tabla.lang.tablegen.backend import record_text
-
         return pool.string(record_text(value.record))
     return pool.string(value.text()) if value.ground and value.is_concrete() else None
 

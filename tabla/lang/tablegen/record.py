@@ -5,11 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from tabla.lang.tablegen.literals import BitsValue, StringValue
+from tabla.lang.tablegen.literals import BitsValue, IntValue, StringValue
 from tabla.lang.tablegen.references import RecordReference, Variable, VariableBit
 from tabla.lang.tablegen.resolvers import RecordResolver, Resolver
 from tabla.lang.tablegen.types import BitsType, RecordType, Type
+from tabla.lang.tablegen.unary import UnaryOperation
 from tabla.lang.tablegen.values import UNSET_VALUE, TypedValue, Value
+from tabla.source import Label, TablaError
 
 if TYPE_CHECKING:
     from tabla.lang.tablegen.keeper import RecordKeeper
@@ -85,6 +87,10 @@ class DumpRequest:
 
     at: int
     message: Value
+
+    def resolve(self, resolver: Resolver) -> DumpRequest:
+        """The request with what the resolver knows."""
+        return DumpRequest(at=self.at, message=self.message.resolve(resolver))
 
 
 class Record:
@@ -196,6 +202,8 @@ class Record:
                 )
         if self.assertions:
             self.assertions = [assertion.resolve(resolver) for assertion in self.assertions]
+        if self.dumps:
+            self.dumps = [request.resolve(resolver) for request in self.dumps]
 
     def resolve_finally(self, new_name: Value | None = None) -> None:
         """Resolve references between the fields of this record; nothing comes after this."""
@@ -226,11 +234,26 @@ class Record:
             else:
                 concrete = value.is_concrete()
             if not concrete:
-                raise self.keeper.pool.fault(
-                    f"initializer of '{field.name}' in '{self.name_text()}' could not be fully resolved: "
-                    f"{value.text()}",
-                    self,
-                )
+                raise self._unresolved(field)
+
+    def _unresolved(self, field: Field) -> TablaError:
+        """Why a field is not finished: most often a number that its type cannot hold."""
+        keeper = self.keeper
+        value = field.value
+        first = value.bits[0] if isinstance(value, BitsValue) and value.bits else value
+        pending = first.base if isinstance(first, VariableBit) else first
+        if isinstance(pending, UnaryOperation) and pending.operator == "cast" and isinstance(pending.operand, IntValue):
+            message = (
+                f"value {pending.operand.text()} of '{field.name}' in '{self.name_text()}' does not fit its type "
+                f"'{field.type}'"
+            )
+        else:
+            message = (
+                f"initializer of '{field.name}' in '{self.name_text()}' could not be fully resolved: {value.text()}"
+            )
+        fault = keeper.fault_in(message, self)
+        place = Label(keeper.positions.span(field.at), "the field got its value here")
+        return TablaError(fault.message, *fault.labels, place, hint=fault.hint, notes=fault.notes)
 
     def _bit_is_settled(self, bit: Value) -> bool:
         # A bit may stay a reference to a field that is unset: encoders fill such fields in from operands.
@@ -240,3 +263,26 @@ class Record:
         elif isinstance(bit, Variable):
             return True
         return bit.is_concrete()
+
+
+def record_text(record: Record) -> str:
+    """One class or def, without the word before it."""
+    parts = [record.name_text()]
+    if record.template_arguments:
+        parts.append(f"<{', '.join([field_text(record.fields[name]) for name in record.template_arguments])}>")
+    parts.append(" {")
+    if record.parents:
+        parts.append("\t// " + " ".join(parent.name_text() for parent in record.parents))
+    parts.append("\n")
+    fields = [field for field in record.fields.values() if not field.is_argument]
+    # Fields declared with the word come first, whatever the order of declaration.
+    parts += [f"  {field_text(field)};\n" for field in fields if field.may_wait]
+    parts += [f"  {field_text(field)};\n" for field in fields if not field.may_wait]
+    parts.append("}\n")
+    return "".join(parts)
+
+
+def field_text(field: Field) -> str:
+    """``type name = value``"""
+    prefix = "field " if field.may_wait else ""
+    return f"{prefix}{field.type_text()} {field.name} = {field.value.text()}"

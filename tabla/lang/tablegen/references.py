@@ -209,6 +209,7 @@ class ClassInstance(PendingValue):
             for field in class_.fields.values():
                 record.fields[field.name] = field.copy()
             record.assertions.extend(class_.assertions)
+            record.dumps.extend(class_.dumps)
             resolver = MapResolver(keeper.pool, record)
             for index, name in enumerate(class_.template_arguments):
                 given = index < len(self.arguments)
@@ -221,5 +222,7 @@ class ClassInstance(PendingValue):
             record.resolve_finally()
             keeper.add_def(record)
             record.check_assertions()
+            for request in record.dumps:
+                keeper.dump(request)
         self.made = record.reference()
         return self.made

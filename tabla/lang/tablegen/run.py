@@ -80,4 +80,4 @@ def _run(source: Source, include_dirs: Iterable[str | Path], macros: Iterable[st
         raise fault
     if parsed.fault is not None:
         raise parsed.fault
-    return Records(keeper, tuple(scanner.dependencies), tuple(statements.expansion.dumped))
+    return Records(keeper, tuple(scanner.dependencies), tuple(keeper.dumped))
