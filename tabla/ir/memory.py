@@ -29,11 +29,11 @@ class Memory(Generic[Element]):
         return Memory(graph=graph, buffers=buffers)
 
     def load(self, models: Mapping[str, NDArray[Element]]) -> None:
-        """Set every model, and its next value to the same: what an update does not write stays.
+        """Set every model and constant, and next values to their models: what an update does not write stays.
 
         A model that is missing or has another shape is the user's fault.
         """
-        for tensor in self._of_role("model"):
+        for tensor in self._of_role("model", "constant"):
             np.copyto(self.buffers[tensor.name], _fitting(models, tensor))
         for model, following in self.graph.updates.items():
             np.copyto(self.buffers[following], self.buffers[model])

@@ -28,7 +28,7 @@ from tabla.ir.graph import (
 )
 from tabla.ir.windows import ramp, window
 
-_GIVEN = ("input", "label", "model")
+_GIVEN = ("input", "label", "model", "constant")
 
 
 class GraphFault(AssertionError):

@@ -1,0 +1,102 @@
+"""Building blocks of passes: graphs rebuilt with other statements, operations with other operands or indices."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
+from typing import assert_never
+
+from tabla.ir.graph import (
+    Affine,
+    Compare,
+    Constant,
+    Divide,
+    Function,
+    Graph,
+    Linear,
+    Operand,
+    Operation,
+    Ordinal,
+    Product,
+    Read,
+    Statement,
+    Term,
+)
+
+
+def with_statements(graph: Graph, statements: Iterable[Statement]) -> Graph:
+    """The graph with these statements, in this order, numbered anew."""
+    numbered = tuple(s if s.id == n else replace(s, id=n) for n, s in enumerate(statements))
+    return replace(graph, statements=numbered)
+
+
+def with_operands(operation: Operation, change: Callable[[Operand], Operand]) -> Operation:
+    """The operation with every operand changed."""
+    match operation:
+        case Linear(terms=terms):
+            changed = (replace(term, factors=tuple(change(f) for f in term.factors)) for term in terms)
+            return replace(operation, terms=tuple(changed))
+        case Compare(left=left, right=right) | Divide(left=left, right=right):
+            return replace(operation, left=change(left), right=change(right))
+        case Function(operand=operand) | Product(operand=operand):
+            return replace(operation, operand=change(operand))
+        case _:
+            assert_never(operation)
+
+
+def with_operation(statement: Statement, operation: Operation) -> Statement:
+    """The statement computing `operation`; indices that it no longer sums over are dropped."""
+    summed = set(summed_names(operation))
+    reduced = tuple(index for index in statement.reduced if index.name in summed)
+    return replace(statement, operation=operation, reduced=reduced)
+
+
+def summed_names(operation: Operation) -> tuple[str, ...]:
+    """The indices that an operation sums or multiplies over, each once, in order of appearance."""
+    match operation:
+        case Linear(terms=terms):
+            return tuple(dict.fromkeys(name for term in terms for name in term.reduce))
+        case Product(reduce=reduce):
+            return reduce
+        case Compare() | Function() | Divide():
+            return ()
+        case _:
+            assert_never(operation)
+
+
+def substituted(affine: Affine, values: Mapping[str, Affine]) -> Affine:
+    """The affine form with indices replaced by affine forms; those without a value stay."""
+    constant, coefficients = affine.constant, dict[str, int]()
+    for name, factor in affine.coefficients:
+        value = values.get(name, Affine.make(0, {name: 1}))
+        constant += factor * value.constant
+        for other, c in value.coefficients:
+            coefficients[other] = coefficients.get(other, 0) + factor * c
+    return Affine.make(constant, coefficients)
+
+
+def operand_at(operand: Operand, values: Mapping[str, Affine]) -> Operand:
+    """The operand with its indices replaced."""
+    match operand:
+        case Read(subscripts=subscripts):
+            return replace(operand, subscripts=tuple(substituted(s, values) for s in subscripts))
+        case Ordinal(value=value):
+            return replace(operand, value=substituted(value, values))
+        case Constant():
+            return operand
+        case _:
+            assert_never(operand)
+
+
+def copied(operation: Operation) -> Operand | None:
+    """The operand whose word the operation passes on unchanged, if that is all it does."""
+    match operation:
+        case Linear(terms=(Term(factors=(operand,), sign=1, reduce=()),)):
+            return operand
+        case _:
+            return None
+
+
+def copy_of(operand: Operand) -> Linear:
+    """The operation that passes a word on."""
+    return Linear(terms=(Term(factors=(operand,)),))

@@ -1,0 +1,233 @@
+"""Constant folding: what is known before any sample arrives is computed here, in the words of the format.
+
+Rules, each exact for every word:
+
+- a term with a factor 0 vanishes; a factor 1 or -1 becomes a sign (where no shift scales the product);
+- terms with the same factors and opposite signs cancel; constant terms join into one where their sum is a word;
+- an operation on constants alone becomes its word, unless it saturates or leaves its domain: that must be counted;
+- a comparison of an operand with itself is decided; an ordinal that has one value is a constant;
+- a division by a constant with an exact reciprocal word multiplies by it; `pi` over one point is its operand.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from fractions import Fraction
+from math import prod
+from typing import assert_never
+
+import numpy as np
+
+from tabla.ir import function_words
+from tabla.ir.format import Format
+from tabla.ir.graph import (
+    Affine,
+    Compare,
+    CompareOp,
+    Constant,
+    Divide,
+    Function,
+    Graph,
+    Index,
+    Linear,
+    Operand,
+    Operation,
+    Ordinal,
+    Product,
+    Read,
+    Statement,
+    Term,
+)
+from tabla.ir.rewrite import copied, copy_of, operand_at, with_operands, with_operation, with_statements
+
+_HOLDS_FOR_EQUALS: Mapping[CompareOp, bool] = {
+    "<": False,
+    "<=": True,
+    ">": False,
+    ">=": True,
+    "==": True,
+    "!=": False,
+}
+_MOST_STEPS = 100_000  # every step rounds, so each must be taken
+
+
+def fold_constants(graph: Graph, fmt: Format) -> Graph:
+    """Fold every statement by itself; `forward_copies` carries what became constant to its readers."""
+    return with_statements(graph, (_folded(statement, fmt) for statement in graph.statements))
+
+
+def _folded(statement: Statement, fmt: Format) -> Statement:
+    box = statement.box
+
+    def simpler(operand: Operand) -> Operand:
+        match operand:
+            case Ordinal(value=value, span=span):
+                low, high = value.bounds(box)
+                return Constant(value=Fraction(low), span=span) if low == high else operand
+            case Read() | Constant():
+                return operand
+            case _:
+                assert_never(operand)
+
+    operation = with_operands(statement.operation, simpler)
+    return with_operation(statement, _operation(operation, box, fmt))
+
+
+def _operation(operation: Operation, box: Mapping[str, Index], fmt: Format) -> Operation:
+    match operation:
+        case Linear():
+            return _linear(operation, box, fmt)
+        case Compare(op=op, left=left, right=right):
+            return _compare(operation, op, left, right, fmt)
+        case Function(name=name, operand=Constant() as operand):
+            return _known(operation, function_words.apply(name, _array(operand, fmt), fmt), fmt)
+        case Divide(left=Constant() as left, right=Constant() as right):
+            return _known(operation, function_words.divide(_array(left, fmt), _array(right, fmt), fmt), fmt)
+        case Divide(left=left, right=Constant(value=value)):
+            return _reciprocal(operation, left, value, fmt) or operation
+        case Product():
+            return _product(operation, box, fmt)
+        case Function() | Divide():
+            return operation
+        case _:
+            assert_never(operation)
+
+
+def _word(operand: Constant, fmt: Format) -> int:
+    return fmt.nearest(operand.value)
+
+
+def _constant(word: int, fmt: Format) -> Constant:
+    """A constant that quantises to exactly this word."""
+    return Constant(value=Fraction(word, fmt.one))
+
+
+def _array(operand: Constant, fmt: Format) -> function_words.Words:
+    return np.array(_word(operand, fmt), dtype=np.int64)
+
+
+def _known(operation: Operation, applied: function_words.Applied, fmt: Format) -> Operation:
+    if applied.overflows or applied.domain_errors:
+        return operation
+    return copy_of(_constant(int(applied.words), fmt))
+
+
+def _compare(operation: Compare, op: CompareOp, left: Operand, right: Operand, fmt: Format) -> Operation:
+    if left == right:
+        return copy_of(Constant(value=Fraction(_HOLDS_FOR_EQUALS[op])))
+    if not (isinstance(left, Constant) and isinstance(right, Constant)):
+        return operation
+    a, b = _word(left, fmt), _word(right, fmt)
+    held = {"<": a < b, "<=": a <= b, ">": a > b, ">=": a >= b, "==": a == b, "!=": a != b}
+    return copy_of(Constant(value=Fraction(held[op])))
+
+
+def _reciprocal(operation: Divide, left: Operand, value: Fraction, fmt: Format) -> Linear | None:
+    """``left / value`` as a product. Both the divisor and its reciprocal must be words, so that both round alike."""
+    if value == 0 or (value * fmt.one).denominator != 1:
+        return None
+    reciprocal = 1 / value
+    if (reciprocal * fmt.one).denominator != 1 or not fmt.holds(reciprocal):
+        return None
+    if reciprocal == 1:
+        return copy_of(left)
+    return Linear(terms=(Term(factors=(left, Constant(value=reciprocal))),))
+
+
+def _product(operation: Product, box: Mapping[str, Index], fmt: Format) -> Operation:
+    points = prod(box[name].extent for name in operation.reduce)
+    if points == 1:
+        # The first step rounds ONE times the word, which is the word.
+        only = {name: Affine(constant=box[name].low) for name in operation.reduce}
+        return copy_of(operand_at(operation.operand, only))
+    if not isinstance(operation.operand, Constant) or points > _MOST_STEPS:
+        return operation
+    word, factor = fmt.one, _word(operation.operand, fmt)
+    for _ in range(points):
+        exact = (word * factor + (fmt.one >> 1)) >> fmt.fraction
+        if exact != fmt.saturate(exact):
+            return operation
+        if exact == word:
+            break
+        word = exact
+    return copy_of(_constant(word, fmt))
+
+
+def _linear(operation: Linear, box: Mapping[str, Index], fmt: Format) -> Operation:
+    terms = _cancelled(_term(term, operation.shift) for term in operation.terms)
+    # A scale of 2^0 needs no shift; a shift scales products only.
+    shift = operation.shift if any(len(term.factors) == 2 for term in terms) else 0
+    constant = [term for term in terms if all(isinstance(factor, Constant) for factor in term.factors)]
+    live = [term for term in terms if term not in constant]
+    total = sum(_amount(term, shift, box, fmt) for term in constant)
+    scale = fmt.fraction + shift
+    if not live:
+        return _rounded(operation, total, scale, fmt)
+    if total == 0:
+        return Linear(terms=tuple(live), shift=_needed(live, shift))
+    if total & ((1 << scale) - 1) or total >> scale != fmt.saturate(total >> scale):
+        return Linear(terms=tuple(terms), shift=shift)
+    if len(constant) == 1 and len(constant[0].factors) == 1 and not constant[0].reduce:
+        return Linear(terms=tuple(terms), shift=_needed(live, shift))
+    joined = Term(factors=(_constant(total >> scale, fmt),))
+    return Linear(terms=(*live, joined), shift=_needed(live, shift))
+
+
+def _needed(terms: Iterable[Term], shift: int) -> int:
+    return shift if any(len(term.factors) == 2 for term in terms) else 0
+
+
+def _rounded(operation: Linear, total: int, scale: int, fmt: Format) -> Operation:
+    """A sum of constants, as the word that it rounds to."""
+    whole = (total + ((1 << scale) >> 1)) >> scale
+    if whole != fmt.saturate(whole):
+        return operation
+    only = copied(operation)
+    if isinstance(only, Constant):
+        # It stays as the user wrote it: float64 sees the value before it was quantised.
+        return operation
+    return copy_of(_constant(whole, fmt))
+
+
+def _term(term: Term, shift: int) -> Term | None:
+    """The term without trivial factors; None if it is 0."""
+    constants = [factor.value for factor in term.factors if isinstance(factor, Constant)]
+    if 0 in constants:
+        return None
+    if len(term.factors) == 2 and shift == 0:
+        for position, factor in enumerate(term.factors):
+            if isinstance(factor, Constant) and abs(factor.value) == 1:
+                other = term.factors[1 - position]
+                return replace(term, factors=(other,), sign=term.sign * int(factor.value))
+    return term
+
+
+def _cancelled(terms: Iterable[Term | None]) -> list[Term]:
+    """The terms without pairs of opposite sign; the order of factors does not matter."""
+    kept: list[Term] = []
+    spare: Counter[tuple[object, ...]] = Counter()
+    for term in terms:
+        if term is None:
+            continue
+        if spare[_key(term, -term.sign)]:
+            spare[_key(term, -term.sign)] -= 1
+            opposite = next(t for t in reversed(kept) if _key(t, t.sign) == _key(term, -term.sign))
+            kept.remove(opposite)
+        else:
+            spare[_key(term, term.sign)] += 1
+            kept.append(term)
+    return kept
+
+
+def _key(term: Term, sign: int) -> tuple[object, ...]:
+    return frozenset(Counter(term.factors).items()), frozenset(term.reduce), sign
+
+
+def _amount(term: Term, shift: int, box: Mapping[str, Index], fmt: Format) -> int:
+    """What a term of constants adds to the exact sum."""
+    amount = prod(_word(factor, fmt) for factor in term.factors if isinstance(factor, Constant))
+    if len(term.factors) == 1:
+        amount <<= fmt.fraction + shift
+    return term.sign * amount * prod(box[name].extent for name in term.reduce)

@@ -1,0 +1,71 @@
+"""Copy forwarding: who reads a copy reads the original. Constants and ordinals count as originals."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from tabla.ir.format import Format
+from tabla.ir.graph import Affine, Graph, Operand, Read, Statement
+from tabla.ir.rewrite import copied, operand_at, with_operands, with_operation, with_statements
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Copy:
+    """``tensor[write] = original``, the only statement that writes the tensor."""
+
+    write: tuple[Affine, ...]
+    original: Operand
+    lows: Mapping[str, int]
+
+
+def forward_copies(graph: Graph, fmt: Format) -> Graph:
+    """Replace reads of values that one statement copies; the copies themselves stay for `drop_dead`."""
+    writers: dict[str, list[Statement]] = {}
+    for statement in graph.statements:
+        writers.setdefault(statement.target, []).append(statement)
+    copies: dict[str, _Copy] = {}
+    changed = []
+    for statement in graph.statements:
+        operation = with_operands(statement.operation, lambda operand: _forwarded(operand, copies))
+        made = with_operation(statement, operation)
+        changed.append(made)
+        original = copied(made.operation)
+        alone = len(writers[made.target]) == 1 and graph.tensors[made.target].role == "value"
+        if original is not None and alone:
+            lows = {index.name: index.low for index in made.indices}
+            copies[made.target] = _Copy(write=made.write, original=original, lows=lows)
+    return with_statements(graph, changed)
+
+
+def _forwarded(operand: Operand, copies: Mapping[str, _Copy]) -> Operand:
+    """What a read of a copy reads in the end; anything else as it is."""
+    if not isinstance(operand, Read) or operand.tensor not in copies:
+        return operand
+    copy = copies[operand.tensor]
+    values = _solved(copy, operand.subscripts)
+    return operand if values is None else operand_at(copy.original, values)
+
+
+def _solved(copy: _Copy, subscripts: tuple[Affine, ...]) -> dict[str, Affine] | None:
+    """The copy's indices for which it writes the element at `subscripts`; None if that is no affine form."""
+    # An index that is not in the write runs over one value only.
+    values = {name: Affine(constant=low) for name, low in copy.lows.items()}
+    solved: set[str] = set()
+    for write, subscript in zip(copy.write, subscripts, strict=True):
+        match write.coefficients:
+            case ():
+                continue
+            case ((name, factor),):
+                if name in solved:
+                    # A diagonal: both subscripts give the same value where the element was written.
+                    continue
+                constant = subscript.constant - write.constant
+                if constant % factor or any(c % factor for _, c in subscript.coefficients):
+                    return None
+                quotients = {other: c // factor for other, c in subscript.coefficients}
+                values[name] = Affine.make(constant // factor, quotients)
+                solved.add(name)
+            case _:
+                return None
+    return values
