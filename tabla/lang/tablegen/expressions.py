@@ -7,6 +7,7 @@ from typing import Any
 
 from tabla.lang.tablegen import bang, bang_newer, syntax
 from tabla.lang.tablegen.binary import concatenate_lists, concatenate_strings
+from tabla.lang.tablegen.inheritance import missing_argument
 from tabla.lang.tablegen.literals import BitsValue, IntValue
 from tabla.lang.tablegen.record import Record
 from tabla.lang.tablegen.references import ClassInstance, FieldAccess, Variable
@@ -182,7 +183,7 @@ class Expressions:
         arguments = self.template_values(node, record, class_)
         for index, name in enumerate(class_.template_arguments[len(arguments) :], len(arguments)):
             if not class_.fields[name].value.is_complete():
-                raise self.missing_argument(name, index, "parent class", class_, node.at)
+                raise missing_argument(self.keeper, name, index, "parent class", class_, node.at)
         previous, self.keeper.current = self.keeper.current, node.at
         instance = self.pool.unique(ClassInstance, class_, *arguments)
         if instance.at is None:
@@ -190,12 +191,6 @@ class Expressions:
         value = instance.fold(self.pool)
         self.keeper.current = previous
         return value
-
-    def missing_argument(self, name: str, index: int, what: str, owner: Record, at: int) -> TablaError:
-        """The fault of a template argument without a value."""
-        return self.fault(
-            f"value not specified for template argument '{name}' (#{index}) of {what} '{owner.name_text()}'", at
-        )
 
     def template_values(self, node: syntax.Reference, record: Record | None, owner: Record) -> list[Value]:
         """The values given for the template arguments of a class or multiclass, each cast to its type."""
@@ -245,7 +240,7 @@ class Expressions:
             if index not in given:
                 name = owner.template_arguments[index]
                 if not owner.fields[name].value.is_complete():
-                    raise self.missing_argument(name, index, "parent class", owner, at)
+                    raise missing_argument(self.keeper, name, index, "parent class", owner, at)
                 given[index] = owner.fields[name].value.resolve(resolver)
         return [given[index] for index in range(count)]
 

@@ -7,11 +7,11 @@ from typing import assert_never
 from tabla.lang.tablegen import syntax
 from tabla.lang.tablegen.expansion import Expansion
 from tabla.lang.tablegen.expressions import Expressions
-from tabla.lang.tablegen.literals import BitsValue
+from tabla.lang.tablegen.inheritance import Inheritance, missing_argument
 from tabla.lang.tablegen.record import Assertion, DumpRequest, Field, Record
 from tabla.lang.tablegen.recovery import unfinished
 from tabla.lang.tablegen.references import Variable
-from tabla.lang.tablegen.resolvers import MapResolver, NameSearch
+from tabla.lang.tablegen.resolvers import NameSearch
 from tabla.lang.tablegen.scope import Defset, Entry, LetBinding, Loop, Multiclass, Scope
 from tabla.lang.tablegen.ternary import TernaryOperation
 from tabla.lang.tablegen.types import BIT, INT, STRING, BitsType, ListType, Type
@@ -28,6 +28,7 @@ class Statements:
         self.pool = scope.pool
         self.expressions = Expressions(scope)
         self.expansion = Expansion(scope)
+        self.inheritance = Inheritance(scope)
 
     def fault(self, message: str, at: int, *, hint: str | None = None) -> TablaError:
         """The user's fault at a token."""
@@ -110,35 +111,22 @@ class Statements:
         self._check_field_name(node)
         multiclass = self.scope.multiclass
         name = multiclass.qualified(node.name) if multiclass else f"{owner.name_text()}:{node.name}"
-        self._add_field(owner, Field(name, type, node.at, pool=self.pool, is_argument=True), node.at)
+        self.inheritance.add_field(owner, Field(name, type, node.at, pool=self.pool, is_argument=True), node.at)
         if node.value is not None:
             value = self.expressions.evaluate(node.value, record, type)
-            self.set_value(owner, name, value, node.value.at)
+            self.inheritance.set_value(owner, name, value, node.value.at)
         return name
 
     def _check_field_name(self, node: syntax.Declaration) -> None:
         if node.name == "NAME":
             raise self.fault("'NAME' is a reserved variable name", node.at)
 
-    def _add_field(self, record: Record, field: Field, at: int) -> None:
-        known = record.fields.get(field.name)
-        if known is None:
-            record.fields[field.name] = field
-        elif not known.set(field.value, self.pool):
-            raise self.fault(
-                f"new definition of '{field.name}' of type '{field.type}' is incompatible with previous definition "
-                f"of type '{known.type}'",
-                at,
-            )
-
     def _body(self, body: syntax.Body, record: Record) -> None:
         for parent in body.parents:
             class_ = self.expressions.class_named(parent.name, parent.at)
             arguments = self.expressions.template_values(parent, record, class_)
-            self.inherit(record, class_, arguments, parent.at)
-        for bindings in self.scope.lets:
-            for binding in bindings:
-                self.set_value(record, binding.name, binding.value, binding.at, binding.bits)
+            self.inheritance.inherit(record, class_, arguments, parent.at)
+        self.inheritance.apply_lets(record)
         if body.items:
             with self.scope.block():
                 for item in body.items:
@@ -150,10 +138,10 @@ class Statements:
                 type = self.expressions.type_of(item.type)
                 self._check_field_name(item)
                 field = Field(item.name, type, item.at, pool=self.pool, may_wait=item.is_field)
-                self._add_field(record, field, item.at)
+                self.inheritance.add_field(record, field, item.at)
                 if item.value is not None:
                     value = self.expressions.evaluate(item.value, record, type)
-                    self.set_value(record, item.name, value, item.value.at)
+                    self.inheritance.set_value(record, item.name, value, item.value.at)
             case syntax.Binding():
                 self._let_item(item, record)
             case syntax.Defvar():
@@ -174,68 +162,7 @@ class Statements:
         if bits and isinstance(type, BitsType):
             type = self.pool.bits_type(len(bits))
         value = self.expressions.evaluate(item.value, record, type)
-        self.set_value(record, item.name, value, item.at, bits)
-
-    def set_value(self, record: Record, name: str, value: Value, at: int, bits: list[int] | None = None) -> None:
-        """Give a field (or some of its bits) a value that must fit."""
-        field = record.fields.get(name)
-        if field is None:
-            raise self.fault(f"value '{name}' unknown", at)
-        if not bits and isinstance(value, Variable) and value.name == name:
-            raise self.fault("recursion / self-assignment forbidden", at)
-        if bits:
-            value = self._with_bits(field, value, at, bits)
-        field.at = at
-        if not field.set(value, self.pool):
-            of_type = f" of type '{value.type}'" if isinstance(value, TypedValue) else ""
-            raise self.fault(
-                f"field '{name}' of type '{field.type}' is incompatible with value '{value.text()}'{of_type}", at
-            )
-
-    def _with_bits(self, field: Field, value: Value, at: int, bits: list[int]) -> BitsValue:
-        if not isinstance(field.value, BitsValue):
-            raise self.fault(f"value '{field.name}' is not a bits type", at)
-        new = value.cast(self.pool.bits_type(len(bits)), self.pool)
-        if new is None:
-            raise self.fault("initializer is not compatible with bit range", at)
-        result: list[Value | None] = [None] * len(field.value.bits)
-        for index, bit in enumerate(bits):
-            if bit >= len(result):
-                raise self.fault(f"'{field.name}' has no bit #{bit}", at)
-            if result[bit] is not None:
-                raise self.fault(f"cannot set bit #{bit} of value '{field.name}' more than once", at)
-            result[bit] = new.bit(index, self.pool)
-        return self.pool.bits([old if one is None else one for one, old in zip(result, field.value.bits, strict=True)])
-
-    def inherit(self, record: Record, class_: Record, arguments: list[Value], at: int) -> None:
-        """Make `class_` a parent of `record`."""
-        pool = self.pool
-        resolver = MapResolver(pool, record)
-        fields = record.fields
-        for field in class_.fields.values():
-            if field.is_argument:
-                resolver.bind(field.name, field.value)
-            elif field.name in fields:
-                self._add_field(record, field, at)
-            else:
-                fields[field.name] = field.copy()
-        for index, name in enumerate(class_.template_arguments):
-            if index < len(arguments):
-                resolver.bind(name, arguments[index])
-            elif not resolver.is_complete(name):
-                raise self.expressions.missing_argument(name, index, "parent class", class_, at)
-        record.assertions.extend(class_.assertions)
-        record.dumps.extend(class_.dumps)
-        own_name: Value = record.name
-        if record.is_class:
-            own_name = pool.unique(Variable, f"{record.name_text()}:NAME", STRING)
-        resolver.bind(f"{class_.name_text()}:NAME", own_name)
-        with self.keeper.instantiating("class", class_.name_text(), at):
-            record.resolve(resolver)
-        for ancestor in (*class_.parents, class_):
-            if record.derives_from(ancestor):
-                raise self.fault(f"already subclass of '{ancestor.name_text()}'", at)
-            record.add_parent(ancestor)
+        self.inheritance.set_value(record, item.name, value, item.at, bits)
 
     def _name(self, node: syntax.Expression | None) -> Value | None:
         """The name of a def or defm; inside a multiclass it gets the prefix of the ``defm``."""
@@ -297,7 +224,7 @@ class Statements:
         for index, argument in enumerate(record.template_arguments):
             value = arguments[index] if index < len(arguments) else record.fields[argument].value
             if index >= len(arguments) and not value.is_complete():
-                raise self.expressions.missing_argument(argument, index, "multiclass", record, at)
+                raise missing_argument(self.keeper, argument, index, "multiclass", record, at)
             bindings.append((argument, value))
         bindings.append((multiclass.qualified("NAME"), name))
         return bindings
@@ -326,26 +253,10 @@ class Statements:
             class_ = self.expressions.class_named(reference.name, reference.at)
             arguments = self.expressions.template_values(reference, None, class_)
             for entry in entries:
-                self._inherit_entry(entry, class_, arguments, reference.at)
+                self.inheritance.inherit(entry, class_, arguments, reference.at)
         for entry in entries:
-            self._apply_lets(entry)
+            self.inheritance.apply_lets(entry)
             self.expansion.add(entry)
-
-    def _inherit_entry(self, entry: Entry, class_: Record, arguments: list[Value], at: int) -> None:
-        if isinstance(entry, Record):
-            self.inherit(entry, class_, arguments, at)
-        elif isinstance(entry, Loop):
-            for inner in entry.entries:
-                self._inherit_entry(inner, class_, arguments, at)
-
-    def _apply_lets(self, entry: Entry) -> None:
-        if isinstance(entry, Record):
-            for bindings in self.scope.lets:
-                for binding in bindings:
-                    self.set_value(entry, binding.name, binding.value, binding.at, binding.bits)
-        elif isinstance(entry, Loop):
-            for inner in entry.entries:
-                self._apply_lets(inner)
 
     # Blocks
 
