@@ -118,6 +118,9 @@ def fits(statement: Statement, graph: Graph, pes: int, static: frozenset[str]) -
             down = [t for t in operation.terms if not t.reduce]
             if not up or len(up) + len(down) != len(operation.terms):
                 continue
+            if operation.shift and any(len(t.factors) == 1 for t in down):
+                # A word beside the tree would need a shift of its own.
+                continue
             lane_reads = tuple(f for t in up for f in t.factors if isinstance(f, Read))
             found = _lane_reads(Linear(terms=tuple(up)), lane_reads, index.name, None, graph, pes, static)
             if found is not None:

@@ -26,6 +26,7 @@ from tabla.ir.graph import (
     Read,
     Statement,
     Tensor,
+    Term,
 )
 from tabla.source import Label, TablaError
 
@@ -100,6 +101,14 @@ def materialise(graph: Graph, format: Format) -> Materialised:
     return Materialised(graph=replace(graph, tensors=pool.tensors, statements=statements), words=pool.words)
 
 
+def _factors(term: Term, box: Mapping[str, Index], pool: _Pool) -> tuple[Operand, ...]:
+    """Factors as reads; a factor 1 may stay beside a read."""
+    made = [pool.operand(f, box, factor=len(term.factors) == 2) for f in term.factors]
+    if not any(isinstance(f, Read) for f in made):
+        made[0] = pool.operand(term.factors[0], box, factor=False)
+    return tuple(made)
+
+
 def _statement(statement: Statement, pool: _Pool) -> Statement:
     box = statement.box
     operation: Operation
@@ -108,7 +117,7 @@ def _statement(statement: Statement, pool: _Pool) -> Statement:
             operation = replace(
                 linear,
                 terms=tuple(
-                    replace(t, factors=tuple(pool.operand(f, box, factor=len(t.factors) == 2) for f in t.factors))
+                    replace(t, factors=_factors(t, box, pool))
                     for t in terms
                 ),
             )

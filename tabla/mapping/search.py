@@ -84,6 +84,16 @@ class Search:
                 unique.append(mapping)
         return unique[:most]
 
+    def at_root(self) -> Mapping:
+        """The mapping that always exists: everything at the root."""
+        homes = {t: ROOT for t in self.graph.updates} | {
+            s.target: ROOT for s in self.graph.statements if s.target not in self.model_of
+        }
+        chosen = tuple(self._fits[s.id][-1] for s in self.graph.statements)
+        needs = {need for fit in chosen for need in fit.needs}
+        copies = tuple(sorted(n for n in needs if homes.get(n[0]) != n[1]))
+        return Mapping(fits=chosen, homes=homes, copies=copies, estimate=float("inf"))
+
     def _shared_homes(self) -> dict[str, frozenset[Spot]]:
         """For tensors that several statements write: the homes that all of them can write."""
         homes: dict[str, frozenset[Spot]] = {}
@@ -147,6 +157,9 @@ class Search:
         for fit in self._fits[statement.id]:
             home = self._home(statement, fit)
             if home not in self._shared[target] or (wanted is not None and home != wanted):
+                continue
+            if any(tensor == target and spot != home for tensor, spot in fit.needs):
+                # A copy of a tensor would wait for the statement that needs it.
                 continue
             copies, cost = set(state.copies), self._cost(statement, fit)
             for tensor, spot in fit.needs:

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from tabla.schedule.layout import ROOT, SCRATCH, Place
+from tabla.schedule.layout import ROOT, Place, is_scratch
 from tabla.schedule.schedule import Schedule
 from tabla.schedule.streams import blocks, loaded, streamed
 
@@ -32,13 +32,17 @@ class Host:
         """Beats (n, S) that load models (words in the program's shapes) and constants."""
         parts = []
         for (tensor, spot), index in self._load:
-            if spot == SCRATCH:
+            if is_scratch(spot):
                 place = self.schedule.layout.places[(tensor, spot)]
                 ones = np.zeros((place.words // place.shape[-1], self.schedule.stream_words), dtype=np.int64)
                 ones[:, 0] = self.schedule.format.one
                 parts.append(ones)
                 continue
-            words = self.schedule.constants[tensor] if tensor in self.schedule.constants else models[tensor]
+            record = self.schedule.mapped.tensors[tensor]
+            if record.role == "constant":
+                words = self.schedule.constants[tensor]
+            else:
+                words = models[tensor] if record.role == "model" else np.zeros(record.shape, dtype=np.int64)
             parts.append(_gather(np.asarray(words, dtype=np.int64), index))
         return _stack(parts, self.schedule.stream_words)
 
@@ -75,7 +79,7 @@ class Host:
         """Results of samples: arrays with a leading axis of samples."""
         flat = np.asarray(words, dtype=np.int64).reshape(-1, max(1, self.schedule.outputs))
         out, at = {}, 0
-        for shown, tensor in self.schedule.graph.results:
+        for shown, tensor in self.schedule.output_order:
             record = self.schedule.mapped.tensors[tensor]
             out[shown] = flat[:, at : at + record.size].reshape(-1, *record.shape)
             at += record.size

@@ -42,6 +42,8 @@ def schedule_graph(graph: Graph, template: Template, format: Format) -> Schedule
         found = _schedule(graph, material, mapping, template, format)
         if found is not None and (best is None or _merit(found) < _merit(best)):
             best = found
+    if best is None:
+        best = _schedule(graph, material, search.at_root(), template, format)
     assert best is not None, "no mapping fits, not even the root alone"
     _limits(best, template)
     check(best)
@@ -65,6 +67,8 @@ def _schedule(
         ((m, mapping.homes[m]), False) for m in material.graph.updates if (m, mapping.homes[m]) in layout.places
     )
     placed = ListScheduler(tasks, models).run()
+    if placed is None:
+        return None
     return assemble(graph, material, mapping, layout, depths, placed, site.shifts, template, format)
 
 

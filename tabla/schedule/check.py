@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tabla.mapping.places import Place
+from tabla.schedule.layout import hollow, is_scratch
 from tabla.schedule.regions import Region, Regions, read_ports, write_ports
 from tabla.schedule.schedule import Schedule
 from tabla.schedule.strands import Strand
@@ -177,14 +178,13 @@ def _memories(schedule: Schedule) -> None:
 
 
 def _shared_rows(schedule: Schedule, regions: Regions) -> frozenset[tuple[str, int]]:
-    """Lane memories of models that several strands update: their rows are shared, so lanes must be told apart."""
+    """Lane memories that several strands write: their rows are shared, so lanes must be told apart."""
     writers: dict[tuple[str, int], int] = {}
     for strand in schedule.units["lane_write"]:
         for operation in strand.body:
             for generator, memory in write_ports("lane_write", operation):
                 region = regions.of(memory, int(strand.values(operation.addresses[generator]).min()))
-                if region.key[0][0] in schedule.graph.updates:
-                    writers[(memory, region.base)] = writers.get((memory, region.base), 0) + 1
+                writers[(memory, region.base)] = writers.get((memory, region.base), 0) + 1
     return frozenset(key for key, count in writers.items() if count > 1)
 
 
@@ -216,11 +216,11 @@ def _region(schedule: Schedule, region: Region, t: _Times) -> None:
         gap = t.last["write"][both] + 1 - t.first["read"][both]
         _refuse(bool(both.any()) and int(gap.max()) > schedule.period, f"{name} is not updated in time")
         return
+    loaded = tensor in hollow(schedule.mapped)
     if not written.any() and (role == "constant" or (role == "model" and tensor not in schedule.graph.updates)):
         return
-    scratch = spot.kind == "root" and spot.axis == 0
-    if not scratch:
-        _refuse((read & ~written).any(), f"{name} is read where nothing was written")
+    if not is_scratch(spot):
+        _refuse((read & ~written).any() and not loaded, f"{name} is read where nothing was written")
         _refuse((t.first["read"][both] <= t.last["write"][both]).any(), f"{name} is read before it is written")
     gap = np.maximum(t.last["read"], t.last["write"])[written] + 1 - t.first["write"][written]
     early = bool(gap.size) and int(gap.max()) > schedule.period

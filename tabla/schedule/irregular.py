@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from tabla.ir.graph import Affine, Linear, Product, Read, Statement
 from tabla.schedule.bodies import RootContext, root_sum
-from tabla.schedule.layout import SCRATCH
+from tabla.schedule.layout import scratch
 from tabla.schedule.loops import Loop, address, plain
 from tabla.schedule.site import Extras, Output, Site, task_of
 from tabla.schedule.strands import Operation, Strand
@@ -71,7 +71,7 @@ def product(site: Site, statement: Statement, name: str) -> Task:
     steps = tuple(plain(i) for i in statement.reduced)
     outs = tuple(plain(i) for i in statement.indices)
     loops = (*steps, *outs)
-    place = site.layout.place(statement.target, SCRATCH)
+    place = site.layout.place(statement.target, scratch(statement.id))
     constant, coefficients, total = 0, dict[str, int](), 1
     for index in reversed(statement.reduced):
         constant -= index.low * total

@@ -11,8 +11,14 @@ from tabla.mapping.search import Mapping, static_tensors
 
 Key = tuple[str, Spot]
 
-SCRATCH = Spot("root", 0)
-"""The place of a Product's partial words: one run of them per output element."""
+def scratch(statement: int) -> Spot:
+    """The place of a Product's partial words, by statement: one run of them per output element."""
+    return Spot("root", statement)
+
+
+def is_scratch(spot: Spot) -> bool:
+    """Whether a place holds partial words of a Product."""
+    return spot.kind == "root" and spot != ROOT
 
 
 @dataclass(slots=True)
@@ -81,8 +87,8 @@ def first_layout(graph: Graph, mapping: Mapping, *, pes: int) -> Layout:
             for index in statement.reduced:
                 steps *= index.extent
             shape = (*(i.extent for i in statement.indices), steps + 1)
-            layout.places[(statement.target, SCRATCH)] = Place(
-                tensor=statement.target, spot=SCRATCH, shape=shape, pes=pes, banks=("memory",)
+            layout.places[(statement.target, scratch(statement.id))] = Place(
+                tensor=statement.target, spot=scratch(statement.id), shape=shape, pes=pes, banks=("memory",)
             )
     return layout
 
@@ -125,14 +131,33 @@ def allocate(layout: Layout) -> Depths:
     )
 
 
+def hollow(graph: Graph) -> frozenset[str]:
+    """Computed tensors with elements that no statement writes, and that something reads as a whole: they are zero."""
+    written: dict[str, int] = {}
+    strided: set[str] = set()
+    for statement in graph.statements:
+        points = 1
+        for index in statement.indices:
+            points *= index.extent
+        written[statement.target] = written.get(statement.target, 0) + points
+        if any(abs(c) > 1 or len(s.names) > 1 for s in statement.write for _, c in s.coefficients):
+            strided.add(statement.target)
+    shown = {t for _, t in graph.results}
+    return frozenset(
+        t for t, n in written.items() if n < graph.tensors[t].size and (t in shown or t in strided)
+    ) - set(graph.updates.values())
+
+
 def preloaded(layout: Layout, mapping_static: frozenset[str]) -> Map[Key, Place]:
-    """Places whose words are loaded with the models: models at home, constants, models that never change."""
+    """Places loaded with the models: models at home, constants, models that never change, hollow tensors."""
+    zeros = hollow(layout.graph)
     return {
         key: place
         for key, place in sorted(layout.places.items())
         if key[0] in mapping_static
+        or (key[0] in zeros and not is_scratch(key[1]))
         or (layout.graph.tensors[key[0]].role == "model" and place.banks[0] in ("model", "memory"))
     }
 
 
-__all__ = ["EVERY", "ROOT", "SCRATCH", "Depths", "Key", "Layout", "Place", "allocate", "first_layout", "preloaded"]
+__all__ = ["EVERY", "ROOT", "Depths", "Key", "Layout", "Place", "allocate", "first_layout", "hollow", "is_scratch", "preloaded", "scratch"]

@@ -93,9 +93,11 @@ class ListScheduler:
                         self.readers[access.key].append(n)
         self.makers = {t: n for n, task in enumerate(self.tasks) for t in task.produces}
 
-    def run(self) -> list[Placed]:
-        """Place every task; in the order of the tasks."""
+    def run(self) -> list[Placed] | None:
+        """Place every task; in the order of the tasks. None if copies of whole tensors wait for each other."""
         graph = self._order()
+        if not nx.is_directed_acyclic_graph(graph):
+            return None
         rank = self._ranks(graph)
         waiting = {n: graph.in_degree(n) for n in graph}
         ready = sorted((n for n, d in waiting.items() if d == 0), key=lambda n: (-rank[n], n))
@@ -107,7 +109,6 @@ class ListScheduler:
                 if waiting[after] == 0:
                     ready.append(after)
             ready.sort(key=lambda n: (-rank[n], n))
-        assert len(self.placed) == len(self.tasks), "tasks depend on each other in a circle"
         return [self.placed[n] for n in range(len(self.tasks))]
 
     def _order(self) -> nx.DiGraph[int]:
@@ -116,12 +117,17 @@ class ListScheduler:
         for key, writers in self.writers.items():
             for w in writers:
                 for r in self.readers.get(key, ()):
-                    if w != r and not self._partners(key, r):
+                    if w != r and not self._partners(key, r) and self._earlier(key, w, r):
                         graph.add_edge(*((r, w) if key in self.models else (w, r)))
         for n, task in enumerate(self.tasks):
             if task.wants and (maker := self.makers.get(task.wants)) not in (None, n):
                 graph.add_edge(maker, n)
         return graph
+
+    def _earlier(self, key: MemoryKey, writer: int, reader: int) -> bool:
+        """Whether a reader can mean what a writer writes: of statements into one tensor only the earlier ones."""
+        both = self.tasks[writer].statement, self.tasks[reader].statement
+        return key in self.models or min(both) < 0 or both[0] < both[1]
 
     def _partners(self, key: MemoryKey, reader: int) -> bool:
         """Whether a reader of a model updates it too: such tasks touch different elements (snapshots see to it)."""
@@ -215,7 +221,7 @@ class ListScheduler:
             return 0
         bound = 0
         for w in self.writers.get(key, ()):
-            if w == n:
+            if w == n or not self._earlier(key, w, n):
                 continue
             placed = self.placed[w]
             for access in placed.task.writes:

@@ -165,7 +165,7 @@ def down_move(site: Site, tensor: str, spot: Spot) -> Task:
             _take(site, tensor, spot, nest, at, bounds, show + laws.broadcast, 1),
         ]
         start += strands[-1].iterations
-    return task_of(site, f"move {tensor} to {spot}", strands, Extras(produces=(tensor,)))
+    return task_of(site, f"move {tensor} to {spot}", strands, Extras())
 
 
 def up_move(site: Site, tensor: str) -> Task:
@@ -190,7 +190,7 @@ def up_move(site: Site, tensor: str) -> Task:
             Strand(unit="root_write", start=up + timing().result, body=(write,), counts=counts, comment=name),
         ]
         start += strands[-1].iterations
-    return task_of(site, f"move {tensor} to root", strands, Extras(produces=(tensor,)))
+    return task_of(site, f"move {tensor} to root", strands, Extras())
 
 
 def twin_copies(site: Site) -> list[Task]:

@@ -79,6 +79,14 @@ class Schedule:
         return dump_count(self.layout)
 
     @property
+    def output_order(self) -> list[tuple[str, str]]:
+        """Results (shown name, tensor) in the order in which their words leave."""
+        begin = {
+            p.task.name: p.start + p.task.strands[-1].start for p in self.placed if p.task.name.startswith("result ")
+        }
+        return sorted(self.graph.results, key=lambda r: begin[f"result {r[0]}"])
+
+    @property
     def units(self) -> dict[str, tuple[Strand, ...]]:
         """Strands of the run program by unit, in order."""
         return {

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tabla.mapping.places import Place
 from tabla.mapping.search import static_tensors
-from tabla.schedule.layout import SCRATCH, Key, Layout, preloaded
+from tabla.schedule.layout import Key, Layout, is_scratch, preloaded
 from tabla.schedule.strands import Address, Operation, Strand
 from tabla.templates.template import Template, timing
 
@@ -49,7 +49,7 @@ def sample_strands(layout: Layout, stream_words: int) -> list[Strand]:
 def loaded(layout: Layout) -> list[Key]:
     """Places that are loaded with the models, in stream order."""
     found = preloaded(layout, static_tensors(layout.graph))
-    scratch = [k for k in layout.places if k[1] == SCRATCH]
+    scratch = [k for k in layout.places if is_scratch(k[1])]
     return sorted({*found, *scratch})
 
 
@@ -58,7 +58,7 @@ def load_strands(layout: Layout, stream_words: int) -> list[Strand]:
     out = []
     for key in loaded(layout):
         place = layout.places[key]
-        if key[1] == SCRATCH:
+        if is_scratch(key[1]):
             run = place.shape[-1]
             operation = Operation(
                 fields={"to_root_memory": 1},
