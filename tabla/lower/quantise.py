@@ -52,9 +52,8 @@ class Quantiser:
         if becomes != value:
             place = f"{span.source.name}:{span.line}:{span.column}: " if span is not None else ""
             off = float(abs(becomes - value) / abs(value) * 100)
-            self.notes.append(
-                f"{place}{what}{shown(value * scale)} becomes {shown(becomes * scale)} in {self._format}, {off:.2g} % off"
-            )
+            change = f"{shown(value * scale)} becomes {shown(becomes * scale)} in {self._format}, {off:.2g} % off"
+            self.notes.append(f"{place}{what}{change}")
 
     def integers(self, low: int, high: int, span: Span | None) -> None:
         """Integers from `low` to `high`, used as values at `span`."""

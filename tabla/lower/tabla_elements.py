@@ -109,7 +109,12 @@ class Elements:
     def place(self, name: str, box: Box, source: Source) -> None:
         """Let the elements of `box` be those of `source`."""
         kept = [replace(p, box=rest) for p in self._pieces.get(name, ()) for rest in difference(p.box, box)]
-        self._pieces[name] = [*kept, Piece(box=box, source=source)]
+        if isinstance(source, Stored):
+            together = Region(boxes=tuple(p.box for p in kept if p.source == source)).with_box(box)
+            kept = [piece for piece in kept if piece.source != source]
+            self._pieces[name] = [*kept, *(Piece(box=each, source=source) for each in together.boxes)]
+        else:
+            self._pieces[name] = [*kept, Piece(box=box, source=source)]
 
     def result(self, name: str) -> str:
         """A tensor that holds all of `name`; elements that were never assigned are 0 in it."""

@@ -13,6 +13,7 @@ from random_programs import programs
 
 from tabla.ir.format import Format
 from tabla.ir.graph import Graph
+from tabla.ir.verify import verify
 from tabla.lang.tabla import parse
 from tabla.lang.tabla.program import Kind, Program
 from tabla.lower.tabla import lower
@@ -73,6 +74,7 @@ def test_inference_programs(text: str, seed: int) -> None:
 def test_statements_are_sound(text: str) -> None:
     program = parse(Source.from_text(text))
     graph = lower(program, number_format=WIDE)
+    verify(graph)
     written: set[str] = set()
     for at, statement in enumerate(graph.statements):
         assert statement.id == at and statement.target in graph.tensors

@@ -11,6 +11,7 @@ from graph_lines import lines
 
 from tabla.ir.format import Format
 from tabla.ir.graph import Graph, Linear
+from tabla.ir.verify import verify
 from tabla.lang.tabla import parse
 from tabla.lower.tabla import lower
 from tabla.lower.tabla_update import Rate
@@ -24,7 +25,9 @@ Golden = Callable[[str, str], None]
 
 
 def lowered(text: str, *results: str, number_format: Format = FORMAT, name: str = "<text>") -> Graph:
-    return lower(parse(Source.from_text(text, name)), number_format=number_format, results=results)
+    graph = lower(parse(Source.from_text(text, name)), number_format=number_format, results=results)
+    verify(graph)
+    return graph
 
 
 @pytest.mark.parametrize("path", LOWERED, ids=lambda path: path.stem)
@@ -86,6 +89,18 @@ def test_a_format_matters_only_for_what_it_cannot_hold() -> None:
 def test_an_addend_that_rounds_to_zero_is_noted() -> None:
     (note,) = lowered("model_input x; a = x + 0.0001;").notes
     assert note == "<text>:1:24: 0.0001 becomes 0 in q6.10, 1e+02 % off"
+
+
+def test_a_rate_of_one_leaves_the_gradient_alone() -> None:
+    graph = lowered("model_input x; model w; gradient g -> w; g = w + x;")
+    assert [line for line in lines(graph) if line.startswith("w.next =")] == ["w.next = + w - g"]
+
+
+def test_many_scalar_statements() -> None:
+    count = 1000
+    text = "model_input x;" + "".join(f"a[{k}] = x * {2 + k % 7};\n" for k in range(count))
+    graph = lowered(text + f"iterator i[0:{count}]; s = sum[i](a[i]);")
+    assert len(graph.statements) == count + 1
 
 
 def test_long_sums_and_products() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from bisect import bisect_left
 from dataclasses import replace
 from functools import cache
 from typing import Any
@@ -74,7 +75,7 @@ class _Reading:
         if "SEMICOLON" in kinds and self._begins_statement(at):
             return self._insert_semicolon(at)
         self.recovering = token is not None and token.type != "SEMICOLON"
-        if token is not None and any(self._after(at).start <= s < token.lexpos for s in self.strays):
+        if token is not None and self._strayed(at):
             # The stray character before it is noted already, and is why the token does not fit.
             return None
         found = f"'{token.value.text}'" if token is not None else "the end of the file"
@@ -87,6 +88,11 @@ class _Reading:
         self.cut_short = True
         self.parser.errok()
         return self._semicolon(span)
+
+    def _strayed(self, at: int) -> bool:
+        """Whether something that is no token stands before the token `at`."""
+        stray = bisect_left(self.strays, self._after(at).start)
+        return stray < len(self.strays) and self.strays[stray] < self.tokens[at].lexpos
 
     def _insert_semicolon(self, at: int) -> Token:
         span = self._after(at)
@@ -156,9 +162,9 @@ class _Reading:
                 return None
 
     def _with_names(self, item: Broken, start: int) -> Broken:
-        names = frozenset(
-            token.value.text for token in self.tokens if token.type == "NAME" and start <= token.lexpos < item.span.end
-        )
+        first = bisect_left(self.tokens, start, key=lambda token: token.lexpos)
+        last = bisect_left(self.tokens, item.span.end, key=lambda token: token.lexpos)
+        names = frozenset(token.value.text for token in self.tokens[first:last] if token.type == "NAME")
         return replace(item, names=names)
 
     def _bounded(self, item: Item) -> Item:

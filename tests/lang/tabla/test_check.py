@@ -255,6 +255,17 @@ def test_text_reads_back_as_itself(text: str) -> None:
     assert program_text(again) == program_text(program)
 
 
+@pytest.mark.parametrize("number", ["0.05", "10.5", "0.000001", "3", "100", "1 / 3", "0.1234567890123"])
+def test_numbers_as_text(number: str) -> None:
+    program = check(f"model_input x; a = x + {number};")
+    assert assignment_text(assigned(program, "a")) == f"a = x + {number};"
+
+
+def test_defined_numbers_as_text() -> None:
+    program = check("k = 1; model_input x; a = x + k;", k="-0.05")
+    assert assignment_text(program.assignments[0]) == "k = -0.05;"
+
+
 def test_faults_have_their_place() -> None:
     error = fault("model_input x;\na = x +\n  yy;")
     assert (error.file, error.line, error.column) == ("<text>", 3, 3)

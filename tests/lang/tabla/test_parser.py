@@ -132,7 +132,7 @@ def test_parses_do_not_meet() -> None:
     assert parse(Source.from_text("model_input x; a = x;")).outputs == ("a",)
 
 
-@pytest.mark.parametrize("depth", [2000, 100_000])
+@pytest.mark.parametrize("depth", [2000, 20_000])
 def test_deep_parentheses(depth: int) -> None:
     text = f"model_input x; a = {'(' * depth}x{')' * depth};"
     assert program_text(parse(Source.from_text(text))).endswith("a = x;\n")
@@ -148,7 +148,7 @@ def test_deep_nesting_is_refused(opening: str) -> None:
 
 def test_unclosed_nesting_is_refused() -> None:
     with pytest.raises(TablaError, match="expected a value"):
-        parse(Source.from_text("a = " + "(" * 50_000))
+        parse(Source.from_text("a = " + "(" * 20_000))
 
 
 @pytest.mark.parametrize("operator", ["+", "-", "*", "/", "<"])
@@ -162,3 +162,13 @@ def test_many_faults_are_cut() -> None:
         parse(Source.from_text("a = ;\n" * 100))
     assert len(caught.value.more) == 19
     assert "80 further errors are not shown" in str(caught.value)
+
+
+GARBAGE = ["a = ;\n", "a = b ] c;\n", "@ # $ ", "a = (1\nb = 2\n", "é;\n", "x[", "if (a) { b; }\n"]
+
+
+@pytest.mark.parametrize("piece", GARBAGE)
+def test_large_garbage_is_refused_in_time(piece: str) -> None:
+    with pytest.raises(TablaError) as caught:
+        parse(Source.from_text(piece * (40_000 // len(piece))))
+    assert str(caught.value)
