@@ -308,7 +308,7 @@ class Accelerator(wiring.Component):
         for name in ("low", "high"):
             if name in write.generators:
                 wires[f"write_{name}"] = getattr(write.values, name)
-        updates = delayed(m, wires["to_model"], Group.FANOUT, name="lane_update")
+        updates = delayed(m, wrote & fields["model"], Group.FANOUT, name="lane_update")
         m.d.comb += self.update.eq(updates | root.update)
         return wires
 

@@ -142,7 +142,7 @@ def lane_write(path: Datapath, issue: Issue) -> Run:
     window, mask = address_with_window(issue, "address")
     from_bus = operation.symbols["source"] == "bus"
     targets = [path.memories[name] for name in ("model", "interim") if operation.numbers[f"to_{name}"]]
-    updates = bool(operation.numbers["to_model"])
+    updates = bool(operation.numbers["model"])
 
     def run(cycle: int, sample: Sample, at: tuple[int, ...]) -> None:
         address = (at[0] + sample.lane_window) & mask if window else at[0]

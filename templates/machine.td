@@ -65,10 +65,12 @@ def LaneWrite : OperationFormat<"lane_write"> {
   bit source;
   bit to_model;
   bit to_interim;
-  bits<3> Inst;
+  bit model;
+  bits<4> Inst;
   let Inst{0} = source;
   let Inst{1} = to_model;
   let Inst{2} = to_interim;
+  let Inst{3} = model;
   list<string> sourceChoices = ["result", "bus"];
 }
 

@@ -166,7 +166,7 @@ def _data_reads(placed: Placed) -> list[int]:
 def _finish(strands: Sequence[Strand], *, training: bool) -> int:
     """The cycle of the last update, or of the last word of results at the port."""
     if training:
-        return max(s.end - s.interval for s in strands if any(o.field("to_model") or o.field("model") for o in s.body))
+        return max(s.end - s.interval for s in strands if any(o.field("model") for o in s.body))
     outs = [s.end - s.interval for s in strands if s.unit == "root_write" and s.body[0].field("to_output")]
     return max(outs, default=0) + timing().broadcast
 

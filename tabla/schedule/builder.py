@@ -65,7 +65,12 @@ class Builder:
         issue = Strand(unit="lane_issue", start=0, body=body, counts=_counts(loops), reduce=len(reduced), comment=name)
         period = len(body) * math.prod(_counts(reduced))
         place = site.layout.place(statement.target, site.home(statement.target))
-        fields: dict[str, str | int] = {"source": "result", **{f"to_{bank}": 1 for bank in place.banks}}
+        model = int(site.layout.owner(statement.target) != statement.target)
+        fields: dict[str, str | int] = {
+            "source": "result",
+            "model": model,
+            **{f"to_{bank}": 1 for bank in place.banks},
+        }
         to = {"address": address(place, statement.write, outs, lanes), **lanes.bounds(outs)}
         write = Strand(
             unit="lane_write",

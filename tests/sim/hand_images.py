@@ -97,7 +97,7 @@ def linear(
             ),
         ],
         "lane_write": [
-            Nest(start=update + 7, counts=(words,), body=[lane_write(to_model=1, address=(0, 1))]),
+            Nest(start=update + 7, counts=(words,), body=[lane_write(to_model=1, model=1, address=(0, 1))]),
         ],
         "root_issue": [
             Nest(start=first_root, body=[root(base="tree", shift=by, emit=1)]),
