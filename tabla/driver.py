@@ -22,6 +22,7 @@ from tabla.lang.tabla.program import Program
 from tabla.lang.tabla.text import program_text
 from tabla.lower.tabla import lower
 from tabla.options import Options
+from tabla.passes.pipeline import run_passes
 from tabla.program.image import Image
 from tabla.schedule.schedule import Schedule
 from tabla.source import Source, TablaError
@@ -49,19 +50,30 @@ def build(path: Path, options: Options) -> Build:
     number = Format(integer=template.integer_bits, fraction=template.fraction_bits)
     made = lower(program, number_format=number, results=options.results, name=path.stem)
     return Build(
-        name=path.stem, options=options, program=program, template=template, format=number, graph=made
+        name=path.stem,
+        options=options,
+        program=program,
+        template=template,
+        format=number,
+        lowered=made,
+        graph=run_passes(made, number),
     )
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Build:
-    """A program with everything that is made of it; each stage once, when it is first asked for."""
+    """A program with everything that is made of it; each stage once, when it is first asked for.
+
+    `lowered` is what the text says, word for word: the judge of the machine. `graph` is what is compiled, after the
+    passes.
+    """
 
     name: str
     options: Options
     program: Program = field(repr=False)
     template: Template
     format: Format
+    lowered: Graph = field(repr=False)
     graph: Graph = field(repr=False)
 
     @property
@@ -116,24 +128,20 @@ class Build:
             case _:
                 raise TablaError(f"there is no stage '{stage}'", hint=f"the stages are {', '.join(STAGES)}")
 
-    def evaluate(
-        self, inputs: Mapping[str, ArrayLike], *, float64: bool = False, samples: int | None = None
-    ) -> dict[str, NDArray[np.float64]]:
-        """What the program means: models after the last sample, and its results, as real numbers."""
+    def evaluate(self, inputs: Mapping[str, ArrayLike], **options: Any) -> dict[str, NDArray[np.float64]]:
+        """Models after the last sample, and results, by the program's own meaning; `options` as :func:`runs.evaluate`."""
         from tabla.runs import evaluate
 
-        return evaluate(self, inputs, float64=float64, samples=samples)
+        return evaluate(self, inputs, **options)
 
-    def simulate(
-        self, inputs: Mapping[str, ArrayLike], *, engine: str | None = None, samples: int | None = None
-    ) -> Simulation:
-        """The same on the simulated accelerator, with cycles counted."""
+    def simulate(self, inputs: Mapping[str, ArrayLike], **options: Any) -> Simulation:
+        """The same on the simulated accelerator, with cycles counted; `options` as :func:`runs.simulate`."""
         from tabla.runs import simulate
 
-        return simulate(self, inputs, engine=engine, samples=samples)
+        return simulate(self, inputs, **options)
 
     def train(self, data: Mapping[str, ArrayLike] | str | Path, *, epochs: int = 10, **options: Any) -> Training:
-        """Learn on the simulated accelerator; `options` as in :func:`tabla.runs.train`."""
+        """Learn on the simulated accelerator; `options` as :func:`runs.train`."""
         from tabla.runs import train
 
         return train(self, data, epochs=epochs, **options)

@@ -14,6 +14,7 @@ from tabla.ir.evaluate import FixedPlan
 from tabla.ir.evaluate_float import FloatPlan
 from tabla.ir.graph import Graph
 from tabla.ir.words import to_real, to_words
+from tabla.lang.tabla.program import Kind
 from tabla.lower.tabla import lower
 from tabla.sim.machine import Counters
 from tabla.simulation import Session, default_engine, session
@@ -50,8 +51,8 @@ def shapes_of(graph: Graph, *roles: str) -> dict[str, tuple[int, ...]]:
 
 def _samples(build: Build, arrays: Arrays, first: int | None) -> Samples:
     """The inputs and labels, with zeros for those that the program declares and never reads."""
-    read = {r.tensor for s in build.graph.statements for r in s.reads} | {t for _, t in build.graph.results}
-    shapes = shapes_of(build.graph, "input", "label")
+    read = {r.tensor for s in build.lowered.statements for r in s.reads} | {t for _, t in build.lowered.results}
+    shapes = shapes_of(build.lowered, "input", "label")
     given = {name: shape for name, shape in shapes.items() if name in read or name in arrays}
     samples = stack_samples(arrays, given)
     count = min(samples.count, first) if first else samples.count
@@ -60,12 +61,15 @@ def _samples(build: Build, arrays: Arrays, first: int | None) -> Samples:
     return Samples(arrays=found, count=count, stacked=samples.stacked)
 
 
-def _inputs(build: Build, inputs: Mapping[str, ArrayLike], first: int | None) -> tuple[Samples, dict[str, Reals]]:
-    """Samples and initial models from one set of arrays."""
+def _inputs(
+    build: Build, inputs: Mapping[str, ArrayLike], first: int | None, seed: int | None
+) -> tuple[Samples, dict[str, Reals]]:
+    """Samples and initial models from one set of arrays; with a seed, models that are not in it are random."""
     arrays = {name: np.asarray(array) for name, array in inputs.items()}
-    refuse_strangers(arrays, shapes_of(build.graph, "input", "label", "model"), "the input")
-    models = take_models(arrays, shapes_of(build.graph, "model"), "the input")
-    return _samples(build, arrays, first), models
+    shapes = shapes_of(build.lowered, "model")
+    refuse_strangers(arrays, shapes_of(build.lowered, "input", "label", "model"), "the input")
+    drawn = {} if seed is None else initial_models(shapes, seed)
+    return _samples(build, arrays, first), take_models({**drawn, **arrays}, shapes, "the input")
 
 
 def _words(build: Build, arrays: Arrays) -> dict[str, Words]:
@@ -74,16 +78,24 @@ def _words(build: Build, arrays: Arrays) -> dict[str, Words]:
 
 def _returned(build: Build, models: Arrays, results: Arrays, *, stacked: bool) -> dict[str, Reals]:
     """Models after the last step with the results of the last step; of an inference program, those of every sample."""
-    every = stacked and not build.graph.updates
+    every = stacked and not build.lowered.updates
     return {**models, **{name: array if every else array[-1] for name, array in results.items()}}
 
 
 def evaluate(
-    build: Build, inputs: Mapping[str, ArrayLike], *, float64: bool, samples: int | None = None
+    build: Build,
+    inputs: Mapping[str, ArrayLike],
+    *,
+    float64: bool = False,
+    samples: int | None = None,
+    seed: int | None = None,
 ) -> dict[str, Reals]:
-    """The graph's own meaning, in words of the format or in float64."""
-    data, models = _inputs(build, inputs, samples)
-    graph = build.graph
+    """The graph's own meaning, in words of the format or in float64.
+
+    `samples`: only so many of the first. `seed`: models that `inputs` does not have are drawn from it.
+    """
+    data, models = _inputs(build, inputs, samples, seed)
+    graph = build.lowered
     keep = [tensor for _, tensor in graph.results]
     if float64:
         real = FloatPlan.of(graph)
@@ -128,10 +140,15 @@ class Simulation:
 
 
 def simulate(
-    build: Build, inputs: Mapping[str, ArrayLike], *, engine: str | None = None, samples: int | None = None
+    build: Build,
+    inputs: Mapping[str, ArrayLike],
+    *,
+    engine: str | None = None,
+    samples: int | None = None,
+    seed: int | None = None,
 ) -> Simulation:
     """The same as `evaluate`, by the accelerator. A word that differs from the evaluation is a fault of ours."""
-    data, models = _inputs(build, inputs, samples)
+    data, models = _inputs(build, inputs, samples, seed)
     engine = engine or default_engine()
     model_words, sample_words = _words(build, models), _words(build, data.arrays)
     with session(build.schedule, build.image, engine, build.module) as machine:
@@ -162,12 +179,12 @@ def _agree(
     results: Mapping[str, Words],
 ) -> None:
     """Every word of the machine against the fixed-point evaluation."""
-    plan = FixedPlan.of(build.graph, build.format)
+    plan = FixedPlan.of(build.lowered, build.format)
     plan.load(models)
-    expected = plan.run(samples, [tensor for _, tensor in build.graph.results], count)
+    expected = plan.run(samples, [tensor for _, tensor in build.lowered.results], count)
     for name, array in expected.models.items():
         assert np.array_equal(after[name], array), f"model {name} differs from the fixed-point evaluation"
-    for shown, tensor in build.graph.results:
+    for shown, tensor in build.lowered.results:
         assert np.array_equal(results[shown], expected.kept[tensor]), f"result {shown} differs from the evaluation"
 
 
@@ -190,7 +207,7 @@ def train(
     one of `training.metrics.NAMES`. The models start from `weights`, else from `seed`. An inference program learns
     nothing: it works through the data once, with `weights`.
     """
-    graph, engine = build.graph, engine or default_engine()
+    graph, engine = build.lowered, engine or default_engine()
     arrays = read_arrays(Path(data)) if isinstance(data, (str, Path)) else {n: np.asarray(a) for n, a in data.items()}
     refuse_strangers(arrays, shapes_of(graph, "input", "label"), "the data")
     found = _samples(build, arrays, samples)
@@ -250,14 +267,17 @@ def train(
 
 def _prediction(build: Build, predict: str | None) -> tuple[Graph, Prediction]:
     """What to measure, and a graph that has it."""
-    labels = list(shapes_of(build.graph, "label"))
+    labels = list(shapes_of(build.lowered, "label"))
     if predict is not None:
+        values = [v.name for v in build.program.variables if v.kind is Kind.TEMPORARY and v.name != "mu"]
+        if predict not in values:
+            raise TablaError(f"--predict {predict}: no such value is computed", hint=f"there are {', '.join(values)}")
         names = tuple(dict.fromkeys((*build.options.results, predict)))
         graph = lower(build.program, number_format=build.format, results=names, name=build.name)
         return graph, named_prediction(graph, predict, labels)
-    if not build.graph.updates and len(build.graph.results) == 1 and labels:
-        return build.graph, named_prediction(build.graph, build.graph.results[0][0], labels)
-    return build.graph, default_prediction(build.graph)
+    if not build.lowered.updates and len(build.lowered.results) == 1 and labels:
+        return build.lowered, named_prediction(build.lowered, build.lowered.results[0][0], labels)
+    return build.lowered, default_prediction(build.lowered)
 
 
 def _inference(
@@ -268,7 +288,7 @@ def _inference(
     results = machine.run(measure.words)
     count = len(measure.labels)
     _agree(build, words, measure.words, count, words, results)
-    plan = FixedPlan.of(build.graph, build.format)
+    plan = FixedPlan.of(build.lowered, build.format)
     plan.load(words)
     counts = plan.run(measure.words, count=count).counts
     return Outcome(

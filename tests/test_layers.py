@@ -38,7 +38,7 @@ MAY: dict[str, set[str]] = {
     "options": {"ir", "templates"},
     "simulation": {"program", "schedule", "hw", "sim"},
     "artifacts": {"ir", "program", "simulation", "report", "training", "driver", "runs"},
-    "runs": {"lower", "ir", "sim", "simulation", "training", "driver"},
+    "runs": {"lang", "lower", "ir", "sim", "simulation", "training", "driver"},
     "report": {*_COMPILER, "hw", "sim", "_version"},
     "driver": _EVERYTHING,
     "commands": {*_EVERYTHING, "driver"},

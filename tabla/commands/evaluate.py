@@ -21,6 +21,7 @@ def configure(parser: ArgumentParser) -> None:
     parser.add_argument("-o", "--output", metavar="FILE.npz", required=True, help="models after the last step, results")
     parser.add_argument("--float", action="store_true", help="float64 instead of the number format")
     parser.add_argument("--samples", type=whole(1), metavar="N", help="only the first N samples")
+    parser.add_argument("--seed", type=whole(0), metavar="S", help="draw models that the inputs do not have")
     add_build(parser)
     add_quiet(parser)
 
@@ -31,6 +32,6 @@ def run(arguments: Namespace, console: Console) -> int:
     for note in made.graph.notes:
         console.remark(f"warning: {note}")
     arrays = read_arrays(Path(arguments.inputs))
-    result = made.evaluate(arrays, float64=arguments.float, samples=arguments.samples)
+    result = made.evaluate(arrays, float64=arguments.float, samples=arguments.samples, seed=arguments.seed)
     write_arrays(arguments.output, result, console)
     return 0

@@ -20,9 +20,10 @@ def configure(parser: ArgumentParser) -> None:
     """Options of the command."""
     add_file(parser)
     parser.add_argument("--inputs", metavar="FILE.npz", required=True, help="inputs, labels, initial models by name")
-    parser.add_argument("-o", "--output", metavar="FILE.npz", required=True, help="models after the last step, results")
+    parser.add_argument("-o", "--output", metavar="FILE.npz", help="models after the last step, results")
     parser.add_argument("--engine", choices=ENGINES, metavar="NAME", help=f"one of {', '.join(ENGINES)}")
     parser.add_argument("--samples", type=whole(1), metavar="N", help="only the first N samples")
+    parser.add_argument("--seed", type=whole(0), metavar="S", help="draw models that the inputs do not have")
     add_build(parser)
     add_json(parser)
     add_quiet(parser)
@@ -35,8 +36,9 @@ def run(arguments: Namespace, console: Console) -> int:
         console.remark(f"warning: {note}")
     console.progress(f"{arguments.file}: simulating")
     arrays = read_arrays(Path(arguments.inputs))
-    done = made.simulate(arrays, engine=arguments.engine, samples=arguments.samples)
-    write_arrays(arguments.output, done.arrays, console)
+    done = made.simulate(arrays, engine=arguments.engine, samples=arguments.samples, seed=arguments.seed)
+    if arguments.output:
+        write_arrays(arguments.output, done.arrays, console)
     if arguments.json:
         content = {
             "schema": SCHEMA,

@@ -40,7 +40,7 @@ class BuildReport:
         terms = ", ".join(f"{name} {cycles}" for name, cycles in self.bound_terms.items())
         return "\n".join(
             [
-                f"{self.name}: {self.pes} PEs, {self.pes_per_pu} per PU, {self.format}, {self.stream_words} words a beat",
+                f"{self.name}: {self.pes} PEs, {self.pes_per_pu} per PU, {self.format}, words per beat: {self.stream_words}",
                 f"cycles       {self.cycles} per sample, {self.ratio:.2f} of the bound",
                 f"bound        {self.bound} by {self.binding} ({terms})",
                 f"latency      {self.latency}",

@@ -29,14 +29,15 @@ figure {{ margin: 0 0 26px; overflow-x: auto }} svg {{ display: block }}
 rect.strand {{ fill-opacity: .82 }} rect.strand:hover {{ fill-opacity: 1; stroke: #0f172a }}
 table {{ border-collapse: collapse; width: 100%; font-size: 13px }}
 th, td {{ text-align: left; padding: 3px 10px 3px 0; border-bottom: 1px solid #e2e8f0; white-space: nowrap }}
-td.n {{ text-align: right; font-variant-numeric: tabular-nums }} td:last-child {{ white-space: normal }}
+th.n, td.n {{ text-align: right; font-variant-numeric: tabular-nums; padding-right: 18px }}
+th:last-child, td:last-child {{ white-space: normal; width: 60% }}
 th {{ color: #64748b; font-weight: 500 }} code {{ font: 12px ui-monospace, DejaVu Sans Mono, monospace }}
 </style></head><body>
 <h1>{title}</h1>
 <p>{about}</p>
 <dl>{boxes}</dl>
 <figure>{picture}</figure>
-<table><tr><th>unit</th><th>start</th><th>end</th><th>loops</th><th>every</th><th>what</th></tr>
+<table><tr><th>unit</th><th class=n>start</th><th class=n>end</th><th>loops</th><th class=n>every</th><th>what</th></tr>
 {rows}
 </table></body></html>
 """
@@ -84,7 +85,7 @@ def schedule_page(schedule: Schedule) -> str:
     return _PAGE.format(
         title=escape(f"{report.name}: the schedule of one sample"),
         about=escape(
-            f"{report.pes} PEs, {report.format}, {report.stream_words} words a beat. Bars are strands (hardware loops); "
+            f"{report.pes} PEs, {report.format}, {report.stream_words} word{'s' * (report.stream_words > 1)} a beat. Bars are strands (hardware loops); "
             f"faint bars belong to the next samples, one every {report.cycles} cycles. Point at a bar to read it."
         ),
         boxes="".join(f"<div><dt>{escape(name)}</dt><dd>{escape(value)}</dd></div>" for name, value in boxes),
