@@ -1,6 +1,6 @@
 # Every target sets itself up: a virtual environment in .venv with what that target needs, from the Python index.
 #
-#   make demo      examples/logistic.t and a real data set -> Verilog -> trains in simulation
+#   make demo      examples/logistic.t and a real data set -> Verilog -> trains in simulation; no system package
 #   make test      lint, then the test suite (installs Icarus Verilog, g++ and perl with apt where it may)
 #   make test-all  the same with the slow tests
 #   make lint      ruff, and mypy --strict on the package as it is installed
@@ -34,8 +34,14 @@ $(VENV)/test: $(VENV)/created setup.cfg pyproject.toml
 	$(PIP) install --quiet --editable '.[all,test]'
 	@touch $@ $(VENV)/demo
 
+# The hardware itself takes the first steps in Amaranth's simulator; the cycle model, the same word for word, does the whole job.
+demo: export PATH := $(CURDIR)/$(BIN):$(PATH)
 demo: $(VENV)/demo
-	$(BIN)/python -m tabla.examples demo
+	tabla examples logistic -o build/demo
+	tabla gen build/demo/logistic.t --format q7.11 -o build/demo/logistic
+	tabla sim build/demo/logistic.t --format q7.11 --inputs build/demo/breast_cancer.npz --seed 0 --samples 24 --engine amaranth
+	tabla train build/demo/logistic.t --format q7.11 --data build/demo/breast_cancer.npz --epochs 5 --engine model -o build/demo/trained.npz
+	@echo "The accelerator: build/demo/logistic/logistic.v (open logistic.schedule.html beside it in a browser)"
 
 simulators:
 	@sh .ci/simulators
