@@ -207,7 +207,9 @@ class Expressions:
     def _divide(self, left: Value, right: Value, operation: tree.Operation) -> Value:
         divisor = _known(right)
         if divisor == 0:
-            raise TablaError("division by zero", Label(operation.right.span, "this is 0"))
+            raise TablaError(
+                "division by zero", Label(operation.right.span, "this is 0"), hint="divide by something else"
+            )
         word = self._word(left, operation.span)
         if divisor is not None and abs(divisor) == 1:
             return Sum(terms=(Term(factors=(word,), sign=int(divisor)),))

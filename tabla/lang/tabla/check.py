@@ -160,6 +160,7 @@ class Checker:
                     f"'{name.text}' is an iterator and cannot be assigned",
                     node.span,
                     also=[Label(span, "declared here")],
+                    hint="it takes its values by itself; give yours another name",
                 )
                 return None
             case _:
@@ -274,7 +275,8 @@ class Checker:
             elif name not in self._used:
                 symbol = self._symbols.get(name)
                 message = "the program sets no such constant" if symbol is None else "this is not a constant"
-                self._faults.add_placeless(f"-D {name}: {message}", hint=did_you_mean(name, constants))
+                listed = f"constants are {', '.join(sorted(constants))}" if constants else "there are no constants"
+                self._faults.add_placeless(f"-D {name}: {message}", hint=did_you_mean(name, constants) or listed)
 
     def _outputs(self) -> tuple[str, ...]:
         known = (symbol for symbol in self._symbols if isinstance(symbol, Known))

@@ -84,7 +84,12 @@ class ExpressionChecker:
                 hint="use a constant: n = 10;",
             )
         elif value.denominator != 1:
-            self._faults.add(f"{what} must be a whole number", node.span, f"this is {shown(value)}")
+            self._faults.add(
+                f"{what} must be a whole number",
+                node.span,
+                f"this is {shown(value)}",
+                hint="division does not round; choose constants that divide",
+            )
         else:
             return int(value)
         return None
@@ -177,7 +182,11 @@ class ExpressionChecker:
 
     def _iterator(self, node: syntax.Reference, iterator: Iterator, bound: frozenset[str]) -> Expression | None:
         if node.subscripts:
-            self._faults.add(f"'{iterator.name}' is an iterator and has no subscripts", node.span)
+            self._faults.add(
+                f"'{iterator.name}' is an iterator and has no subscripts",
+                node.span,
+                hint=f"write {iterator.name} alone, or the name of a variable",
+            )
         elif iterator.name not in bound:
             self._faults.add(
                 f"iterator '{iterator.name}' is not bound here",
@@ -213,7 +222,11 @@ class ExpressionChecker:
             else:
                 iterators.append(iterator)
         if len(node.arguments) != 1:
-            self._faults.add(f"'{name}' takes one argument, not {len(node.arguments)}", node.span)
+            self._faults.add(
+                f"'{name}' takes one argument, not {len(node.arguments)}",
+                node.span,
+                hint=f"it runs over the iterator: {name}[i](x[i] * w[i])",
+            )
             return None
         # After a fault in the brackets nobody knows what the body may use.
         if not sound:
@@ -225,7 +238,11 @@ class ExpressionChecker:
 
     def _binder(self, function: str, node: syntax.Expression, bound: frozenset[str]) -> Iterator | None:
         if not isinstance(node, syntax.Reference) or node.subscripts:
-            self._faults.add(f"'{function}' runs over an iterator, this is something else", node.span)
+            self._faults.add(
+                f"'{function}' runs over an iterator, this is something else",
+                node.span,
+                hint=f"declare one, iterator i[0:n]; and write {function}[i](...)",
+            )
             return None
         symbol = self._symbols.find(node.name, purpose="used as an iterator")
         match symbol:
@@ -263,7 +280,11 @@ class ExpressionChecker:
         name = node.name
         function = FUNCTIONS.get(name.text)
         if function is not None and node.subscripts:
-            self._faults.add(f"'{name.text}' is not a group function and takes no iterator", node.subscripts[0].span)
+            self._faults.add(
+                f"'{name.text}' is not a group function and takes no iterator",
+                node.subscripts[0].span,
+                hint=f"group functions are {', '.join(sorted(GROUP_FUNCTIONS))}",
+            )
             return None
         arguments = [self.check(argument, bound) for argument in node.arguments]
         if function is None:
@@ -271,7 +292,10 @@ class ExpressionChecker:
             return None
         if len(arguments) != arity(function):
             expected = _counted(arity(function), "argument")
-            self._faults.add(f"'{name.text}' takes {expected}, not {len(arguments)}", node.span)
+            inside = ", ".join("ab"[: arity(function)])
+            self._faults.add(
+                f"'{name.text}' takes {expected}, not {len(arguments)}", node.span, hint=f"write {name.text}({inside})"
+            )
             return None
         checked = tuple(argument for argument in arguments if argument is not None)
         return Call(function=function, arguments=checked, span=node.span) if len(checked) == len(arguments) else None

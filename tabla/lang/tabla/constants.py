@@ -79,7 +79,9 @@ def _operate(operation: Operation, left: Fraction, right: Fraction) -> Fraction:
             value = left * right
         case Operator.DIVIDE:
             if right == 0:
-                raise TablaError("division by zero", Label(operation.right.span, "this is 0"))
+                raise TablaError(
+                    "division by zero", Label(operation.right.span, "this is 0"), hint="divide by something else"
+                )
             value = left / right
         case Operator.LESS:
             value = Fraction(left < right)

@@ -49,7 +49,11 @@ class Declarer:
         for subscript in node.subscripts:
             size = self._expressions.whole(subscript, "a size")
             if size is not None and size < 1:
-                self._faults.add(f"a size must be at least 1, not {size}", subscript.span)
+                self._faults.add(
+                    f"a size must be at least 1, not {size}",
+                    subscript.span,
+                    hint="a single value has no size: write the name alone",
+                )
             elif size is not None:
                 sizes.append(size)
         return tuple(sizes) if len(sizes) == len(node.subscripts) else None
@@ -128,6 +132,7 @@ class Declarer:
                 f"model '{symbol.name}' is {_sizes(symbol.shape)}, not {_sizes(shape)}",
                 node.span,
                 also=[Label(symbol.span, "declared here")],
+                hint=f"write -> {symbol.name}; a link may leave the sizes out",
             )
             return None
         return symbol

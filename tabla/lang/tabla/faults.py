@@ -26,13 +26,13 @@ class Faults:
         span: Span,
         text: str = "",
         *,
-        hint: str | None = None,
+        hint: str,
         also: Iterable[Label] = (),
     ) -> None:
-        """Note a fault at `span`; `also` are further places that explain it."""
+        """Note a fault at `span`; `hint` is its cure, `also` are further places that explain it."""
         self._found.append(TablaError(message, Label(span, text), *also, hint=hint))
 
-    def add_placeless(self, message: str, *, hint: str | None = None) -> None:
+    def add_placeless(self, message: str, *, hint: str) -> None:
         """Note a fault of the command line, which has no place in the file."""
         self._found.append(TablaError(message, hint=hint))
 

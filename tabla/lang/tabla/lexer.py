@@ -132,6 +132,7 @@ def t_NUMBER(t: Token) -> Token:
             hint="a product is written with '*', and a name begins with a letter",
         )
         lexer.skip(len(tail))
+        lexer.strays.append(span.start)
         t.value = "1"
     elif len(text) > _DIGITS or _exponent(text) > _DIGITS:
         lexer.faults.add(f"the number '{_shortened(text)}' is too long", span, hint="no format can hold it")
@@ -176,6 +177,14 @@ def _cure(text: str) -> str | None:
             return "a comment starts with //"
         case "^":
             return "write a power as a product: x * x"
+        case "?":
+            return "there is no choice '?:'; multiply by a comparison: (x < 3) * y"
+        case "{" | "}":
+            return "there are no blocks; an iterator on the left side makes the loop: a[i] = ...;"
+        case '"':
+            return "there are only numbers"
+        case "&" | "|":
+            return "join comparisons by arithmetic: (a < b) * (c < d) is 'and', max(a < b, c < d) is 'or'"
         case "$":
             return "a preprocessor name: define it with -D NAME=VALUE"
         case first if first in _LOOKALIKES:

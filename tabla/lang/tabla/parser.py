@@ -11,6 +11,7 @@ from typing import Any
 import ply.lex as ply_lex  # type: ignore[import-untyped]
 import ply.yacc as ply_yacc  # type: ignore[import-untyped]
 
+from tabla.lang.tabla.cures import cure
 from tabla.lang.tabla.expectation import acceptable, describe
 from tabla.lang.tabla.faults import Faults
 from tabla.lang.tabla.lexer import KEYWORDS, Lexeme, Token, read_tokens
@@ -40,6 +41,8 @@ class _Reading:
         self.tokens, self.strays = read_tokens(source, faults)
         self.position = 0
         self.recovering = self.cut_short = False
+        # Where the statement at hand begins if the semicolon before it is missing.
+        self.begun = 0
         # A copy shares the tables but not the stacks, so that parses do not meet.
         self.parser: Any = copy.copy(_tables())
         self.parser.errorfunc, self.parser.errorok = self.meet, True
@@ -81,7 +84,7 @@ class _Reading:
         found = f"'{token.value.text}'" if token is not None else "the end of the file"
         span = token.value.span if token is not None else self._after(at)
         message = f"expected {describe(kinds)}, not {found}"
-        self.faults.add(message, span, also=self._opened(kinds), hint=self._cure(at, kinds))
+        self.faults.add(message, span, also=self._opened(kinds), hint=cure(self._statement(at), token, kinds))
         if token is not None:
             return None
         # PLY gives up at the end of the text; a closing semicolon lets it keep what it has read.
@@ -90,14 +93,14 @@ class _Reading:
         return self._semicolon(span)
 
     def _strayed(self, at: int) -> bool:
-        """Whether something that is no token stands before the token `at`."""
+        """Whether something that is no token stands before the token `at`, or in its place."""
         stray = bisect_left(self.strays, self._after(at).start)
-        return stray < len(self.strays) and self.strays[stray] < self.tokens[at].lexpos
+        return stray < len(self.strays) and self.strays[stray] <= self.tokens[at].lexpos
 
     def _insert_semicolon(self, at: int) -> Token:
         span = self._after(at)
         self.faults.add("missing ';'", span, "expected here", hint="every statement ends with a semicolon")
-        self.position = at
+        self.position = self.begun = at
         self.parser.errok()
         return self._semicolon(span)
 
@@ -142,24 +145,12 @@ class _Reading:
                 return (Label(symbol.value.span, "opened here"),)
         return ()
 
-    def _cure(self, at: int, kinds: frozenset[str]) -> str | None:
-        token = self.tokens[at] if at < len(self.tokens) else None
-        before = self.tokens[at - 1] if at else None
-        match token.type if token is not None else None:
-            case "ASSIGN" if "EQUAL" in kinds:
-                return "a comparison is written '=='; a statement ends with ';' before the next begins"
-            case "ASSIGN" if before is not None and before.type in KEYWORDS.values():
-                return f"'{before.value.text}' is a keyword; choose another name"
-            case "PLUS" if "MINUS" in kinds:
-                return "leave out the '+'"
-            case "COMMA" if "RBRACKET" in kinds:
-                return "each subscript has its own brackets: a[i][j]"
-            case "COLON" if "RBRACKET" in kinds:
-                return "a range stands in an iterator's declaration only: iterator i[0:n];"
-            case kind if kind in KEYWORDS.values() and token is not None:
-                return f"'{token.value.text}' is a keyword and cannot be a name"
-            case _:
-                return None
+    def _statement(self, at: int) -> list[Token]:
+        """The tokens of the statement before the token `at`."""
+        start = at
+        while start and self.tokens[start - 1].type != "SEMICOLON" and start > self.begun:
+            start -= 1
+        return self.tokens[start:at]
 
     def _with_names(self, item: Broken, start: int) -> Broken:
         first = bisect_left(self.tokens, start, key=lambda token: token.lexpos)

@@ -22,3 +22,11 @@ def test_refused(path: Path, golden: Callable[[str, str], None]) -> None:
 
 def test_there_are_many() -> None:
     assert len(REFUSED) >= 40
+
+
+@pytest.mark.parametrize("path", REFUSED, ids=lambda path: path.stem)
+def test_every_fault_has_a_place_and_a_cure(path: Path) -> None:
+    with pytest.raises(TablaError) as caught:
+        parse(Source.from_text(path.read_text(encoding="utf-8"), path.name))
+    for fault in (caught.value, *caught.value.more):
+        assert fault.hint and fault.file == path.name and fault.line and fault.column

@@ -1,0 +1,2 @@
+model_input 3x, y z;
+4y = 3;
