@@ -104,9 +104,9 @@ class Sum:
                 total = total + contraction.value_of(arrays) * summand.weight
             total = np.asarray(total, dtype=object)
             if kept is None:
-                return np.asarray((total + half) >> shift, dtype=object), None
+                return _within_64_bits((total + half) >> shift), None
             whole = (kept.astype(object) << shift) + total + half
-            return np.asarray(whole >> shift, dtype=object), np.asarray(total != 0, dtype=bool)
+            return _within_64_bits(whole >> shift), np.asarray(total != 0, dtype=bool)
 
         return run
 
@@ -160,6 +160,13 @@ def _separate(changes: Sequence[Summand]) -> tuple[int, list[tuple[Summand, Cont
     """The constants' sum, and the rest."""
     constant = sum(s.weight for s in changes if s.contraction is None)
     return constant, [(s, s.contraction) for s in changes if s.contraction is not None and s.weight]
+
+
+def _within_64_bits(exact: Any) -> Array:
+    """Integers of any size as int64, saturated far outside every format: they saturate again, and are counted."""
+    low = np.maximum(np.asarray(exact, dtype=object), -_ROOM // 2)
+    both = np.minimum(np.asarray(low, dtype=object), _ROOM // 2)
+    return np.asarray(both, dtype=object).astype(np.int64)
 
 
 def _limbs(value: int) -> tuple[int, int]:

@@ -22,7 +22,7 @@ from tests.ir.examples import product as times
 from tests.ir.graph_strategy import graphs, words
 from tests.ir.naive import Element, Naive, elements
 
-FORMATS = [Format.parse(text) for text in ("q2.6", "q6.10", "q16.16", "q2.30")]
+FORMATS = [Format.parse(text) for text in ("q2.6", "q6.10", "q16.16", "q2.30", "q24.8")]
 Q6_10 = Format.parse("q6.10")
 
 
@@ -146,6 +146,19 @@ def test_gradient_that_rounds_to_nothing_is_counted() -> None:
     found = evaluate_fixed(graph, Q6_10, inputs, models)
     assert found.models["w"].tolist() == [5, 5, 7], "x = 1 ulp changes nothing, x = 0 has nothing to change"
     assert (found.counts.updates, found.counts.zero_updates) == (3, 1)
+
+
+def test_the_smallest_change_of_wide_words_is_a_change() -> None:
+    """One unit below the last limb: the word stays, and that is counted."""
+    b = Builder()
+    b.tensor("x", "input", 2)
+    b.tensor("w", "model", 2)
+    b.tensor("w.next", "next", 2)
+    b.let("w.next", "i", Linear(terms=(word(at("w", "i")), times(at("x", "i"), at("x", "i")))), i=2)
+    fmt = Format.parse("q16.16")
+    found = evaluate_fixed(b.graph("small", {"w": "w.next"}), fmt, {"x": np.array([1, 0])}, {"w": np.array([9, 9])})
+    assert found.models["w"].tolist() == [9, 9]
+    assert (found.counts.updates, found.counts.zero_updates) == (2, 1)
 
 
 def test_elements_without_update_keep_their_words() -> None:
