@@ -15,17 +15,13 @@ from numpy.typing import NDArray
 
 from tabla.mapping.places import Place
 from tabla.schedule.layout import hollow, is_scratch
-from tabla.schedule.regions import Region, Regions, read_ports, write_ports
+from tabla.schedule.regions import Region, Regions, ScheduleFault, read_ports, write_ports
 from tabla.schedule.schedule import Schedule
 from tabla.schedule.strands import Strand
 from tabla.templates.template import functions, timing
 
 Cycles = NDArray[np.int64]
 EMPTY: Cycles = np.zeros(0, dtype=np.int64)
-
-
-class ScheduleFault(AssertionError):
-    """A schedule that breaks a law: our fault, never the user's."""
 
 
 def check(schedule: Schedule) -> None:
@@ -59,55 +55,68 @@ def _issues(strands: Iterable[Strand]) -> Iterable[tuple[Strand, int, Cycles]]:
             yield strand, slot, strand.cycles(slot)
 
 
+class _Shows:
+    """Runs of cycles in which the results of one strand show, by their first cycle."""
+
+    def __init__(self) -> None:
+        self.runs: dict[int, Cycles] = {}
+
+    def add(self, cycles: Cycles) -> None:
+        self.runs[int(cycles[0])] = cycles
+
+    def all(self) -> Cycles:
+        return np.concatenate([EMPTY, *self.runs.values()])
+
+    def match(self, cycles: Cycles) -> bool:
+        """Whether these are just the cycles of one strand's results."""
+        run = self.runs.get(int(cycles[0]))
+        return run is not None and np.array_equal(run, cycles)
+
+
+def _results(strands: Iterable[Strand], after: int) -> _Shows:
+    """When the results of strands show, `after` cycles from the issue that ends each of them."""
+    shows = _Shows()
+    for strand, slot, cycles in _issues(strands):
+        if slot == len(strand.body) - 1:
+            shows.add(cycles[strand.last()] + after)
+    return shows
+
+
 def _root_registers(schedule: Schedule) -> None:
-    """The result and function registers are read in the one cycle in which something shows there."""
+    """The result and function registers are read in the very cycles in which what is meant shows there."""
     laws = timing()
-    results, shown = [EMPTY], [EMPTY]
+    root, lanes = schedule.units["root_issue"], schedule.units["lane_issue"]
+    result, function = _results(root, laws.result), _Shows()
     units = {f.code: f for f in functions().values()}
-    for strand, slot, cycles in _issues(schedule.units["root_issue"]):
-        operation = strand.body[slot]
-        last = strand.last()
-        results.append(cycles[last] + laws.result)
-        if code := int(operation.field("function", 0)):
+    for strand in root:
+        if code := int(strand.body[-1].field("function", 0)):
             latency = units[code].cycles(schedule.format.width, schedule.format.fraction)
-            shown.append(cycles[last] + laws.result + latency)
-    result, function = np.sort(np.concatenate(results)), np.sort(np.concatenate(shown))
-    folded = np.sort(function % schedule.period)
+            function.add(strand.cycles(len(strand.body) - 1)[strand.last()] + laws.result + latency)
+    folded = np.sort(function.all() % schedule.period)
     _refuse((np.diff(folded) == 0).any(), "two function results show in one cycle")
-    for strand, slot, cycles in _issues(schedule.units["root_issue"]):
+    for strand, slot, cycles in _issues(root):
         for port in ("a", "b", "c"):
-            symbol = strand.body[slot].field(port)
-            known = {"result": result, "function": function}.get(str(symbol))
+            known = {"result": result, "function": function}.get(str(strand.body[slot].field(port)))
             if known is not None:
-                bad = ~np.isin(cycles + laws.operand, known)
-                _refuse(bad.any(), f"'{strand.comment}' reads the {symbol} register when nothing shows there")
+                bad = ~np.isin(cycles + laws.operand, known.all())
+                _refuse(bad.any(), f"'{strand.comment}' reads a register when nothing shows there")
     for strand, slot, cycles in _issues(schedule.units["root_write"]):
         source = str(strand.body[slot].field("source", "result"))
         known = function if source == "function" else result
-        _refuse((~np.isin(cycles, known)).any(), f"'{strand.comment}' writes a {source} that does not show")
-    lanes = [EMPTY]
-    for strand, slot, cycles in _issues(schedule.units["lane_issue"]):
-        if slot == len(strand.body) - 1:
-            lanes.append(cycles[strand.last()] + laws.result)
-    lane_results = np.concatenate(lanes)
+        _refuse(not known.match(cycles), f"'{strand.comment}' writes a {source} that does not show")
+    own = _results(lanes, laws.result)
     for strand, slot, cycles in _issues(schedule.units["lane_write"]):
         if strand.body[slot].field("source", "result") == "result":
-            _refuse((~np.isin(cycles, lane_results)).any(), f"'{strand.comment}' writes a result that does not show")
+            _refuse(not own.match(cycles), f"'{strand.comment}' writes a result that does not show")
 
 
 def _tree(schedule: Schedule) -> None:
-    """A root operation that takes the tree's word meets a sum that its lanes have just finished."""
-    laws = timing()
-    up = 1 + schedule.template.tree_levels * laws.tree_level
-    ends = [EMPTY]
-    for strand, slot, cycles in _issues(schedule.units["lane_issue"]):
-        if slot == len(strand.body) - 1:
-            ends.append(cycles[strand.last()] + up)
-    known = np.concatenate(ends)
+    """Root operations that take the tree's words meet the sums that one strand of the lanes has just finished."""
+    sums = _results(schedule.units["lane_issue"], 1 + schedule.template.tree_levels * timing().tree_level)
     for strand, slot, cycles in _issues(schedule.units["root_issue"]):
         if strand.body[slot].field("base") == "tree":
             used = cycles[strand.first()]
-            _refuse((~np.isin(used, known)).any(), f"'{strand.comment}' takes a sum that is not at the tree's end")
+            _refuse(not sums.match(used), f"'{strand.comment}' takes a sum that is not at the tree's end")
 
 
 def _bus(schedule: Schedule) -> None:
@@ -126,6 +135,8 @@ def _bus(schedule: Schedule) -> None:
     for strand, slot, cycles in _issues(schedule.units["lane_write"]):
         if strand.body[slot].field("source") == "bus":
             uses.append(cycles)
+            late = ~np.isin(cycles, words)
+            _refuse(late.any(), f"'{strand.comment}' takes a word in another cycle than that of its arrival")
     used = np.concatenate(uses)
     if not used.size:
         return

@@ -11,6 +11,7 @@ from tabla.mapping.search import Mapping, static_tensors
 
 Key = tuple[str, Spot]
 
+
 def scratch(statement: int) -> Spot:
     """The place of a Product's partial words, by statement: one run of them per output element."""
     return Spot("root", statement)
@@ -143,9 +144,9 @@ def hollow(graph: Graph) -> frozenset[str]:
         if any(abs(c) > 1 or len(s.names) > 1 for s in statement.write for _, c in s.coefficients):
             strided.add(statement.target)
     shown = {t for _, t in graph.results}
-    return frozenset(
-        t for t, n in written.items() if n < graph.tensors[t].size and (t in shown or t in strided)
-    ) - set(graph.updates.values())
+    return frozenset(t for t, n in written.items() if n < graph.tensors[t].size and (t in shown or t in strided)) - set(
+        graph.updates.values()
+    )
 
 
 def preloaded(layout: Layout, mapping_static: frozenset[str]) -> Map[Key, Place]:
@@ -160,4 +161,17 @@ def preloaded(layout: Layout, mapping_static: frozenset[str]) -> Map[Key, Place]
     }
 
 
-__all__ = ["EVERY", "ROOT", "Depths", "Key", "Layout", "Place", "allocate", "first_layout", "hollow", "is_scratch", "preloaded", "scratch"]
+__all__ = [
+    "EVERY",
+    "ROOT",
+    "Depths",
+    "Key",
+    "Layout",
+    "Place",
+    "allocate",
+    "first_layout",
+    "hollow",
+    "is_scratch",
+    "preloaded",
+    "scratch",
+]

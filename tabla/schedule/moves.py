@@ -129,9 +129,7 @@ def _boxes(site: Site, tensor: str) -> list[tuple[tuple[int, int], ...]]:
 
 def _others(box: Sequence[tuple[int, int]], axis: int) -> tuple[Loop, ...]:
     """Loops over the axes of a box but one."""
-    return tuple(
-        Loop(name=f"axis{d}", count=high - low, low=low) for d, (low, high) in enumerate(box) if d != axis
-    )
+    return tuple(Loop(name=f"axis{d}", count=high - low, low=low) for d, (low, high) in enumerate(box) if d != axis)
 
 
 def down_move(site: Site, tensor: str, spot: Spot) -> Task:

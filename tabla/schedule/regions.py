@@ -13,6 +13,10 @@ from tabla.schedule.tasks import Access, MemoryKey
 LANE_BANKS = ("model", "data", "interim")
 
 
+class ScheduleFault(AssertionError):
+    """A schedule that breaks a law: our fault, never the user's."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Region:
     """Addresses [base, base + words) of a memory."""
@@ -39,8 +43,9 @@ class Regions:
 
     def of(self, memory: str, at: int) -> Region:
         """The region that holds an address."""
-        region = self._regions[memory][bisect_right(self._bases[memory], at) - 1]
-        assert region.base <= at < region.base + region.words, f"{memory}[{at}] belongs to nothing"
+        position = bisect_right(self._bases.get(memory, []), at) - 1
+        if position < 0 or at >= (region := self._regions[memory][position]).base + region.words:
+            raise ScheduleFault(f"{memory}[{at}] belongs to nothing")
         return region
 
     def access(self, memory: str, strand: Strand, slot: int, generator: Address) -> Access:

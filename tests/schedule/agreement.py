@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
+from tabla.sim.cycle_model import CycleModel
+from tabla.templates.template import Template, timing
 
 from tabla.ir.evaluate import run_fixed
 from tabla.ir.format import Format
@@ -13,8 +15,6 @@ from tabla.program.host import Host
 from tabla.schedule.borders import Border
 from tabla.schedule.build import schedule_graph
 from tabla.schedule.schedule import Schedule
-from tabla.sim.cycle_model import CycleModel
-from tabla.templates.template import Template, timing
 
 Words = dict[str, NDArray[np.int64]]
 
@@ -54,9 +54,7 @@ def agree(graph: Graph, template: Template, format: Format, *, samples: int = 4,
     for name, tensor in graph.results:
         np.testing.assert_array_equal(shown[name], expected.kept[tensor], err_msg=f"result {name}")
     assert schedule.cycles >= schedule.bound
-    border = Border(
-        beats=schedule.beats, slots=schedule.ring_slots, release=schedule.release, period=schedule.period
-    )
+    border = Border(beats=schedule.beats, slots=schedule.ring_slots, release=schedule.release, period=schedule.period)
     _, tokens = border.tokens(samples - 1, timing())
     assert [s - result.starts[0] for s in result.starts] == [t - tokens[0] for t in tokens]
     if alone.latencies:

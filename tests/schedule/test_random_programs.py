@@ -6,13 +6,13 @@ from agreement import agree
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 from random_programs import programs
+from tabla.templates.template import template_for
 
 from tabla.ir.format import Format
 from tabla.ir.graph import Graph
 from tabla.lang.tabla import parse
 from tabla.lower.tabla import lower
 from tabla.source import Source, TablaError
-from tabla.templates.template import template_for
 from tests.ir.graph_strategy import graphs
 
 FORMATS = [Format(integer=6, fraction=10), Format(integer=4, fraction=14), Format(integer=16, fraction=16)]

@@ -1,0 +1,132 @@
+"""Microcode: what is written can be read back; widths suit what they hold."""
+
+from __future__ import annotations
+
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tabla.templates.template import template_for
+
+from tabla.ir.format import Format
+from tabla.lang.tabla import parse
+from tabla.lower.tabla import lower
+from tabla.program.decode import decode, disassemble
+from tabla.program.encode import deltas, encode
+from tabla.program.host import Host
+from tabla.program.image import UNITS
+from tabla.schedule.build import schedule_graph
+from tabla.schedule.schedule import Schedule
+from tabla.schedule.strands import Address, Strand
+from tabla.source import Source
+
+Q6_10 = Format(integer=6, fraction=10)
+TWO_LAYERS = """
+mu = 0.1;
+model_input x[{n}]; model_output y[3]; model w1[{h}][{n}], w2[3][{h}], b[3];
+gradient g1[{h}][{n}] -> w1, g2[3][{h}] -> w2, gb[3] -> b;
+iterator i[0:{n}]; iterator j[0:{h}]; iterator k[0:3];
+h[j] = sigmoid(sum[i](w1[j][i] * x[i]));
+o[k] = sum[j](w2[k][j] * h[j]) + b[k];
+d[k] = o[k] - y[k];
+gb[k] = d[k];
+c[j] = sum[k](w2[k][j] * d[k]) * h[j] * (1 - h[j]);
+g2[k][j] = d[k] * h[j];
+g1[j][i] = c[j] * x[i];
+"""
+
+
+def built(n: int, h: int, pes: int) -> Schedule:
+    graph = lower(parse(Source.from_text(TWO_LAYERS.format(n=n, h=h))), number_format=Q6_10)
+    return schedule_graph(graph, template_for(pes), Q6_10)
+
+
+def same_cycles(strand: Strand, other: Strand) -> None:
+    """Equal issue cycles, and equal values of every generator that the first one names."""
+    assert (strand.iterations, strand.interval, strand.reduce) == (other.iterations, other.interval, other.reduce)
+    assert len(strand.body) == len(other.body)
+    for mine, theirs in zip(strand.body, other.body, strict=True):
+        for name, value in mine.fields.items():
+            assert theirs.fields[name] == value, name
+        for name, address in mine.addresses.items():
+            np.testing.assert_array_equal(strand.values(address), other.values(theirs.addresses[name]))
+            assert address.window == theirs.addresses[name].window
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.integers(1, 40), st.integers(1, 40), st.sampled_from([1, 2, 3, 8, 16]))
+def test_decode_gives_back_what_was_encoded(n: int, h: int, pes: int) -> None:
+    schedule = built(n, h, pes)
+    image = encode(schedule)
+    for unit in UNITS:
+        run, skew = schedule.units[unit], image.run.skew[unit]
+        dump = [s for s in schedule.dump if s.unit == unit]
+        found = decode(unit, image)
+        assert len(found) == len(run) + len(dump)
+        for strand, back in zip((*run, *dump), found, strict=True):
+            same_cycles(strand, back)
+        assert [s.start - skew for s in run] == [s.start for s in found[: len(run)]]
+
+
+@given(
+    st.lists(st.tuples(st.integers(1, 5), st.integers(-50, 50)), min_size=1, max_size=4),
+    st.integers(-20, 20),
+)
+def test_deltas_walk_the_addresses(nest: list[tuple[int, int]], base: int) -> None:
+    """Adding the delta of the level that steps visits exactly the addresses of the nest."""
+    counts, strides = tuple(c for c, _ in nest), tuple(s for _, s in nest)
+    strand = Strand(unit="lane_issue", start=0, body=(), counts=counts)
+    steps = deltas(strand, Address(base=base, strides=strides), levels=4)
+    counters, at, walked = [0] * len(nest), base, [base]
+    for _ in range(strand.iterations - 1):
+        level = 0
+        while counters[level] == tuple(reversed(counts))[level] - 1:
+            counters[level] = 0
+            level += 1
+        counters[level] += 1
+        at += steps[level]
+        walked.append(at)
+    assert walked == strand.values(Address(base=base, strides=strides)).tolist()
+
+
+def test_disassembly_names_every_strand() -> None:
+    schedule = built(20, 8, 4)
+    text = disassemble(encode(schedule))
+    assert text.count("@") == len(schedule.strands) + len(schedule.dump) + len(schedule.stream_sample) + len(
+        schedule.stream_load
+    )
+    assert "base=tree" in text and "b=bus" in text and "+window" in text
+
+
+@settings(max_examples=20, deadline=None)
+@given(st.integers(1, 30), st.integers(1, 30), st.sampled_from([1, 3, 8, 16]), st.integers(0, 99))
+def test_models_survive_loading_and_dumping(n: int, h: int, pes: int, seed: int) -> None:
+    """The words that the load program would place, read back as the dump program does, are the models."""
+    schedule = built(n, h, pes)
+    host = Host(schedule)
+    random = np.random.default_rng(seed)
+    models = {t.name: random.integers(-99, 99, t.shape) for t in schedule.graph.tensors.values() if t.role == "model"}
+    beats = host.load_beats(models)
+    lanes = np.zeros((max(1, schedule.depths.model), pes), dtype=np.int64)
+    root = np.zeros(max(1, schedule.depths.root_memory), dtype=np.int64)
+    at = 0
+    for strand in schedule.stream_load:
+        operation = strand.body[0]
+        rows = strand.values(operation.addresses["address"])
+        blocks = strand.values(operation.addresses["block"])
+        for row, block in zip(rows, blocks, strict=True):
+            beat = beats[at]
+            at += 1
+            if operation.field("to_root_memory"):
+                root[row] = beat[0]
+            for lane in range(pes):
+                if operation.field("to_model") and operation.field("all"):
+                    lanes[row, lane] = beat[0]
+                elif operation.field("to_model") and lane // schedule.stream_words == block:
+                    lanes[row, lane] = beat[lane % schedule.stream_words]
+    assert at == len(beats)
+    words = []
+    for n_token in range(host.dump_count):
+        row = lanes[n_token] if n_token < len(lanes) else np.zeros(pes, dtype=np.int64)
+        words += [*row.tolist(), int(root[n_token]) if n_token < len(root) else 0]
+    for name, found in host.models(words).items():
+        np.testing.assert_array_equal(found, models[name])

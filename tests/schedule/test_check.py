@@ -1,0 +1,134 @@
+"""The checker refuses planted faults: each kind that a scheduler could make."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import pytest
+from tabla.templates.template import template_for
+
+from tabla.ir.format import Format
+from tabla.lang.tabla import parse
+from tabla.lower.tabla import lower
+from tabla.schedule.build import schedule_graph
+from tabla.schedule.check import ScheduleFault, check
+from tabla.schedule.schedule import Schedule
+from tabla.schedule.strands import Address, Strand
+from tabla.source import Source
+
+Q6_10 = Format(integer=6, fraction=10)
+BACKPROP = """
+mu = 0.125;
+model_input x[20]; model_output y[3]; model w1[12][20], w2[3][12];
+gradient g1[12][20] -> w1, g2[3][12] -> w2;
+iterator i[0:20]; iterator j[0:12]; iterator k[0:3];
+h[j] = sigmoid(sum[i](w1[j][i] * x[i]));
+o[k] = sigmoid(sum[j](w2[k][j] * h[j]));
+d[k] = (o[k] - y[k]) * o[k] * (1 - o[k]);
+b[j] = sum[k](w2[k][j] * d[k]) * h[j] * (1 - h[j]);
+g2[k][j] = d[k] * h[j];
+g1[j][i] = b[j] * x[i];
+"""
+
+
+@pytest.fixture(scope="module")
+def schedule() -> Schedule:
+    graph = lower(parse(Source.from_text(BACKPROP)), number_format=Q6_10)
+    made = schedule_graph(graph, template_for(8), Q6_10)
+    check(made)
+    return made
+
+
+def change(schedule: Schedule, which: Callable[[Strand], bool], how: Callable[[Strand], Strand]) -> Schedule:
+    """The schedule with the first strand that `which` picks changed."""
+    strands = list(schedule.strands)
+    position = next(n for n, s in enumerate(strands) if which(s))
+    strands[position] = how(strands[position])
+    return replace(schedule, strands=tuple(sorted(strands, key=lambda s: (s.unit, s.start))))
+
+
+def refused(schedule: Schedule) -> str:
+    with pytest.raises(ScheduleFault) as fault:
+        check(schedule)
+    return str(fault.value)
+
+
+@pytest.mark.parametrize("unit", ["lane_issue", "lane_write", "root_issue", "root_write"])
+@pytest.mark.parametrize("step", [-1, 1])
+def test_no_strand_may_move_alone(schedule: Schedule, unit: str, step: int) -> None:
+    """One cycle early or late: something no longer shows, is not there yet, or is taken."""
+    for position, strand in enumerate(schedule.strands):
+        if strand.unit == unit and strand.start + step >= 0:
+            strands = list(schedule.strands)
+            strands[position] = strand.at(strand.start + step)
+            moved = replace(schedule, strands=tuple(sorted(strands, key=lambda s: (s.unit, s.start))))
+            refused(moved)
+
+
+def test_units_overlap(schedule: Schedule) -> None:
+    def stretched(strand: Strand) -> Strand:
+        return replace(strand, interval=strand.interval + 40)
+
+    assert "before" in refused(change(schedule, lambda s: s.unit == "lane_issue", stretched))
+
+
+def test_period_too_short(schedule: Schedule) -> None:
+    refused(replace(schedule, period=schedule.period - 1))
+
+
+def test_released_too_early(schedule: Schedule) -> None:
+    assert "free" in refused(replace(schedule, release=schedule.release - 1))
+
+
+def test_wrong_address(schedule: Schedule) -> None:
+    def shifted(strand: Strand) -> Strand:
+        operation = strand.body[0]
+        address = operation.addresses["address"]
+        changed = replace(
+            operation, addresses={**operation.addresses, "address": replace(address, base=address.base + 1)}
+        )
+        return replace(strand, body=(changed,))
+
+    refused(change(schedule, lambda s: s.unit == "root_write" and bool(s.body[0].field("to_memory")), shifted))
+
+
+def test_write_into_the_streams_memory(schedule: Schedule) -> None:
+    model = next(p for (t, _), p in schedule.layout.places.items() if t == "x")
+    assert model.banks == ("data",)
+    place = replace(model, banks=("interim",), base=schedule.depths.interim)
+    schedule.layout.places[("x", model.spot)] = place
+    try:
+        writes = Address(base=place.base, strides=())
+
+        def into(strand: Strand) -> Strand:
+            operation = strand.body[0]
+            addresses = {**operation.addresses, "address": replace(writes, strides=(0,) * len(strand.counts))}
+            return replace(strand, body=(replace(operation, addresses=addresses),))
+
+        refused(change(schedule, lambda s: s.unit == "lane_write" and bool(s.body[0].field("to_interim")), into))
+    finally:
+        schedule.layout.places[("x", model.spot)] = model
+
+
+def test_missing_broadcast(schedule: Schedule) -> None:
+    def silent(strand: Strand) -> Strand:
+        return replace(strand, body=tuple(o.with_fields(to_bus=0) for o in strand.body))
+
+    strands = [silent(s) if s.unit == "root_write" else s for s in schedule.strands]
+    assert "arrival" in refused(replace(schedule, strands=tuple(strands)))
+
+
+def test_missing_function(schedule: Schedule) -> None:
+    def silent(strand: Strand) -> Strand:
+        return replace(strand, body=tuple(o.with_fields(function=0) for o in strand.body))
+
+    assert "show" in refused(change(schedule, lambda s: any(o.field("function") for o in s.body), silent))
+
+
+def test_missing_write(schedule: Schedule) -> None:
+    """Without its write, a word is read where nothing was written."""
+    for position, strand in enumerate(schedule.strands):
+        if strand.unit == "lane_write" and not strand.body[0].field("model"):
+            rest = (*schedule.strands[:position], *schedule.strands[position + 1 :])
+            refused(replace(schedule, strands=rest))
