@@ -48,8 +48,10 @@ async def golden(dut):
 
 _RUN = '''"""Builds and runs the test bench:  python run.py [icarus|verilator]   (needs cocotb and that simulator)."""
 
+import os
 import sys
 import tempfile
+from importlib.util import find_spec
 from pathlib import Path
 
 from cocotb_tools.runner import get_results, get_runner
@@ -58,6 +60,9 @@ HERE = Path(__file__).resolve().parent
 
 if __name__ == "__main__":
     simulator = sys.argv[1] if len(sys.argv) > 1 else "icarus"
+    package = find_spec(simulator)
+    if package and package.origin:  # Verilator as a Python package lies beside PATH
+        os.environ["PATH"] = os.pathsep.join([str(Path(package.origin).parent / "bin"), os.environ["PATH"]])
     runner = get_runner(simulator)
     sys.path.insert(0, str(HERE))
     with tempfile.TemporaryDirectory() as folder:

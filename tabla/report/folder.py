@@ -34,6 +34,8 @@ def check_replaceable(folder: Path) -> None:
     """Refuse, before any work, a path that must not be replaced."""
     if folder.is_symlink() or (folder.exists() and not folder.is_dir()):
         raise TablaError(f"'{folder}' is not a folder", hint="choose another one with -o")
+    if Path.cwd().is_relative_to(folder.resolve()):
+        raise TablaError(f"'{folder}' is the current folder, or above it", hint="name a folder inside it with -o")
     if folder.is_dir() and any(folder.iterdir()) and not _made_by_gen(folder):
         raise TablaError(
             f"folder '{folder}' is not empty, and tabla gen did not make it",

@@ -1,0 +1,88 @@
+"""README: its console session and its Python run as they stand, and what it names exists.
+
+``pytest --update-golden`` writes the session's output anew.
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+
+from tabla.cli import COMMANDS, LATER, main
+
+ROOT = Path(__file__).resolve().parent.parent
+README = ROOT / "README.md"
+SESSION = re.compile(r"```console\n(.*?)```", re.DOTALL)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where the session of this file takes place; the Python block goes on in it."""
+    return tmp_path_factory.mktemp("readme")
+
+
+def test_console_session(
+    folder: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    request: pytest.FixtureRequest,
+) -> None:
+    pytest.importorskip("sklearn", reason="the data set comes with scikit-learn")
+    monkeypatch.chdir(folder)
+    text = README.read_text(encoding="utf-8")
+    found = SESSION.search(text)
+    assert found
+    seen = ""
+    for line in re.findall(r"^\$ (.*)$", found[1], re.MULTILINE):
+        program, *words = shlex.split(line)
+        assert program == "tabla"
+        assert main(words) == 0, capsys.readouterr().err
+        seen += f"$ {line}\n{capsys.readouterr().out}"
+    if request.config.getoption("--update-golden"):
+        README.write_text(text[: found.start(1)] + seen + text[found.end(1) :], encoding="utf-8", newline="\n")
+    else:
+        assert seen == found[1]
+
+
+def test_python_block(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("sklearn", reason="the data set comes with scikit-learn")
+    monkeypatch.chdir(folder)
+    assert main(["examples", "logistic", "-o", "work"]) == 0
+    found = re.search(r"```python\n(.*?)```", README.read_text(encoding="utf-8"), re.DOTALL)
+    assert found
+    exec(compile(found[1], "README.md", "exec"), {})
+    assert (folder / "work/from_python/logistic.v").is_file()
+
+
+def test_program_shown_is_the_example() -> None:
+    text = README.read_text(encoding="utf-8")
+    found = re.search(r"```\n(m = 30;.*?)```", text, re.DOTALL)
+    assert found
+    code = [line for line in (ROOT / "examples/logistic.t").read_text().splitlines() if not line.startswith("//")]
+    assert [line.split("//")[0].rstrip() for line in found[1].splitlines()] == [
+        line.split("//")[0].rstrip() for line in code
+    ][1:]
+
+
+def test_every_command_is_named() -> None:
+    text = README.read_text(encoding="utf-8")
+    assert set(re.findall(r"^\| `tabla (\w+)", text, re.MULTILINE)) == set(COMMANDS)
+    missing = [name for name in LATER if f"`{name}`" not in text]
+    assert missing == []
+
+
+def test_paths_named_exist() -> None:
+    for page in ("README.md", "CONTRIBUTING.md"):
+        for name in re.findall(r"`((?:tabla|docs|examples|tests|templates|hw|sim)/[\w./-]*)`", (ROOT / page).read_text()):
+            assert (ROOT / name).exists(), f"{page} names {name}"
+
+
+def test_make_targets_named_exist() -> None:
+    targets = set(re.findall(r"^([\w-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
+    for page in ("README.md", "CONTRIBUTING.md"):
+        for name in re.findall(r"make ([\w-]+)[`\s]", (ROOT / page).read_text()):
+            if name not in ("and", "it"):
+                assert name in targets, f"{page}: make {name}"
