@@ -49,7 +49,5 @@ class FunctionPipeline(wiring.Component):
         high = value > self.most_positive
         low = value < ~self.most_positive
         shape = signed(self.width)
-        word = Mux(
-            high, Const(self.most_positive, shape), Mux(low, Const(~self.most_positive, shape), value[: self.width])
-        )
-        return word, high | low
+        word = Mux(high, Const(self.most_positive, shape), Mux(low, Const(~self.most_positive, shape), value))
+        return word[: self.width].as_signed(), high | low
