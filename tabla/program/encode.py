@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from tabla.ir.functions import Table, table
+from tabla.ir.functions import Table, UnitName, table
 from tabla.ir.graph import Divide, Function, Graph, Linear
 from tabla.program.image import UNITS, Entry, FunctionTable, Image, Parameters, StreamEntry
 from tabla.program.layout import WordLayout, operation_layout, strand_layout
@@ -124,14 +124,14 @@ def _parameters(schedule: Schedule, programs: Mapping[str, Sequence[Strand]]) ->
     )
 
 
-def _functions(graph: Graph) -> list[str]:
-    used = {s.operation.name for s in graph.statements if isinstance(s.operation, Function)}
+def _functions(graph: Graph) -> list[UnitName]:
+    used: set[UnitName] = {s.operation.name for s in graph.statements if isinstance(s.operation, Function)}
     if any(isinstance(s.operation, Divide) for s in graph.statements):
         used.add("divide")
     return sorted(used, key=lambda n: functions()[n].code)
 
 
-def _table(name: str, schedule: Schedule) -> FunctionTable:
+def _table(name: UnitName, schedule: Schedule) -> FunctionTable:
     unit, format = functions()[name], schedule.format
     latency = unit.cycles(format.width, format.fraction)
     plain = FunctionTable(name=name, code=unit.code, kind=unit.kind, latency=latency)

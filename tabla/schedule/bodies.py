@@ -160,7 +160,7 @@ def _sum(context: LaneContext, terms: Sequence[Term], levels: int) -> list[Opera
 
 
 def _comparison(context: LaneContext, op: str, left: Read, right: Read) -> tuple[Operation, ...]:
-    one = {"b": "one", "negate": 1, "base": "addend", "emit": 1}
+    one: dict[str, str | int] = {"b": "one", "negate": 1, "base": "addend", "emit": 1}
     for symbol, c, a in ((op, left, right), (FLIPPED[op], right, left)):
         slot = context.slot(_Product(-1, a, None, False), c)
         if slot is not None:

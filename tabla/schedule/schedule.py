@@ -109,8 +109,8 @@ class Schedule:
         """The schedule for people and golden tests."""
         lines = [
             f"schedule {self.graph.name}: {self.template.pes} PEs, {self.format}, {self.stream_words} words a beat",
-            f"cycles {self.cycles} (period {self.period}, {self.beats} beats, ring of {self.ring_slots})  "
-            f"latency {self.latency}  bound {self.bound} ({self._binding()})",
+            f"cycles {self.cycles} (period {self.period}, {self.beats} beats, ring of {self.ring_slots})",
+            f"latency {self.latency}, bound {self.bound} by {self._binding()}",
         ]
         for unit, strands in self.units.items():
             lines.append(f"{unit}:")
