@@ -192,8 +192,13 @@ class Expressions:
         self.keeper.current = previous
         return value
 
-    def template_values(self, node: syntax.Reference, record: Record | None, owner: Record) -> list[Value]:
-        """The values given for the template arguments of a class or multiclass, each cast to its type."""
+    def template_values(
+        self, node: syntax.Reference, record: Record | None, owner: Record, *, cast: bool = True
+    ) -> list[Value]:
+        """The values given for the template arguments of a class or multiclass, each cast to its type.
+
+        The reference tool forgets the `cast` for the parents of a multiclass.
+        """
         names = owner.template_arguments
         given: dict[int, Value] = {}
         for position, argument in enumerate(node.arguments or ()):
@@ -211,15 +216,15 @@ class Expressions:
             given[index] = self.evaluate(argument.value, record, owner.fields[names[index]].type)
         for index, value in given.items():
             field = owner.fields[names[index]]
-            if isinstance(value, TypedValue):
-                cast = value.cast(field.type, self.pool)
-                if cast is None:
+            if cast and isinstance(value, TypedValue):
+                fitting = value.cast(field.type, self.pool)
+                if fitting is None:
                     raise self.fault(
                         f"value specified for template argument '{field.name}' (#{index}) is of type {value.type}; "
                         f"expected type {field.type}: {value.text()}",
                         node.at,
                     )
-                given[index] = cast
+                given[index] = fitting
         return self._without_gaps(given, owner, node.at)
 
     def _named_index(self, name: str, names: list[str], at: int) -> int:

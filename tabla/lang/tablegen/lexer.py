@@ -56,16 +56,16 @@ def t_block_comment(token: Any) -> None:
 
 def t_CODE_TEXT(token: Any) -> Any:
     r"\[\{"
+    text, start = token.lexer.lexdata, token.lexpos
+    position = text.find("}", start + 2)
     # The reference tool looks at the text two characters at a time after a brace, so "}}]" does not end a fragment.
-    match = _CODE_END.match(token.lexer.lexdata, token.lexpos + 2)
-    if match is None:
-        raise LexicalFault("unterminated code fragment", token.lexpos, hint="close it with }]")
-    token.value = token.lexer.lexdata[token.lexpos + 2 : match.end() - 2]
-    token.lexer.lexpos = match.end()
+    while 0 <= position and not text.startswith("]", position + 1):
+        position = text.find("}", position + 2)
+    if position < 0:
+        raise LexicalFault("unterminated code fragment", start, hint="close it with }]")
+    token.value = text[start + 2 : position]
+    token.lexer.lexpos = position + 2
     return token
-
-
-_CODE_END = re.compile(r"(?:[^}]+|\}[^\]])*\}\]")
 
 
 def t_TEXT(token: Any) -> Any:

@@ -202,7 +202,7 @@ class Statements:
         self._template_arguments(node.arguments, record, None)
         for parent in node.parents:
             base = self._multiclass_named(parent)
-            arguments = self.expressions.template_values(parent, record, base.record)
+            arguments = self.expressions.template_values(parent, record, base.record, cast=False)
             own_name = self.pool.unique(Variable, multiclass.qualified("NAME"), STRING)
             bindings = self._bindings(base, arguments, own_name, parent.at)
             self.expansion.expand(base.entries, bindings, multiclass.entries, final=False)

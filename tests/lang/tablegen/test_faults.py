@@ -151,3 +151,8 @@ def test_runs_share_nothing() -> None:
     second = tablegen.loads("class A<int n> { int v = n; }\ndef Y { A a = A<2>; }")
     assert [one.name for one in first] == ["anonymous_0", "X"]
     assert [one.name for one in second] == ["anonymous_0", "Y"] and second["Y"]["a"]["v"] == 2
+
+
+def test_an_unterminated_fragment_is_found_in_linear_time() -> None:
+    # A pattern with nested repetition took minutes for this.
+    assert "unterminated" in fault_of("def X { list<int> l = [{ " + "1, 2 } " * 5000).message

@@ -4,6 +4,7 @@ The generator knows the types of what it names, so most programs are accepted; n
 both tools must refuse at the same line.
 """
 
+import os
 from pathlib import Path
 from random import Random
 
@@ -292,9 +293,18 @@ class Generator:
     def inner(self, names: dict[str, str], depth: int) -> str:
         """A statement inside a loop or a multiclass."""
         suffix = "".join(f"#{name}" for name, type in names.items() if type == "int" and name.startswith("i"))
-        match self.random.randrange(6 if depth > 0 else 3):
+        match self.random.randrange(9 if depth > 0 else 3):
             case 3:
-                return f"if {self.value('bit', names, 1)} then {{\n{self.inner(names, depth - 1)}\n}}"
+                text = f"if {self.value('bit', names, 1)} then {{\n{self.inner(names, depth - 1)}\n}}"
+                return text + (f" else {{\n{self.inner(names, depth - 1)}\n}}" if self.chance(50) else "")
+            case 6:
+                type, name = self.choice(("int", "string", "list<int>")), self.fresh("v")
+                inner = self.inner({**names, name: type}, depth - 1)
+                return f"defvar {name} = {self.value(type, names, 1)};\n{inner}"
+            case 7:
+                return f"assert !ne({self.value('int', names, 1)}, 77), {self.value('string', names, 0)};"
+            case 8 if self.class_fields:
+                return self.let(names, f"{self.fresh('l')}{suffix}")
             case 4:
                 name = self.fresh("i")
                 inner = self.inner({**names, name: "int"}, depth - 1)
@@ -308,6 +318,10 @@ class Generator:
         text, parameters = self.parameters()
         names = {name: type for name, type, _ in parameters}
         name = self.fresh("M")
+        if self.multiclasses and self.chance(30):
+            base = self.choice(self.multiclasses)
+            arguments = self.arguments(self.multiclasses[base], names, 1)
+            text += f" : {base}" + (f"<{arguments}>" if arguments else "")
         statements = [self.inner(names, 2) for _ in range(self.random.randrange(1, 4))]
         self.multiclasses[name] = parameters
         return f"multiclass {name}{text} {{\n" + "\n".join(statements) + "\n}"
@@ -317,19 +331,31 @@ class Generator:
         arguments = self.arguments(self.multiclasses[multiclass], names, 1)
         return f"defm {name} : {multiclass}" + (f"<{arguments}>;" if arguments else ";")
 
-    def let(self) -> str:
+    def let(self, names: dict[str, str], name: str) -> str:
         fields = [(class_, *one) for class_, fields in self.class_fields.items() for one in fields.items()]
         if not fields:
+            return self.def_(names, name)
+        class_, field, type = self.choice(fields)
+        arguments = self.arguments(self.classes[class_], names, 1)
+        place = f"{field}<{self.choice(('0', '3-2'))}>" if type == "bits<4>" and self.chance(40) else field
+        value = self.value("bit" if place.endswith("<0>") else type, names, 1)
+        return f"let {place} = {value} in {{\ndef {name} : {class_}<{arguments}>;\n}}"
+
+    def defset(self) -> str:
+        if not self.classes:
             return self.def_(dict(self.defs))
-        class_, name, type = self.choice(fields)
-        arguments = self.arguments(self.classes[class_], dict(self.defs), 1)
-        value = self.value(type, dict(self.defs), 1)
-        return f"let {name} = {value} in {{\ndef {self.fresh('l')} : {class_}<{arguments}>;\n}}"
+        class_, name = self.choice(self.classes), self.fresh("s")
+        members = [
+            f"def {self.fresh('e')} : {class_}<{self.arguments(self.classes[class_], dict(self.defs), 1)}>;"
+            for _ in range(self.random.randrange(3))
+        ]
+        total = f"def {self.fresh('d')} {{ int n = !size({name}); list<{class_}> l = {name}; }}"
+        return f"defset list<{class_}> {name} = {{\n" + "\n".join(members) + f"\n}}\n{total}"
 
     def program(self) -> str:
         statements = ["def op;"]
         for _ in range(self.random.randrange(2, 12)):
-            match self.random.randrange(9):
+            match self.random.randrange(11):
                 case 0 | 1 | 2:
                     statements.append(self.class_())
                 case 3 | 4:
@@ -339,13 +365,25 @@ class Generator:
                 case 6 if self.multiclasses:
                     statements.append(self.defm(dict(self.defs), self.fresh("x")))
                 case 7:
-                    statements.append(self.let())
+                    statements.append(self.let(dict(self.defs), self.fresh("l")))
+                case 8:
+                    statements.append(self.defset())
                 case _:
                     statements.append(self.inner({}, 2))
         return "\n".join(statements) + "\n"
 
 
-@settings(max_examples=300, deadline=None, suppress_health_check=list(HealthCheck))
+# The suite runs the same programs every time; TABLEGEN_PROGRAMS=5000 looks for new ones.
+PROGRAMS = os.environ.get("TABLEGEN_PROGRAMS")
+
+
+@settings(
+    max_examples=int(PROGRAMS or 300),
+    derandomize=PROGRAMS is None,
+    database=None,
+    deadline=None,
+    suppress_health_check=list(HealthCheck),
+)
 @given(random=st.randoms(use_true_random=False))
 def test_random_programs(random: Random, ours, reference, tmp_path_factory) -> None:
     path: Path = tmp_path_factory.getbasetemp() / "random.td"
