@@ -27,9 +27,13 @@ def _tables() -> Any:
     import tabla.lang.tabla.grammar as rules
 
     tables = ply_yacc.yacc(module=rules, write_tables=False, debug=False, errorlog=ply_yacc.NullLogger())
-    # At the very start PLY drops what does not fit without asking. All that can be done there is to begin the
-    # empty list of items, so let it do that before it looks at the first token.
-    (tables.defaulted_states[0],) = set(tables.action[0].values())
+    # Where a state can only reduce by one rule, reduce without a look at the next token, whatever it is: a statement
+    # is then finished at its semicolon, and recovery (which drops tokens at the very start) never meets half of one.
+    # Not by an empty rule, though, but for the very start: recovery would take off again what it puts on, forever.
+    for state, actions in tables.action.items():
+        rule = min(actions.values())
+        if rule < 0 and rule == max(actions.values()) and (tables.productions[-rule].len or state == 0):
+            tables.defaulted_states[state] = rule
     return tables
 
 
