@@ -30,7 +30,8 @@ class WordMemory(wiring.Component):
 
     def __init__(self, *, width: int, depth: int, init: Sequence[int] = ()) -> None:
         self.width = width
-        self.depth = depth
+        # Every address has a word: one past the depth, as dumps of memories of unequal depth give it, is harmless.
+        self.depth = 1 << bits_for(depth)
         self.init = tuple(init)
         super().__init__(
             {

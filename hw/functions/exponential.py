@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from amaranth.hdl import Const, Module, Mux, Signal, signed
+from amaranth.hdl import Cat, Const, Module, Mux, Signal, signed
 
 from tabla.hw.functions.interpolation import Interpolation
 from tabla.hw.functions.pipeline import REGISTER, FunctionPipeline
@@ -59,7 +59,7 @@ class Exponential(FunctionPipeline):
         m.d.sync += rounded.eq(interpolation.value + half)
         shift = delayed(m, shift, 1, name="shift_rounded")
         # Two ranks of the shifter: by multiples of four, then by the rest.
-        coarse = delayed(m, rounded >> (shift & ~3), 1, name="coarse")
+        coarse = delayed(m, rounded >> Cat(Const(0, 2), shift[2:]), 1, name="coarse")
         fine_shift = delayed(m, shift[:2], 1, name="fine_shift")
         fine = delayed(m, coarse >> fine_shift, 1, name="fine")
 

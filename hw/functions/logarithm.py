@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from amaranth.hdl import Array, Const, Module, Signal, signed
+from amaranth.hdl import Array, Cat, Const, Module, Signal, signed
 
 from tabla.hw.functions.interpolation import Interpolation, signed_bits
 from tabla.hw.functions.pipeline import REGISTER, FunctionPipeline
@@ -38,7 +38,7 @@ class Logarithm(FunctionPipeline):
                 m.d.sync += distance.eq(width - 2 - place)
         moved = delayed(m, word[: width - 1], 1, name="moved")
         coarse = Signal(width - 1, reset_less=True)
-        m.d.sync += coarse.eq(moved << (distance & ~3))
+        m.d.sync += coarse.eq(moved << Cat(Const(0, 2), distance[2:]))
         fine_distance = delayed(m, distance, 1, name="fine_distance")
         fine = Signal(width - 1, reset_less=True)
         m.d.sync += fine.eq(coarse << fine_distance[:2])

@@ -1,0 +1,87 @@
+"""Memories, tree, counters, output buffer: each against the plainest model."""
+
+import random
+
+import pytest
+from bench import played
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tabla.hw.counters import EventCounter
+from tabla.hw.memory import WordMemory
+from tabla.hw.multiplier import Multiplier
+from tabla.hw.output import OutputBuffer
+from tabla.hw.tree import Tree, levels
+from tabla.templates.template import timing
+
+
+@pytest.mark.parametrize(("width", "depth"), [(8, 1), (16, 2), (18, 37), (5, 64)])
+def test_memory_shows_what_was_written(width: int, depth: int) -> None:
+    chance = random.Random(depth)
+    init = [chance.randrange(1 << width) for _ in range(depth // 2)]
+    words = init + [0] * (depth - len(init))
+    inputs, wanted = [], []
+    for _ in range(400):
+        read, write = chance.randrange(depth), chance.randrange(depth)
+        enable = int(chance.random() < 0.6 and read != write)
+        data = chance.randrange(1 << width)
+        inputs.append(
+            {"read_address": read, "write_address": write, "write_enable": enable, "write_data": data}
+        )
+        wanted.append(words[read])
+        if enable:
+            words[write] = data
+    seen = played(WordMemory(width=width, depth=depth, init=init), inputs, more=WordMemory.LATENCY)
+    assert [cycle["read_data"] for cycle in seen[WordMemory.LATENCY :]] == wanted
+
+
+@pytest.mark.parametrize("leaves", [1, 2, 3, 4, 6, 16])
+def test_tree_adds_words_and_complements(leaves: int) -> None:
+    chance = random.Random(leaves)
+    width, cycles = 24, 200
+    traffic = [
+        ([chance.randrange(-(1 << 19), 1 << 19) for _ in range(leaves)], chance.randint(0, 1)) for _ in range(cycles)
+    ]
+    inputs = [
+        {f"words.{k}": ~word if inverted else word for k, word in enumerate(words)} | {"inverted": inverted}
+        for words, inverted in traffic
+    ]
+    late = levels(leaves)
+    seen = played(Tree(leaves=leaves, width=width), inputs, more=late)
+    for cycle, (words, inverted) in enumerate(traffic):
+        shown = seen[cycle + late]["sum"]
+        assert (~shown if inverted else shown) == sum(words)
+    assert late * timing().tree_level == (leaves - 1).bit_length()
+
+
+def test_multiplier_is_a_product_two_cycles_later() -> None:
+    pairs = [(a, b) for a in (-128, -1, 0, 1, 77, 127) for b in (-512, -3, 0, 2, 511)]
+    seen = played(Multiplier(left=8, right=10), [{"a": a, "b": b} for a, b in pairs], more=2)
+    assert [cycle["product"] for cycle in seen[Multiplier.LATENCY :]] == [a * b for a, b in pairs]
+
+
+@given(st.lists(st.integers(0, 3), min_size=1, max_size=40))
+@settings(max_examples=20, deadline=None)
+def test_counters_stop_at_the_top(events: list[int]) -> None:
+    seen = played(EventCounter(sources=2, width=4), [{"events": e} for e in events] + [{"events": 0}], more=3)
+    assert seen[-1]["count"] == min(15, sum(e.bit_count() for e in events))
+
+
+@given(st.integers(1, 9), st.lists(st.tuples(st.booleans(), st.booleans()), max_size=60))
+@settings(max_examples=40, deadline=None)
+def test_output_buffer_keeps_order_and_its_latency(depth: int, traffic: list[tuple[bool, bool]]) -> None:
+    # The credit rule: never more than `depth` words inside.
+    put, taken, inputs, offered = 0, 0, [], []
+    shown_from: list[int] = []
+    last_taken = -1
+    for cycle, (wants, ready) in enumerate(traffic):
+        puts = wants and put - taken < depth
+        head = taken < put and cycle >= max(shown_from[taken], last_taken + 1)
+        offered.append(taken + 1 if head else None)
+        inputs.append({"put": int(puts), "word": put + 1, "out_ready": int(ready)})
+        if head and ready:
+            taken, last_taken = taken + 1, cycle
+        if puts:
+            put += 1
+            shown_from.append(cycle + OutputBuffer.LATENCY)
+    seen = played(OutputBuffer(width=8, depth=depth), inputs)
+    assert [cycle["out_data"] if cycle["out_valid"] else None for cycle in seen] == offered
