@@ -1,0 +1,83 @@
+"""The examples: each trains by the command in its head, in the format that it states, and ends beside float64."""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import tabla
+from tabla.cli import main
+from tabla.examples.catalogue import EXAMPLES, Example, ratings
+
+pytest.importorskip("sklearn", reason="the data sets come with scikit-learn")
+
+# Accuracy to reach, or the share of the first loss to fall below.
+GOALS = {"linear": 0.5, "logistic": 0.98, "svm": 0.975, "recommender": 0.05, "backprop": 0.99, "backprop2": 0.96}
+
+
+def command_of(example: Example) -> list[str]:
+    found = re.search(r"^// Run: +tabla (.*)$", example.program.read_text(encoding="utf-8"), re.MULTILINE)
+    assert found
+    return shlex.split(found[1])
+
+
+def test_every_program_is_in_the_catalogue() -> None:
+    folder = Path(__file__).resolve().parent.parent.parent / "examples"
+    assert {p.stem for p in folder.glob("*.t")} == set(EXAMPLES) == set(GOALS)
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_states_its_data_and_its_format(name: str) -> None:
+    example = EXAMPLES[name]
+    text, command = example.program.read_text(encoding="utf-8"), command_of(example)
+    assert command[:2] == ["train", f"{name}.t"]
+    assert command[command.index("--data") + 1] == example.data
+    assert f"// Data:   {example.data}" in text
+    stated = re.search(r"^// Format: (q\d+\.\d+)", text, re.MULTILINE)
+    used = command[command.index("--format") + 1] if "--format" in command else "q6.10"
+    assert stated and stated[1] == used
+    assert len([line for line in text.splitlines() if line.split("//")[0].strip()]) <= 20
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_trains_beside_float64(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert main(["examples", name]) == 0
+    capsys.readouterr()
+    assert main([*command_of(EXAMPLES[name]), "--engine", "model", "--json", "-"]) == 0
+    record = json.loads(capsys.readouterr().out)
+    ours, theirs = record["accelerator"][-1], record["float64"][-1]
+    if record["metric"] == "accuracy":
+        assert abs(ours["metric"] - theirs["metric"]) <= 0.01
+        assert ours["metric"] >= GOALS[name]
+    else:
+        assert abs(ours["loss"] - theirs["loss"]) <= 0.02 * theirs["loss"]
+        assert ours["loss"] <= GOALS[name] * record["accelerator"][0]["loss"]
+    assert record["cycles"]["predicted"] == record["cycles"]["simulated"]
+    assert record["latency"]["predicted"] == record["latency"]["simulated"]
+    assert record["overflows"] == record["domain_errors"] == 0
+
+
+@pytest.mark.parametrize("pes", [1, 4, 16, 64])
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_every_word_at_every_size(name: str, pes: int) -> None:
+    """`simulate` holds every word against the evaluation; a difference raises."""
+    build = tabla.compile(EXAMPLES[name].program, pes=pes, format="q6.12")
+    arrays = EXAMPLES[name].arrays()
+    done = build.simulate(arrays, engine="model", samples=12, seed=3)
+    assert done.cycles_predicted == done.cycles_simulated == build.report().cycles >= build.report().bound
+    assert done.latency_predicted == done.latency_simulated
+
+
+def test_ratings_are_the_same_every_time() -> None:
+    first, second = ratings(), ratings()
+    assert all(np.array_equal(first[name], second[name]) for name in first)
+    assert first["r"].mean() == pytest.approx(0.6, abs=0.02)
+    assert not first["y"][first["r"] == 0].any()

@@ -1,0 +1,228 @@
+"""``tabla eval``, ``sim`` and ``train``: arrays in, arrays and figures out."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import tabla
+from tabla.cli import main
+from tabla.training.arrays import write_npz
+
+LOGISTIC = """m = 4;
+mu = 0.5;
+model_input x[m]; model_output y; model w[m]; gradient g[m] -> w; iterator i[0:m];
+h = sigmoid(sum[i](w[i] * x[i]));
+e = h - y;
+g[i] = e * x[i];
+"""
+INFERENCE = """m = 4;
+model_input x[m]; model_output y; model w[m]; iterator i[0:m];
+h = sigmoid(sum[i](w[i] * x[i]));
+"""
+SAMPLES = 24
+Run = Callable[..., str]
+
+
+@pytest.fixture
+def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
+    """Run a command that must end well in a folder with programs and data; returns its standard output."""
+    monkeypatch.chdir(tmp_path)
+    Path("model.t").write_text(LOGISTIC)
+    Path("infer.t").write_text(INFERENCE)
+    chance = np.random.default_rng(5)
+    x = np.round(chance.uniform(-1, 1, (SAMPLES, 4)), 3)
+    y = (x @ [1, -2, 3, 0] > 0).astype(float)
+    np.savez("data.npz", x=x, y=y)
+    np.savez("w.npz", w=np.array([0.5, -0.5, 1, 0]))
+    np.savez("in.npz", x=x, y=y, w=np.array([0.5, -0.5, 1, 0]))
+    np.savez("one.npz", x=x[0], y=y[0], w=np.zeros(4))
+    rows = [",".join(map(repr, [*map(float, a), float(b)])) for a, b in zip(x, y, strict=True)]
+    Path("data.csv").write_text("\n".join(["x[0],x[1],x[2],x[3],y", *rows]) + "\n")
+
+    def call(*words: str, status: int = 0) -> str:
+        ended = main(words)
+        said = capsys.readouterr()
+        assert ended == status, said.err
+        return said.err if status else said.out
+
+    return call
+
+
+def loaded(path: str) -> dict[str, np.ndarray]:
+    with np.load(path) as archive:
+        return dict(archive)
+
+
+def test_eval_and_sim_give_the_same_words(run: Run) -> None:
+    options = ("--inputs", "in.npz", "--result", "h,e", "--result", "g", "-q")
+    assert run("eval", "model.t", *options, "-o", "eval.npz") == ""
+    said = run("sim", "model.t", *options, "-o", "sim.npz", "--engine", "model")
+    assert said.startswith("24 samples on engine model; every word as in the fixed-point evaluation")
+    first, second = loaded("eval.npz"), loaded("sim.npz")
+    assert {name: array.shape for name, array in first.items()} == {"w": (4,), "h": (), "e": (), "g": (4,)}
+    assert all(np.array_equal(first[name], second[name]) for name in first)
+    assert all(np.array_equal(array * 1024, np.round(array * 1024)) for array in first.values())
+    run("eval", "model.t", *options, "-o", "float.npz", "--float")
+    real = loaded("float.npz")
+    assert not np.array_equal(real["w"], first["w"])
+    assert np.allclose(real["w"], first["w"], atol=0.02)
+
+
+def test_float_takes_the_steps_of_the_text(run: Run) -> None:
+    run("eval", "model.t", "--inputs", "in.npz", "-o", "o.npz", "--float", "--result", "h")
+    data, w = loaded("in.npz"), np.array([0.5, -0.5, 1, 0])
+    for x, y in zip(data["x"], data["y"], strict=True):
+        h = 1 / (1 + np.exp(-w @ x))
+        w = w - 0.5 * (h - y) * x
+    found = loaded("o.npz")
+    assert np.allclose(found["w"], w, rtol=1e-12)
+    assert np.isclose(found["h"], h, rtol=1e-12)
+
+
+def test_one_sample_without_a_leading_axis(run: Run) -> None:
+    assert "cycles per sample" in run("sim", "model.t", "--inputs", "one.npz", "--engine", "model", "-o", "o.npz")
+    assert loaded("o.npz")["w"].shape == (4,)
+
+
+def test_the_first_samples_only(run: Run) -> None:
+    run("eval", "model.t", "--inputs", "in.npz", "--samples", "7", "-o", "some.npz")
+    data = loaded("in.npz")
+    np.savez("seven.npz", x=data["x"][:7], y=data["y"][:7], w=data["w"])
+    run("eval", "model.t", "--inputs", "seven.npz", "-o", "seven_out.npz")
+    assert np.array_equal(loaded("some.npz")["w"], loaded("seven_out.npz")["w"])
+
+
+def test_inference_gives_every_sample(run: Run) -> None:
+    # The label of an inference program is never read, so it need not be there.
+    data = loaded("in.npz")
+    np.savez("x.npz", x=data["x"], w=data["w"])
+    for command in (("eval",), ("sim", "--engine", "model")):
+        run(*command, "infer.t", "--inputs", "x.npz", "-o", "o.npz", "-q")
+        found = loaded("o.npz")
+        assert found["h"].shape == (SAMPLES,)
+        assert np.allclose(found["h"], 1 / (1 + np.exp(-data["x"] @ data["w"])), atol=0.01)
+    np.savez("x.npz", x=data["x"][0], w=data["w"])
+    run("eval", "infer.t", "--inputs", "x.npz", "-o", "o.npz", "-q")
+    assert loaded("o.npz")["h"].shape == ()
+
+
+def test_a_value_that_the_format_cannot_hold(run: Run) -> None:
+    np.savez("big.npz", x=np.full((3, 4), 40.0), y=np.zeros(3), w=np.zeros(4))
+    said = run("eval", "model.t", "--inputs", "big.npz", "-o", "o.npz", status=1)
+    assert said.startswith("error: 'x' holds 40, outside the range of q6.10")
+    assert not Path("o.npz").exists()
+    run("eval", "model.t", "--inputs", "big.npz", "-o", "o.npz", "--format", "q8.8")
+
+
+def test_train(run: Run) -> None:
+    said = run("train", "model.t", "--data", "data.npz", "--engine", "model", "-o", "w1.npz", "--json", "train.json")
+    assert "cycles per sample" in said
+    assert " IS NOT " not in said
+    record = json.loads(Path("train.json").read_text())
+    assert record["schema"] == "tabla-train-1"
+    assert (record["predict"], record["label"], record["loss"], record["metric"]) == ("h", "y", "mse", "accuracy")
+    assert len(record["accelerator"]) == len(record["float64"]) == 11
+    assert record["accelerator"][0] == record["float64"][0] == {"loss": 0.25, "metric": loaded("data.npz")["y"].mean()}
+    assert record["accelerator"][-1]["loss"] < 0.1
+    assert record["cycles"]["predicted"] == record["cycles"]["simulated"] > 0
+    assert record["latency"]["predicted"] == record["latency"]["simulated"] > record["cycles"]["predicted"]
+    assert record["updates"] == 10 * SAMPLES * 4
+
+
+def test_training_is_evaluation_epoch_after_epoch(run: Run) -> None:
+    run("train", "model.t", "--data", "data.npz", "--engine", "model", "--epochs", "2", "-o", "w2.npz", "--weights", "w.npz")
+    data = loaded("data.npz")
+    twice = {"x": np.concatenate([data["x"]] * 2), "y": np.concatenate([data["y"]] * 2)}
+    np.savez("twice.npz", **twice, **loaded("w.npz"))
+    run("eval", "model.t", "--inputs", "twice.npz", "-o", "e2.npz")
+    assert np.array_equal(loaded("w2.npz")["w"], loaded("e2.npz")["w"])
+
+
+def test_csv_trains_as_npz_does(run: Run) -> None:
+    for name in ("data.npz", "data.csv"):
+        run("train", "model.t", "--data", name, "--engine", "model", "-o", f"{name}.w.npz", "-q")
+    assert np.array_equal(loaded("data.npz.w.npz")["w"], loaded("data.csv.w.npz")["w"])
+
+
+def test_weights_of_one_run_start_the_next(run: Run) -> None:
+    run("train", "model.t", "--data", "data.npz", "--engine", "model", "--epochs", "3", "-o", "three.npz")
+    run("train", "model.t", "--data", "data.npz", "--engine", "model", "--epochs", "1", "-o", "one_more.npz")
+    for epochs, start, end in (("2", "one_more.npz", "end.npz"),):
+        words = ("--epochs", epochs, "--weights", start, "-o", end)
+        run("train", "model.t", "--data", "data.npz", "--engine", "model", *words)
+    assert np.array_equal(loaded("three.npz")["w"], loaded("end.npz")["w"])
+
+
+def test_strict(run: Run) -> None:
+    words = ("train", "model.t", "--data", "data.npz", "--engine", "model", "--epochs", "1")
+    run(*words, "--format", "q8.8")
+    said = run(*words, "--format", "q8.8", "--strict", status=1)
+    assert said.startswith("error: --strict: the counters are not all zero")
+    run(*words, "--format", "q8.24", "--strict")
+
+
+def test_overflows_are_counted_and_named(run: Run) -> None:
+    Path("wide.t").write_text(LOGISTIC.replace("h = sigmoid(", "s = 30 * x[0] + 30; h = sigmoid("))
+    words = ("train", "wide.t", "--data", "data.npz", "--engine", "model", "--epochs", "1", "--predict", "h")
+    record = json.loads(run(*words, "--json", "-", "--result", "s"))
+    expected = int((30 * loaded("data.npz")["x"][:, 0] + 30 >= 32).sum())
+    assert 0 < expected < SAMPLES
+    assert record["overflows"] == expected
+    assert f"(s: {expected})" in run(*words, "--result", "s")
+
+
+def test_domain_errors_are_counted(run: Run) -> None:
+    Path("root.t").write_text(LOGISTIC.replace("h = sigmoid(", "s = sqrt(x[0]); h = s + sigmoid("))
+    record = json.loads(
+        run("train", "root.t", "--data", "data.npz", "--engine", "model", "--epochs", "1", "--json", "-")
+    )
+    assert record["domain_errors"] == int((loaded("data.npz")["x"][:, 0] < 0).sum()) > 0
+
+
+def test_predict_and_metric(run: Run) -> None:
+    words = ("train", "model.t", "--data", "data.npz", "--engine", "model", "--epochs", "1", "--json", "-")
+    record = json.loads(run(*words, "--predict", "e", "--metric", "mae"))
+    assert (record["predict"], record["metric"]) == ("e", "mae")
+    # At first h = 0.5 for every sample, so e is 0.5 or -0.5, and |e - y| is half for ones, half for zeros.
+    assert record["accelerator"][0]["metric"] == pytest.approx(np.mean(np.abs(0.5 - 2 * loaded("data.npz")["y"])))
+
+
+def test_inference_is_measured_in_one_pass(run: Run) -> None:
+    said = run("train", "infer.t", "--data", "data.npz", "--weights", "w.npz", "--engine", "model", "--json", "i.json")
+    assert "accuracy" in said
+    record = json.loads(Path("i.json").read_text())
+    data, w = loaded("data.npz"), loaded("w.npz")["w"]
+    assert record["epochs"] == 0
+    assert record["float64"][0]["metric"] == np.mean((data["x"] @ w >= 0) == data["y"])
+    assert record["cycles"]["predicted"] == record["cycles"]["simulated"]
+    assert "learns nothing" in run("train", "infer.t", "--data", "data.npz", status=1)
+
+
+def test_python_mirrors_the_commands(run: Run) -> None:
+    build = tabla.compile("model.t", pes=4, results=("h",))
+    inputs = loaded("in.npz")
+    by_words = build.evaluate(inputs)
+    simulated = build.simulate(inputs, engine="model")
+    assert all(np.array_equal(by_words[name], simulated.arrays[name]) for name in ("w", "h"))
+    assert simulated.cycles_predicted == simulated.cycles_simulated == build.report().cycles
+    assert build.report().pes == 4
+    training = build.train("data.npz", epochs=2, engine="model")
+    assert training.epochs == 2
+    assert training.agrees
+    with pytest.raises(tabla.TablaError, match="no such file|No such file"):
+        tabla.compile("nothing.t")
+    with pytest.raises(TypeError):
+        tabla.compile("model.t", pess=4)
+
+
+def test_arrays_named_like_parameters(run: Run) -> None:
+    Path("names.t").write_text("model_input file; args = file * 2;\n")
+    with Path("names.npz").open("wb") as file:
+        write_npz(file, {"file": np.arange(3.0)})
+    run("eval", "names.t", "--inputs", "names.npz", "-o", "o.npz")
+    assert loaded("o.npz")["args"].tolist() == [0, 2, 4]
