@@ -1,0 +1,53 @@
+"""The $-preprocessor: compile-time variables in front of any notation whose regions are braces.
+
+``preprocess`` gives the text that a front end reads; the faults that the front end then finds are shown in the
+file by ``Preprocessed.pointing_back``::
+
+    expanded = preprocess(source, {"n": "64"})
+    with expanded.pointing_back():
+        program = parse(expanded.source)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+
+from tabla.lang.preprocess.comments import TABLA, TENSOR_COMPREHENSIONS, TENSOR_LANGUAGE, Comments, comments_of
+from tabla.lang.preprocess.expand import Expansion, from_command_line
+from tabla.lang.preprocess.positions import Preprocessed
+from tabla.lang.preprocess.values import Definition, Kind, Value
+from tabla.source import Source
+
+__all__ = [
+    "TABLA",
+    "TENSOR_COMPREHENSIONS",
+    "TENSOR_LANGUAGE",
+    "Comments",
+    "Definition",
+    "Kind",
+    "Preprocessed",
+    "Value",
+    "comments_of",
+    "preprocess",
+]
+
+
+def preprocess(
+    source: Source,
+    defines: Mapping[str, str] = MappingProxyType({}),
+    comments: Comments | None = None,
+) -> Preprocessed:
+    """Replace every ``$name`` of `source` by what it stands for.
+
+    `defines` are those of the command line, ``{"n": "64"}`` for ``-D n=64``; whether a name that the text does
+    not use (`Preprocessed.used`) is a fault is for the caller to say. `comments` are those of the notation, by
+    default those that the name of the source tells. Raises one `TablaError`, the first in the order of the text,
+    with the others of the same run in its `more`. A text without ``$`` is handed back as it is.
+    """
+    comments = comments if comments is not None else comments_of(source.name)
+    given = from_command_line(defines, comments)
+    if "$" not in source.text:
+        definitions = tuple(value for value in given.values() if isinstance(value, Definition))
+        return Preprocessed(source=source, original=source, definitions=definitions)
+    return Expansion(source, comments, given).run()

@@ -1,0 +1,116 @@
+"""Which compile-time variables are defined where."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from tabla.lang.preprocess.scanner import written
+from tabla.lang.preprocess.values import Definition
+from tabla.lang.tabla.faults import did_you_mean
+from tabla.source import Label, Span, TablaError
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Poisoned:
+    """A name whose definition is at fault: a use of it is not, the definition has been reported."""
+
+    name: str
+    span: Span
+
+
+class AlreadyReported(Exception):
+    """A use of a name whose definition is at fault."""
+
+
+class Scopes:
+    """The regions that are open, the global one first, each with its definitions."""
+
+    def __init__(self, given: Mapping[str, Definition | TablaError]) -> None:
+        self._given = dict(given)
+        self._open: list[dict[str, Definition | Poisoned]] = [{}]
+        self._closed: dict[str, Span] = {}
+        # Names of the command line that the text uses or offers a default for.
+        self.used: set[str] = set()
+
+    def enter(self) -> None:
+        """A region opens."""
+        self._open.append({})
+
+    def leave(self) -> None:
+        """A region closes; its names are gone. Closing what is not open is left to the notation behind."""
+        if len(self._open) > 1:
+            self._closed |= {name: definition.span for name, definition in self._open.pop().items()}
+
+    def define(self, definition: Definition) -> None:
+        """Add to the innermost region; a name that is visible already is a fault at both places."""
+        if (earlier := self._seen(definition.name)) is not None:
+            same = definition.name in self._open[-1]
+            raise TablaError(
+                f"'${definition.name}' is defined twice" if same else f"'${definition.name}' hides an outer definition",
+                Label(definition.span, "again here"),
+                Label(earlier.span, "first here"),
+                hint="choose another name: it is defined once in a region and the regions inside it",
+            )
+        if definition.name in self._given:
+            self.used.add(definition.name)
+            given = self._given[definition.name]
+            places = (Label(given.span, "first here"),) if isinstance(given, Definition) else given.labels[:1]
+            raise TablaError(
+                f"'${definition.name}' is defined on the command line and in the text",
+                Label(definition.span, "again here"),
+                *places,
+                hint=f"write '${definition.name} ?= ...' for a value that the command line may replace",
+            )
+        self._open[-1][definition.name] = definition
+
+    def poison(self, name: Span) -> None:
+        """Note a definition at fault, unless the name has another meaning already."""
+        text = written(name)[1:]
+        if text not in self._given and self._seen(text) is None:
+            self._open[-1][text] = Poisoned(name=text, span=name)
+
+    def offered(self, name: str) -> bool:
+        """Whether the command line has a value in place of a default; then the name counts as used."""
+        if name not in self._given or self._seen(name) is not None:
+            return False
+        self.used.add(name)
+        given = self._given[name]
+        if isinstance(given, TablaError):
+            raise given
+        return True
+
+    def find(self, use: Span) -> Definition:
+        """The definition that a use means; there is none, a fault; its definition is at fault, `AlreadyReported`."""
+        name = written(use)[1:]
+        found = self._seen(name)
+        if isinstance(found, Poisoned):
+            raise AlreadyReported
+        if found is not None:
+            return found
+        if name in self._given:
+            self.used.add(name)
+            given = self._given[name]
+            if isinstance(given, TablaError):
+                raise given
+            return given
+        if name in self._closed:
+            raise TablaError(
+                f"'${name}' is not defined here",
+                Label(use),
+                Label(self._closed[name], "defined in a region that has closed"),
+                hint="define it before that region opens to use it in both places",
+            )
+        near = did_you_mean(f"${name}", [f"${known}" for known in self.visible()])
+        raise TablaError(
+            f"'${name}' is used but not defined before",
+            Label(use),
+            hint=near or f"define it before this place, '${name} = ...', or with -D {name}=...",
+        )
+
+    def visible(self) -> frozenset[str]:
+        """Every name that may be used now."""
+        return frozenset(self._given).union(*self._open)
+
+    def _seen(self, name: str) -> Definition | Poisoned | None:
+        return next((region[name] for region in self._open if name in region), None)
