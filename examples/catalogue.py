@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
 
 import numpy as np
@@ -39,7 +40,7 @@ class Example:
 def _bundled(loader: str) -> tuple[Reals, Reals]:
     """Measurements and targets of a set of scikit-learn, shuffled."""
     try:
-        from sklearn import datasets
+        datasets = import_module("sklearn.datasets")
     except ImportError:
         raise TablaError(
             "the real data sets come with scikit-learn, which is not installed", hint="pip install 'tabla[data]'"
@@ -91,7 +92,8 @@ def digits() -> dict[str, Reals]:
 def ratings() -> dict[str, Reals]:
     """Made-up ratings, not real ones: 30 users, 40 films, 4 hidden tastes, some noise; 60 % of the ratings are known.
 
-    A sample is one user: `u` marks who, `r` is 1 where a rating is known, `y` the rating minus the mean (0 where unknown).
+    A sample is one user: `u` marks who, `r` is 1 where a rating is known, `y` is the rating minus the mean (0 where
+    unknown).
     """
     chance = np.random.default_rng(SEED)
     users, films, tastes = 30, 40, 4

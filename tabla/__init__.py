@@ -1,11 +1,11 @@
 """TABLA: from the gradient of a loss to an FPGA accelerator that learns.
 
-    build = tabla.compile("model.t", pes=16)    # a program that cannot be compiled raises tabla.TablaError
-    build.evaluate(arrays)                      # what the program means, in fixed point or float64
-    build.simulate(arrays)                      # the same from the simulated accelerator, cycles counted
-    build.train("data.npz", epochs=5)           # learns on it, float64 beside it
-    build.write("build/")                       # Verilog, images, manifest, pictures, a test bench
-    build.report()                              # cycles, bound, utilisation
+build = tabla.compile("model.t", pes=16)    # a program that cannot be compiled raises tabla.TablaError
+build.evaluate(arrays)                      # what the program means, in fixed point or float64
+build.simulate(arrays)                      # the same from the simulated accelerator, cycles counted
+build.train("data.npz", epochs=5)           # learns on it, float64 beside it
+build.write("build/")                       # Verilog, images, manifest, pictures, a test bench
+build.report()                              # cycles, bound, utilisation
 """
 
 from pathlib import Path as _Path

@@ -129,7 +129,7 @@ class Build:
                 raise TablaError(f"there is no stage '{stage}'", hint=f"the stages are {', '.join(STAGES)}")
 
     def evaluate(self, inputs: Mapping[str, ArrayLike], **options: Any) -> dict[str, NDArray[np.float64]]:
-        """Models after the last sample, and results, by the program's own meaning; `options` as :func:`runs.evaluate`."""
+        """Models after the last sample, and results, by the program's own meaning; `options` as in `runs.evaluate`."""
         from tabla.runs import evaluate
 
         return evaluate(self, inputs, **options)

@@ -280,9 +280,7 @@ def _prediction(build: Build, predict: str | None) -> tuple[Graph, Prediction]:
     return build.lowered, default_prediction(build.lowered)
 
 
-def _inference(
-    build: Build, machine: Session, measure: Measure, models: Arrays, words: Mapping[str, Words]
-) -> Outcome:
+def _inference(build: Build, machine: Session, measure: Measure, models: Arrays, words: Mapping[str, Words]) -> Outcome:
     """One pass over the data without learning."""
     machine.load(words)
     results = machine.run(measure.words)

@@ -236,7 +236,11 @@ def environment(**more: str) -> dict[str, str]:
 
 def test_module_and_status_of_a_process(tabla: Tabla, tmp_path: Path) -> None:
     done = subprocess.run(
-        [sys.executable, "-m", "tabla", "gen", "nothing.t"], cwd=tmp_path, env=environment(), capture_output=True, text=True
+        [sys.executable, "-m", "tabla", "gen", "nothing.t"],
+        cwd=tmp_path,
+        env=environment(),
+        capture_output=True,
+        text=True,
     )
     assert (done.returncode, done.stdout) == (1, "")
     assert done.stderr.startswith("error: ")
@@ -250,7 +254,8 @@ def test_a_reader_that_goes_away_is_no_traceback(tabla: Tabla, tmp_path: Path) -
 
 
 def test_import_is_light() -> None:
-    code = "import tabla, sys; assert tabla.TablaError; assert not {'numpy', 'networkx', 'amaranth', 'ply'} & set(sys.modules)"
+    heavy = "{'numpy', 'networkx', 'amaranth', 'ply'}"
+    code = f"import tabla, sys; assert tabla.TablaError; assert not {heavy} & set(sys.modules)"
     subprocess.run([sys.executable, "-c", code], env=environment(), check=True)
 
 
@@ -280,6 +285,8 @@ def test_progress_only_on_a_terminal(tabla: Tabla, tmp_path: Path) -> None:
 
 def test_no_unicode_where_it_cannot_be_shown(tabla: Tabla, tmp_path: Path) -> None:
     command = [sys.executable, "-m", "tabla", "train", "model.t", "--data", "data.npz", "--engine", "model"]
-    done = subprocess.run(command, cwd=tmp_path, env=environment(PYTHONIOENCODING="ascii"), capture_output=True, check=True)
+    done = subprocess.run(
+        command, cwd=tmp_path, env=environment(PYTHONIOENCODING="ascii"), capture_output=True, check=True
+    )
     assert done.stdout.isascii()
     assert b"* accelerator" in done.stdout

@@ -18,6 +18,9 @@ ROOT = Path(__file__).resolve().parent.parent
 PROGRAM = (ROOT / "examples/logistic.t").read_text(encoding="utf-8")
 
 
+WORDS = ("gen", "--pes", "4", "--result", "h")
+
+
 def files(folder: Path) -> dict[str, bytes]:
     """Every file below a folder."""
     return {str(p.relative_to(folder)): p.read_bytes() for p in sorted(folder.rglob("*")) if p.is_file()}
@@ -71,10 +74,8 @@ def test_manifest_lists_the_ports_of_the_verilog(made: Path) -> None:
     text = (made / "2layer.x.v").read_text()
     found = re.search(r"^module n2layer_x\((.*?)\);(.*?)^endmodule", text, re.MULTILINE | re.DOTALL)
     assert found
-    declared = {
-        name: (direction, int(high or 0) + 1)
-        for direction, high, name in re.findall(r"^\s*(input|output)\s+(?:wire\s+|reg\s+)?(?:\[(\d+):0\]\s*)?(\w+)\s*;", found[2], re.M)
-    }
+    port = re.compile(r"^\s*(input|output)\s+(?:wire\s+|reg\s+)?(?:\[(\d+):0\]\s*)?(\w+)\s*;", re.MULTILINE)
+    declared = {name: (direction, int(high or 0) + 1) for direction, high, name in port.findall(found[2])}
     ports = json.loads((made / "2layer.x.json").read_text())["ports"]
     assert {p["name"]: (f"{p['direction']}put", p["bits"]) for p in ports} == declared
 
@@ -82,8 +83,7 @@ def test_manifest_lists_the_ports_of_the_verilog(made: Path) -> None:
 def test_the_same_bytes_under_any_hash_seed(made: Path, tmp_path: Path) -> None:
     for seed in ("1", "77"):
         subprocess.run(
-            [sys.executable, "-m", "tabla", "gen", str(made.parent / "2layer.x.t"), "-o", str(tmp_path / seed)]
-            + ["--pes", "4", "--result", "h"],
+            [sys.executable, "-m", "tabla", *WORDS, str(made.parent / "2layer.x.t"), "-o", str(tmp_path / seed)],
             env={**os.environ, "PYTHONPATH": str(ROOT), "PYTHONHASHSEED": seed},
             check=True,
             capture_output=True,

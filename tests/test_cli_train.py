@@ -135,7 +135,8 @@ def test_train(run: Run) -> None:
 
 
 def test_training_is_evaluation_epoch_after_epoch(run: Run) -> None:
-    run("train", "model.t", "--data", "data.npz", "--engine", "model", "--epochs", "2", "-o", "w2.npz", "--weights", "w.npz")
+    words = ("--epochs", "2", "-o", "w2.npz", "--weights", "w.npz")
+    run("train", "model.t", "--data", "data.npz", "--engine", "model", *words)
     data = loaded("data.npz")
     twice = {"x": np.concatenate([data["x"]] * 2), "y": np.concatenate([data["y"]] * 2)}
     np.savez("twice.npz", **twice, **loaded("w.npz"))
@@ -214,7 +215,7 @@ def test_python_mirrors_the_commands(run: Run) -> None:
     training = build.train("data.npz", epochs=2, engine="model")
     assert training.epochs == 2
     assert training.agrees
-    with pytest.raises(tabla.TablaError, match="no such file|No such file"):
+    with pytest.raises(tabla.TablaError, match=r"cannot read 'nothing\.t'"):
         tabla.compile("nothing.t")
     with pytest.raises(TypeError):
         tabla.compile("model.t", pess=4)

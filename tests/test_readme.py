@@ -76,7 +76,9 @@ def test_every_command_is_named() -> None:
 
 def test_paths_named_exist() -> None:
     for page in ("README.md", "CONTRIBUTING.md"):
-        for name in re.findall(r"`((?:tabla|docs|examples|tests|templates|hw|sim)/[\w./-]*)`", (ROOT / page).read_text()):
+        named = re.findall(r"`((?:tabla|docs|examples|tests|templates|hw|sim)/[\w./-]*)`", (ROOT / page).read_text())
+        assert named
+        for name in named:
             assert (ROOT / name).exists(), f"{page} names {name}"
 
 

@@ -80,7 +80,13 @@ def add_build(parser: ArgumentParser) -> None:
     meaning.add_argument("--learning-rate", metavar="MU", help="the same as -D mu=MU")
     meaning.add_argument("--minibatch", type=whole(1), default=1, metavar="B", help="samples a step (this version: 1)")
     meaning.add_argument(
-        "--result", dest="results", action="append", type=names, default=[], metavar="NAME", help="a value to return too"
+        "--result",
+        dest="results",
+        action="append",
+        type=names,
+        default=[],
+        metavar="NAME",
+        help="a value to return too",
     )
 
 

@@ -23,7 +23,7 @@ def configure(parser: ArgumentParser) -> None:
 
 
 def _records(fault: TablaError) -> list[dict[str, object]]:
-    one = {
+    one: dict[str, object] = {
         "file": fault.file,
         "line": fault.line,
         "column": fault.column,

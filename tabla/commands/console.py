@@ -1,4 +1,4 @@
-"""The terminal as a command sees it: results to standard output, the rest to standard error, progress only where people look."""
+"""The terminal as a command sees it: results to standard output, all else to standard error, progress for people."""
 
 from __future__ import annotations
 

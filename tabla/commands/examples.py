@@ -14,7 +14,7 @@ HELP = "list the examples, or write some with their data"
 
 def configure(parser: ArgumentParser) -> None:
     """Options of the command."""
-    parser.add_argument("names", nargs="*", metavar="NAME", help="which examples, or 'all'; without a name they are listed")
+    parser.add_argument("names", nargs="*", metavar="NAME", help="which examples, or 'all'; none: list them")
     parser.add_argument("-o", "--output", metavar="FOLDER", default=".", help="where to (default here)")
 
 

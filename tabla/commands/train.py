@@ -59,6 +59,6 @@ def run(arguments: Namespace, console: Console) -> int:
     if arguments.json != "-":
         console.result(training.text(unicode=console.unicode))
     if arguments.strict and not training.events.clean:
-        console.fault("error: --strict: the counters are not all zero\nhint: give more bits with --format, or scale the data")
+        console.fault("error: --strict: the counters are not all zero\nhint: more bits with --format, or other scales")
         return 1
     return 0

@@ -37,10 +37,11 @@ class BuildReport:
 
     def text(self) -> str:
         """For people."""
+        array = f"{self.pes} PEs, {self.pes_per_pu} per PU"
         terms = ", ".join(f"{name} {cycles}" for name, cycles in self.bound_terms.items())
         return "\n".join(
             [
-                f"{self.name}: {self.pes} PEs, {self.pes_per_pu} per PU, {self.format}, words per beat: {self.stream_words}",
+                f"{self.name}: {array}, {self.format}, words per beat: {self.stream_words}",
                 f"cycles       {self.cycles} per sample, {self.ratio:.2f} of the bound",
                 f"bound        {self.bound} by {self.binding} ({terms})",
                 f"latency      {self.latency}",

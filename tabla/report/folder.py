@@ -1,7 +1,7 @@
 """An output folder that is there whole or not at all.
 
-Files are written into a new folder beside the wanted one, which takes its name at the end. A folder that holds a manifest
-of ours is replaced; any other folder with something in it is left alone, and that is the user's fault.
+Files are written into a new folder beside the wanted one, which takes its name at the end. A folder that holds a
+manifest of ours is replaced; any other folder with something in it is left alone, and that is the user's fault.
 """
 
 from __future__ import annotations

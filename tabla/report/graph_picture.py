@@ -12,6 +12,7 @@ from tabla.report.layered import Place, arrange
 CHARACTER = 6.7  # width of a character of the 11-pixel monospace face
 LONGEST = 56
 LINE, PADDING, ROW = 15, 9, 92
+FACE = "ui-monospace, DejaVu Sans Mono, monospace"
 QUIET = ' fill="#64748b"'
 
 # Fill and edge by what a box is; pale enough for black text.
@@ -117,7 +118,8 @@ def dot(graph: Graph) -> str:
     lines = [f"digraph {_quoted(graph.name)} {{", '  node [shape=box style="rounded,filled" fontname=monospace];']
     for box in boxes:
         fill, stroke = _COLOURS[box.kind]
-        lines.append(f'  {_quoted(box.name)} [label={_quoted(chr(10).join(box.lines))} fillcolor="{fill}" color="{stroke}"];')
+        text = _quoted("\n".join(box.lines))
+        lines.append(f'  {_quoted(box.name)} [label={text} fillcolor="{fill}" color="{stroke}"];')
     lines += [f"  {_quoted(a)} -> {_quoted(b)};" for a, b in edges]
     return "\n".join([*lines, "}"]) + "\n"
 
@@ -141,9 +143,9 @@ def svg(graph: Graph) -> str:
     def middle(place: Place) -> tuple[float, float]:
         return shift + place.x, head + ROW * place.layer + ROW / 2
 
+    size = f'width="{width:.0f}" height="{height:.0f}" viewBox="0 0 {width:.0f} {height:.0f}"'
     parts = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" width="{width:.0f}" height="{height:.0f}" '
-        f'viewBox="0 0 {width:.0f} {height:.0f}" font-family="ui-monospace, DejaVu Sans Mono, monospace" font-size="11">',
+        f'<svg xmlns="http://www.w3.org/2000/svg" {size} font-family="{FACE}" font-size="11">',
         '<rect width="100%" height="100%" fill="#ffffff"/>',
         f'<text x="{margin}" y="26" font-size="15" font-weight="bold" fill="#0f172a">{escape(graph.name)}</text>',
     ]
@@ -176,8 +178,7 @@ def _curve(points: list[tuple[float, float]]) -> str:
         x, y = nx, ny
     head = f"M{x - 3.5:.1f} {y - 2:.1f}L{x:.1f} {y + 5:.1f}L{x + 3.5:.1f} {y - 2:.1f}Z"
     return (
-        f'<path d="{"".join(path)}" fill="none" stroke="#94a3b8" stroke-width="1.2"/>'
-        f'<path d="{head}" fill="#94a3b8"/>'
+        f'<path d="{"".join(path)}" fill="none" stroke="#94a3b8" stroke-width="1.2"/><path d="{head}" fill="#94a3b8"/>'
     )
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 SWEEPS = 8
 GAP = 26
@@ -119,7 +120,7 @@ def _horizontal(
         neighbours, walk = (up, rows) if sweep % 2 == 0 else (down, rows[::-1])
         for row in walk:
             wish = [sum(x[m] for m in neighbours[n]) / len(neighbours[n]) if neighbours[n] else x[n] for n in row]
-            reach = [(width[a] + width[b]) / 2 + GAP for a, b in zip(row, row[1:], strict=False)]
+            reach = [(width[a] + width[b]) / 2 + GAP for a, b in pairwise(row)]
             right = list(wish)
             for k in range(1, len(row)):
                 right[k] = max(right[k], right[k - 1] + reach[k - 1])

@@ -65,9 +65,7 @@ def _names(schedule: Schedule) -> dict[str, str]:
 
 def _ports(image: Image) -> list[dict[str, Any]]:
     p = image.parameters
-    width = max(
-        layout(unit, p).width for unit in ("stream", *UNITS) for layout in (strand_layout, operation_layout)
-    )
+    width = max(layout(unit, p).width for unit in ("stream", *UNITS) for layout in (strand_layout, operation_layout))
     rows = [
         ("clk", "in", 1, "clock"),
         ("rst", "in", 1, "synchronous reset"),
@@ -105,7 +103,7 @@ def _tensors(schedule: Schedule) -> list[dict[str, Any]]:
 
 
 def _place(tensor: str, place: Place) -> dict[str, Any]:
-    """Element e of the spread axis lies in lane e mod PEs, row e div PEs; the address is base + strides * subscripts."""
+    """Element e of the spread axis is in lane e mod PEs, row e div PEs; the address is base + strides . subscripts."""
     spread = place.spot.kind == "lane"
     return {
         "tensor": tensor,

@@ -2,7 +2,7 @@
 
 The rule, stated once: a prime becomes ``_prime``; any other character that is not a letter, a digit or an underscore
 becomes ``_``; a name that would begin with a digit gets ``n`` in front; a word that Verilog or SystemVerilog reserves
-gets ``_`` at its end; of names that are then equal (or differ in case only), all but the first get ``_2``, ``_3`` and so on.
+gets ``_`` at its end; of names that are then equal (or differ in case only), all but the first get ``_2``, ``_3`` ...
 """
 
 from __future__ import annotations

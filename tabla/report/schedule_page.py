@@ -85,7 +85,7 @@ def schedule_page(schedule: Schedule) -> str:
     return _PAGE.format(
         title=escape(f"{report.name}: the schedule of one sample"),
         about=escape(
-            f"{report.pes} PEs, {report.format}, {report.stream_words} word{'s' * (report.stream_words > 1)} a beat. Bars are strands (hardware loops); "
+            f"{report.pes} PEs, {report.format}, words per beat: {report.stream_words}. Bars are hardware loops; "
             f"faint bars belong to the next samples, one every {report.cycles} cycles. Point at a bar to read it."
         ),
         boxes="".join(f"<div><dt>{escape(name)}</dt><dd>{escape(value)}</dd></div>" for name, value in boxes),
@@ -104,17 +104,15 @@ def _row(unit: str, strand: Strand) -> str:
 
 def _step(span: int) -> int:
     """Cycles between ticks: 1, 2 or 5 times a power of ten, at most a dozen ticks."""
-    return next(f * 10**power for power in range(12) for f in (1, 2, 5) if span / (f * 10**power) <= 12)
+    return next(f * ten for ten in (1, 10, 100, 1000, 10**4, 10**5, 10**6) for f in (1, 2, 5) if span <= 12 * f * ten)
 
 
 def _picture(schedule: Schedule) -> str:
     span = max(schedule.end + 1, schedule.cycles, 1)
     scale = (WIDTH - LEFT - 10) / span
     height = HEAD + ROW * len(_UNITS) + 8
-    parts = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" width="{WIDTH}" height="{height}" viewBox="0 0 {WIDTH} {height}" '
-        'font-family="system-ui, sans-serif" font-size="12">'
-    ]
+    size = f'width="{WIDTH}" height="{height}" viewBox="0 0 {WIDTH} {height}"'
+    parts = [f'<svg xmlns="http://www.w3.org/2000/svg" {size} font-family="system-ui, sans-serif" font-size="12">']
     step = _step(span)
     for cycle in range(0, span + 1, step):
         x = LEFT + cycle * scale

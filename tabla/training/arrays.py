@@ -1,7 +1,7 @@
 """Real arrays from files, and their fit to the names and shapes of a program.
 
-``.npz`` files carry arrays under the program's names. A ``.csv`` file has a header: ``x[0]``, ``x[1]`` ... for the elements
-of a tensor, ``y`` for a scalar; each row is a sample.
+``.npz`` files carry arrays under the program's names. A ``.csv`` file has a header: ``x[0]``, ``x[1]`` ... for the
+elements of a tensor, ``y`` for a scalar; each row is a sample.
 """
 
 from __future__ import annotations
@@ -167,7 +167,7 @@ def take_models(arrays: Arrays, shapes: Mapping[str, tuple[int, ...]], origin: s
             raise TablaError(f"the initial value of model '{name}{_text(shape)}' is missing in {origin}")
         if arrays[name].shape != shape:
             raise TablaError(
-                f"model '{name}' has shape {arrays[name].shape} in {origin}, the program declares '{name}{_text(shape)}'"
+                f"model '{name}' has shape {arrays[name].shape} in {origin}, the program says '{name}{_text(shape)}'"
             )
     return {name: arrays[name] for name in shapes}
 
@@ -177,7 +177,8 @@ def refuse_strangers(arrays: Arrays, known: Iterable[str], origin: str) -> None:
     known = sorted(known)
     for name in sorted(arrays):
         if name not in known:
-            raise TablaError(f"{origin} holds '{name}', which the program does not have", hint=f"it has {', '.join(known)}")
+            message = f"{origin} holds '{name}', which the program does not have"
+            raise TablaError(message, hint=f"it has {', '.join(known)}")
 
 
 def _text(subscripts: tuple[int, ...]) -> str:
@@ -185,7 +186,7 @@ def _text(subscripts: tuple[int, ...]) -> str:
 
 
 def initial_models(shapes: Mapping[str, tuple[int, ...]], seed: int) -> dict[str, Reals]:
-    """Weights to start from: zeros for scalars and vectors; matrices uniform within sqrt(6 / (rows + columns)) (Glorot)."""
+    """Weights to start from: zeros for scalars and vectors, else uniform within sqrt(6 / (rows + columns))."""
     chance = np.random.default_rng(seed)
     models: dict[str, Reals] = {}
     for name in sorted(shapes):

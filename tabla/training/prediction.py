@@ -44,7 +44,8 @@ def _of_statement(graph: Graph, statement: Statement) -> Prediction | None:
                         label, value = _reads(a, graph, label=True), _reads(b, graph, label=False)
                         if label and value and _fits(graph, value.tensor, label.tensor):
                             return _prediction(graph, value.tensor, label.tensor, margin=True)
-            plain = [(t, label) for t in terms if len(t.factors) == 1 and (label := _reads(t.factors[0], graph, label=True))]
+            single = [t for t in terms if len(t.factors) == 1]
+            plain = [(t, label) for t in single if (label := _reads(t.factors[0], graph, label=True))]
             if len(plain) != 1:
                 return None
             (term, label) = plain[0]

@@ -75,10 +75,10 @@ class Training:
 
     def text(self, *, unicode: bool) -> str:
         """For people."""
-        residual = self.prediction.residual
-        what = f"label {self.prediction.label}" if residual else f"{self.prediction.name} against {self.prediction.label}"
-        head = f"{self.name}: {self.samples} samples, {self.epochs} epochs, {self.pes} PEs, {self.format}, {self.engine}"
-        lines = [head]
+        name, label = self.prediction.name, self.prediction.label
+        what = f"label {label}" if self.prediction.residual else f"{name} against {label}"
+        head = f"{self.name}: {self.samples} samples, {self.epochs} epochs"
+        lines = [f"{head}, {self.pes} PEs, {self.format}, {self.engine}"]
         if self.epochs:
             lines += ["", f"  {self.loss.name} of {what}, after each epoch"]
             lines += [curve([s.loss for s in self.machine], [s.loss for s in self.reference], unicode=unicode), ""]

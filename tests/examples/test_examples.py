@@ -9,10 +9,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from tabla.examples.catalogue import EXAMPLES, Example, ratings
 
 import tabla
 from tabla.cli import main
-from tabla.examples.catalogue import EXAMPLES, Example, ratings
 
 pytest.importorskip("sklearn", reason="the data sets come with scikit-learn")
 

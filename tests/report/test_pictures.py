@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import xml.etree.ElementTree as Xml
 from html.parser import HTMLParser
-from itertools import combinations
+from itertools import combinations, pairwise
 from pathlib import Path
 
 import pytest
@@ -95,7 +95,7 @@ def test_schedule_json(made: Build) -> None:
     record = schedule_json(made.schedule)
     assert record["schema"] == "tabla-schedule-1"
     for strands in record["units"].values():
-        for first, second in zip(strands, strands[1:], strict=False):
+        for first, second in pairwise(strands):
             assert first["end"] <= second["start"]
 
 

@@ -21,7 +21,9 @@ TAIL = "gv[k][i] = x[i]; g[i] = x[i];"
 
 
 def graph_of(text: str, *results: str) -> Graph:
-    return lower(parse(Source.from_text(HEAD + text + TAIL)), number_format=Format(integer=6, fraction=10), results=results)
+    return lower(
+        parse(Source.from_text(HEAD + text + TAIL)), number_format=Format(integer=6, fraction=10), results=results
+    )
 
 
 @pytest.mark.parametrize(
