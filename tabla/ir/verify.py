@@ -40,7 +40,8 @@ def verify(graph: Graph) -> None:
 
     Statements are numbered by position; they write tensors of role value or next, each element at most once, inside
     the shape; they read elements that were given or written before; a term mentions only output indices and those it
-    sums over; every summed index is summed over; models and their next values have one shape.
+    sums over; every summed index is summed over; models and their next values have one shape; results are written
+    whole.
     """
     _check_tensors(graph)
     written = {name: _Written(tensor) for name, tensor in graph.tensors.items()}
@@ -54,6 +55,9 @@ def verify(graph: Graph) -> None:
             _check_write(statement, graph, written)
         except GraphFault as fault:
             raise GraphFault(f"statement {statement.id} ({statement.target}): {fault}") from None
+    for shown, name in graph.results:
+        if not written[name].whole:
+            raise GraphFault(f"result {shown} ({name}) has elements that nothing writes")
 
 
 def _check_tensors(graph: Graph) -> None:
@@ -144,17 +148,17 @@ def _check_write(statement: Statement, graph: Graph, written: dict[str, _Written
 
 
 class _Written:
-    """Which elements of a tensor have a value. The mask is made only for tensors that are written in parts."""
+    """Which elements of a tensor have a value; `whole` if all. Tensors written in parts have a mask besides."""
 
     def __init__(self, tensor: Tensor) -> None:
         self._tensor = tensor
-        self._whole = tensor.role in _GIVEN
+        self.whole = tensor.role in _GIVEN
         self._mask: NDArray[np.bool_] | None = None
 
     def check_read(self, subscripts: tuple[Affine, ...], indices: Sequence[Index]) -> None:
         """All elements over a box have a value."""
         self._check_bounds(subscripts, indices)
-        if self._whole:
+        if self.whole:
             return
         if self._mask is None:
             raise GraphFault(f"it reads {self._tensor.name} before anything is written there")
@@ -176,10 +180,10 @@ class _Written:
         points = 1
         for index in indices:
             points *= index.extent
-        if self._whole:
+        if self.whole:
             raise GraphFault(f"{self._tensor.name} is written already")
         if self._mask is None and points == self._tensor.size:
-            self._whole = True
+            self.whole = True
             return
         if self._mask is None:
             self._mask = np.zeros(self._tensor.shape, dtype=bool)
@@ -187,7 +191,7 @@ class _Written:
         if target.any():
             raise GraphFault(f"elements of {self._tensor.name} are written already")
         target[...] = True
-        self._whole = bool(self._mask.all())
+        self.whole = bool(self._mask.all())
 
     def _check_bounds(self, subscripts: tuple[Affine, ...], indices: Sequence[Index]) -> None:
         name, shape = self._tensor.name, self._tensor.shape

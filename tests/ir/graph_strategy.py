@@ -184,6 +184,19 @@ class Sketch:
         self.declare(name, "value", self.tensors[old.target].shape)
         self.add(name, new.write, new.indices, new.operation, new.reduced)
 
+    def whole(self, name: str) -> str:
+        """A tensor with a value for every element: this one, or one that holds what its first statement wrote."""
+        tensor = self.tensors[name]
+        if len(self.written[name]) == tensor.size:
+            return name
+        source = next(s for s in self.statements if s.target == name)
+        dense = f"{name}.dense"
+        self.declare(dense, "value", tuple(index.extent for index in source.indices))
+        write = tuple(Affine.make(-index.low, {index.name: 1}) for index in source.indices)
+        word = Term(factors=(Read(tensor=name, subscripts=source.write),), sign=self.draw(st.sampled_from([1, -1])))
+        self.add(dense, write, source.indices, Linear(terms=(word,)), ())
+        return dense
+
     def update(self, model: str) -> None:
         """The next value of a model, or of a part of it."""
         shape = self.tensors[model].shape
@@ -282,7 +295,8 @@ def graphs(draw: st.DrawFn, most_values: int = 5) -> Graph:
     for model in models:
         if sketch.integer(0, 3):
             sketch.update(model)
-    results = tuple((name, name) for name in values if name == values[-1] or draw(st.booleans()))
+    shown = [name for name in values if name == values[-1] or draw(st.booleans())]
+    results = tuple((name, sketch.whole(name)) for name in shown)
     return Graph(
         name="random",
         tensors=sketch.tensors,

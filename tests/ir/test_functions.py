@@ -8,7 +8,7 @@ from typing import get_args
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tabla.ir import function_reals, function_words
@@ -78,6 +78,7 @@ def test_division_is_the_rounded_quotient(text: str) -> None:
     assert (made.overflows, made.domain_errors) == (overflows, int(np.count_nonzero(right == 0)))
 
 
+@settings(deadline=None)
 @given(fmt=formats, data=st.data())
 def test_words_follow_the_decision(fmt: Format, data: st.DataObject) -> None:
     """The formulas of decision 4 in plain integers, for one word at a time, in any format."""

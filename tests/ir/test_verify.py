@@ -41,7 +41,8 @@ def test_a_statement_moved_or_dropped_is_found(graph: Graph, data: st.DataObject
     needed = any(
         read.tensor == dropped.target and reach(read.subscripts, box_of[id(s)]) & lost for s in rest for read in s.reads
     )
-    if needed:
+    shown = dropped.target in {name for _, name in graph.results}
+    if needed or shown:
         with pytest.raises(GraphFault, match=dropped.target):
             verify(broken)
     else:
@@ -178,6 +179,13 @@ def test_elements_between_strides_are_not_written() -> None:
         verify(b.graph("diagonal", {}))
 
 
+def test_results_are_written_whole() -> None:
+    verify(replace(in_parts(part(0, (0, 2)), part(1, (2, 4))), results=(("a", "a"),)))
+    with pytest.raises(GraphFault, match=r"result a \(a\) has elements that nothing writes"):
+        verify(replace(in_parts(part(0, (0, 2))), results=(("a", "a"),)))
+
+
+@settings(deadline=None)
 @given(st.data())
 def test_injective_writes_are_told_exactly(data: st.DataObject) -> None:
     """Two-dimensional writes with arbitrary small coefficients: refused just when an element repeats."""

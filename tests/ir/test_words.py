@@ -6,7 +6,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tabla.ir.format import Format
@@ -16,6 +16,7 @@ from tabla.source import TablaError
 Q6_10 = Format.parse("q6.10")
 
 
+@settings(deadline=None)
 @given(st.floats(-32, 31.999))
 def test_nearest_word_half_up(value: float) -> None:
     assert to_words(value, Q6_10) == Q6_10.nearest(Fraction(value))
@@ -26,6 +27,7 @@ def test_the_largest_number_below_a_tie_goes_down() -> None:
     assert to_words([below, 0.5 / 1024, -0.5 / 1024, -1.5 / 1024], Q6_10).tolist() == [0, 1, 0, -1]
 
 
+@settings(deadline=None)
 @given(st.integers(Q6_10.lowest, Q6_10.highest))
 def test_words_come_back(word: int) -> None:
     assert to_words(to_real(word, Q6_10), Q6_10) == word
