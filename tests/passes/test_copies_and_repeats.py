@@ -174,6 +174,8 @@ def test_the_dead_go_and_the_interface_stays(b: Builder) -> None:
 
 def test_together_they_leave_one_computation(b: Builder) -> None:
     """c and d hold the same under other subscripts; r = c + 0*d, s = c - d."""
+    for name in ("r", "s"):
+        b.tensor(name, "value", 8)
     store(
         b, "c", (Affine.of(i=1), Affine()), Function(name="tanh", operand=read("x", Affine.of(i=1), Affine())), i=(0, 8)
     )
