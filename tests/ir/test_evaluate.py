@@ -149,12 +149,13 @@ def test_gradient_that_rounds_to_nothing_is_counted() -> None:
 
 
 def test_the_smallest_change_of_wide_words_is_a_change() -> None:
-    """One unit below the last limb: the word stays, and that is counted."""
+    """Two products need two limbs; what they add is in the lower one. The word stays, and that is counted."""
     b = Builder()
     b.tensor("x", "input", 2)
     b.tensor("w", "model", 2)
     b.tensor("w.next", "next", 2)
-    b.let("w.next", "i", Linear(terms=(word(at("w", "i")), times(at("x", "i"), at("x", "i")))), i=2)
+    square = times(at("x", "i"), at("x", "i"))
+    b.let("w.next", "i", Linear(terms=(word(at("w", "i")), square, square)), i=2)
     fmt = Format.parse("q16.16")
     found = evaluate_fixed(b.graph("small", {"w": "w.next"}), fmt, {"x": np.array([1, 0])}, {"w": np.array([9, 9])})
     assert found.models["w"].tolist() == [9, 9]
@@ -171,6 +172,17 @@ def test_elements_without_update_keep_their_words() -> None:
     run = run_fixed(graph, Q6_10, {}, {"w": np.arange(4)}, count=3, keep=["w.next"])
     assert run.models["w"].tolist() == [3072, 3073, 2, 3]
     assert run.kept["w.next"][0].tolist() == [1024, 1025, 2, 3]
+
+
+def test_constant_tensors_are_loaded_with_the_models() -> None:
+    b = Builder()
+    b.tensor("c", "constant", 2)
+    b.tensor("x", "input")
+    b.tensor("r", "value", 2)
+    b.let("r", "i", Linear(terms=(times(at("c", "i"), at("x")),)), i=2)
+    found = run_fixed(b.graph("g", {}), Q6_10, {"x": np.array([2048, 1024])}, {"c": np.array([3, 4])}, keep=["r"])
+    assert found.kept["r"].tolist() == [[6, 8], [3, 4]]
+    assert not found.models
 
 
 def test_products_round_at_each_step_in_index_order() -> None:
