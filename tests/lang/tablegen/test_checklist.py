@@ -289,8 +289,11 @@ ACCEPTED = {
         {"X.e": "1", "Y.e": "0", "Z.e": "0"},
     ),
     "16": (
-        "def X { int a=!div(-7,2); int b=!logtwo(1000); list<int> c=!listremove([1,2,3,2],[2]); }",
-        {"X.a": "-3", "X.b": "9", "X.c": "[1, 3]"},
+        (
+            "def X { int a=!div(-7,2); int d=!div(7,2); int e=!div(-8,-3); int b=!logtwo(1000); "
+            "list<int> c=!listremove([1,2,3,2],[2]); }"
+        ),
+        {"X.a": "-3", "X.b": "9", "X.c": "[1, 3]", "X.d": "3", "X.e": "2"},
     ),
     "19: operators": (
         (

@@ -1,0 +1,3 @@
+def a#define ;
+foreach i = ["x"] in def b#ifdef# i;
+def c#endif;
