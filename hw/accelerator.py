@@ -5,7 +5,6 @@ from typing import Any
 from amaranth.hdl import Const, Module, Mux, Signal
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
-
 from tabla.hw.control import MacControl
 from tabla.hw.controller import Controller
 from tabla.hw.counters import EventCounter
@@ -21,9 +20,10 @@ from tabla.hw.stream import Stream
 from tabla.hw.tokens import TokenDelay
 from tabla.hw.tree import Tree, levels
 from tabla.hw.window import Window
+from tabla.templates.template import operation_format
+
 from tabla.program.image import UNITS, Entry, Image
 from tabla.program.layout import operation_layout, strand_layout
-from tabla.templates.template import operation_format
 
 PROGRAM_MEMORIES = tuple((unit, kind) for unit in ("stream", *UNITS) for kind in ("strands", "operations"))
 """What `program_memory` numbers, in this order."""
@@ -185,9 +185,7 @@ class Accelerator(wiring.Component):
             sequencer.restart.eq(controller.restart),
             sequencer.enable.eq(Mux(dump, int(counts[1] > 0), int(counts[0] > 0)) & ~controller.load),
             sequencer.first_strand.eq(Mux(dump, begins[1], begins[0])),
-            sequencer.last_strand.eq(
-                Mux(dump, begins[1] + max(1, counts[1]) - 1, begins[0] + max(1, counts[0]) - 1)
-            ),
+            sequencer.last_strand.eq(Mux(dump, begins[1] + max(1, counts[1]) - 1, begins[0] + max(1, counts[0]) - 1)),
             sequencer.token.eq(tokens.delayed),
         ]
         self._program_port(m, unit, sequencer)
@@ -209,9 +207,7 @@ class Accelerator(wiring.Component):
         ]
         return control
 
-    def _root(
-        self, m: Module, sequencers: dict[str, Sequencer], stream: Stream, controller: Controller
-    ) -> Root:
+    def _root(self, m: Module, sequencers: dict[str, Sequencer], stream: Stream, controller: Controller) -> Root:
         parameters = self.image.parameters
         issue, write = sequencers["root_issue"], sequencers["root_write"]
         control = self._control(m, "root_issue", issue)
@@ -347,9 +343,7 @@ class Accelerator(wiring.Component):
             ]
             lanes = range(g * size, (g + 1) * size)
             m.d.comb += [group.stream_enable[k].eq(stream.block[lane // words_in_beat]) for k, lane in enumerate(lanes)]
-            m.d.comb += [
-                group.stream_words[k].eq(stream_words[(g * size + k) % words_in_beat]) for k in range(words)
-            ]
+            m.d.comb += [group.stream_words[k].eq(stream_words[(g * size + k) % words_in_beat]) for k in range(words)]
 
         # The sense of the word that leaves the tree, and a cycle earlier for the root, which decodes it.
         sense_in_group = levels(size)
@@ -366,4 +360,3 @@ class Accelerator(wiring.Component):
         ]
         m.submodules.lane_overflow_counter = counter = EventCounter()
         m.d.comb += [counter.events.eq(overflows.any()), self.lane_overflows.eq(counter.count)]
-

@@ -5,11 +5,11 @@ from typing import Any
 from amaranth.hdl import Module, Mux, Signal
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
-
 from tabla.hw.features import UnitFeatures
+from tabla.templates.template import OperationFormat, operation_format
+
 from tabla.program.image import Parameters
 from tabla.program.layout import Field, operation_layout
-from tabla.templates.template import OperationFormat, operation_format
 
 
 def sources(form: OperationFormat, field: str, features: UnitFeatures) -> tuple[str, ...]:
@@ -21,8 +21,8 @@ def sources(form: OperationFormat, field: str, features: UnitFeatures) -> tuple[
 class MacControl(wiring.Component):
     """Decodes an operation of `lane_issue` or `root_issue`: one-hot operand selects, start value, sense of the sum.
 
-    An operation of cycle *t* shows decoded in cycle *t* + ``LATENCY``; one a cycle. Without an operation the wires say: no
-    operand, keep the sum as it is.
+    An operation of cycle *t* shows decoded in cycle *t* + ``LATENCY``; one a cycle. Without an operation the wires
+    say: no operand, keep the sum as it is.
 
     Members
     -------

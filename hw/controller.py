@@ -5,11 +5,11 @@ from typing import Any
 from amaranth.hdl import Cat, Module, Mux, Signal, signed
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
-
 from tabla.hw.pipeline import delayed
 from tabla.hw.tokens import TokenDelay
-from tabla.program.image import Image
 from tabla.templates.template import timing
+
+from tabla.program.image import Image
 
 LOAD, RUN, DUMP = 0, 1, 2
 
@@ -17,10 +17,10 @@ LOAD, RUN, DUMP = 0, 1, 2
 class Controller(wiring.Component):
     """Takes a command when all is at rest, admits its samples into the ring, and fires their tokens.
 
-    A command taken in cycle *t*: `restart` in *t* + 1; the first beat or token may come in *t* + FRONT. A sample whose last beat
-    is taken in *c* may fire from *c* + READY on; a token of cycle *t* frees its ring slot for a first beat in *t* + release + 1; a
-    word taken from the output in *c* is credit for a token in *c* + 2. The next command is taken `drain` + FRONT cycles
-    after the last token (FRONT after the last beat of a load), when no output waits.
+    A command taken in cycle *t*: `restart` in *t* + 1; the first beat or token may come in *t* + FRONT. A sample
+    whose last beat is taken in *c* may fire from *c* + READY on; a token of cycle *t* frees its ring slot for a first
+    beat in *t* + release + 1; a word taken from the output in *c* is credit for a token in *c* + 2. The next command
+    is taken `drain` + FRONT cycles after the last token (FRONT after the last beat of a load), when no output waits.
 
     Members
     -------
@@ -145,9 +145,7 @@ class Controller(wiring.Component):
         run, dump = image.run, image.dump
         parameters = image.parameters
 
-        arrived = delayed(
-            m, self.taken & last_beat & ~self.load, law.ready - 1, name="arrived", clear=self.restart
-        )
+        arrived = delayed(m, self.taken & last_beat & ~self.load, law.ready - 1, name="arrived", clear=self.restart)
         ready = Signal(range(parameters.ring_slots + 1))
         m.d.sync += ready.eq(ready + arrived - (self.token & ~self.dump))
         needs_no_input = self.dump if image.stream_run.beats else 1
@@ -166,6 +164,4 @@ class Controller(wiring.Component):
 
         with m.If(self.restart):
             m.d.sync += [ready.eq(0), pause.eq(-1), spare.eq(parameters.output_depth - wanted)]
-        m.d.comb += self.token.eq(
-            opened & ~tokens[-1] & pause[-1] & ~spare[-1] & ((ready != 0) | needs_no_input)
-        )
+        m.d.comb += self.token.eq(opened & ~tokens[-1] & pause[-1] & ~spare[-1] & ((ready != 0) | needs_no_input))

@@ -6,9 +6,9 @@ from typing import Any
 from amaranth._toolchain.yosys import find_yosys
 from amaranth.back import rtlil
 from amaranth.lib import wiring
-
 from tabla.hw.accelerator import Accelerator
 from tabla.hw.sharing import Emission
+
 from tabla.program.image import Image
 
 _SCRIPT = """\
@@ -27,7 +27,8 @@ _HEADER = """\
 // {name}: {pes} processing elements in groups of {pes_per_pu}, words of {width} bits, {fraction} of them fraction.
 // Made by tabla. Clock `clk`, synchronous reset `rst`; everything else is described in the manifest.
 
-// Registers have initial values, and processes keep the next value of a register beside it: no fault, but Verilator asks.
+// Registers have initial values, and processes keep the next value of a register beside it: no fault, but
+// Verilator asks.
 // verilator lint_off DECLFILENAME
 // verilator lint_off PROCASSINIT
 // verilator lint_off UNUSEDSIGNAL

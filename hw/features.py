@@ -7,9 +7,10 @@ hardware was emitted for.
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from tabla.templates.template import operation_format
+
 from tabla.program.image import UNITS, Image, Parameters
 from tabla.program.layout import operation_layout
-from tabla.templates.template import operation_format
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

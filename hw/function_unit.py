@@ -5,7 +5,6 @@ from typing import Any
 from amaranth.hdl import Module, Signal, signed
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
-
 from tabla.hw.functions.direct import Direct
 from tabla.hw.functions.exponential import Exponential
 from tabla.hw.functions.logarithm import Logarithm
@@ -13,6 +12,7 @@ from tabla.hw.functions.pipeline import REGISTER, FunctionPipeline
 from tabla.hw.functions.quotient import Quotient
 from tabla.hw.functions.square_root import SquareRoot
 from tabla.hw.pipeline import delayed, selected
+
 from tabla.program.image import FunctionTable, Parameters
 
 
@@ -35,8 +35,8 @@ def pipeline_for(table: FunctionTable, *, width: int, fraction: int) -> Function
 class FunctionUnit(wiring.Component):
     """All functions of the build; an operand a cycle each, but only one result a cycle (the schedule sees to it).
 
-    An operand of cycle *t*, given to the function whose number is `code` (0: none), shows in `value` in cycle *t* + that
-    function's latency, for that cycle only; `overflow` and `domain_error` pulse with it.
+    An operand of cycle *t*, given to the function whose number is `code` (0: none), shows in `value` in cycle *t* +
+    that function's latency, for that cycle only; `overflow` and `domain_error` pulse with it.
 
     Members
     -------

@@ -5,15 +5,14 @@ from typing import Any
 from amaranth.hdl import Module, Mux, Signal
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
-
 from tabla.hw.pipeline import delayed, selected
 
 
 class Generator(wiring.Component):
     """``base``, then the previous value of the same body slot plus the delta of the level that stepped; plus a window.
 
-    An operation of cycle *t* shows its value in cycle *t* + ``LATENCY``; one a cycle. The delta is chosen a cycle before it
-    is added. Values wrap. No reset: an operation with `fresh` needs no past.
+    An operation of cycle *t* shows its value in cycle *t* + ``LATENCY``; one a cycle. The delta is chosen a cycle
+    before it is added. Values wrap. No reset: an operation with `fresh` needs no past.
 
     Members
     -------

@@ -5,7 +5,6 @@ from typing import Any
 from amaranth.hdl import Module, Signal, signed
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
-
 from tabla.hw.lane import Lane, LaneShape
 from tabla.hw.sharing import placed
 from tabla.hw.tree import Tree
@@ -14,9 +13,9 @@ from tabla.hw.tree import Tree
 class Group(wiring.Component):
     """``pes_per_pu`` lanes, two ranks of registers in front of them, an adder tree behind them.
 
-    All inputs reach the lanes ``FANOUT`` cycles later, so whoever drives them keeps the cycles of ``Lane``, less that; those in
-    ``EARLY``, which a lane registers once more, a cycle sooner. The sum of the accumulators follows after the levels of the tree. The registers are the group's own: synthesis must not
-    merge them with those of other groups.
+    All inputs reach the lanes ``FANOUT`` cycles later, so whoever drives them keeps the cycles of ``Lane``, less
+    that; those in ``EARLY``, which a lane registers once more, a cycle sooner. The sum of the accumulators follows
+    after the levels of the tree. The registers are the group's own: synthesis must not merge them with those of other groups.
 
     Members
     -------

@@ -6,15 +6,15 @@ from typing import Any
 from amaranth.hdl import Const, Module, Mux, Signal, signed
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
-
 from tabla.hw.control import sources
 from tabla.hw.features import Features
 from tabla.hw.mac import Mac
 from tabla.hw.memory import WordMemory
 from tabla.hw.pipeline import bits_for, delayed, selected
 from tabla.hw.rounder import Rounder
-from tabla.program.image import Parameters
 from tabla.templates.template import operation_format
+
+from tabla.program.image import Parameters
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -128,8 +128,8 @@ class Lane(wiring.Component):
 
     =========  ================================================================================================
     *c* - 1    `write_low`, `write_high`, `to_model`, `to_interim`; from the stream `stream_enable` and `stream_to_...`
-    *c*        `model_write_address`, `data_write_address`, `interim_write_address`; `write_bus`: the bus word instead of the
-               result; `load`: the stream's word instead of both; `stream_word`, `bus`
+    *c*        `model_write_address`, `data_write_address`, `interim_write_address`;
+               `write_bus`: the bus word instead of the result; `load`: the stream's word instead of both; `stream_word`, `bus`
     =========  ================================================================================================
 
     Members

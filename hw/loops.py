@@ -13,7 +13,8 @@ class Loops(wiring.Component):
     """Runs one strand after the other: up to an operation a cycle, no cycle lost between bodies, levels or strands.
 
     A `strand` given with `load` in cycle *t* issues its first operation in cycle *t* + ``LATENCY`` (or when `allow` is
-    next high), the others each `interval` cycles later. While an operation issues (`issue`), the other outputs describe it.
+    next high), the others each `interval` cycles later. While an operation issues (`issue`), the other outputs
+    describe it.
 
     Members
     -------

@@ -5,7 +5,6 @@ from typing import Any
 from amaranth.hdl import Cat, Const, Module, Signal, signed
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
-
 from tabla.hw.multiplier import Multiplier
 
 
@@ -20,15 +19,17 @@ def start_word(addend: Any, shift: int, half: Any, invert: Any, accumulator: int
 class Mac(wiring.Component):
     """``accumulator <- start ± a * b``, the accumulation alone in its cycle.
 
-    To subtract without a second rank of logic, the accumulator holds the *complement* of the sum while the operation that
-    wrote it subtracted: ``start - p == ~(~start + p)``. Whoever controls it (``MacControl``) tracks the sense; readers
-    get it beside the accumulator. One operation a cycle; without an operation: a = 0, keep = 1, invert = 0. No reset.
+    To subtract without a second rank of logic, the accumulator holds the *complement* of the sum while the operation
+    that wrote it subtracted: ``start - p == ~(~start + p)``. Whoever controls it (``MacControl``) tracks the sense;
+    readers get it beside the accumulator. One operation a cycle; without an operation: a = 0, keep = 1, invert = 0.
+    No reset.
 
     The operands of one operation, in cycle *t*, and when its other inputs are wanted:
 
     ==============================  =========================================================================
     *t*                             `a`, `b`, `addend` (0 unless the start value is an addend)
-    *t* + 1                         `invert`, `half`, `shift`: the start value is ``((addend << shift) + half-unit) ^ invert``
+    *t* + 1                         `invert`, `half`, `shift`: the start value is
+                                    ``((addend << shift) + half-unit) ^ invert``
     *t* + 2                         `keep`: the old accumulator instead, exclusive-or'd with `invert`;
                                     `tree_select`, `tree`, `tree_half`: the tree's word instead (root only)
     *t* + ``LATENCY``               `accumulator`

@@ -6,7 +6,6 @@ from typing import Any
 from amaranth.hdl import Module, Signal
 from amaranth.lib import memory, wiring
 from amaranth.lib.wiring import In, Out
-
 from tabla.hw.pipeline import bits_for
 
 

@@ -5,12 +5,12 @@ from typing import Any
 from amaranth.hdl import Module, Signal
 from amaranth.lib import memory, wiring
 from amaranth.lib.wiring import In, Out
-
 from tabla.hw.pipeline import bits_for
 
 
 class OutputBuffer(wiring.Component):
-    """A queue that never overflows (tokens wait for its credit). A word put in cycle *t* is offered from *t* + ``LATENCY`` on.
+    """A queue that never overflows (tokens wait for its credit). A word put in cycle *t* is offered from *t* +
+    ``LATENCY`` on.
 
     A word a cycle without bubbles; an offered word stays until it is taken.
 

@@ -9,7 +9,7 @@ from amaranth.hdl import Cat, Const, Module, Signal
 
 
 def delayed(m: Module, value: Any, cycles: int, *, name: str, clear: Any = None) -> Any:
-    """`value` as it stood `cycles` ago. Without `clear` the registers have no reset: data is only looked at when valid."""
+    """`value` as it stood `cycles` ago. Without `clear` the registers have no reset: only valid data is looked at."""
     for stage in range(1, cycles + 1):
         register = Signal(
             value.shape(), name=f"{name}_{stage}" if cycles > 1 else f"{name}_next", reset_less=clear is None

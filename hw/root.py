@@ -6,26 +6,27 @@ from typing import Any
 from amaranth.hdl import Const, Module, Mux, Signal, signed
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
-
 from tabla.hw.control import MacControl
 from tabla.hw.features import Features
 from tabla.hw.function_unit import FunctionUnit
-from tabla.hw.mac import Mac, start_word
+from tabla.hw.mac import Mac
 from tabla.hw.memory import WordMemory
 from tabla.hw.pipeline import delayed, selected
 from tabla.hw.rounder import Rounder
-from tabla.program.image import Parameters
 from tabla.templates.template import operation_format
+
+from tabla.program.image import Parameters
 
 
 class Root(wiring.Component):
     """Scalar operations, the turn-around of the tree, functions. One operation a cycle, never stalls.
 
-    An operation of `root_issue` issues in cycle *u*: `a_address`.. are wanted in *u*, its control (as ``MacControl`` gives
-    it) in *u* too; the root delays it. `tree` and `tree_inverted` are the tree's word of *u* + 4 and its sense in *u* + 3. The
-    result register shows the result in *u* + ``RESULT``, the function register *u* + ``RESULT`` + the function's latency.
-    An operation of `root_write` in cycle *c* is given with `write` high; the memory takes the word at the end of *c*,
-    `bus` shows it from *c* + 1 on and keeps it; `output_word` and `output_valid` from *c* + 1 for one cycle.
+    An operation of `root_issue` issues in cycle *u*: `a_address`.. are wanted in *u*, its control (as ``MacControl``
+    gives it) in *u* too; the root delays it. `tree` and `tree_inverted` are the tree's word of *u* + 4 and its sense
+    in *u* + 3. The result register shows the result in *u* + ``RESULT``, the function register *u* + ``RESULT`` + the
+    function's latency. An operation of `root_write` in cycle *c* is given with `write` high; the memory takes the
+    word at the end of *c*, `bus` shows it from *c* + 1 on and keeps it; `output_word` and `output_valid` from *c* + 1
+    for one cycle.
 
     Members
     -------
@@ -141,14 +142,11 @@ class Root(wiring.Component):
     def _tree_half(self, m: Module, at: Any) -> Any:
         """Half a unit for the tree's word, negative when the sum is kept as a complement."""
         half = Signal(signed(self.parameters.accumulator), reset_less=True)
-        words = [
-            start_word(Const(0, 1), shift, 1, 0, self.parameters.accumulator).as_signed()
-            for shift in self.parameters.shifts
-        ]
         m.d.sync += half.eq(0)
-        for index, word in enumerate(words):
+        for index, shift in enumerate(self.parameters.shifts):
+            unit = 1 << shift >> 1
             with m.If(at("tree_half", 3) & (at("shift", 3) == index)):
-                m.d.sync += half.eq(Mux(at("inverted", 3), -word, word))
+                m.d.sync += half.eq(Mux(at("inverted", 3), -unit, unit))
         return half
 
     def _write(self, m: Module, result: Any, value: Any) -> dict[str, Any]:
@@ -210,4 +208,3 @@ class Root(wiring.Component):
                 [(words[name], select[i]) for i, name in enumerate(names)], self.parameters.width
             )
         return operands
-

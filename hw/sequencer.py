@@ -6,25 +6,25 @@ from typing import Any
 from amaranth.hdl import Array, Module, Signal
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
-
 from tabla.hw.features import UnitFeatures
 from tabla.hw.generator import Generator
 from tabla.hw.loops import Loops
 from tabla.hw.memory import WordMemory
 from tabla.hw.pipeline import bits_for, delayed, padded
 from tabla.hw.strands import StrandFetch
+from tabla.templates.template import operation_format
+
 from tabla.program.image import Parameters
 from tabla.program.layout import generator_width, operation_layout, strand_layout
-from tabla.templates.template import operation_format
 
 
 class Sequencer(wiring.Component):
     """Turns tokens into operations, each in its own cycle; several samples back to back without a bubble.
 
-    Starts count from the first strand's, which begins with the token (of cycle *t*): its first operation's `valid`, `instruction`, `first`, `last` and `open`
-    show in cycle *t* + ``FIELDS``, its generators' values in cycle *t* + ``VALUES``. The strands of one token end before
-    the next token's begin. An untimed sequencer (the stream's) has no tokens: its strands follow each other as
-    fast as `allow` lets operations issue.
+    Starts count from the first strand's, which begins with the token (of cycle *t*): its first operation's `valid`,
+    `instruction`, `first`, `last` and `open` show in cycle *t* + ``FIELDS``, its generators' values in cycle *t* +
+    ``VALUES``. The strands of one token end before the next token's begin. An untimed sequencer (the stream's) has no
+    tokens: its strands follow each other as fast as `allow` lets operations issue.
 
     Members
     -------
@@ -41,7 +41,8 @@ class Sequencer(wiring.Component):
     valid, first, last, open : Out(1), instruction : Out(Inst)
         `open`: the gate lets the product through.
     windowed : Out(1)
-        Beside `instruction`, untimed sequencers only: the window applies to the address. (Their generators do not add it.)
+        Beside `instruction`, untimed sequencers only: the window applies to the address. (Their generators do not add
+        it.)
     values : one Out for each generator in use
     strand_write, operation_write : In(1), write_address : In(16), write_data : In(word)
     """

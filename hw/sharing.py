@@ -1,8 +1,8 @@
 """One Verilog module for many equal components.
 
 Amaranth writes a module for every instance of a component. For equal components that is slow to write and a burden
-to read, so while Verilog is emitted, ``placed`` puts a black box in the place of a component and remembers what has to be
-emitted once under its name. Simulators see the components themselves.
+to read, so while Verilog is emitted, ``placed`` puts a black box in the place of a component and remembers what has
+to be emitted once under its name. Simulators see the components themselves.
 """
 
 from typing import Any

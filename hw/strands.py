@@ -6,9 +6,9 @@ from typing import Any
 from amaranth.hdl import Cat, Module, Signal, signed
 from amaranth.lib import data, memory, wiring
 from amaranth.lib.wiring import In, Out
-
 from tabla.hw.memory import WordMemory
 from tabla.hw.pipeline import bits_for
+
 from tabla.program.layout import WordLayout
 
 

@@ -6,20 +6,20 @@ from typing import Any
 from amaranth.hdl import Cat, Module, Mux, Signal
 from amaranth.lib import memory, wiring
 from amaranth.lib.wiring import In, Out
-
 from tabla.hw.features import UnitFeatures
 from tabla.hw.pipeline import delayed
 from tabla.hw.sequencer import Sequencer
 from tabla.hw.window import Window
-from tabla.program.image import Parameters
 from tabla.templates.template import operation_format
+
+from tabla.program.image import Parameters
 
 
 class Stream(wiring.Component):
     """Takes beats, a beat a cycle if they come, and gives each word its memory, address and lanes.
 
-    A beat taken in cycle *c* (`in_valid` and `in_ready`) leaves in cycle *c* + ``LATENCY``. The destinations are prepared in a
-    queue of ``AHEAD``, so `in_ready` has no bubbles, not even between samples.
+    A beat taken in cycle *c* (`in_valid` and `in_ready`) leaves in cycle *c* + ``LATENCY``. The destinations are
+    prepared in a queue of ``AHEAD``, so `in_ready` has no bubbles, not even between samples.
 
     Members
     -------
@@ -58,7 +58,15 @@ class Stream(wiring.Component):
         self.blocks = -(-parameters.pes // parameters.stream_words)
         self.targets = tuple(f.name for f in operation_format("stream").fields if f.name != "all")
         inputs = self.sequencer.signature.members
-        names = ("first_strand", "last_strand", "enable", "strand_write", "operation_write", "write_address", "write_data")
+        names = (
+            "first_strand",
+            "last_strand",
+            "enable",
+            "strand_write",
+            "operation_write",
+            "write_address",
+            "write_data",
+        )
         self.passed = {name: inputs[name] for name in names}
         address = parameters.address_bits["stream"]
         super().__init__(

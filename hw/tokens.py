@@ -5,7 +5,6 @@ from typing import Any
 from amaranth.hdl import Module, Mux, Signal
 from amaranth.lib import memory, wiring
 from amaranth.lib.wiring import In, Out
-
 from tabla.hw.pipeline import bits_for
 
 

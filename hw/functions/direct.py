@@ -3,10 +3,10 @@
 from typing import Any
 
 from amaranth.hdl import Cat, Module, Mux, Signal
-
 from tabla.hw.functions.interpolation import Interpolation
 from tabla.hw.functions.pipeline import REGISTER, FunctionPipeline
 from tabla.hw.pipeline import delayed
+
 from tabla.program.image import FunctionTable
 
 
@@ -32,14 +32,14 @@ class Direct(FunctionPipeline):
         negative = self.operand[-1]
         if reach + 1 < self.width:
             above = self.operand[reach:]
-            inside = above.all() | ~above.any()
-            m.d.comb += place.eq(Mux(inside, Cat(self.operand[:reach], ~negative), Mux(negative, 0, -1)))
+            in_reach = above.all() | ~above.any()
+            m.d.comb += place.eq(Mux(in_reach, Cat(self.operand[:reach], ~negative), Mux(negative, 0, -1)))
         else:
             m.d.comb += place.eq(self.operand + (1 << reach))
         place = delayed(m, place, 1, name="place")
         m.d.comb += [
             interpolation.index.eq(place[table.shift :]),
-            interpolation.inside.eq(place[: table.shift]),
+            interpolation.fraction.eq(place[: table.shift]),
         ]
         word, _ = self.saturated(interpolation.value)
         m.d.comb += self.value.eq(word)

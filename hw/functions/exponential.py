@@ -3,11 +3,11 @@
 from typing import Any
 
 from amaranth.hdl import Cat, Const, Module, Mux, Signal, signed
-
 from tabla.hw.functions.interpolation import Interpolation
 from tabla.hw.functions.pipeline import REGISTER, FunctionPipeline
 from tabla.hw.multiplier import Multiplier
 from tabla.hw.pipeline import delayed
+
 from tabla.program.image import FunctionTable
 
 
@@ -38,7 +38,7 @@ class Exponential(FunctionPipeline):
         m.submodules.interpolation = interpolation = Interpolation(table)
         m.d.comb += [
             interpolation.index.eq(below[table.fraction_bits - table.index_bits :]),
-            interpolation.inside.eq(below[: table.fraction_bits - table.index_bits]),
+            interpolation.fraction.eq(below[: table.fraction_bits - table.index_bits]),
         ]
 
         # While the table works: the shift s = Q - F - n, clamped to where all bits have left the word.

@@ -5,10 +5,10 @@ from typing import Any
 from amaranth.hdl import Cat, Module, Signal, signed
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
-
 from tabla.hw.memory import WordMemory
 from tabla.hw.multiplier import Multiplier
 from tabla.hw.pipeline import bits_for, delayed
+
 from tabla.program.image import FunctionTable
 
 
@@ -20,11 +20,12 @@ def signed_bits(values: tuple[int, ...]) -> int:
 class Interpolation(wiring.Component):
     """``((base[i] << shift) + slope[i] * f + (offset << shift) + half) >> (shift + guard)``; one a cycle.
 
-    `index` and `inside` (f) of cycle *t* give `value` in cycle *t* + ``LATENCY``. `offset` is wanted in cycle *t* + 4.
+    `index` and `fraction` (f) of cycle *t* give `value` in cycle *t* + ``LATENCY``. `offset` is wanted in cycle *t* +
+    4.
 
     Members
     -------
-    index : In(bits of the table), inside : In(shift)
+    index : In(bits of the table), fraction : In(shift)
     offset : In(signed(offset))
     value : Out(signed(...))
     """
@@ -40,7 +41,7 @@ class Interpolation(wiring.Component):
         super().__init__(
             {
                 "index": In(bits_for(len(table.base))),
-                "inside": In(table.shift),
+                "fraction": In(table.shift),
                 "offset": In(signed(offset)),
                 "value": Out(signed(self.sum_bits - table.shift - table.guard)),
             }
@@ -57,19 +58,17 @@ class Interpolation(wiring.Component):
         ]
         m.submodules.table = memory = WordMemory(width=self.base_bits + self.slope_bits, depth=depth, init=words)
         m.submodules.multiplier = multiplier = Multiplier(left=self.slope_bits, right=table.shift + 1)
-        inside = delayed(m, self.inside, WordMemory.LATENCY, name="inside")
+        fraction = delayed(m, self.fraction, WordMemory.LATENCY, name="fraction")
         base = memory.read_data[: self.base_bits].as_signed()
         base = delayed(m, base, Multiplier.LATENCY, name="base")
         m.d.comb += [
             memory.read_address.eq(self.index),
             multiplier.a.eq(memory.read_data[self.base_bits :].as_signed()),
-            multiplier.b.eq(Cat(inside, 0).as_signed()),
+            multiplier.b.eq(Cat(fraction, 0).as_signed()),
         ]
         total = Signal(signed(self.sum_bits), reset_less=True)
         # The half joins the base word's empty low bits when it fits there: one carry chain fewer.
         half = 1 << (table.shift + table.guard - 1)
-        m.d.sync += total.eq(
-            (base << table.shift) + multiplier.product + (self.offset << table.shift) + half
-        )
+        m.d.sync += total.eq((base << table.shift) + multiplier.product + (self.offset << table.shift) + half)
         m.d.comb += self.value.eq(total >> (table.shift + table.guard))
         return m

@@ -3,10 +3,10 @@
 from typing import Any
 
 from amaranth.hdl import Array, Cat, Const, Module, Signal, signed
-
 from tabla.hw.functions.interpolation import Interpolation, signed_bits
 from tabla.hw.functions.pipeline import REGISTER, FunctionPipeline
 from tabla.hw.pipeline import bits_for, delayed
+
 from tabla.program.image import FunctionTable
 
 
@@ -45,7 +45,7 @@ class Logarithm(FunctionPipeline):
         rest = width - 2 - table.index_bits
         m.d.comb += [
             interpolation.index.eq(fine[rest : width - 2]),
-            interpolation.inside.eq(fine[:rest]),
+            interpolation.fraction.eq(fine[:rest]),
         ]
 
         exponents = Array(

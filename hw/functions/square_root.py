@@ -3,7 +3,6 @@
 from typing import Any
 
 from amaranth.hdl import Cat, Const, Module, Mux, Signal
-
 from tabla.hw.functions.pipeline import REGISTER, FunctionPipeline
 
 

@@ -23,9 +23,7 @@ def played(component: wiring.Component, inputs: Sequence[Mapping[str, Any]], *, 
         return found
 
     outputs = [
-        ".".join(map(str, path))
-        for path, item, _ in component.signature.flatten(component)
-        if item.flow == wiring.Out
+        ".".join(map(str, path)) for path, item, _ in component.signature.flatten(component) if item.flow == wiring.Out
     ]
     seen: list[dict[str, Any]] = []
 

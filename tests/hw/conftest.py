@@ -1,4 +1,7 @@
-"""Lets the tests of this folder share their bench, and the hand assembler of tests/sim (importlib mode adds no paths)."""
+"""Lets the tests of this folder share their bench and the hand assembler of tests/sim.
+
+Pytest's importlib mode adds no paths.
+"""
 
 import sys
 from pathlib import Path

@@ -1,5 +1,6 @@
 """Every pipeline of the function unit against the few lines of decision 4 that define it."""
 
+import itertools
 import math
 import random
 from typing import Any
@@ -27,7 +28,7 @@ def filled(build: Parameters, name: str, segments: int, scale: int, **fields: An
     """A table of made-up values, wild enough to reach beyond the format now and then."""
     chance = random.Random(segments)
     ends = [chance.randrange(-scale, scale) for _ in range(segments + 1)]
-    slopes = tuple(b - a for a, b in zip(ends, ends[1:], strict=False))
+    slopes = tuple(b - a for a, b in itertools.pairwise(ends))
     return table(name, build, base=tuple(ends[:-1]), slope=slopes, guard=GUARD, **fields)
 
 
@@ -99,7 +100,7 @@ def tables(build: Parameters) -> list[tuple[FunctionTable, Any]]:
         "exp",
         build,
         base=tuple(ends[:-1]),
-        slope=tuple(b - a for a, b in zip(ends, ends[1:], strict=False)),
+        slope=tuple(b - a for a, b in itertools.pairwise(ends)),
         guard=GUARD,
         index_bits=k,
         fraction_bits=t,
@@ -128,9 +129,7 @@ def test_pipeline_follows_the_definition(width: int, fraction: int, number: int)
     pipeline = pipeline_for(t, width=width, fraction=fraction)
     assert pipeline.latency == t.latency == functions()[t.name].cycles(width, fraction)
     late = pipeline.latency - REGISTER
-    seen = played(
-        pipeline, [{"operand": x, "divisor": d} for x, d in zip(words, divisors, strict=True)], more=late
-    )
+    seen = played(pipeline, [{"operand": x, "divisor": d} for x, d in zip(words, divisors, strict=True)], more=late)
     for cycle, (x, d) in enumerate(zip(words, divisors, strict=True)):
         wanted = definition(t, build, x, d) if t.name == "divide" else definition(t, build, x)
         shown = seen[cycle + late]
@@ -140,7 +139,7 @@ def test_pipeline_follows_the_definition(width: int, fraction: int, number: int)
 def test_interpolation_latency_is_what_it_says() -> None:
     build = parameters(1)
     t = filled(build, "tanh", 8, 1 << 14, reach=12, shift=10)
-    seen = played(Interpolation(t), [{"index": 3, "inside": 700}, {"index": 0, "inside": 0}], more=8)
+    seen = played(Interpolation(t), [{"index": 3, "fraction": 700}, {"index": 0, "fraction": 0}], more=8)
     assert seen[Interpolation.LATENCY]["value"] == interpolated(t, 3, 700)
     assert seen[Interpolation.LATENCY + 1]["value"] == interpolated(t, 0, 0)
 

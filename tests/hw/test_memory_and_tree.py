@@ -24,9 +24,7 @@ def test_memory_shows_what_was_written(width: int, depth: int) -> None:
         read, write = chance.randrange(depth), chance.randrange(depth)
         enable = int(chance.random() < 0.6 and read != write)
         data = chance.randrange(1 << width)
-        inputs.append(
-            {"read_address": read, "write_address": write, "write_enable": enable, "write_data": data}
-        )
+        inputs.append({"read_address": read, "write_address": write, "write_enable": enable, "write_data": data})
         wanted.append(words[read])
         if enable:
             words[write] = data

@@ -136,9 +136,7 @@ def test_programs_run_as_nested_loops_sample_after_sample(
     for count in last.counts:
         period += (period - last.start) * (count - 1)
     tokens = list(itertools.accumulate((period + w for w in waits), initial=SETUP))
-    wanted = [
-        issue for n, token in enumerate(tokens) for issue in interpreted(nests, token, offset=3 * n, build=build)
-    ]
+    wanted = [issue for n, token in enumerate(tokens) for issue in interpreted(nests, token, offset=3 * n, build=build)]
     end = tokens[-1] + period + 20
     inputs: list[dict[str, Any]] = [{"restart": 0, "token": int(c in tokens)} for c in range(end)]
     inputs[0] |= {"restart": 1, "enable": 1, "first_strand": 0, "last_strand": len(nests) - 1}
@@ -168,7 +166,9 @@ def test_a_restart_in_the_middle_leaves_nothing_behind() -> None:
     nests = [Nest(counts=(9,), body=body), Nest(start=20, counts=(3,), body=body)]
     for restart in range(14, 40):
         again = restart + SETUP
-        inputs: list[dict[str, Any]] = [{"restart": int(c == restart), "token": int(c in (12, again))} for c in range(again + 40)]
+        inputs: list[dict[str, Any]] = [
+            {"restart": int(c == restart), "token": int(c in (12, again))} for c in range(again + 40)
+        ]
         inputs[0] |= {"restart": 1, "enable": 1, "last_strand": 1}
         seen = played(Probe(build, nests), inputs)
         shown = [c for c, s in enumerate(seen) if s["valid"] and c > restart]
