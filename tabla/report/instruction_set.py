@@ -1,0 +1,88 @@
+"""The instruction-set reference ``docs/instruction-set.md``, generated from the records of ``machine.td``."""
+
+from __future__ import annotations
+
+from tabla.templates.template import (
+    OperationFormat,
+    functions,
+    operation_format,
+    presets,
+    strand_fields,
+    timing,
+)
+
+UNITS = ("lane_issue", "lane_write", "root_issue", "root_write", "stream")
+_HEAD = """\
+# Instruction set
+
+Generated from `templates/machine.td` by `python -m tabla.report.instruction_set`; a test holds it against the records.
+What the fields mean is in `docs/decisions/0003-machine.md`.
+
+An operation word holds its fields from bit 0, then each generator: `base`, a `window` bit, and one `delta` per loop
+level, innermost first. Widths of generators follow the build.
+"""
+
+
+def instruction_set() -> str:
+    """The page, as Markdown."""
+    parts = [_HEAD]
+    for unit in UNITS:
+        parts.append(_unit(operation_format(unit)))
+    fields = ", ".join(f"`{name}`" for name in strand_fields())
+    parts.append(
+        f"## Strand words\n\nFields, least significant first: {fields}; then `count - 1` of each loop level, "
+        "innermost first.\n"
+    )
+    parts.append(_timing())
+    parts.append(_functions())
+    parts.append(_presets())
+    return "\n".join(parts)
+
+
+def _table(head: tuple[str, ...], rows: list[tuple[str, ...]]) -> str:
+    lines = ["| " + " | ".join(head) + " |", "|" + "---|" * len(head)]
+    lines += ["| " + " | ".join(row) + " |" for row in rows]
+    return "\n".join(lines) + "\n"
+
+
+def _unit(form: OperationFormat) -> str:
+    rows = []
+    for field in form.fields:
+        high = field.offset + field.width - 1
+        bits = str(field.offset) if field.width == 1 else f"{high}-{field.offset}"
+        codes = ", ".join(f"{code} `{symbol}`" for code, symbol in enumerate(field.choices)) or "number"
+        rows.append((bits, f"`{field.name}`", codes))
+    generators = ", ".join(f"`{g}`" for g in form.generators)
+    return f"## `{form.unit}`\n\n{_table(('bits', 'field', 'codes'), rows)}\nGenerators: {generators}.\n"
+
+
+def _timing() -> str:
+    laws = timing()
+    names = (
+        "memory_read", "multiply", "accumulate", "round", "memory_write", "tree_level", "broadcast", "front", "ready"
+    )  # fmt: skip
+    rows = [(name.replace("_", " "), str(getattr(laws, name))) for name in names]
+    return "## Cycles\n\n" + _table(("what", "cycles"), rows)
+
+
+def _functions() -> str:
+    rows = []
+    for unit in functions().values():
+        latency = str(unit.latency) + (f" + {unit.latency_per_bit} a bit" if unit.latency_per_bit else "")
+        rows.append((str(unit.code), f"`{unit.name}`", unit.kind, latency))
+    return "## Function unit\n\n" + _table(("code", "function", "kind", "cycles"), rows)
+
+
+def _presets() -> str:
+    rows = [
+        (f"`{t.name}`", str(t.pes), str(t.pes_per_pu), f"q{t.integer_bits}.{t.fraction_bits}", str(t.ring_slots))
+        for t in presets().values()
+    ]
+    return "## Presets\n\n" + _table(("template", "PEs", "PEs per PU", "format", "ring slots"), rows)
+
+
+if __name__ == "__main__":
+    from pathlib import Path
+
+    page = Path(__file__).resolve().parents[2] / "docs" / "instruction-set.md"
+    page.write_text(instruction_set(), encoding="utf-8", newline="\n")

@@ -1,0 +1,19 @@
+"""The reference in docs/ says what the records say."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tabla.report.instruction_set import instruction_set
+
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "instruction-set.md"
+
+
+def test_page_is_up_to_date() -> None:
+    assert PAGE.read_text(encoding="utf-8") == instruction_set(), "run python -m tabla.report.instruction_set"
+
+
+def test_every_field_is_shown() -> None:
+    page = instruction_set()
+    for words in ("`gate`", "4 `bus`", "3 `tree`", "`to_output`", "`sigmoid`", "`Pe64`", "window"):
+        assert words in page
