@@ -15,7 +15,8 @@ class Group(wiring.Component):
 
     All inputs reach the lanes ``FANOUT`` cycles later, so whoever drives them keeps the cycles of ``Lane``, less
     that; those in ``EARLY``, which a lane registers once more, a cycle sooner. The sum of the accumulators follows
-    after the levels of the tree. The registers are the group's own: synthesis must not merge them with those of other groups.
+    after the levels of the tree. The registers are the group's own: synthesis must not
+    merge them with those of other groups.
 
     Members
     -------

@@ -129,7 +129,8 @@ class Lane(wiring.Component):
     =========  ================================================================================================
     *c* - 1    `write_low`, `write_high`, `to_model`, `to_interim`; from the stream `stream_enable` and `stream_to_...`
     *c*        `model_write_address`, `data_write_address`, `interim_write_address`;
-               `write_bus`: the bus word instead of the result; `load`: the stream's word instead of both; `stream_word`, `bus`
+               `write_bus`: the bus word instead of the result; `load`: the stream's word instead of both;
+               `stream_word`, `bus`
     =========  ================================================================================================
 
     Members
