@@ -1,0 +1,1 @@
+"""Measurements of the tool itself: ``make bench``."""

@@ -1,0 +1,68 @@
+"""The package as pip installs it, far from the checkout: nothing is missing in it."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+BUILD = ("tabla", "hw", "sim", "templates", "examples", "setup.cfg", "pyproject.toml", "README.md", "LICENSE")
+
+
+@pytest.fixture(scope="module")
+def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Installed from a copy, because pip builds in the source's own folder."""
+    if importlib.util.find_spec("setuptools") is None:
+        pytest.skip("setuptools is not installed (pip install 'tabla[test]')")
+    source, target = tmp_path_factory.mktemp("source"), tmp_path_factory.mktemp("site")
+    for name in BUILD:
+        if (ROOT / name).is_dir():
+            shutil.copytree(ROOT / name, source / name, ignore=shutil.ignore_patterns("__pycache__"))
+        else:
+            shutil.copy2(ROOT / name, source / name)
+    options = ["--quiet", "--no-deps", "--no-index", "--no-build-isolation", "--no-compile", "--target", str(target)]
+    subprocess.run([sys.executable, "-m", "pip", "install", *options, str(source)], check=True)
+    return target
+
+
+def tabla(installed: Path, folder: Path, *words: str) -> str:
+    environment = {**os.environ, "PYTHONPATH": str(installed)}
+    done = subprocess.run(
+        [sys.executable, "-P", "-m", "tabla", *words], cwd=folder, env=environment, capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_every_file_is_there(installed: Path) -> None:
+    for top in ("tabla", "hw", "sim", "templates", "examples"):
+        inside = installed / "tabla" if top == "tabla" else installed / "tabla" / top
+        for path in (ROOT / top).rglob("*"):
+            if path.is_file() and "__pycache__" not in path.parts:
+                assert (inside / path.relative_to(ROOT / top)).is_file(), f"{path} is not in the wheel"
+    assert list(installed.glob("tabla-*.dist-info/licenses/LICENSE")) or list(installed.glob("tabla-*/LICENSE"))
+
+
+def test_only_tabla_is_installed(installed: Path) -> None:
+    assert {p.name.split("-")[0] for p in installed.iterdir()} <= {"tabla", "bin"}
+
+
+def test_commands_work_far_from_the_checkout(installed: Path, tmp_path: Path) -> None:
+    pytest.importorskip("sklearn", reason="the data set comes with scikit-learn")
+    where = [sys.executable, "-P", "-c", "import tabla; print(tabla.__file__)"]
+    found = subprocess.run(where, cwd=tmp_path, env={**os.environ, "PYTHONPATH": str(installed)}, capture_output=True)
+    assert str(installed) in found.stdout.decode()
+    assert "linear regression" in tabla(installed, tmp_path, "examples")
+    tabla(installed, tmp_path, "examples", "linear")
+    tabla(installed, tmp_path, "gen", "linear.t")
+    assert (tmp_path / "build/linear.v").stat().st_size > 10_000
+    assert (tmp_path / "build/tb/host_loop.py").is_file()
+    data = ("--data", "diabetes.npz", "--samples", "20", "--epochs", "1", "--engine", "model")
+    assert "predicted = " in tabla(installed, tmp_path, "train", "linear.t", *data)
+    assert "Pe16" in tabla(installed, tmp_path, "templates")
