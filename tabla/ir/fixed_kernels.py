@@ -167,7 +167,7 @@ def _linear(site: _Site, operation: Linear) -> Kernel:
     shift = site.format.fraction + operation.shift
     rounded = Sum(changes=tuple(changes), kept=before, shift=shift).rounded(-site.format.lowest)
     lowest, highest = site.format.lowest, site.format.highest
-    number, size, shape = statement.id, target.size, target.shape
+    number, size = statement.id, target.size
 
     def run() -> None:
         exact, changed = rounded()
@@ -177,7 +177,7 @@ def _linear(site: _Site, operation: Linear) -> Kernel:
             tally.overflows[number] += int(over) * (size // np.size(exact))
         if changed is not None:
             still = changed & (clipped == before)
-            tally.zero_updates += int(np.count_nonzero(np.broadcast_to(still, shape)))
+            tally.zero_updates += int(np.count_nonzero(still))
         target[...] = clipped
         if site.model is not None:
             tally.updates += size

@@ -162,6 +162,34 @@ def test_the_smallest_change_of_wide_words_is_a_change() -> None:
     assert (found.counts.updates, found.counts.zero_updates) == (2, 1)
 
 
+@pytest.mark.parametrize(
+    ("own", "after"),
+    [(word(at("w", "i"), -1), [90, 30]), (Term(factors=(at("w", "i"),), reduce=("k",)), [130, 430])],
+    ids=["negated", "repeated"],
+)
+def test_only_the_plain_word_is_what_an_update_adds_to(own: Term, after: list[int]) -> None:
+    b = Builder()
+    b.tensor("x", "input", 2)
+    b.tensor("w", "model", 2)
+    b.tensor("w.next", "next", 2)
+    b.let("w.next", "i", Linear(terms=(own, word(at("x", "i")))), "k" * bool(own.reduce), i=2, k=3)
+    found = evaluate_fixed(
+        b.graph("own", {"w": "w.next"}), Q6_10, {"x": np.array([100, 130])}, {"w": np.array([10, 100])}
+    )
+    assert found.models["w"].tolist() == after
+
+
+def test_large_ordinals_do_not_wrap() -> None:
+    """-128 times the most negative word, twice: 2^63, one more than 64 bits hold."""
+    fmt = Format.parse("q8.24")
+    b = Builder()
+    b.tensor("x", "input")
+    b.tensor("r", "value")
+    largest = Ordinal(value=Affine.of(-128, i=1))
+    b.let("r", "", Linear(terms=(Term(factors=(largest, at("x")), reduce=("i",)),)), "i", i=2)
+    assert evaluate_fixed(b.graph("ordinals", {}), fmt, {"x": np.array(fmt.lowest)}).values["r"] == fmt.highest
+
+
 def test_elements_without_update_keep_their_words() -> None:
     b = Builder()
     b.tensor("w", "model", 4)

@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 from tabla.ir import function_reals, function_words
 from tabla.ir.format import Format
 from tabla.ir.functions import UnitName, error_bound, table
-from tabla.ir.graph import FunctionName
+from tabla.ir.graph import FunctionName, Graph
+from tests.ir.naive import Naive
 
 SIXTEEN_BITS = ["q6.10", "q4.12", "q8.8", "q2.14"]
 TABULATED: list[UnitName] = ["sigmoid", "tanh", "gaussian", "exp", "log"]
@@ -124,6 +125,18 @@ def test_words_follow_the_decision(fmt: Format, data: st.DataObject) -> None:
     assert (got.words.tolist(), got.overflows, got.domain_errors) == ([fmt.saturate(y)], overflow, domain)
 
 
+@pytest.mark.parametrize("text", ["q2.6", "q6.4", "q8.0", "q5.6"])
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_every_word_of_narrow_formats_follows_the_decision(name: FunctionName, text: str) -> None:
+    fmt = Format.parse(text)
+    naive = Naive(graph=Graph(name="none", tensors={}, statements=()), format=fmt, words={})
+    words = np.arange(fmt.lowest, fmt.highest + 1)
+    expected = [naive.function(name, word) for word in words.tolist()]
+    got = function_words.apply(name, words, fmt)
+    assert got.words.tolist() == expected
+    assert (got.overflows, got.domain_errors) == (naive.overflows, naive.domain_errors)
+
+
 @pytest.mark.parametrize("text", [*SIXTEEN_BITS, "q2.6", "q16.16", "q2.30", "q32.0"])
 @pytest.mark.parametrize("name", TABULATED)
 def test_tables_have_their_stated_shape(name: UnitName, text: str) -> None:
@@ -155,6 +168,12 @@ def test_corners_saturate_and_are_counted() -> None:
     assert (log.words.tolist(), log.domain_errors, log.overflows) == ([fmt.lowest, fmt.lowest, 0], 2, 0)
     root = function_words.apply("sqrt", np.array([-1, 4 * fmt.one]), fmt)
     assert (root.words.tolist(), root.domain_errors) == ([0, 2 * fmt.one], 1)
+
+
+def test_roots_that_float64_rounds_up_are_mended() -> None:
+    """4 * (2^30 + 1) * 2^30 is one less than the square of 2^31 + 1."""
+    words = np.array((1 << 30) + 1)
+    assert function_words.apply("sqrt", words, Format.parse("q2.30")).words == 1 << 30
 
 
 def test_sigmoid_keeps_its_small_side() -> None:
