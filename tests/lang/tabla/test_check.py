@@ -270,3 +270,7 @@ def test_faults_have_their_place() -> None:
     error = fault("model_input x;\na = x +\n  yy;")
     assert (error.file, error.line, error.column) == ("<text>", 3, 3)
     assert error.hint
+
+
+def test_a_computed_rate_is_one_fault() -> None:
+    assert not fault("model_input x; model w; gradient g -> w; mu = x; model_input z[mu]; g = z[0];").more
