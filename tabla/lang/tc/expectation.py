@@ -1,0 +1,102 @@
+"""What the grammar would have accepted at a fault, in a user's words, and how to mend it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tabla.lang.tc.lexer import Token, tokens
+
+_SIGNS = {
+    "DEF": "'def'", "IN": "'in'", "ARROW": "'->'", "TYPE": "a type", "COLON": "':'", "COMMA": "','", "LPAREN": "'('",
+    "RPAREN": "')'", "LBRACE": "'{'", "RBRACE": "'}'",
+}  # fmt: skip
+_RECOVERY = ("NEXT_STATEMENT", "NEXT_FUNCTION")
+
+
+def acceptable(parser: Any) -> frozenset[str]:
+    """The token types that the parser, stopped at a fault, could have shifted next.
+
+    Each type is tried on a copy of the state stack: the merged look-aheads of LALR tables promise more than
+    the stack can keep.
+    """
+    kinds = (kind for kind in (*tokens, "$end") if kind not in _RECOVERY)
+    return frozenset(kind for kind in kinds if _shifts(parser, kind))
+
+
+def _shifts(parser: Any, kind: str) -> bool:
+    stack: list[int] = list(parser.statestack)
+    while True:
+        action: int | None = parser.defaulted_states.get(stack[-1], parser.action[stack[-1]].get(kind))
+        if action is None:
+            return False
+        if action >= 0:
+            return True
+        rule = parser.productions[-action]
+        if rule.len:
+            del stack[-rule.len :]
+        stack.append(parser.goto[stack[-1]][rule.name])
+
+
+def describe(kinds: frozenset[str]) -> str:
+    """`kinds` as a phrase: "a value", "')' or an operator", ..."""
+    if "$end" in kinds:
+        return "'def'"
+    parts: list[str] = []
+    if "TIMES" in kinds:
+        parts.append("an operator")
+        kinds -= {"LPAREN", "NAME", "QUESTION", "DOT"}
+        if "RBRACE" in kinds:
+            # A statement may end here: naming what may follow would bury the point.
+            return "an operator, a statement or '}'"
+    if "FLOAT" in kinds:
+        parts.append("a value")
+        kinds -= {"LPAREN", "TYPE"}
+    elif "NAME" in kinds and "RBRACE" in kinds:
+        parts.append("a statement")
+    elif "NAME" in kinds:
+        parts.append("a name")
+    if "INTEGER" in kinds and "FLOAT" not in kinds:
+        parts.append("an integer")
+    if "REDUCE" in kinds:
+        parts.append("'=' or a reduction (+= *= min= max=, with ! or without)")
+    elif "ASSIGN" in kinds:
+        parts.append("'='")
+    parts += [sign for kind, sign in _SIGNS.items() if kind in kinds]
+    return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} or {parts[-1]}"
+
+
+def cure(before: Token | None, found: Token | None, after: Token | None, kinds: frozenset[str]) -> str:
+    """How to mend a text where `found` stands, between `before` and `after`, in place of `kinds`."""
+    kind = found.type if found is not None else None
+    follows = after.type if after is not None else None
+    if "$end" in kinds:
+        return "a program is a list of functions: def name(float(N) A) -> (B) { B(i) = A(i) }"
+    if "REDUCE" in kinds and kind in ("MINUS", "DIVIDE", "REMAINDER") and follows == "ASSIGN":
+        return "the reductions are +=, *=, min= and max=; subtract by adding the negative: += -..."
+    if "REDUCE" in kinds and kind in ("MIN", "MAX"):
+        return "write min= and max= without a space"
+    if "NAME" in kinds and kind in ("TYPE", "DEF", "WHERE", "IN", "EXISTS", "MIN", "MAX") and found is not None:
+        if kind == "DEF":
+            return "close the function before it with '}'"
+        return f"'{found.value.text}' is a keyword and cannot be a name"
+    if before is not None and before.type == "COMMA" and kind == "RPAREN":
+        return "remove the comma before it"
+    if "COMMA" in kinds and "RPAREN" in kinds and kind in ("PLUS", "MINUS", "TIMES", "DIVIDE", "FLOAT"):
+        if "TIMES" not in kinds:
+            return "a dimension is a name or an integer, an index on the left side is a name; no expressions"
+    if kind == "FLOAT":
+        return "a dimension is a name or an integer"
+    if "TYPE" in kinds and "FLOAT" not in kinds and kind == "NAME":
+        return "every argument has a type: float(N) A"
+    if "COLON" in kinds and "TIMES" in kinds:
+        return "a range is written i in 0:N, a choice condition ? one : other"
+    if "IN" in kinds:
+        return "a where clause is 'i in 0:N', 'x = value' or 'exists T(i)'"
+    if "FLOAT" in kinds:
+        text = before.value.text if before is not None else ""
+        return f"something is missing after '{text}'" if text else "put a value here"
+    if "RPAREN" in kinds:
+        return "close it with ')'"
+    if "RBRACE" in kinds:
+        return "a statement is written B(i) = A(i), the function ends with '}'"
+    return "a function is written def name(float(N) A) -> (B) { B(i) = A(i) }"

@@ -1,0 +1,175 @@
+"""The words of Tensor Comprehensions: a PLY lexer whose token values are `Lexeme` (text and place)."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import cache
+from typing import Any, Protocol
+
+import ply.lex as ply_lex  # type: ignore[import-untyped]
+
+from tabla.lang.tabla.faults import Faults
+from tabla.lang.tc.scalars import SCALARS
+from tabla.source import Source, Span
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Lexeme:
+    """The characters of one token and where they stand."""
+
+    text: str
+    span: Span
+
+
+class Token(Protocol):
+    """What PLY hands to its rules; ours carry a `Lexeme` as value."""
+
+    type: str
+    value: Any
+    lexpos: int
+    lexer: Any
+
+
+KEYWORDS = {
+    "def": "DEF",
+    "where": "WHERE",
+    "in": "IN",
+    "exists": "EXISTS",
+    "min": "MIN",
+    "max": "MAX",
+    **dict.fromkeys(SCALARS, "TYPE"),
+}
+
+tokens = (
+    "NAME", "INTEGER", "FLOAT", "TYPE", "DEF", "WHERE", "IN", "EXISTS", "MIN", "MAX",
+    "ARROW", "REDUCE", "ASSIGN", "OR", "AND", "LESS_EQUAL", "GREATER_EQUAL", "EQUAL", "NOT_EQUAL", "LESS", "GREATER",
+    "PLUS", "MINUS", "TIMES", "DIVIDE", "REMAINDER", "NOT", "QUESTION", "COLON", "COMMA", "DOT",
+    "LPAREN", "RPAREN", "LBRACE", "RBRACE",
+    # Where reading goes on after a fault: before a statement, before a function.
+    "NEXT_STATEMENT", "NEXT_FUNCTION",
+)  # fmt: skip
+
+t_ignore = " \t\n\f\v"
+t_ignore_COMMENT = r"\#[^\n]*"
+t_ARROW = r"->"
+t_OR = r"\|\|"
+t_AND = r"&&"
+t_LESS_EQUAL = r"<="
+t_GREATER_EQUAL = r">="
+t_EQUAL = r"=="
+t_NOT_EQUAL = r"!="
+t_LESS = r"<"
+t_GREATER = r">"
+t_ASSIGN = r"="
+t_PLUS = r"\+"
+t_MINUS = r"-"
+t_TIMES = r"\*"
+t_DIVIDE = r"/"
+t_REMAINDER = r"%"
+t_NOT = r"!"
+t_QUESTION = r"\?"
+t_COLON = r":"
+t_COMMA = r","
+t_DOT = r"\."
+t_LPAREN = r"\("
+t_RPAREN = r"\)"
+t_LBRACE = r"\{"
+t_RBRACE = r"\}"
+
+# Numbers past this many digits hold in no type; Python itself refuses int() of 4300 digits.
+_DIGITS = 400
+_STRAY = re.compile(r"[^\s\w+\-*/%<>=!?:,.(){}#&|]+")
+
+
+def t_REDUCE(t: Token) -> Token:
+    r"(?:\+|\*|\bmin|\bmax)=(?!=)!?"
+    return t
+
+
+def t_FLOAT(t: Token) -> Token:
+    r"(?:[0-9]+\.[0-9]*(?:[eE][+-]?[0-9]+)?[fF]?|(?<![\w)])\.[0-9]+(?:[eE][+-]?[0-9]+)?[fF]?|[0-9]+[eE][+-]?[0-9]+)(?!\w)"
+    exponent = re.split("[eE]", t.value.rstrip("fF"))[1:]
+    if len(t.value) > _DIGITS or (exponent and (len(exponent[0]) > 6 or abs(int(exponent[0])) > _DIGITS)):
+        span = Span(source=t.lexer.source, start=t.lexpos, end=t.lexpos + len(t.value))
+        t.lexer.faults.add(f"the number '{_shortened(t.value)}' is too long", span, hint="no type can hold it")
+        t.value = "1.0"
+    return t
+
+
+def t_INTEGER(t: Token) -> Token:
+    r"(?:0[xX][0-9a-fA-F]+|[0-9]+)(?!\w)"
+    if len(t.value) > _DIGITS:
+        span = Span(source=t.lexer.source, start=t.lexpos, end=t.lexpos + len(t.value))
+        t.lexer.faults.add(f"the number '{_shortened(t.value)}' is too long", span, hint="no type can hold it")
+        t.value = "1"
+    return t
+
+
+def t_NAME(t: Token) -> Token:
+    r"\w+"
+    if not t.value.isascii():
+        span = Span(source=t.lexer.source, start=t.lexpos, end=t.lexpos + len(t.value))
+        hint = "a name has the letters a to z, digits and '_'"
+        t.lexer.faults.add(f"'{_shortened(t.value)}' is not a name", span, hint=hint)
+    t.type = KEYWORDS.get(t.value, "NAME")
+    return t
+
+
+def t_error(t: Token) -> None:
+    lexer = t.lexer
+    run = _STRAY.match(lexer.lexdata, lexer.lexpos)
+    text = run.group() if run else lexer.lexdata[lexer.lexpos]
+    span = Span(source=lexer.source, start=lexer.lexpos, end=lexer.lexpos + len(text))
+    kind = "character" if len(text) == 1 else "characters"
+    shown = _shortened(text) if text.isprintable() else " ".join(f"U+{ord(c):04X}" for c in text[:4])
+    mark = '"' if "'" in shown else "'"
+    lexer.strays.append(span.start)
+    lexer.faults.add(f"stray {kind} {mark}{shown}{mark}", span, hint=_cure(text))
+    lexer.skip(len(text))
+
+
+def _shortened(text: str) -> str:
+    return text if len(text) <= 24 else f"{text[:20]}..."
+
+
+def _cure(text: str) -> str:
+    match text[0]:
+        case ";":
+            return "statements follow one another without a sign between them; remove it"
+        case "[" | "]":
+            return "subscripts stand in parentheses: A(i, j)"
+        case "&" | "|":
+            return "'and' is written &&, 'or' is written ||"
+        case "$":
+            return "a preprocessor name: define it with -D NAME=VALUE, or '$name = value' before it"
+        case "^":
+            return "write a power as pow(x, y) or as a product"
+        case '"' | "'":
+            return "there are only numbers"
+        case _:
+            return "remove it"
+
+
+@cache
+def _lexer() -> Any:
+    import tabla.lang.tc.lexer as rules
+
+    return ply_lex.lex(module=rules, reflags=int(re.VERBOSE), errorlog=ply_lex.NullLogger())
+
+
+def read_tokens(source: Source, faults: Faults) -> tuple[list[Token], list[int]]:
+    """All tokens of `source`, in order; what is not a token is noted in `faults` and skipped.
+
+    The second list says where the skipped characters stood.
+    """
+    lexer = _lexer().clone()
+    lexer.source, lexer.faults, lexer.strays = source, faults, []
+    lexer.input(source.text)
+    found: list[Token] = []
+    while (token := lexer.token()) is not None:
+        # The lexer's own position is the end, also where a fault replaced the text.
+        span = Span(source=source, start=token.lexpos, end=lexer.lexpos)
+        token.value = Lexeme(text=token.value, span=span)
+        found.append(token)
+    return found, lexer.strays

@@ -1,0 +1,162 @@
+"""Text to syntax tree: runs the LALR parser, reports what it cannot read, goes on at the next statement."""
+
+from __future__ import annotations
+
+import copy
+from bisect import bisect_left
+from functools import cache
+from typing import Any
+
+import ply.lex as ply_lex  # type: ignore[import-untyped]
+import ply.yacc as ply_yacc  # type: ignore[import-untyped]
+
+from tabla.lang.tabla.faults import Faults
+from tabla.lang.tc.expectation import acceptable, cure, describe
+from tabla.lang.tc.lexer import Lexeme, Token, read_tokens
+from tabla.lang.tc.syntax import Broken, Comprehension, Definition, Exists, Let, Range
+from tabla.source import Label, Source, Span
+
+# Every later walk over an expression recurses; Python stops at 1000 frames, a level costs two or three.
+MAX_DEPTH = 150
+
+
+@cache
+def _tables() -> Any:
+    import tabla.lang.tc.grammar as rules
+
+    return ply_yacc.yacc(module=rules, write_tables=False, debug=False, errorlog=ply_yacc.NullLogger())
+
+
+class _Reading:
+    """One parse: the tokens, how far it is, and what to do at a token that does not fit."""
+
+    def __init__(self, source: Source, faults: Faults) -> None:
+        self.source, self.faults = source, faults
+        self.tokens, self.strays = read_tokens(source, faults)
+        self.position = 0
+        # The token that ends the search for a place to go on, None while all is well.
+        self.sought: str | None = None
+        # A copy shares the tables but not the stacks, so that parses do not meet.
+        self.parser: Any = copy.copy(_tables())
+        self.parser.errorfunc, self.parser.errorok = self.meet, True
+
+    def run(self) -> tuple[Definition | Broken, ...]:
+        if not self.tokens:
+            end = Span(source=self.source, start=0, end=0)
+            hint = "a program is a list of functions: def name(float(N) A) -> (B) { B(i) = A(i) }"
+            self.faults.add("there is no function", end, hint=hint)
+            return ()
+        return tuple(self.parser.parse(lexer=self, tokenfunc=self.next) or ())
+
+    def next(self) -> Token | None:
+        at = self.position
+        if self.sought is not None and self._goes_on(at):
+            kind, self.sought = self.sought, None
+            return self._virtual(kind, self._after(at))
+        if at >= len(self.tokens):
+            return None
+        self.position += 1
+        return self.tokens[at]
+
+    def meet(self, token: Token | None) -> Token | None:
+        """PLY calls this at a token that does not fit; after errok(), what is given back is read instead."""
+        kinds = acceptable(self.parser)
+        at = self.position - 1 if token is not None else self.position
+        self._report(token, at, kinds)
+        if "RBRACE" in kinds and (token is None or token.type == "DEF"):
+            # The function is whole but for its end.
+            self.position = at
+            self.parser.errok()
+            return self._virtual("RBRACE", self._after(at))
+        if token is None:
+            return None
+        inside = any(symbol.type == "statements" for symbol in self.parser.symstack)
+        self.sought = "NEXT_STATEMENT" if inside else "NEXT_FUNCTION"
+        if token.type in ("RBRACE", "DEF") or (inside and self._begins_statement(at)):
+            # What the search stops at may be this very token; PLY drops it, so it is read again.
+            self.position = at
+        return None
+
+    def _goes_on(self, at: int) -> bool:
+        if at >= len(self.tokens):
+            return True
+        kind = self.tokens[at].type
+        if self.sought == "NEXT_FUNCTION":
+            return kind == "DEF"
+        return kind in ("RBRACE", "DEF") or self._begins_statement(at)
+
+    def _begins_statement(self, at: int) -> bool:
+        """Whether the tokens from `at` on are ``name =`` or ``name(i, j) =``."""
+        kinds = [token.type for token in self.tokens[at : at + 40]]
+        if kinds[0] != "NAME" or len(kinds) < 2:
+            return False
+        if kinds[1] == "LPAREN":
+            try:
+                after = kinds.index("RPAREN") + 1
+            except ValueError:
+                return False
+            inside = kinds[2 : after - 1]
+            return set(inside) <= {"NAME", "COMMA"} and kinds[after : after + 1] in (["ASSIGN"], ["REDUCE"])
+        # After a comma it would be what a where clause defines.
+        before = self.tokens[at - 1].type if at else ""
+        return kinds[1] in ("ASSIGN", "REDUCE") and before not in ("COMMA", "WHERE")
+
+    def _report(self, token: Token | None, at: int, kinds: frozenset[str]) -> None:
+        if token is not None and self._strayed(at):
+            return
+        found = f"'{token.value.text}'" if token is not None else "the end of the file"
+        span = token.value.span if token is not None else self._after(at)
+        before = self.tokens[at - 1] if at else None
+        after = self.tokens[at + 1] if at + 1 < len(self.tokens) else None
+        hint = cure(before, token, after, kinds)
+        self.faults.add(f"expected {describe(kinds)}, not {found}", span, also=self._opened(kinds), hint=hint)
+
+    def _strayed(self, at: int) -> bool:
+        """Whether something that is no token stands before the token `at`: the fault that explains this one."""
+        stray = bisect_left(self.strays, self._after(at).start)
+        return stray < len(self.strays) and self.strays[stray] <= self.tokens[at].lexpos
+
+    def _opened(self, kinds: frozenset[str]) -> tuple[Label, ...]:
+        """The bracket that the fault leaves open, if closing it was possible."""
+        opener = "LPAREN" if "RPAREN" in kinds else "LBRACE" if "RBRACE" in kinds else None
+        for symbol in reversed(self.parser.symstack):
+            if symbol.type == opener:
+                return (Label(symbol.value.span, "opened here"),)
+        return ()
+
+    def _after(self, at: int) -> Span:
+        end = self.tokens[at - 1].value.span.end if at else 0
+        return Span(source=self.source, start=end, end=end)
+
+    def _virtual(self, kind: str, span: Span) -> Token:
+        token: Token = ply_lex.LexToken()
+        token.type, token.value, token.lexpos = kind, Lexeme(text="", span=span), span.start
+        token.lineno = 0  # type: ignore[attr-defined]
+        return token
+
+
+def _too_deep(definition: Definition, faults: Faults) -> bool:
+    found = False
+    for statement in definition.statements:
+        expressions = [statement.value] if isinstance(statement, Comprehension) else []
+        for clause in statement.clauses if isinstance(statement, Comprehension) else ():
+            match clause:
+                case Range(low=low, high=high):
+                    expressions += [low, high]
+                case Let(value=value) | Exists(element=value):
+                    expressions.append(value)
+        for expression in expressions:
+            if expression.depth > MAX_DEPTH:
+                found = True
+                faults.add(
+                    f"this expression is nested {expression.depth} deep, the limit is {MAX_DEPTH}",
+                    expression.span,
+                    hint="give a part of it a name, in a statement of its own",
+                )
+    return found
+
+
+def read(source: Source, faults: Faults) -> tuple[Definition, ...]:
+    """The functions of `source` that could be read, in order; what could not is noted in `faults`."""
+    read = _Reading(source, faults).run()
+    return tuple(item for item in read if isinstance(item, Definition) and not _too_deep(item, faults))

@@ -1,0 +1,219 @@
+"""The checked program: every name resolved, every value with its type."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Literal
+
+from tabla.lang.tc.scalars import Scalar
+from tabla.source import Label, Span, TablaError
+
+Role = Literal["input", "output", "temporary"]
+Reduction = Literal["+", "*", "min", "max"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Node:
+    """Anything with a place."""
+
+    span: Span = field(compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Typed(Node):
+    """A value of one scalar type."""
+
+    scalar: Scalar
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Constant(Typed):
+    """A number, exactly."""
+
+    value: Fraction
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SizeVariable(Typed):
+    """A size of the signature."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Extent(Typed):
+    """``T.n``: how many values dimension n of a tensor has."""
+
+    tensor: str
+    axis: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Index(Typed):
+    """An index of the statement as a value."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Read(Typed):
+    """One element of a tensor."""
+
+    tensor: str
+    subscripts: tuple[Value, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Convert(Typed):
+    """The operand as a value of this type; a float becomes an integer toward zero."""
+
+    operand: Value
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Unary(Typed):
+    """``-`` or ``!``."""
+
+    operator: str
+    operand: Value
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Binary(Typed):
+    """An operator; `common` is the type in which the operands meet (a comparison's own is bool)."""
+
+    operator: str
+    left: Value
+    right: Value
+    common: Scalar
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Choice(Typed):
+    """``condition ? chosen : other``."""
+
+    condition: Value
+    chosen: Value
+    other: Value
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Apply(Typed):
+    """A built-in function, `min` or `max`."""
+
+    function: str
+    arguments: tuple[Value, ...]
+
+
+Value = Constant | SizeVariable | Extent | Index | Read | Convert | Unary | Binary | Choice | Apply
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class IndexRange(Node):
+    """``index in low:high``; the ends may mention other indices, then the domain is no box."""
+
+    index: str
+    low: Value
+    high: Value
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Assign(Node):
+    """``target[indices] reduction= value`` at every point of the domain of all its indices.
+
+    `reduction` is None for ``=``; `initialise` says that the target starts from the identity. `reduced` are the
+    indices that the left side lacks. `guards` are read only for the ranges (``exists``, ``where x = e``).
+    """
+
+    target: str
+    indices: tuple[str, ...]
+    reduced: tuple[str, ...]
+    reduction: Reduction | None
+    initialise: bool
+    value: Value
+    ranges: tuple[IndexRange, ...]
+    guards: tuple[Value, ...]
+    places: Mapping[str, Span] = field(compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CallStatement(Node):
+    """``targets = function(arguments)``; arguments are tensors."""
+
+    targets: tuple[str, ...]
+    function: Function
+    arguments: tuple[str, ...]
+
+
+Statement = Assign | CallStatement
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tensor(Node):
+    """A tensor of a function: `dimensions` are those that its type writes, None where they are inferred.
+
+    `initial` says that the caller's values are read before any statement defines it (``+=`` without ``!``).
+    """
+
+    name: str
+    scalar: Scalar
+    rank: int
+    role: Role
+    dimensions: tuple[str | int, ...] | None
+    initial: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Function(Node):
+    """One ``def``: its sizes in order of appearance, inputs, results, all tensors, statements, and warnings."""
+
+    name: str
+    sizes: tuple[str, ...]
+    inputs: tuple[str, ...]
+    results: tuple[str, ...]
+    tensors: Mapping[str, Tensor]
+    statements: tuple[Statement, ...]
+    notes: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Unit:
+    """All functions of a file, in order."""
+
+    functions: Mapping[str, Function]
+
+    def function(self, name: str | None = None) -> Function:
+        """The function of this name, the last one without a name; an unknown name is a `TablaError`."""
+        if name is None:
+            return list(self.functions.values())[-1]
+        if name not in self.functions:
+            last = list(self.functions.values())[-1]
+            known = ", ".join(self.functions)
+            raise TablaError(f"there is no function '{name}'", Label(last.span), hint=f"the file defines {known}")
+        return self.functions[name]
+
+
+def parts(value: Value) -> tuple[Value, ...]:
+    """The values directly inside a value."""
+    match value:
+        case Constant() | SizeVariable() | Extent() | Index():
+            return ()
+        case Read(subscripts=subscripts):
+            return subscripts
+        case Convert(operand=operand) | Unary(operand=operand):
+            return (operand,)
+        case Binary(left=left, right=right):
+            return (left, right)
+        case Choice(condition=condition, chosen=chosen, other=other):
+            return (condition, chosen, other)
+        case Apply(arguments=arguments):
+            return arguments
+
+
+def walk(value: Value) -> Iterator[Value]:
+    """The value and all inside it, left to right."""
+    yield value
+    for part in parts(value):
+        yield from walk(part)
