@@ -6,12 +6,12 @@ import gc
 from typing import Any
 
 from amaranth.sim import Simulator
-
 from tabla.hw.accelerator import Accelerator
-from tabla.program.image import Image
 from tabla.sim.host_loop import Host, Observation, Outputs, Request
 from tabla.sim.machine import Words
 from tabla.sim.port_machine import PortMachine, pack
+
+from tabla.program.image import Image
 
 
 class AmaranthMachine(PortMachine):
@@ -35,7 +35,8 @@ class AmaranthMachine(PortMachine):
                 await context.tick()
                 cycle += 1
                 continue
-            host, driven = Host(self._request), {}
+            host = Host(self._request)
+            driven: dict[str, int] = {}
             while not host.done:
                 # Nothing that the border shows depends on an input of the same cycle, so it can be read before driving.
                 shown = Outputs(

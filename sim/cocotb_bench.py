@@ -1,7 +1,7 @@
 """The cocotb side of the Icarus and Verilator engines: plays requests that appear as files in its folder.
 
-A request is ``request-N.json`` in the folder named by ``TABLA_EXCHANGE``; the answer is ``answer-N.json``. The word ``end`` for a request ends the
-simulation. Files are renamed into place, so a reader never sees half of one.
+A request is ``request-N.json`` in the folder named by ``TABLA_EXCHANGE``; the answer is ``answer-N.json``. The word
+``end`` for a request ends the simulation. Files are renamed into place, so a reader never sees half of one.
 """
 
 from __future__ import annotations
@@ -16,7 +16,6 @@ import cocotb
 from cocotb.clock import Clock
 from cocotb.triggers import FallingEdge
 from cocotb.types import Logic
-
 from tabla.sim.host_loop import Host, Inputs, Outputs, request_from
 
 SHOWN = ("command_ready", "in_ready", "out_valid", "busy", "sample_start", "update")
@@ -24,7 +23,7 @@ COUNTERS = ("lane_overflows", "root_overflows", "domain_errors")
 
 
 class Ports:
-    """The design's ports at the falling edge: what a cycle shows is settled, what it is given comes in time for its end."""
+    """The design's ports at the falling edge: what a cycle shows is settled, its inputs come in time for its end."""
 
     def __init__(self, dut: Any) -> None:
         self.dut = dut
@@ -42,7 +41,7 @@ class Ports:
 
     async def reset(self) -> None:
         """Clock and reset."""
-        cocotb.start_soon(Clock(self.dut.clk, 10, unit="ns").start())
+        Clock(self.dut.clk, 10, unit="ns").start()
         self.dut.rst.value = 1
         for _ in range(4):
             await FallingEdge(self.dut.clk)

@@ -18,10 +18,11 @@ from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
 
-from tabla.program.image import Image
 from tabla.sim.host_loop import Observation, Request, request_fields
 from tabla.sim.machine import Words, missing_tool
 from tabla.sim.port_machine import PortMachine, pack
+
+from tabla.program.image import Image
 
 BENCH = "tabla.sim.cocotb_bench"
 SIMULATORS = ("icarus", "verilator")

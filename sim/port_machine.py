@@ -5,10 +5,10 @@ from __future__ import annotations
 from abc import abstractmethod
 
 import numpy as np
-
-from tabla.program.image import Image
 from tabla.sim.host_loop import Observation, Request
 from tabla.sim.machine import BeatRows, Counters, Machine, RunResult, Stalls, Words, as_beats
+
+from tabla.program.image import Image
 
 LOAD, RUN, DUMP = 0, 1, 2
 
@@ -54,7 +54,8 @@ class PortMachine(Machine):
         tokens = 0 if code == LOAD else count
         if (len(seen.starts), len(seen.outputs)) != (tokens, outputs):
             raise AssertionError(
-                f"command {code} gave {len(seen.starts)} tokens and {len(seen.outputs)} words, not {tokens} and {outputs}"
+                f"command {code} gave {len(seen.starts)} tokens and {len(seen.outputs)} words, "
+                f"not {tokens} and {outputs}"
             )
         return seen
 

@@ -6,9 +6,9 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from hand_stub import VERILOG, exercise, stub_image
-
 from tabla.sim import cocotb_run
 from tabla.sim.cocotb_run import CocotbMachine, available
+
 from tabla.source import TablaError
 
 

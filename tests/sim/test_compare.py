@@ -6,7 +6,6 @@ from dataclasses import replace
 
 import pytest
 from hand_images import linear
-
 from tabla.sim.compare import Stimulus, compare
 from tabla.sim.cycle_model import CycleModel
 
