@@ -66,6 +66,10 @@ def test_manifest(made: Path) -> None:
     golden = json.loads((made / "tb/golden.json").read_text())
     assert beats == golden["sample_beats"]
     assert sum(segment["beats"] for segment in manifest["stream"]["load"]) == len(golden["load"])
+    places = {"to_data", "to_model", "to_interim", "to_root_data", "to_root_memory", "all"}
+    for segment in (*manifest["stream"]["sample"], *manifest["stream"]["load"]):
+        assert segment["to"]
+        assert set(segment["to"]) <= places
     for memory in manifest["program"]["memories"]:
         assert len((made / memory["file"]).read_text().split()) == memory["words"]
 

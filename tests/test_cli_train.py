@@ -193,6 +193,23 @@ def test_predict_and_metric(run: Run) -> None:
     assert record["accelerator"][0]["metric"] == pytest.approx(np.mean(np.abs(0.5 - 2 * loaded("data.npz")["y"])))
 
 
+def test_a_residual_is_measured_as_the_prediction(run: Run) -> None:
+    """The text names only the difference to the label; the prediction is the label less the difference."""
+    words = ("--data", "data.npz", "--engine", "model", "--epochs", "3", "--json", "-", "--metric", "accuracy")
+    linear = LOGISTIC.replace("sigmoid(sum[i](w[i] * x[i]))", "sum[i](w[i] * x[i])")
+    Path("two.t").write_text(linear)
+    Path("one.t").write_text(linear.replace("h = ", "e = ").replace(";\ne = h - y;", " - y;"))
+    Path("other.t").write_text(
+        linear.replace("h = sum", "e = y - sum").replace("\ne = h - y;", "").replace("e * x[i];", "-e * x[i];")
+    )
+    named, residual, other = (json.loads(run("train", f"{name}.t", *words)) for name in ("two", "one", "other"))
+    assert (named["predict"], residual["predict"], other["predict"]) == ("h", "e", "e")
+    assert named["float64"][-1]["loss"] < named["float64"][0]["loss"]
+    for record in (residual, other):
+        assert record["float64"][-1] == pytest.approx(named["float64"][-1])
+        assert record["accelerator"][-1]["loss"] == pytest.approx(named["accelerator"][-1]["loss"], rel=0.02)
+
+
 def test_inference_is_measured_in_one_pass(run: Run) -> None:
     said = run("train", "infer.t", "--data", "data.npz", "--weights", "w.npz", "--engine", "model", "--json", "i.json")
     assert "accuracy" in said

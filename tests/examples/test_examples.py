@@ -60,6 +60,7 @@ def test_trains_beside_float64(
     else:
         assert abs(ours["loss"] - theirs["loss"]) <= 0.02 * theirs["loss"]
         assert ours["loss"] <= GOALS[name] * record["accelerator"][0]["loss"]
+    assert record["loss"] == ("hinge" if name == "svm" else "mse")
     assert record["cycles"]["predicted"] == record["cycles"]["simulated"]
     assert record["latency"]["predicted"] == record["latency"]["simulated"]
     assert record["overflows"] == record["domain_errors"] == 0
