@@ -137,6 +137,16 @@ def test_products_with_a_comparison_select() -> None:
     assert count(graph) == Operations(multiplies=4, selects=8, additions=4, comparisons=4)
 
 
+@pytest.mark.parametrize(("factor", "multiplies"), [(0, 0), (1, 0), (-1, 0), (2, 3), (-2, 3)])
+def test_trivial_constants_multiply_nothing(factor: int, multiplies: int) -> None:
+    b = Builder()
+    b.tensor("x", "input", 3)
+    b.tensor("r", "value", 3)
+    scaled = Term(factors=(Constant(value=Fraction(factor)), at("x", "i")))
+    b.let("r", "i", Linear(terms=(scaled,), shift=1), i=3)
+    assert count(b.graph("scaled", {})) == Operations(multiplies=multiplies)
+
+
 def test_what_mentions_no_index_counts_once() -> None:
     b = Builder()
     b.tensor("x", "input")
