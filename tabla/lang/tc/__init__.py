@@ -6,13 +6,25 @@ from tabla.lang.tabla.faults import Faults
 from tabla.lang.tc.check import UnitCheck
 from tabla.lang.tc.parser import read
 from tabla.lang.tc.program import Function, Unit
-from tabla.source import Source
+from tabla.lang.tc.ranges import Inference, infer
+from tabla.lang.tc.ranges_text import ranges_text
+from tabla.source import Source, TablaError
 
-__all__ = ["Function", "Unit", "parse"]
+__all__ = ["Function", "Inference", "Unit", "infer", "parse", "ranges_text"]
 
 
 def parse(source: Source) -> Unit:
-    """Read and check a text. Raises one `TablaError`, the first in the order of the text, the others in its `more`."""
+    """Read a text, check it, and infer its ranges for all sizes. Raises one `TablaError`, the first in the order of the
+    text, the others in its `more`.
+    """
     faults = Faults()
     definitions = read(source, faults)
-    return UnitCheck(definitions, faults).run()
+    unit = UnitCheck(definitions, faults).run()
+    for function in unit.functions.values():
+        try:
+            infer(function)
+        except TablaError as fault:
+            for one in (fault, *fault.more):
+                faults.include(TablaError(one.message, *one.labels, hint=one.hint, notes=one.notes))
+    faults.raise_any()
+    return unit

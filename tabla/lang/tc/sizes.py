@@ -222,6 +222,8 @@ def _quotient(operator: Literal["floor", "trunc"], dividend: Size, divisor: Size
     if operator == "trunc":
         exact = _exact(dividend, divisor)
         return exact if exact is not None else Size.atom(Operation(operator="trunc", operands=(dividend, divisor)))
+    if (small := _small_quotient(dividend, divisor)) is not None:
+        return small
     # What divides exactly is taken out, whatever remains is rounded down.
     whole, rest = Size.number(0), Size.number(0)
     for monomial, c in dividend.terms:
@@ -233,10 +235,19 @@ def _quotient(operator: Literal["floor", "trunc"], dividend: Size, divisor: Size
             whole = whole + exact
     if not rest.terms:
         return whole
-    least, limit = rest.least(), (divisor - 1 - rest).least()
-    if least is not None and least >= 0 and limit is not None and limit >= 0:
-        return whole
+    if (small := _small_quotient(rest, divisor)) is not None:
+        return whole + small
     return whole + Size.atom(Operation(operator="floor", operands=(rest, divisor)))
+
+
+def _small_quotient(dividend: Size, divisor: Size) -> Size | None:
+    """The quotient rounded down where it is known to be 0 or -1."""
+    for quotient in (0, -1):
+        rest = dividend - divisor * quotient
+        least, limit = rest.least(), (divisor - 1 - rest).least()
+        if least is not None and least >= 0 and limit is not None and limit >= 0:
+            return Size.number(quotient)
+    return None
 
 
 def _exact(dividend: Size, divisor: Size) -> Size | None:
@@ -304,6 +315,9 @@ def _bound_by_cases(size: Size) -> int | None:
 
 def _term_bound(monomial: Monomial, c: int) -> int | None:
     low, high = 1, 1
+    if len(monomial) == 1:
+        end = _atom_bounds(monomial[0])[c < 0]
+        return None if end is None else c * end
     for atom in monomial:
         ends = _atom_bounds(atom)
         if ends[0] is None or ends[0] < 0:

@@ -24,9 +24,9 @@ class Linear:
         """This and a multiple of another."""
         total = dict(self.coefficients)
         for name, c in other.coefficients.items():
-            total[name] = total.get(name, Size.number(0)) + c * factor
+            total[name] = total.get(name, Size.number(0)) + factor * c
         kept = {name: c for name, c in total.items() if c.terms}
-        return Linear(constant=self.constant + other.constant * factor, coefficients=kept)
+        return Linear(constant=self.constant + factor * other.constant, coefficients=kept)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
