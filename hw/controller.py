@@ -17,8 +17,8 @@ LOAD, RUN, DUMP = 0, 1, 2
 class Controller(wiring.Component):
     """Takes a command when all is at rest, admits its samples into the ring, and fires their tokens.
 
-    A command taken in cycle *t*: `restart` in *t* + 1; the first beat or token may come in *t* + FRONT. A sample
-    whose last beat is taken in *c* may fire from *c* + READY on; a token of cycle *t* frees its ring slot for a first
+    A command taken in cycle *t*: `restart` in *t* + 1; the first beat may come in *t* + FRONT, a token a cycle
+    later. A sample whose last beat is taken in *c* may fire from *c* + READY on; a token of cycle *t* frees its ring slot for a first
     beat in *t* + release + 1; a word taken from the output in *c* is credit for a token in *c* + 2. The next command
     is taken `drain` + FRONT cycles after the last token (FRONT after the last beat of a load), when no output waits.
 
@@ -89,11 +89,11 @@ class Controller(wiring.Component):
         with m.If(opened & rest[-1] & tokens[-1] & samples[-1] & ~self.output_waits & ~self.taken & ~self.token):
             m.d.sync += [at_work.eq(0), opened.eq(0)]
 
-        self._tokens(m, tokens, opened, last_beat)
+        fires = self._tokens(m, tokens, opened, last_beat)
         m.d.comb += self.admit.eq(opened & ~samples[-1] & (~self.begins | self.load | self._free_slot(m)))
         with m.If(self.taken & last_beat):
             m.d.sync += samples.eq(samples - 1)
-        with m.If(self.token):
+        with m.If(fires):
             m.d.sync += tokens.eq(tokens - 1)
         with m.If(accepted):
             m.d.sync += [
@@ -140,18 +140,21 @@ class Controller(wiring.Component):
             m.d.sync += free.eq(slots)
         return free != 0
 
-    def _tokens(self, m: Module, tokens: Any, opened: Any, last_beat: Any) -> None:
+    def _tokens(self, m: Module, tokens: Any, opened: Any, last_beat: Any) -> Any:
+        """Returns whether the next cycle is a token's."""
         image, law = self.image, timing()
         run, dump = image.run, image.dump
         parameters = image.parameters
 
-        arrived = delayed(m, self.taken & last_beat & ~self.load, law.ready - 1, name="arrived", clear=self.restart)
+        fires = Signal()
+        m.d.sync += self.token.eq(fires)
+        arrived = delayed(m, self.taken & last_beat & ~self.load, law.ready - 2, name="arrived", clear=self.restart)
         ready = Signal(range(parameters.ring_slots + 1))
-        m.d.sync += ready.eq(ready + arrived - (self.token & ~self.dump))
+        m.d.sync += ready.eq(ready + arrived - (fires & ~self.dump))
         needs_no_input = self.dump if image.stream_run.beats else 1
 
         pause = Signal(signed(max(run.period, dump.period).bit_length() + 1))
-        with m.If(self.token):
+        with m.If(fires):
             m.d.sync += pause.eq(Mux(self.dump, dump.period - 2, run.period - 2))
         with m.Elif(~pause[-1]):
             m.d.sync += pause.eq(pause - 1)
@@ -159,9 +162,9 @@ class Controller(wiring.Component):
         # Free words of the output buffer, less what a token wants.
         spare = Signal(signed(max(parameters.output_depth, run.outputs, dump.outputs).bit_length() + 2))
         wanted = Mux(self.dump, dump.outputs, run.outputs)
-        credit = delayed(m, self.output_taken, 1, name="credit")
-        m.d.sync += spare.eq(spare + credit - Mux(self.token, wanted, 0))
+        m.d.sync += spare.eq(spare + self.output_taken - Mux(fires, wanted, 0))
 
         with m.If(self.restart):
             m.d.sync += [ready.eq(0), pause.eq(-1), spare.eq(parameters.output_depth - wanted)]
-        m.d.comb += self.token.eq(opened & ~tokens[-1] & pause[-1] & ~spare[-1] & ((ready != 0) | needs_no_input))
+        m.d.comb += fires.eq(opened & ~tokens[-1] & pause[-1] & ~spare[-1] & ((ready != 0) | needs_no_input))
+        return fires

@@ -27,8 +27,8 @@ _HEADER = """\
 // {name}: {pes} processing elements in groups of {pes_per_pu}, words of {width} bits, {fraction} of them fraction.
 // Made by tabla. Clock `clk`, synchronous reset `rst`; everything else is described in the manifest.
 
-// Registers have initial values, and processes keep the next value of a register beside it: no fault, but
-// Verilator asks.
+// Registers have initial values, and processes keep the next value of a register beside it: no fault, though
+// some tools ask. (A comment must not begin with the name of Verilator: it would be read as a command.)
 // verilator lint_off DECLFILENAME
 // verilator lint_off PROCASSINIT
 // verilator lint_off UNUSEDSIGNAL

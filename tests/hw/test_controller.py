@@ -64,7 +64,7 @@ def expected(image: Image, samples: int, beats: int, offers: list[bool], leaves:
     seen, run = Seen(), image.run
     cycle = FRONT - 1
     for sample in range(samples):
-        earliest = FRONT if not seen.tokens else seen.tokens[-1] + run.period
+        earliest = FRONT + 1 if not seen.tokens else seen.tokens[-1] + run.period
         for beat in range(beats):
             cycle += 1
             if beat == 0 and sample >= image.parameters.ring_slots:
@@ -163,6 +163,6 @@ def test_a_load_takes_its_beats_once_and_fires_nothing(beats: int, offers: list[
 def test_a_dump_fires_count_tokens_a_period_apart_and_takes_nothing() -> None:
     image = image_with(beats=3, slots=2, depth=50, entry=entry_with(period=9, outputs=1, drain=4), release=20)
     seen = observed(image, DUMP, 5, [True], [], 200)
-    assert seen.tokens == [FRONT + 11 * n for n in range(5)]
+    assert seen.tokens == [FRONT + 1 + 11 * n for n in range(5)]
     assert not seen.beats
     assert seen.idle == seen.tokens[-1] + 4 + FRONT
