@@ -116,10 +116,7 @@ def _statement(statement: Statement, pool: _Pool) -> Statement:
         case Linear(terms=terms) as linear:
             operation = replace(
                 linear,
-                terms=tuple(
-                    replace(t, factors=_factors(t, box, pool))
-                    for t in terms
-                ),
+                terms=tuple(replace(t, factors=_factors(t, box, pool)) for t in terms),
             )
         case Compare(left=left, right=right) as compare:
             operation = replace(
