@@ -37,11 +37,11 @@ $(VENV)/test: $(VENV)/created setup.cfg pyproject.toml
 # The hardware itself takes the first steps in Amaranth's simulator; the cycle model, the same word for word, does the whole job.
 demo: export PATH := $(CURDIR)/$(BIN):$(PATH)
 demo: $(VENV)/demo
-	tabla examples logistic -o build/demo
-	tabla gen build/demo/logistic.t --format q7.11 -o build/demo/logistic
-	tabla sim build/demo/logistic.t --format q7.11 --inputs build/demo/breast_cancer.npz --seed 0 --samples 24 --engine amaranth
-	tabla train build/demo/logistic.t --format q7.11 --data build/demo/breast_cancer.npz --epochs 5 --engine model -o build/demo/trained.npz
-	@echo "The accelerator: build/demo/logistic/logistic.v (open logistic.schedule.html beside it in a browser)"
+	tabla examples logistic -o demo
+	tabla gen demo/logistic.t --format q7.11 -o demo/accelerator
+	tabla sim demo/logistic.t --format q7.11 --inputs demo/breast_cancer.npz --seed 0 --samples 24 --engine amaranth
+	tabla train demo/logistic.t --format q7.11 --data demo/breast_cancer.npz --epochs 5 --engine model -o demo/trained.npz
+	@echo "The accelerator: demo/accelerator/logistic.v (open logistic.schedule.html beside it in a browser)"
 
 simulators:
 	@sh .ci/simulators
@@ -63,4 +63,4 @@ bench: $(VENV)/test simulators
 	$(BIN)/python -m benchmarks
 
 clean:
-	rm -rf $(VENV) .lint build *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) .lint build demo *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis

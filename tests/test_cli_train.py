@@ -245,3 +245,24 @@ def test_arrays_named_like_parameters(run: Run) -> None:
         write_npz(file, {"file": np.arange(3.0)})
     run("eval", "names.t", "--inputs", "names.npz", "-o", "o.npz")
     assert loaded("o.npz")["args"].tolist() == [0, 2, 4]
+
+
+def test_declared_and_never_read(run: Run) -> None:
+    """Data for it need not be there, and a model that the machine has no place for keeps its words."""
+    extra = "model spare[2]; model_input never[3]; model_output nobody;\n"
+    Path("more.t").write_text(LOGISTIC.replace("mu = 0.5;\n", "mu = 0.5;\n" + extra))
+    run("train", "model.t", "--data", "data.npz", "--engine", "model", "-o", "plain.npz")
+    run("train", "more.t", "--data", "data.npz", "--engine", "model", "-o", "more.npz")
+    found = loaded("more.npz")
+    assert np.array_equal(found["w"], loaded("plain.npz")["w"])
+    assert found["spare"].tolist() == [0, 0]
+
+
+def test_programs_without_inputs(run: Run) -> None:
+    Path("none.t").write_text("model w; y = w * 2;\n")
+    with Path("none.npz").open("wb") as file:
+        write_npz(file, {"w": 1.5})
+    for command in (("eval",), ("sim", "--engine", "model")):
+        run(*command, "none.t", "--inputs", "none.npz", "-o", "o.npz")
+        found = loaded("o.npz")
+        assert (found["y"].shape, float(found["y"]), float(found["w"])) == ((), 3.0, 1.5)

@@ -127,7 +127,7 @@ def learn(
                     cycles_per_second=counted / passed if passed > 0 else 0,
                 )
             )
-        state = learner.models()
+        state = {**words, **learner.models()}  # a model that nothing reads is not in the machine
         expected = fixed.run(measure.words).models
         for name, array in expected.items():
             assert np.array_equal(state[name], array), f"model {name} differs from the evaluation after epoch {epoch}"
@@ -136,7 +136,7 @@ def learn(
     return Outcome(
         machine=tuple(ours),
         reference=tuple(theirs),
-        words=learner.models(),
+        words={**words, **learner.models()},
         counts=fixed.counts(),
         cycles=tuple(sorted(cycles)),
         latency=latency,
