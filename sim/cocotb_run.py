@@ -108,15 +108,18 @@ class CocotbMachine(PortMachine):
         arguments = ["-Wno-fatal", "-Wno-lint", "--x-assign", "fast"] if self._simulator == "verilator" else []
         self._runner = get_runner(self._simulator)
         with _PATH_LOCK, _on_path(self._path):
-            self._runner.build(
-                sources=[self._folder / "design.v"],
-                hdl_toplevel=self._name,
-                build_args=arguments,
-                build_dir=self._folder / "build",
-                timescale=("1ns", "1ps"),
-                always=True,
-                log_file=self._folder / "build.log",
-            )
+            try:
+                self._runner.build(
+                    sources=[self._folder / "design.v"],
+                    hdl_toplevel=self._name,
+                    build_args=arguments,
+                    build_dir=self._folder / "build",
+                    timescale=("1ns", "1ps"),
+                    always=True,
+                    log_file=self._folder / "build.log",
+                )
+            except (RuntimeError, SystemExit) as fault:
+                raise RuntimeError(f"{self._simulator} refuses the design: {fault}\n{self._log()}") from fault
 
     def _simulate(self) -> None:
         environment = {

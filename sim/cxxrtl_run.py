@@ -125,7 +125,7 @@ def chunks(rows: Words, width: int) -> npt.NDArray[np.uint32]:
         whole = np.ascontiguousarray(rows.astype(f"<i{width // 8}")).view(np.uint8)
     else:
         bits = np.unpackbits(rows.astype("<i4").view(np.uint8).reshape(beats, words, 4), axis=2, bitorder="little")
-        whole = np.packbits(bits[:, :, :width].reshape(beats, -1), axis=1, bitorder="little")
+        whole = np.packbits(bits[:, :, :width].reshape(beats, words * width), axis=1, bitorder="little")
     padded = np.zeros((beats, -(-words * width // 32) * 4), dtype=np.uint8)
     padded[:, : whole.shape[1]] = whole
     return padded.view("<u4")

@@ -53,4 +53,5 @@ def test_chunks_are_the_packed_beats(width: int, words: int, data: st.DataObject
         data.draw(st.lists(st.lists(word, min_size=words, max_size=words), min_size=1, max_size=4)), dtype=np.int64
     )
     packed = pack(rows, width)
+    assert chunks(rows[:0], width).shape == (0, -(-words * width // 32))
     assert [int.from_bytes(row.tobytes(), "little") for row in chunks(rows, width)] == packed
