@@ -48,7 +48,7 @@ class _Lowering:
                 self._elements.given(variable.name)
         for assignment in program.assignments:
             self._assign(assignment)
-        # Results come first so that a gradient that is one lies in one tensor when the update reads it.
+        # Results come first: a gradient that is one is computed under its own name, beside its update.
         returned = tuple((each, self._elements.result(each)) for each in shown)
         updates: dict[str, str] = {}
         if program.gradients:
@@ -56,7 +56,7 @@ class _Lowering:
             updater = Updater(self._builder, self._elements, rate)
             for gradient in program.gradients:
                 model = self._variables[gradient.model]
-                updates[model.name] = updater.update(gradient, model, computed=gradient.gradient in shown)
+                updates[model.name] = updater.update(gradient, model)
         return self._builder.graph(name, updates, returned)
 
     def _results(self, asked: Sequence[str]) -> tuple[str, ...]:

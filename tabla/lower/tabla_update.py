@@ -53,13 +53,13 @@ class Updater:
         scale = rate.sign * Fraction(2) ** -rate.shift
         builder.quantiser.rate(rate.mantissa, scale, rate.span)
 
-    def update(self, gradient: Gradient, model: Variable, *, computed: bool) -> str:
-        """The tensor of the model's next value. With `computed` the gradient itself is a result, and is used."""
+    def update(self, gradient: Gradient, model: Variable) -> str:
+        """The tensor of the model's next value. Whether the gradient itself is a result changes nothing here."""
         target = f"{model.name}.next"
         self._builder.tensor(target, model.shape, "next", origin=model.name, span=model.span)
         for piece in self._elements.pieces(gradient.gradient):
             match piece.source:
-                case Multiplied() as product if not computed:
+                case Multiplied() as product:
                     self._by_factors(target, model, piece.box, product)
                 case _:
                     self._by_gradient(target, model, piece, gradient)
