@@ -143,13 +143,12 @@ def simulate(
     build: Build,
     inputs: Mapping[str, ArrayLike],
     *,
-    engine: str | None = None,
+    engine: str = "model",
     samples: int | None = None,
     seed: int | None = None,
 ) -> Simulation:
     """The same as `evaluate`, by the accelerator. A word that differs from the evaluation is a fault of ours."""
     data, models = _inputs(build, inputs, samples, seed)
-    engine = engine or default_engine()
     model_words, sample_words = _words(build, models), _words(build, data.arrays)
     with session(build.schedule, build.image, engine, build.module) as machine:
         machine.load(model_words)
