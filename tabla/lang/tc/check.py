@@ -151,7 +151,7 @@ class FunctionCheck:
                 syntax.Call(targets=targets, function=value.name, arguments=value.arguments, span=statement.span)
             )
             return
-        assign = StatementCheck(statement, self._names(statement.target.text), self.faults).run()
+        assign = StatementCheck(statement, self._names(), self.faults).run()
         known = self.tensors.get(statement.target.text)
         if assign is None:
             self._missed()
@@ -170,7 +170,7 @@ class FunctionCheck:
         self.statements.append(assign)
 
     def _call(self, call: syntax.Call) -> None:
-        check = CallCheck(call, self._names(""), self.unit.definitions, self.unit.open, self.faults)
+        check = CallCheck(call, self._names(), self.unit.definitions, self.unit.open, self.faults)
         function = self.unit.function(call.function.text) if check.may_call() else None
         checked = check.run(function, self.annotated, self.returned) if function is not None else None
         if checked is None:
@@ -184,7 +184,7 @@ class FunctionCheck:
         """After a fault in what defines a name, uses of the name are no faults."""
         self.whole = False
 
-    def _names(self, target: str) -> Names:
+    def _names(self) -> Names:
         later: dict[str, Span] = {}
         for statement in self.definition.statements:
             match statement:
@@ -193,7 +193,7 @@ class FunctionCheck:
                 case syntax.Call(targets=targets):
                     for found in targets:
                         later.setdefault(found.text, found.span)
-        for name in (*self.tensors, target):
+        for name in self.tensors:
             later.pop(name, None)
         return Names(
             sizes=self.sizes,

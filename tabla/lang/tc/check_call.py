@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from tabla.lang.tabla.faults import Faults, did_you_mean
 from tabla.lang.tc import syntax
-from tabla.lang.tc.check_expressions import Names
+from tabla.lang.tc.check_expressions import Names, count
 from tabla.lang.tc.lexer import Lexeme
 from tabla.lang.tc.program import CallStatement, Function, Tensor
 from tabla.lang.tc.scalars import promote
@@ -97,7 +97,7 @@ class CallCheck:
             return None
         label = Label(parameter.span, "declared here")
         if tensor.rank != parameter.rank:
-            message = f"'{argument.text}' has {tensor.rank} dimensions, {parameter.rank} are expected"
+            message = f"'{argument.text}' has {count(tensor.rank, 'dimension')}, {parameter.rank or 'none'} expected"
             self.faults.add(message, argument.span, also=[label], hint="give a tensor of that rank")
             return None
         if promote(parameter.scalar, tensor.scalar) != parameter.scalar:
@@ -130,7 +130,7 @@ class CallCheck:
             hint = "inputs are immutable: assign to another name"
             self.faults.add(f"'{target.text}' is an input and cannot be assigned", target.span, also=[label], hint=hint)
         elif known.rank != result.rank:
-            message = f"'{target.text}' has {known.rank} dimensions, the result has {result.rank}"
+            message = f"'{target.text}' has {count(known.rank, 'dimension')}, the result has {result.rank}"
             self.faults.add(message, target.span, also=[label], hint="choose another name")
         elif promote(known.scalar, result.scalar) != known.scalar:
             message = f"'{target.text}' holds {known.scalar}, the result is {result.scalar}"

@@ -104,7 +104,7 @@ class Expressions:
         tensor = self.names.tensors[name]
         if expression.axis >= tensor.rank:
             self._fault(
-                f"'{name}' has {_count(tensor.rank, 'dimension')}, there is no dimension {expression.axis}",
+                f"'{name}' has {count(tensor.rank, 'dimension')}, there is no dimension {expression.axis}",
                 expression.span,
                 also=[Label(tensor.span, "defined here")],
                 hint="the first dimension is T.0" if tensor.rank else "a tensor of rank 0 is one number",
@@ -135,7 +135,7 @@ class Expressions:
         name = expression.name.text
         if len(expression.arguments) != arity:
             self._fault(
-                f"'{name}' takes {_count(arity, 'argument')}, not {len(expression.arguments)}",
+                f"'{name}' takes {count(arity, 'argument')}, not {len(expression.arguments)}",
                 expression.span,
                 hint=f"{name}({', '.join('xyzw'[:arity])})",
             )
@@ -151,9 +151,9 @@ class Expressions:
         tensor = self.names.tensors[name]
         if len(subscripts) != tensor.rank:
             bare = not subscripts and tensor.rank
-            found = "a scalar is expected" if bare else f"found {_count(len(subscripts), 'subscript')}"
+            found = "a scalar is expected" if bare else f"found {count(len(subscripts), 'subscript')}"
             self._fault(
-                f"'{name}' has {_count(tensor.rank, 'dimension')}, {found}",
+                f"'{name}' has {count(tensor.rank, 'dimension')}, {found}",
                 span,
                 also=[Label(tensor.span, "defined here")],
                 hint=f"read it as {_example(name, tensor.rank)}",
@@ -237,7 +237,8 @@ def _a(scalar: Scalar) -> str:
     return f"{'an' if str(scalar)[0] == 'i' else 'a'} {scalar}"
 
 
-def _count(number: int, noun: str) -> str:
+def count(number: int, noun: str) -> str:
+    """``no subscripts``, ``1 subscript``, ``2 subscripts``."""
     return f"{number or 'no'} {noun}{'' if number == 1 else 's'}"
 
 

@@ -9,7 +9,7 @@ from typing import cast
 from tabla.lang.tabla.faults import Faults
 from tabla.lang.tc import program, syntax
 from tabla.lang.tc.builtins import ARITY
-from tabla.lang.tc.check_expressions import Expressions, Names, Skipped
+from tabla.lang.tc.check_expressions import Expressions, Names, Skipped, count
 from tabla.lang.tc.lexer import Lexeme
 from tabla.lang.tc.program import Assign, IndexRange, Tensor, Value, walk
 from tabla.lang.tc.scalars import Scalar, promote
@@ -37,7 +37,7 @@ class StatementCheck:
             value = self.expressions.value(self.statement.value)
         except Skipped:
             return None
-        return self._assign(value) if good and self._subscripted_by_numbers(value) else None
+        return self._assign(value) if good else None
 
     def _left_side(self) -> bool:
         good = self._target()
@@ -70,7 +70,7 @@ class StatementCheck:
             self.faults.add(f"'{target.text}' is an input and cannot be assigned", target.span, also=[label], hint=hint)
         elif tensor is not None and tensor.rank != self._rank:
             self.faults.add(
-                f"'{target.text}' has {tensor.rank} dimensions, this defines {self._rank}",
+                f"'{target.text}' has {count(tensor.rank, 'dimension')}, this defines {self._rank}",
                 target.span,
                 also=[Label(tensor.span, "defined here")],
                 hint="choose another name, or give it as many indices",
@@ -134,15 +134,6 @@ class StatementCheck:
             self._defined_already(name, known[name.text], "choose another name in the where clause")
             raise Skipped
 
-    def _subscripted_by_numbers(self, value: Value) -> bool:
-        """Whether no index has the name of a tensor that this very statement defines."""
-        span = self.names.indices.get(self.statement.target.text)
-        if span is not None:
-            name = self.statement.target.text
-            hint = f"a statement reads what the statements before it define; start '{name}' in one of its own"
-            self.faults.add(f"'{name}' is read before it is defined", span, hint=hint)
-        return span is None
-
     def _assign(self, value: Value) -> Assign | None:
         statement = self.statement
         text = statement.operator.text
@@ -188,8 +179,9 @@ def defined(
     if known is not None or annotated is not None:
         tensor = cast(Tensor, known or annotated)
         if tensor.rank != len(assign.indices):
+            returned_rank = count(tensor.rank, "dimension")
             faults.add(
-                f"'{tensor.name}' is returned with {tensor.rank} dimensions, this defines {len(assign.indices)}",
+                f"'{tensor.name}' is returned with {returned_rank}, this defines {len(assign.indices)}",
                 assign.span,
                 also=[Label(tensor.span, "returned here")],
                 hint="make the type of the result match its indices",

@@ -79,6 +79,10 @@ def cure(before: Token | None, found: Token | None, after: Token | None, kinds: 
         if kind == "DEF":
             return "close the function before it with '}'"
         return f"'{found.value.text}' is a keyword and cannot be a name"
+    if "REDUCE" in kinds:
+        return "a statement is written B(i) = A(i); put an operator before a value that goes on"
+    if kind in ("INTEGER", "FLOAT") and kinds <= {"NAME", "RPAREN", "COMMA"}:
+        return "an index on the left side is a name: B(i) = A(i) where i in 0:1"
     if before is not None and before.type == "COMMA" and kind == "RPAREN":
         return "remove the comma before it"
     if "COMMA" in kinds and "RPAREN" in kinds and kind in ("PLUS", "MINUS", "TIMES", "DIVIDE", "FLOAT"):

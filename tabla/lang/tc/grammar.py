@@ -80,6 +80,8 @@ def p_unit_broken(p: Production) -> None:
     """unit : unit error NEXT_FUNCTION
     statements : statements error NEXT_STATEMENT"""
     p.parser.errok()
+    # PLY may have taken the beginning of what is broken for a whole.
+    del p[1][p.parser.complete :]
     p[1].append(Broken(span=p[3].span))
     p[0] = p[1]
 

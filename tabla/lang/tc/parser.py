@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 from bisect import bisect_left
+from dataclasses import replace
 from functools import cache
 from typing import Any
 
@@ -46,7 +47,18 @@ class _Reading:
             hint = "a program is a list of functions: def name(float(N) A) -> (B) { B(i) = A(i) }"
             self.faults.add("there is no function", end, hint=hint)
             return ()
-        return tuple(self.parser.parse(lexer=self, tokenfunc=self.next) or ())
+        read = self.parser.parse(lexer=self, tokenfunc=self.next) or ()
+        return tuple(self._without_strays(item) if isinstance(item, Definition) else item for item in read)
+
+    def _without_strays(self, definition: Definition) -> Definition:
+        """What lacks something that was no token means something else than its writer thought."""
+        statements = [
+            Broken(span=statement.span)
+            if bisect_left(self.strays, statement.span.start) < bisect_left(self.strays, statement.span.end)
+            else statement
+            for statement in definition.statements
+        ]
+        return replace(definition, statements=tuple(statements))
 
     def next(self) -> Token | None:
         at = self.position
@@ -70,7 +82,9 @@ class _Reading:
             return self._virtual("RBRACE", self._after(at))
         if token is None:
             return None
-        inside = any(symbol.type == "statements" for symbol in self.parser.symstack)
+        lists = [symbol for symbol in self.parser.symstack if symbol.type in ("unit", "statements")]
+        self.parser.complete = len(lists[-1].value) if lists else 0
+        inside = bool(lists) and lists[-1].type == "statements"
         self.sought = "NEXT_STATEMENT" if inside else "NEXT_FUNCTION"
         if token.type in ("RBRACE", "DEF") or (inside and self._begins_statement(at)):
             # What the search stops at may be this very token; PLY drops it, so it is read again.
@@ -112,9 +126,12 @@ class _Reading:
         self.faults.add(f"expected {describe(kinds)}, not {found}", span, also=self._opened(kinds), hint=hint)
 
     def _strayed(self, at: int) -> bool:
-        """Whether something that is no token stands before the token `at`: the fault that explains this one."""
-        stray = bisect_left(self.strays, self._after(at).start)
-        return stray < len(self.strays) and self.strays[stray] <= self.tokens[at].lexpos
+        """Whether something that is no token stands before, in the same statement: the fault that explains this one."""
+        stray = bisect_left(self.strays, self.tokens[at].lexpos + 1) - 1
+        if stray < 0:
+            return False
+        first = bisect_left(self.tokens, self.strays[stray], key=lambda token: token.lexpos)
+        return not any(self._begins_statement(between) for between in range(first, at))
 
     def _opened(self, kinds: frozenset[str]) -> tuple[Label, ...]:
         """The bracket that the fault leaves open, if closing it was possible."""

@@ -24,15 +24,16 @@ Bounds = Mapping[str, tuple[Interval, ...]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Precondition:
-    """``smaller <= larger``, which the sizes must meet; `because` says what for."""
+    """``smaller <= larger`` (or both equal), which the sizes must meet; `because` says what for."""
 
     smaller: Size
     larger: Size
     because: str
+    equal: bool = False
     span: Span = field(compare=False, repr=False)
 
     def __str__(self) -> str:
-        return f"{self.smaller} <= {self.larger}"
+        return f"{self.smaller} {'=' if self.equal else '<='} {self.larger}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -323,18 +324,29 @@ def _from_zero(extent: Size) -> Interval:
 
 
 def _equal(one: Size, other: Size, because: str, span: Span) -> list[Precondition]:
-    return _at_most(one, other, because, span) + _at_most(other, one, because, span)
+    if one == other:
+        return []
+    wanted = Precondition(smaller=one, larger=other, because=because, equal=True, span=span)
+    apart = [end for end in ((one - other).least(), (other - one).least()) if end is not None]
+    if any(end > 0 for end in apart):
+        raise _broken(wanted)
+    return [wanted]
 
 
 def _at_most(smaller: Size, larger: Size, because: str, span: Span) -> list[Precondition]:
     """Nothing where it is proved, a precondition where it depends on the sizes, a fault where it cannot be."""
+    wanted = Precondition(smaller=smaller, larger=larger, because=because, span=span)
     holds, fails = (larger - smaller).least(), (smaller - larger).least()
     if holds is not None and holds >= 0:
         return []
     if fails is not None and fails > 0:
-        raise TablaError(
-            f"{smaller} <= {larger} does not hold: {because} only then",
-            Label(span),
-            hint="change the sizes, or narrow the ranges by a where clause",
-        )
-    return [Precondition(smaller=smaller, larger=larger, because=because, span=span)]
+        raise _broken(wanted)
+    return [wanted]
+
+
+def _broken(precondition: Precondition) -> TablaError:
+    return TablaError(
+        f"{precondition} does not hold: {precondition.because} only then",
+        Label(precondition.span),
+        hint="change the sizes, or narrow the ranges by a where clause",
+    )

@@ -91,7 +91,7 @@ def test_calls() -> None:
     lines = ranges_text(parse(Source.from_text(text)), "f").splitlines()
     assert lines == [
         "def f", "  t(i) =", "    i in [1, N+1)", "  B = dot(t, W)", "    z +=!", "      i in [0, N)",
-        "  requires M <= N", "  requires N <= M",
+        "  requires M = N",
     ]  # fmt: skip
 
 
