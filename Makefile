@@ -46,11 +46,14 @@ demo: $(VENV)/demo
 simulators:
 	@sh .ci/simulators
 
-test: lint simulators
-	$(PYTEST) --numprocesses $(WORKERS) --dist worksteal -m 'not slow'
+# A fault of lint does not hide what the tests say; either makes the target fail.
+TESTED = lint=0; $(MAKE) --no-print-directory lint || lint=1; $(PYTEST) --numprocesses $(WORKERS) --dist worksteal
 
-test-all: lint simulators
-	$(PYTEST) --numprocesses $(WORKERS) --dist worksteal
+test: $(VENV)/test simulators
+	@$(TESTED) -m 'not slow' && exit $$lint
+
+test-all: $(VENV)/test simulators
+	@$(TESTED) && exit $$lint
 
 # mypy reads the package as pip installs it: the map of setup.cfg is then in force, and a folder that it forgets shows.
 lint: $(VENV)/test
