@@ -59,7 +59,7 @@ def test_every_operation() -> None:
         (Fraction(3), "3"),
         (Fraction(1, 8), "0.125"),
         (Fraction(-5, 4), "(-1.25)"),
-        (Fraction(2, 7), "2/7"),
+        (Fraction(2, 7), "(2/7)"),
         (Fraction(1, 1000), "0.001"),
         (Fraction(-1, 2), "(-0.5)"),
     ],

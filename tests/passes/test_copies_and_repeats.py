@@ -66,7 +66,7 @@ def test_constants_and_index_values_travel(b: Builder) -> None:
     store(b, "d", (Affine.of(i=1), Affine()), copy(Ordinal(value=Affine.of(2, i=1))), i=(0, 8))
     total = Linear(terms=(product(read("c", Affine.of(k=1), Affine()), read("d", Affine.of(3, k=1), Affine())),))
     store(b, "r", (Affine.of(k=1), Affine()), total, k=(0, 5))
-    assert lines(forward_copies(b.graph("g", {}), Q6_10))[2] == "r[k][0] = 1/3*<k+5>"
+    assert lines(forward_copies(b.graph("g", {}), Q6_10))[2] == "r[k][0] = (1/3)*<k+5>"
 
 
 def test_strided_copies_are_solved_where_they_divide(b: Builder) -> None:
