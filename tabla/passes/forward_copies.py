@@ -31,8 +31,7 @@ def forward_copies(graph: Graph, fmt: Format) -> Graph:
         made = with_operation(statement, operation)
         changed.append(made)
         original = copied(made.operation)
-        alone = len(writers[made.target]) == 1 and graph.tensors[made.target].role == "value"
-        if original is not None and alone:
+        if original is not None and len(writers[made.target]) == 1:
             lows = {index.name: index.low for index in made.indices}
             copies[made.target] = _Copy(write=made.write, original=original, lows=lows)
     return with_statements(graph, changed)
@@ -60,11 +59,11 @@ def _solved(copy: _Copy, subscripts: tuple[Affine, ...]) -> dict[str, Affine] | 
                 if name in solved:
                     # A diagonal: both subscripts give the same value where the element was written.
                     continue
-                constant = subscript.constant - write.constant
-                if constant % factor or any(c % factor for _, c in subscript.coefficients):
+                if any(c % factor for _, c in subscript.coefficients):
                     return None
+                # Only written elements are read, so with the coefficients the constant divides too.
                 quotients = {other: c // factor for other, c in subscript.coefficients}
-                values[name] = Affine.make(constant // factor, quotients)
+                values[name] = Affine.make((subscript.constant - write.constant) // factor, quotients)
                 solved.add(name)
             case _:
                 return None

@@ -75,6 +75,19 @@ def test_strided_copies_are_solved_where_they_divide(b: Builder) -> None:
     assert lines(forward_copies(b.graph("g", {}), Q6_10))[1] == "r[k][0] = x[k+1][0]"
 
 
+def test_an_index_of_one_value_need_not_be_written(b: Builder) -> None:
+    store(b, "c", (Affine(), Affine()), copy(read("x", Affine.of(i=1), Affine())), i=(3, 4))
+    store(b, "r", (Affine.of(k=1), Affine()), copy(read("c", Affine(), Affine())), k=(0, 3))
+    assert lines(forward_copies(b.graph("g", {}), Q6_10))[1] == "r[k][0] = x[3][0]"
+
+
+def test_strides_that_do_not_divide_stay(b: Builder) -> None:
+    store(b, "c", (Affine.of(i=2), Affine()), copy(read("x", Affine.of(i=1), Affine())), i=(0, 4))
+    store(b, "r", (Affine.of(k=1), Affine()), copy(read("c", Affine.of(1, k=1), Affine())), k=(1, 2))
+    graph = b.graph("g", {})
+    assert forward_copies(graph, Q6_10) == graph
+
+
 def test_copies_of_parts_and_negated_copies_stay(b: Builder) -> None:
     store(b, "c", (Affine.of(i=1), Affine()), copy(read("x", Affine.of(i=1), Affine())), i=(0, 4))
     store(b, "c", (Affine.of(i=1), Affine()), copy(read("x", Affine(), Affine.of(i=1))), i=(4, 8))
@@ -136,6 +149,30 @@ def test_what_differs_is_kept(b: Builder, other: Function) -> None:
     )
     store(b, "d", (Affine.of(i=1), Affine.of(j=1)), other, i=(0, 4), j=(0, 3))
     graph = b.graph("g", {})
+    assert common_subexpressions(graph, Q6_10) == graph
+
+
+@pytest.mark.parametrize(("sign", "shift"), [(-1, 0), (1, 2)])
+def test_sums_that_differ_in_sign_or_shift_are_kept(b: Builder, sign: int, shift: int) -> None:
+    square = product(at("x", "i", "j"), at("x", "i", "j"))
+    for target, made in (
+        ("c", Linear(terms=(square,))),
+        ("d", Linear(terms=(replace(square, sign=sign),), shift=shift)),
+    ):
+        store(b, target, (Affine.of(i=1), Affine.of(j=1)), made, i=(0, 4), j=(0, 3))
+    graph = b.graph("g", {})
+    assert common_subexpressions(graph, Q6_10) == graph
+
+
+def test_next_values_compute_for_themselves() -> None:
+    b = Builder()
+    b.tensor("w", "model", 3)
+    b.tensor("c", "value", 3)
+    b.tensor("w.next", "next", 3)
+    step = Linear(terms=(word(at("w", "i")), product(at("w", "i"), at("w", "i"))))
+    b.let("c", "i", step, i=3)
+    b.let("w.next", "i", step, i=3)
+    graph = b.graph("g", {"w": "w.next"}, (("c", "c"),))
     assert common_subexpressions(graph, Q6_10) == graph
 
 

@@ -69,6 +69,7 @@ OVER = "   for i in [5, 8)"
         (linear(term(A, number("0.5"))), "a*0.5"),
         (linear(term(A, B), term(A), term(B, A, sign=-1)), "a"),
         (linear(term(A), term(A, sign=-1)), "0"),
+        (linear(term(A, A), term(A, sign=-1)), "a*a - a"),
         (linear(term(A), term(A)), "a + a"),
         (linear(term(A), term(A, sign=-1), term(A)), "a"),
         (linear(term(A), term(number("1.5")), term(number("0.25"), sign=-1)), "a + 1.25"),
