@@ -1,6 +1,9 @@
-"""Time and peak memory of ``tabla gen`` on each example, and simulated cycles per second of each engine.
+"""What ``make bench`` measures.
 
-python -m benchmarks [gen] [engines] [FILE.json]
+python -m benchmarks [gen] [engines] [learning] [records] [FILE.json]
+
+gen: time and peak memory of ``tabla gen`` on each example. engines: simulated cycles per second. learning: cycles of
+the published problems at full size. records: our TableGen on LLVM's intrinsics. No part named: all of them.
 """
 
 from __future__ import annotations
@@ -19,12 +22,17 @@ import numpy as np
 from tabla.examples.catalogue import EXAMPLES
 
 import tabla
+from benchmarks.learning import HEAD, bench_learning, show
+from benchmarks.records import MOST_MEGABYTES as RECORDS_MEGABYTES
+from benchmarks.records import MOST_SECONDS as RECORDS_SECONDS
+from benchmarks.records import bench_records
 from tabla.ir.words import to_words
 from tabla.runs import shapes_of
 from tabla.simulation import ENGINES, session
 from tabla.source import TablaError
 from tabla.training.arrays import initial_models
 
+PARTS = {"gen", "engines", "learning", "records"}
 PES = 16
 MOST_SECONDS, MOST_MEGABYTES, LEAST_CYCLES = 5.0, 500.0, 20_000.0
 SECONDS = 3.0  # for each engine, after it is built
@@ -126,10 +134,21 @@ def main(parts: list[str]) -> int:
                 met &= fine
                 numbers = f"{row['cycles_per_second']:>11,.0f} {row['ready_seconds']:>14.1f}"
                 print(f"{head} {numbers}   {'' if fine else 'MISSED'}".rstrip(), flush=True)
+    if "learning" in parts:
+        print(f"\n{HEAD}")
+        results["learning"] = []
+        for row in bench_learning():
+            results["learning"].append(row)
+            print(show(row), flush=True)
+    if "records" in parts:
+        row = results["records"] = bench_records()
+        if "missing" not in row:
+            met &= row["processor_seconds"] <= RECORDS_SECONDS and row["megabytes"] <= RECORDS_MEGABYTES
+        print(f"\nTableGen, llvm/IR/Intrinsics.td: {row}", flush=True)
     if where:
         Path(where).write_text(json.dumps(results, indent=1) + "\n", encoding="utf-8")
     return 0 if met else 1
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:] if {"gen", "engines"} & set(sys.argv) else ["gen", "engines", *sys.argv[1:]]))
+    sys.exit(main(sys.argv[1:] if PARTS & set(sys.argv) else [*sorted(PARTS), *sys.argv[1:]]))
