@@ -27,8 +27,11 @@ from tabla.program.image import Image
 BENCH = "tabla.sim.cocotb_bench"
 SIMULATORS = ("icarus", "verilator")
 
-# The runner reads PATH of this process while it starts a simulator.
-_PATH_LOCK = threading.Lock()
+# Driven from Python, the bench is what takes time, not the design: a quick build serves best.
+_QUICK_BUILD = ("OPT_FAST=-O1", "OPT_SLOW=-O0", "OPT_GLOBAL=-O0")
+
+# The runner reads this process's environment while it builds.
+_ENVIRONMENT_LOCK = threading.Lock()
 
 
 def _verilator_folder() -> str | None:
@@ -71,14 +74,21 @@ def available(simulator: str) -> bool:
 
 
 @contextmanager
-def _on_path(folder: str | None) -> Iterator[None]:
-    before = os.environ.get("PATH", "")
+def _environment(folder: str | None) -> Iterator[None]:
+    before = {name: os.environ.get(name) for name in ("PATH", "MAKEFLAGS")}
     if folder is not None:
-        os.environ["PATH"] = folder + os.pathsep + before
+        os.environ["PATH"] = os.pathsep.join([folder, before["PATH"] or ""])
+    # The makefile of the Verilator package was not told how g++ takes a precompiled header; large designs use one.
+    flags = [before["MAKEFLAGS"] or "", "CFG_CXXFLAGS_PCH_I=-include", *_QUICK_BUILD]
+    os.environ["MAKEFLAGS"] = " ".join(flags).strip()
     try:
         yield
     finally:
-        os.environ["PATH"] = before
+        for name, value in before.items():
+            if value is None:
+                os.environ.pop(name, None)
+            else:
+                os.environ[name] = value
 
 
 class CocotbMachine(PortMachine):
@@ -104,10 +114,10 @@ class CocotbMachine(PortMachine):
     def _build(self) -> None:
         from cocotb_tools.runner import get_runner
 
-        # Emitted Verilog is checked for lint elsewhere; -O1 halves the time to build, most runs are short.
+        # The emitted Verilog's lint is checked elsewhere; here a warning would only stop the run.
         arguments = ["-Wno-fatal", "-Wno-lint", "--x-assign", "fast"] if self._simulator == "verilator" else []
         self._runner = get_runner(self._simulator)
-        with _PATH_LOCK, _on_path(self._path):
+        with _ENVIRONMENT_LOCK, _environment(self._path):
             try:
                 self._runner.build(
                     sources=[self._folder / "design.v"],

@@ -10,11 +10,11 @@ from typing import Any
 
 from hand_assembler import Nest, Op, assemble, lane, lane_write, parameters, root, root_write, stream, tree_levels
 from hand_images import Case
-
-from tabla.program.image import Image, Parameters
 from tabla.sim.cycle_model import CycleModel
 from tabla.sim.faults import MachineFault
 from tabla.sim.machine import Words, as_beats
+
+from tabla.program.image import Image, Parameters
 
 ROWS = 4
 POSTS = ("none", "none", "none", "<", "<=", "==", "!=", ">=", ">")
