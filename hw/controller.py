@@ -18,9 +18,10 @@ class Controller(wiring.Component):
     """Takes a command when all is at rest, admits its samples into the ring, and fires their tokens.
 
     A command taken in cycle *t*: `restart` in *t* + 1; the first beat may come in *t* + FRONT, a token a cycle
-    later. A sample whose last beat is taken in *c* may fire from *c* + READY on; a token of cycle *t* frees its ring slot for a first
-    beat in *t* + release + 1; a word taken from the output in *c* is credit for a token in *c* + 2. The next command
-    is taken `drain` + FRONT cycles after the last token (FRONT after the last beat of a load), when no output waits.
+    later. A sample whose last beat is taken in *c* may fire from *c* + READY on; a token of cycle *t* frees its ring
+    slot for a first beat in *t* + release + 1; a word taken from the output in *c* is credit for a token in *c* + 2.
+    The next command is taken `drain` + FRONT cycles after the last token (FRONT after the last beat of a load), when
+    no output waits.
 
     Members
     -------

@@ -120,4 +120,6 @@ def verilog(image: Image, name: str) -> str:
     )
     # Yosys's own trick to have each process run once at time 0, under a name that can be read.
     body = re.sub(r"\\\$auto\$verilog_backend\S* ", "evaluate_once", body)
+    # What is still escaped is a keyword; no keyword ends in an underscore.
+    body = re.sub(r"\\(\w+) ", r"\1_", body)
     return header + _short_memories(_short_repetitions(body))

@@ -82,7 +82,7 @@ def test_stalls_at_both_borders_leave_words_and_cycles_as_predicted(seed: int) -
 def test_functions_and_their_counters(width: int, fraction: int) -> None:
     chance = random.Random(width)
     build = parameters(1, width=width, fraction=fraction)
-    words = [chance.choice([0, 1, -1, chance.randrange(-(1 << width - 1), 1 << width - 1)]) for _ in range(40)]
+    words = [chance.choice([0, 1, -1, chance.randrange(-(1 << width - 1), 1 << width - 1)]) for _ in range(24)]
     made = [t for t, _ in tables(build)]
     model, hardware = both(function_program(made, words, width=width, fraction=fraction))
     assert hardware == model
