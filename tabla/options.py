@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from decimal import Decimal
 from pathlib import Path
 
 from tabla.ir.format import Format
@@ -12,6 +13,11 @@ from tabla.templates.template import Template, pes_per_pu_for, presets
 
 DEFAULT_PES = 16
 DEEPEST = 1 << 16
+
+
+def _decimal(value: str | float) -> str:
+    """A number as the language writes it: without an exponent."""
+    return value if isinstance(value, str) else f"{Decimal(repr(value)):f}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,8 +31,8 @@ class Options:
     pes_per_pu: int | None = None
     sequencers: int | None = None
     format: str | None = None
-    defines: Mapping[str, str] = field(default_factory=dict)
-    learning_rate: str | None = None
+    defines: Mapping[str, str | float] = field(default_factory=dict)
+    learning_rate: str | float | None = None
     minibatch: int = 1
     results: tuple[str, ...] = ()
     stream_words: int | None = None
@@ -37,6 +43,8 @@ class Options:
     templates: str | None = None
 
     def __post_init__(self) -> None:
+        if isinstance(self.results, str):
+            raise TablaError(f"results is '{self.results}', not names", hint=f"write results=('{self.results}',)")
         if self.minibatch != 1:
             raise TablaError(
                 f"a minibatch of {self.minibatch} is not in this version",
@@ -57,7 +65,7 @@ class Options:
     def all_defines(self) -> dict[str, str]:
         """``-D`` and the learning rate, which is the constant ``mu`` of a ``.t`` file."""
         rate = {} if self.learning_rate is None else {"mu": self.learning_rate}
-        return {**self.defines, **rate}
+        return {name: _decimal(value) for name, value in {**self.defines, **rate}.items()}
 
     def chosen_template(self) -> Template:
         """The preset, ours or the user's, with every option on top."""

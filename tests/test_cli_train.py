@@ -237,6 +237,11 @@ def test_python_mirrors_the_commands(run: Run) -> None:
         tabla.compile("nothing.t")
     with pytest.raises(TypeError):
         tabla.compile("model.t", pess=4)
+    with pytest.raises(tabla.TablaError, match="write results="):
+        tabla.compile("model.t", results="h")
+    numbers = tabla.compile("model.t", learning_rate=1e-2, defines={"m": 4}, format="q4.20")
+    texts = tabla.compile("model.t", learning_rate="0.01", format="q4.20")
+    assert numbers.emit("program") == texts.emit("program")
 
 
 def test_arrays_named_like_parameters(run: Run) -> None:
