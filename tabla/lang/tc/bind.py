@@ -1,0 +1,90 @@
+"""Binds the sizes of a function to the shapes of its inputs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+
+from tabla.lang.tabla.faults import Faults, did_you_mean
+from tabla.lang.tc.program import Function, Tensor
+from tabla.source import Label, Span, TablaError
+
+
+def bind_sizes(
+    function: Function,
+    shapes: Mapping[str, tuple[int, ...]],
+    given: Mapping[str, int] = MappingProxyType({}),
+) -> dict[str, int]:
+    """The value of every size variable, from the shapes of inputs and from sizes given by name.
+
+    Inputs without a shape are legal as long as every size has a value. Faults are one `TablaError`: a rank or a
+    size that the signature does not have, a size with two values, names that the function does not know.
+    """
+    faults = Faults()
+    sizes: dict[str, tuple[int, str]] = {}
+    for name, value in given.items():
+        if name not in function.sizes:
+            near = did_you_mean(name, function.sizes)
+            hint = near or f"the sizes of '{function.name}' are {', '.join(function.sizes) or 'none'}"
+            faults.add(f"'{function.name}' has no size '{name}'", function.span, hint=hint)
+        elif value < 1:
+            faults.add(f"the size {name} = {value} is not positive", function.span, hint="a size is at least 1")
+        sizes[name] = (value, "given by name")
+    for name, shape in shapes.items():
+        tensor = function.tensors.get(name)
+        if tensor is None or not (tensor.role == "input" or tensor.initial):
+            near = did_you_mean(name, function.inputs)
+            hint = near or f"the inputs of '{function.name}' are {', '.join(function.inputs) or 'none'}"
+            faults.add(f"'{function.name}' has no input '{name}'", function.span, hint=hint)
+        elif tensor.role == "input":
+            _of_shape(tensor, shape, sizes, faults)
+    places = _places(function)
+    for name in function.sizes:
+        if name not in sizes:
+            hint = f"give --size {name}=..., or inputs that have it"
+            faults.add(f"the size '{name}' has no value", places.get(name, function.span), hint=hint)
+    faults.raise_any()
+    return {name: sizes[name][0] for name in function.sizes}
+
+
+def require_inputs(function: Function, names: Mapping[str, object]) -> None:
+    """Every input must be among `names`, and the caller's tensors that ``+=`` adds to."""
+    for tensor in function.tensors.values():
+        if (tensor.role == "input" or tensor.initial) and tensor.name not in names:
+            hint = f"pass an array named '{tensor.name}'"
+            if tensor.initial:
+                hint = f"{hint}, or start from the identity with '+=!'"
+            raise TablaError(f"the input '{tensor.name}' is missing", Label(tensor.span), hint=hint)
+
+
+def _of_shape(tensor: Tensor, shape: tuple[int, ...], sizes: dict[str, tuple[int, str]], faults: Faults) -> None:
+    dimensions = tensor.dimensions or ()
+    written = f"{tensor.scalar}({', '.join(map(str, dimensions))})"
+    if len(shape) != len(dimensions):
+        hint = f"'{tensor.name}' is {written}; the array has the shape {shape}"
+        faults.add(f"'{tensor.name}' has {len(dimensions)} dimensions, {len(shape)} given", tensor.span, hint=hint)
+        return
+    for axis, (dimension, extent) in enumerate(zip(dimensions, shape, strict=True)):
+        if extent < 1:
+            hint = "an array has at least one element"
+            faults.add(f"dimension {axis} of '{tensor.name}' is empty", tensor.span, hint=hint)
+            continue
+        if isinstance(dimension, int):
+            if extent != dimension:
+                message = f"dimension {axis} of '{tensor.name}' is {dimension}, {extent} given"
+                faults.add(message, tensor.span, hint=f"'{tensor.name}' is {written}")
+            continue
+        known, origin = sizes.setdefault(dimension, (extent, f"dimension {axis} of '{tensor.name}'"))
+        if known != extent:
+            message = f"the size '{dimension}' is {known} ({origin}) and {extent} (dimension {axis} of '{tensor.name}')"
+            faults.add(message, tensor.span, hint="arrays that share a size have it in common")
+
+
+def _places(function: Function) -> dict[str, Span]:
+    """Where each size stands first: at the tensor that has it."""
+    places: dict[str, Span] = {}
+    for name in function.inputs:
+        for dimension in function.tensors[name].dimensions or ():
+            if isinstance(dimension, str):
+                places.setdefault(dimension, function.tensors[name].span)
+    return places
