@@ -11,7 +11,8 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check
-PYTEST := $(BIN)/python -m pytest
+# -rs: a skipped test says why
+PYTEST := $(BIN)/python -m pytest --quiet -rs
 # Two workers suit the smallest check machines; `make test WORKERS=8` on a larger one.
 WORKERS ?= 2
 
