@@ -12,7 +12,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check
 # -rs: a skipped test says why
-PYTEST := $(BIN)/python -m pytest --quiet -rs
+PYTEST := $(BIN)/python -m pytest -rs
 # Two workers suit the smallest check machines; `make test WORKERS=8` on a larger one.
 WORKERS ?= 2
 
