@@ -140,7 +140,8 @@ class Accelerator(wiring.Component):
             stream.last_strand.eq(
                 Mux(controller.load, load.begin + max(1, load.strands) - 1, run.begin + max(1, run.strands) - 1)
             ),
-            stream.admit.eq(controller.admit),
+            stream.admit.eq(controller.in_ready),
+            controller.prepared.eq(stream.prepared),
             stream.begins.eq(controller.begins),
             controller.taken.eq(stream.taken),
             stream.in_valid.eq(self.in_valid),

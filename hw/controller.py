@@ -17,8 +17,8 @@ LOAD, RUN, DUMP = 0, 1, 2
 class Controller(wiring.Component):
     """Takes a command when all is at rest, admits its samples into the ring, and fires their tokens.
 
-    A command taken in cycle *t*: `restart` in *t* + 1; the first beat may come in *t* + FRONT, a token a cycle
-    later. A sample whose last beat is taken in *c* may fire from *c* + READY on; a token of cycle *t* frees its ring
+    A command taken in cycle *t*: `restart` in *t* + 1; the first beat or token may come in *t* + FRONT + 1. A
+    sample whose last beat is taken in *c* may fire from *c* + READY on; a token of cycle *t* frees its ring
     slot for a first beat in *t* + release + 1; a word taken from the output in *c* is credit for a token in *c* + 2.
     The next command is taken `drain` + FRONT cycles after the last token (FRONT after the last beat of a load), when
     no output waits.
@@ -30,8 +30,12 @@ class Controller(wiring.Component):
     load, dump : Out(1)
         What the command is; stable between restarts.
     token : Out(1)
-    admit : Out(1), begins : Out(1), taken : In(1)
-        To and from the stream; `taken` only while `admit`.
+    in_ready : Out(1), taken : In(1)
+        A beat may be taken, is taken; `taken` only while `in_ready`.
+    begins : Out(1)
+        The next beat is a sample's first.
+    prepared : In(2)
+        At least one, at least two destinations are ready.
     output_taken, output_waits : In(1)
     """
 
@@ -47,9 +51,10 @@ class Controller(wiring.Component):
                 "load": Out(1),
                 "dump": Out(1),
                 "token": Out(1),
-                "admit": Out(1),
+                "in_ready": Out(1),
                 "begins": Out(1),
                 "taken": In(1),
+                "prepared": In(2),
                 "output_taken": In(1),
                 "output_waits": In(1),
             }
@@ -69,7 +74,8 @@ class Controller(wiring.Component):
 
         # What is left to do, less one: the sign says "nothing".
         tokens = Signal(signed(33), init=-1)
-        samples = Signal(signed(33), init=-1)
+        samples = Signal(signed(33), init=-1)  # less one more: those after the sample whose beats come now
+        more = Signal()
         streams = image.stream_run.beats > 0
         loads = image.stream_load.beats > 0
         is_load, is_run, is_dump = (self.command_code == code for code in (LOAD, RUN, DUMP))
@@ -82,18 +88,18 @@ class Controller(wiring.Component):
             m.d.sync += rest.eq(rest - 1)
         with m.If(rest[-1] & at_work):
             m.d.sync += opened.eq(1)
-        last_beat = self._beats(m, samples)
+        last_beat = self._beats(m)
         with m.If(self.taken & last_beat & self.load):
             m.d.sync += rest.eq(law.front - 3)
         with m.If(self.token):
             m.d.sync += rest.eq(Mux(self.dump, dump.drain, run.drain) + law.front - 3)
-        with m.If(opened & rest[-1] & tokens[-1] & samples[-1] & ~self.output_waits & ~self.taken & ~self.token):
+        with m.If(opened & rest[-1] & tokens[-1] & ~more & ~self.output_waits & ~self.taken & ~self.token):
             m.d.sync += [at_work.eq(0), opened.eq(0)]
 
         fires = self._tokens(m, tokens, opened, last_beat)
-        m.d.comb += self.admit.eq(opened & ~samples[-1] & (~self.begins | self.load | self._free_slot(m)))
+        self._admit(m, opened=opened, more=more, more_after=~samples[-1], last_beat=last_beat)
         with m.If(self.taken & last_beat):
-            m.d.sync += samples.eq(samples - 1)
+            m.d.sync += [samples.eq(samples - 1), more.eq(~samples[-1])]
         with m.If(fires):
             m.d.sync += tokens.eq(tokens - 1)
         with m.If(accepted):
@@ -104,11 +110,12 @@ class Controller(wiring.Component):
                 self.load.eq(is_load),
                 self.dump.eq(is_dump),
                 tokens.eq(Mux(is_run | is_dump, wanted, -1)),
-                samples.eq(Mux(is_load & loads, 0, Mux(is_run & streams, wanted, -1))),
+                samples.eq(Mux(is_run, wanted - 1, -1)),
+                more.eq(Mux(is_load, int(loads), is_run & int(streams) & self.command_count.any())),
             ]
         return m
 
-    def _beats(self, m: Module, samples: Any) -> Any:
+    def _beats(self, m: Module) -> Any:
         """Counts the beats of a sample; returns whether the next one is its last."""
         run, load = max(1, self.image.stream_run.beats), max(1, self.image.stream_load.beats)
         beats = Signal(signed(max(run, load).bit_length() + 1))
@@ -121,8 +128,22 @@ class Controller(wiring.Component):
         m.d.comb += self.begins.eq(begins)
         return beats[-1]
 
-    def _free_slot(self, m: Module) -> Any:
-        """Is a slot of the ring free? Tokens give slots back `release` cycles later."""
+    def _admit(self, m: Module, *, opened: Any, more: Any, more_after: Any, last_beat: Any) -> None:
+        """`in_ready`, a register: what it will be if a beat is taken now, and if none is, are both known beforehand."""
+        one, two = self._free_slots(m)
+        kept = Signal()
+        taken = Signal()
+        m.d.comb += [
+            kept.eq(self.prepared[0] & more & (~self.begins | self.load | one)),
+            taken.eq(self.prepared[1] & (~last_beat | (more_after & (self.load | Mux(self.begins, two, one))))),
+        ]
+        m.d.sync += self.in_ready.eq(opened & Mux(self.taken, taken, kept) & ~self.restart)
+
+    def _free_slots(self, m: Module) -> tuple[Any, Any]:
+        """Will one, will two slots of the ring be free in the next cycle if no sample begins now?
+
+        Tokens give slots back `release` cycles later.
+        """
         image = self.image
         delay = image.release - TokenDelay.LATENCY
         if delay < 0:
@@ -139,7 +160,8 @@ class Controller(wiring.Component):
         m.d.sync += free.eq(free + release.delayed - (self.taken & self.begins & ~self.load))
         with m.If(self.restart):
             m.d.sync += free.eq(slots)
-        return free != 0
+        back = release.delayed
+        return (free != 0) | back, (free > 1) | ((free != 0) & back)
 
     def _tokens(self, m: Module, tokens: Any, opened: Any, last_beat: Any) -> Any:
         """Returns whether the next cycle is a token's."""

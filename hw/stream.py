@@ -26,7 +26,9 @@ class Stream(wiring.Component):
     restart : In(1), first_strand, last_strand, enable, strand_write, operation_write, write_address, write_data
         As ``Sequencer``.
     admit : In(1)
-        A beat may be taken now.
+        A beat is taken now if one is offered; only while one is `prepared`.
+    prepared : Out(2)
+        At least one, at least two destinations are ready.
     begins : In(1)
         The next beat is a sample's first.
     in_valid : In(1), in_ready : Out(1), in_data : In(stream_words * width)
@@ -74,6 +76,7 @@ class Stream(wiring.Component):
                 "restart": In(1),
                 **self.passed,
                 "admit": In(1),
+                "prepared": Out(2),
                 "begins": In(1),
                 "in_valid": In(1),
                 "in_ready": Out(1),
@@ -130,7 +133,8 @@ class Stream(wiring.Component):
             write.en.eq(ready),
             write.data.eq(destination),
             sequencer.allow.eq(room >= unseen),
-            self.in_ready.eq((waiting != 0) & self.admit),
+            self.in_ready.eq(self.admit),
+            self.prepared.eq(Cat(waiting != 0, waiting > 1)),
         ]
         m.d.sync += [
             waiting.eq(waiting + ready - self.taken),

@@ -35,11 +35,12 @@ def observed(image: Image, code: int, count: int, offers: list[bool], leaves: li
         context.set(controller.command_code, code)
         context.set(controller.command_count, count)
         context.set(controller.command_valid, 1)
+        context.set(controller.prepared, 3)
         assert context.get(controller.command_ready)
         await context.tick()
         context.set(controller.command_valid, 0)
         for cycle in range(1, end):
-            takes = bool(context.get(controller.admit)) and offers[cycle % len(offers)]
+            takes = bool(context.get(controller.in_ready)) and offers[cycle % len(offers)]
             if takes:
                 seen.beats.append(cycle)
                 seen.firsts.append(bool(context.get(controller.begins)))
@@ -62,7 +63,7 @@ def observed(image: Image, code: int, count: int, offers: list[bool], leaves: li
 def expected(image: Image, samples: int, beats: int, offers: list[bool], leaves: list[int]) -> Seen:
     """The recurrence: when beats are taken and tokens fire."""
     seen, run = Seen(), image.run
-    cycle = FRONT - 1
+    cycle = FRONT
     for sample in range(samples):
         earliest = FRONT + 1 if not seen.tokens else seen.tokens[-1] + run.period
         for beat in range(beats):
@@ -153,7 +154,7 @@ def test_tokens_wait_for_credit(outputs: int, extra: int, samples: int, waits: l
 def test_a_load_takes_its_beats_once_and_fires_nothing(beats: int, offers: list[bool]) -> None:
     image = image_with(beats=beats, slots=2, depth=1, entry=entry_with(period=9, outputs=1, drain=9), release=20)
     seen = observed(image, LOAD, 77, offers, [], 200)
-    free = (c for c in range(FRONT, 200) if offers[c % len(offers)])
+    free = (c for c in range(FRONT + 1, 200) if offers[c % len(offers)])
     assert seen.beats == [next(free) for _ in range(beats + 1)]
     assert seen.firsts == [True] + [False] * beats
     assert not seen.tokens
