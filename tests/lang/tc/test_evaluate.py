@@ -46,6 +46,8 @@ def arrays(**given: Any) -> dict[str, np.ndarray[Any, Any]]:
         ("def f(float(N) a) -> (c) { c(i) = a(i) c(i) = a(i-N) + 1.0 }", {"a": [2.0, 3.0]}, [2.0, 3.0, 3.0, 4.0]),
         ("def f(float(N) a, int32(M) x) -> (c) { c(i) = x(i) >= 0 && x(i) < N ? a(x(i)) : -1.0 }",
          {"a": [2.0, 3.0], "x": [1, 5, -1, 0]}, [3.0, -1.0, -1.0, 2.0]),
+        ("def f(float(N) a, int32(M) x) -> (c) { c(i) = x(i) < 0 || x(i) >= N ? -1.0 : a(x(i)) }",
+         {"a": [2.0, 3.0], "x": [1, 5, -1, 0]}, [3.0, -1.0, -1.0, 2.0]),
         ("def f(int32(N) a) -> (c) { c(i) = a(i) == 0 || 6 / a(i) > 2 }", {"a": [0, 1, 6]}, [True, True, False]),
         ("def f(float(N) a) -> (c) { c(i) +=! a(j) where i in 0:N, j in 0:i+1 }",
          {"a": [1.0, 2.0, 3.0]}, [1.0, 3.0, 6.0]),
