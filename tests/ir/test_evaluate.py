@@ -180,13 +180,13 @@ def test_only_the_plain_word_is_what_an_update_adds_to(own: Term, after: list[in
 
 
 def test_large_ordinals_do_not_wrap() -> None:
-    """-128 times the most negative word, twice: 2^63, one more than 64 bits hold."""
+    """-128 to -125 times the most negative word add up to more than 64 bits hold."""
     fmt = Format.parse("q8.24")
     b = Builder()
     b.tensor("x", "input")
     b.tensor("r", "value")
     largest = Ordinal(value=Affine.of(-128, i=1))
-    b.let("r", "", Linear(terms=(Term(factors=(largest, at("x")), reduce=("i",)),)), "i", i=2)
+    b.let("r", "", Linear(terms=(Term(factors=(largest, at("x")), reduce=("i",)),)), "i", i=4)
     assert evaluate_fixed(b.graph("ordinals", {}), fmt, {"x": np.array(fmt.lowest)}).values["r"] == fmt.highest
 
 
