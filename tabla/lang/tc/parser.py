@@ -25,7 +25,14 @@ MAX_DEPTH = 150
 def _tables() -> Any:
     import tabla.lang.tc.grammar as rules
 
-    return ply_yacc.yacc(module=rules, write_tables=False, debug=False, errorlog=ply_yacc.NullLogger())
+    tables = ply_yacc.yacc(module=rules, write_tables=False, debug=False, errorlog=ply_yacc.NullLogger())
+    # Where a state can only reduce by one rule, reduce whatever comes next: what has been skipped is then done with
+    # before the next token is judged.
+    for state, actions in tables.action.items():
+        choices = set(actions.values())
+        if len(choices) == 1 and min(choices) < 0:
+            (tables.defaulted_states[state],) = choices
+    return tables
 
 
 class _Reading:
