@@ -40,7 +40,16 @@ def test_a_build_of_two_pes_is_placed_and_routed_on_ecp5(logistic: str) -> None:
     assert data["critical_paths"] == report.best.report["critical_paths"]
     assert data["utilization"]["MULT18X18D"] == {"available": 28, "used": report.taken["DSP"]}
     assert data["utilization"]["TRELLIS_FF"]["used"] == report.taken["FF"]
-    assert "grade 8, seed 1 of 1" in report.text() and "critical path:" in report.text()
+    text = report.text()
+    assert "grade 8, seed 1 of 1" in text and "critical path:" in text and "2 x" in text and "MULT18X18D" in text
+    # And its parts, one by one.
+    rows = {row.name: row for row in report.modules}
+    assert report.modules[0].name == "logistic" and report.modules[0].depth == 0
+    assert rows["logistic_pe"].instances == 2 and rows["logistic_pe"].taken["DSP"] == 1
+    assert {"logistic_pu", "logistic_pu_tree", "logistic_stream", "logistic_root", "logistic_controller"} <= set(rows)
+    assert rows["logistic_lane_issue_sequencer"].depth == 1
+    assert rows["logistic_pu"].taken["LUT"] > 2 * rows["logistic_pe"].taken["LUT"]
+    assert data["modules"][0]["name"] == "logistic"
 
 
 def test_a_claim_ends_at_the_limit_of_the_primitives() -> None:

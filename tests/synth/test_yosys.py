@@ -15,27 +15,22 @@ def test_a_build_of_two_pes_maps_to_every_family(name: str, logistic: str) -> No
     netlist = synthesise_flat(logistic, "logistic", target(name))
     assert netlist.warnings == ()
     taken = netlist.taken
-    # One multiplier a PE, the root's and the sigmoid's.
-    assert taken["DSP"] == 4
+    # One multiplier a PE, the root's and the sigmoid's, which Yosys makes of LUTs for Gowin: it is narrow.
+    assert taken["DSP"] == (3 if name == "gowin" else 4)
     assert 1000 < taken["LUT"] < 8000
     assert 1000 < taken["FF"] < 6000
     assert not any(cell.startswith("$") and cell != "$scopeinfo" for cell in netlist.cells)
 
 
-def test_the_parts_of_a_build_are_counted_one_by_one(logistic: str) -> None:
-    report = synthesise(logistic, "logistic", "ecp5", "25k", None, place_and_route=False, seeds=1)
-    rows = {row.name: row for row in report.modules}
-    assert report.modules[0].name == "logistic" and report.modules[0].depth == 0
-    assert rows["logistic_pe"].instances == 2 and rows["logistic_pe"].taken["DSP"] == 1
-    assert {"logistic_pu", "logistic_pu_tree", "logistic_stream", "logistic_root", "logistic_controller"} <= set(rows)
-    assert rows["logistic_lane_issue_sequencer"].depth == 1
-    assert rows["logistic_pu"].taken["LUT"] > 2 * rows["logistic_pe"].taken["LUT"]
+def test_without_a_router_there_are_resources_and_no_clock() -> None:
+    counter = "module t(input clk, output reg [7:0] q); always @(posedge clk) q <= q + 1; endmodule"
+    report = synthesise(counter, "t", "ecp5", "25k", None, place_and_route=False, seeds=1)
     assert report.megahertz is None and report.samples_per_second(10) is None
-    text = report.text()
-    assert "logistic_pe" in text and "2 x" in text and "MULT18X18D" in text
     data = report.data()
-    assert data["fmax"] == {} and data["resources"]["LUT"]["available"] == 24288
-    assert data["modules"][0]["name"] == "logistic"
+    assert data["fmax"] == {} and data["critical_paths"] == [] and data["speed"] is None
+    assert data["resources"]["FF"] == {"name": "FF", "used": 8, "available": 24288}
+    assert [row["name"] for row in data["modules"]] == ["t"]
+    assert "no clock figure" in report.text()
 
 
 def test_a_latch_is_an_error() -> None:
