@@ -115,13 +115,14 @@ class StrandFetch(wiring.Component):
             return word[place.offset : place.offset + place.width]
 
         start = field("start")
-        previous = Signal(len(start), reset_less=True)
+        # The previous start and the 2 in one word, so that each cycle adds only once.
+        reference = Signal(len(start) + 1, reset_less=True)
         with m.If(valid):
-            m.d.sync += previous.eq(start)
+            m.d.sync += reference.eq(start + 2)
         with m.If(opening):
             m.d.sync += ready.wait.eq(-1)
         with m.Else():
-            m.d.sync += ready.wait.eq(start - previous - 2)
+            m.d.sync += ready.wait.eq(start - reference)
         m.d.sync += [
             ready.opening.eq(opening),
             ready.interval.eq(field("interval") - 2),

@@ -238,3 +238,14 @@ def test_reset_stops_everything() -> None:
 
     simulator.add_testbench(bench)
     simulator.run()
+
+
+def test_a_program_without_input_runs_on_its_own() -> None:
+    issue = root(a="zero", half="all", shift=0, post=">=")
+    run = {
+        "root_issue": [Nest(counts=(2,), body=[issue])],
+        "root_write": [Nest(start=7, counts=(2,), body=[root_write(to_output=1)])],
+    }
+    image = assemble(parameters(2, output_depth=5), run, period=4)
+    model, hardware = both(Case(name="no input", image=image, load=[], beats=[], samples=6, outputs=[1 << 10] * 12))
+    assert hardware == model
