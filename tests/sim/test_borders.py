@@ -9,7 +9,7 @@ from hand_assembler import Nest, assemble, parameters, root, root_write, stream
 from hand_images import linear
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tabla.sim.border import CREDIT, timeline
+from tabla.sim.border import timeline
 from tabla.sim.cycle_model import CycleModel
 from tabla.sim.machine import Stalls
 from tabla.templates.template import timing
@@ -47,7 +47,7 @@ def test_credits_hold_tokens_back() -> None:
     assert free.starts == [0, 4, 8, 12]
     assert times.leaves[:4] == [3, 13, 23, 33]
     # The third token needs two of five places, four of them taken: the first word must have left.
-    assert times.starts[:4] == [0, 4, 8, times.leaves[2] + CREDIT]
+    assert times.starts[:4] == [0, 4, 8, times.leaves[2] + 2]
 
 
 @pytest.mark.parametrize("seed", range(4))

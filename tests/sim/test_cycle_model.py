@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hand_assembler import Nest, Op, assemble, lane, lane_write, parameters, root, root_write, stream
+from hand_assembler import Nest, Op, assemble, lane, lane_write, parameters, root, root_write, stream, table
 from hand_images import linear, rounded, rows
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -255,6 +255,53 @@ def test_counters_count_cycles_of_lanes_and_events_of_the_root() -> None:
     )
     assert (result.counters.lane_overflows, result.counters.root_overflows) == (3, 1)
     assert result.outputs == [127]
+
+
+@pytest.mark.parametrize(
+    ("issue", "overflows"),
+    [
+        ({"emit": 1}, 1),
+        ({"emit": 0}, 0),
+        ({"emit": 1, "low": (1,)}, 1),
+        ({"emit": 1, "high": (1,)}, 0),
+        ({"emit": 1, "post": ">"}, 0),
+    ],
+)
+def test_overflows_count_on_last_in_active_lanes_and_when_emitted(issue: dict[str, object], overflows: int) -> None:
+    # Lane 0 sums up to 4 * 100, which fits ten bits; lane 1 to 4 * 400, too much from the second product on.
+    big = Nest(counts=(4,), reduce=1, body=[lane(a="model", b="model", **issue)])  # type: ignore[arg-type]
+    inactive = Nest(start=9, body=[lane(base="accumulator", emit=1, high=(0,))])
+    _, result = _program({"lane_issue": [big, inactive]}, width=10)
+    assert result.counters.lane_overflows == overflows
+
+
+@pytest.mark.parametrize(("emit", "overflows"), [(0, 0), (1, 1)])
+def test_the_root_counts_once_and_only_when_asked(emit: int, overflows: int) -> None:
+    square = Nest(counts=(3,), reduce=1, body=[root(a="memory", b="memory", emit=emit)])
+    _, result = _program({"root_issue": [square], **_out(9)}, width=8)
+    assert (result.counters.root_overflows, result.outputs) == (overflows, [127])
+
+
+def test_half_on_a_tree_word_and_functions_on_last_only() -> None:
+    for passes, rounded_sum in ((1, 0), (4, 1)):  # 48 / 256 and 192 / 256
+        sums = Nest(counts=(passes,), reduce=1, body=[lane(a="data", b="one", shift=1)])
+        ask = Nest(start=passes + 1, body=[root(base="tree", half="all", shift=2)])
+        _, result = _program({"lane_issue": [sums], "root_issue": [ask], **_out(passes + 8)})
+        assert result.outputs == [rounded_sum]
+
+    build = parameters(2, fraction=4)
+    entry = table("sqrt", build)
+    summed = Nest(counts=(2,), reduce=1, body=[root(a="memory", b="one", shift=1, function=entry.code)])
+    _, result = _program(
+        {"root_issue": [summed], **_out(1 + 7 + entry.latency, "function")},
+        functions=(entry,),  # type: ignore[arg-type]
+    )
+    assert result.outputs == [15]  # sqrt(14/16) * 16, rounded
+    with pytest.raises(MachineFault, match="function register"):
+        _program(
+            {"root_issue": [summed], **_out(7 + entry.latency, "function")},
+            functions=(entry,),  # type: ignore[arg-type]
+        )
 
 
 @settings(max_examples=60, deadline=None)
