@@ -1,6 +1,6 @@
 """The sentences of Tensor Comprehensions: PLY rules from tokens to the tree of `syntax`.
 
-The grammar is the union of the two references: see ``docs/languages`` for the programs that either accepts.
+The grammar is the union of the language's page and of its reference front end: what either accepts is read.
 """
 
 from __future__ import annotations

@@ -1,0 +1,208 @@
+"""Values of Tensor Comprehensions as sums of products of words, with the rounding points of decision 0002."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, NoReturn
+
+from tabla.ir.graph import (
+    Affine,
+    Compare,
+    Constant,
+    Divide,
+    Function,
+    FunctionName,
+    Index,
+    Linear,
+    Operand,
+    Operation,
+    Ordinal,
+    Read,
+    Term,
+)
+from tabla.lang.tc import program
+from tabla.lang.tc.program import Value
+from tabla.lang.tc.ranges import Domain
+from tabla.lang.tc.sizes import Size
+from tabla.lang.tc.subscripts import linear_of
+from tabla.lower.builder import GraphBuilder
+from tabla.source import Label, Span, TablaError
+
+Sum = tuple[Term, ...]
+
+_FUNCTIONS: Mapping[str, FunctionName] = {"exp": "exp", "log": "log", "sqrt": "sqrt", "tanh": "tanh"}
+_ONE = Constant(value=Fraction(1))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Held:
+    """Where the graph holds a tensor: `base` is the index, in the program, of its first element."""
+
+    tensor: str
+    base: tuple[int, ...]
+
+
+class Expressions:
+    """The values of one statement; `owner` names the temporaries that they need."""
+
+    def __init__(
+        self, builder: GraphBuilder, domain: Domain, held: Mapping[str, Held], sizes: Mapping[str, Size]
+    ) -> None:
+        self.builder, self.domain, self.held, self.sizes = builder, domain, held, sizes
+        self.owner = domain.statement.target
+        self.indices: Sequence[Index] = ()
+
+    def sum_of(self, value: Value) -> Sum:
+        """The value as signed terms, each a word or a product of two."""
+        if (constant := self.constant(value)) is not None:
+            return (Term(factors=(Constant(value=constant, span=value.span),)),) if constant else ()
+        if value.scalar.integral and (ordinal := self._affine(value)) is not None:
+            return (Term(factors=(Ordinal(value=ordinal, span=value.span),)),)
+        match value:
+            case program.Binary(operator="+", left=left, right=right):
+                return self.sum_of(left) + self.sum_of(right)
+            case program.Binary(operator="-", left=left, right=right):
+                return self.sum_of(left) + negated(self.sum_of(right))
+            case program.Unary(operator="-", operand=operand):
+                return negated(self.sum_of(operand))
+            case program.Binary(operator="*", left=left, right=right):
+                return self._product(left, right)
+            case program.Convert(operand=operand, scalar=scalar) if scalar.kind == "float":
+                return self.sum_of(operand)
+            case program.Choice(condition=condition, chosen=chosen, other=other):
+                return self._choice(self.word(condition), self.word(chosen), self.word(other))
+            case program.Apply(function="min" | "fmin", arguments=(one, other)):
+                return self._smaller("<", one, other, value.span)
+            case program.Apply(function="max" | "fmax", arguments=(one, other)):
+                return self._smaller(">", one, other, value.span)
+            case program.Apply(function="fabs", arguments=(operand,)):
+                word = self.word(operand)
+                below = self._part(Compare(op="<", left=word, right=Constant(value=Fraction(0))), value.span)
+                twice = Term(factors=(below, word), sign=-1)
+                return (Term(factors=(word,)), twice, twice)
+            case program.Binary(operator="&&", left=left, right=right):
+                return (Term(factors=(self.word(left), self.word(right))),)
+            case program.Binary(operator="||", left=left, right=right):
+                a, b = self.word(left), self.word(right)
+                return (Term(factors=(a,)), Term(factors=(b,)), Term(factors=(a, b), sign=-1))
+            case program.Unary(operator="!", operand=operand):
+                return (Term(factors=(_ONE,)), *negated(self.sum_of(operand)))
+            case _:
+                return (Term(factors=(self._operand(value),)),)
+
+    def word(self, value: Value) -> Operand:
+        """The value as one word: a temporary where it is more."""
+        terms = self.sum_of(value)
+        if not terms:
+            return Constant(value=Fraction(0), span=value.span)
+        if len(terms) == 1 and len(terms[0].factors) == 1 and terms[0].sign == 1:
+            return terms[0].factors[0]
+        return self._part(Linear(terms=terms), value.span)
+
+    def constant(self, value: Value) -> Fraction | None:
+        """The exact number that a value is for these sizes, None where it depends on indices or tensors."""
+        match value:
+            case program.Constant(value=number):
+                return number
+            case program.SizeVariable() | program.Extent():
+                linear = linear_of(value, self._extent, self.sizes)
+                assert linear is not None and linear.constant.value is not None
+                return Fraction(linear.constant.value)
+            case program.Convert(operand=operand, scalar=scalar) if scalar.kind == "float":
+                return self.constant(operand)
+            case program.Unary(operator="-", operand=operand):
+                inner = self.constant(operand)
+                return None if inner is None else -inner
+            case program.Binary(operator="+" | "-" | "*" | "/" as operator, left=left, right=right):
+                one, other = self.constant(left), self.constant(right)
+                if one is None or other is None or (operator == "/" and (value.scalar.integral or not other)):
+                    return None
+                return {"+": one + other, "-": one - other, "*": one * other}.get(operator, one / (other or 1))
+            case _:
+                return None
+
+    def _operand(self, value: Value) -> Operand:
+        match value:
+            case program.Read():
+                return self.read(value)
+            case program.Binary(operator="/", left=left, right=right, scalar=scalar) if not scalar.integral:
+                return self._part(Divide(left=self.word(left), right=self.word(right)), value.span)
+            case program.Binary(operator="<" | "<=" | ">" | ">=" | "==" | "!=" as op, left=left, right=right):
+                compare = Compare(op=op, left=self.word(left), right=self.word(right))
+                return self._part(compare, value.span)
+            case program.Apply(function="rsqrt", arguments=(operand,)):
+                root = self._part(Function(name="sqrt", operand=self.word(operand)), value.span)
+                return self._part(Divide(left=_ONE, right=root), value.span)
+            case program.Apply(function=function, arguments=(operand,)) if function in _FUNCTIONS:
+                return self._part(Function(name=_FUNCTIONS[function], operand=self.word(operand)), value.span)
+            case program.Apply(function=function):
+                refuse(f"'{function}' does not run on the machine", value.span, "tabla eval --float has every function")
+            case _:
+                refuse(
+                    "this integer arithmetic does not run on the machine yet",
+                    value.span,
+                    "sums of indices and sizes, and floats, do",
+                )
+
+    def read(self, read: program.Read) -> Read:
+        """An element of a tensor at affine subscripts."""
+        held = self.held[read.tensor]
+        subscripts: list[Affine] = []
+        for subscript, base in zip(read.subscripts, held.base, strict=True):
+            affine = self._affine(subscript)
+            if affine is None:
+                hint = "subscripts are sums of indices with integer factors; tabla eval --float takes any"
+                refuse("this subscript does not run on the machine yet", subscript.span, hint)
+            subscripts.append(Affine(constant=affine.constant - base, coefficients=affine.coefficients))
+        return Read(tensor=held.tensor, subscripts=tuple(subscripts), span=read.span)
+
+    def _affine(self, value: Value) -> Affine | None:
+        linear = linear_of(value, self._extent, self.sizes)
+        if linear is None:
+            return None
+        factors = {name: size.value or 0 for name, size in linear.coefficients.items()}
+        return Affine.make(linear.constant.value or 0, factors)
+
+    def _extent(self, tensor: str, axis: int) -> Size:
+        return self.domain.before[tensor][axis].extent
+
+    def _product(self, left: Value, right: Value) -> Sum:
+        one, other = self.sum_of(left), self.sum_of(right)
+        if not one or not other:
+            return ()
+        sign = 1
+        factors: list[Operand] = []
+        for terms, value in ((one, left), (other, right)):
+            if len(terms) == 1 and len(terms[0].factors) == 1:
+                sign *= terms[0].sign
+                factors.append(terms[0].factors[0])
+            else:
+                factors.append(self._part(Linear(terms=terms), value.span))
+        kept = tuple(factor for factor in factors if not (isinstance(factor, Constant) and factor.value == 1))
+        return (Term(factors=kept or (_ONE,), sign=sign),)
+
+    def _choice(self, condition: Operand, chosen: Operand, other: Operand) -> Sum:
+        return (
+            Term(factors=(condition, chosen)),
+            Term(factors=(condition, other), sign=-1),
+            Term(factors=(other,)),
+        )
+
+    def _smaller(self, op: Any, one: Value, other: Value, span: Span) -> Sum:
+        left, right = self.word(one), self.word(other)
+        return self._choice(self._part(Compare(op=op, left=left, right=right), span), left, right)
+
+    def _part(self, operation: Operation, span: Span) -> Read:
+        return self.builder.part(self.owner, operation, self.indices, span)
+
+
+def negated(terms: Sum) -> Sum:
+    """The sum with its signs changed."""
+    return tuple(Term(factors=term.factors, sign=-term.sign, reduce=term.reduce) for term in terms)
+
+
+def refuse(message: str, span: Span, hint: str) -> NoReturn:
+    """What the graph cannot say yet is a fault of the program that is told so."""
+    raise TablaError(message, Label(span), hint=hint)

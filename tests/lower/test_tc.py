@@ -1,0 +1,96 @@
+"""Tensor Comprehensions as graphs: the same numbers as the language's own evaluation, whatever the graph can say."""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tabla.ir.evaluate import evaluate_fixed
+from tabla.ir.evaluate_float import evaluate_float
+from tabla.ir.format import Format
+from tabla.ir.graph import Graph
+from tabla.ir.verify import verify
+from tabla.lang.tc import Function, parse
+from tabla.lang.tc.bind import bind_sizes
+from tabla.lang.tc.evaluate import evaluate
+from tabla.lower.tc import lower
+from tabla.source import Source, TablaError
+
+ROOT = Path(__file__).parents[2]
+_spec = importlib.util.spec_from_file_location("tc_references", ROOT / "tests/lang/tc/references.py")
+assert _spec is not None and _spec.loader is not None
+# Entered first because dataclasses look their module up there.
+sys.modules[_spec.name] = _references = importlib.util.module_from_spec(_spec)
+_spec.loader.exec_module(_references)
+REFERENCES: dict[str, Any] = _references.REFERENCES
+FORMAT = Format.parse("q12.20")
+
+# What today's graph has no words for; docs/decisions/0010-tc.md says what each needs.
+REDUCTIONS = {
+    "any_above", "argmin", "attention", "log_softmax", "max_pool", "max_pool_overlapping", "min_distance", "min_pool",
+    "softmax",
+}  # fmt: skip
+GATHERS = {
+    "cross_entropy", "embedding", "embedding_bag", "embedding_two", "gather", "gather_two", "perforated_conv1d",
+    "shift_rows",
+}  # fmt: skip
+TABLES = {
+    "conv1d_gradients", "conv2d_input_gradient", "conv2d_padded", "flatten", "kronecker_flat",
+    "transposed_convolution", "upsample",
+}  # fmt: skip
+TRIANGLES = {"causal_attention", "cumulative_product", "cumulative_sum", "lower_triangular", "running_max"}
+INTEGERS = {"cast", "count_positive", "histogram", "integers", "one_hot", "ranks", "scatter_add"}
+CALLERS = {"matmul_accumulate"}
+FUNCTIONS = {"central_moments", "fourier", "local_response_norm", "sobel", "vandermonde"}
+NOT_YET = REDUCTIONS | GATHERS | TABLES | TRIANGLES | INTEGERS | CALLERS | FUNCTIONS
+
+
+def function_of(name: str) -> Function:
+    path = ROOT / "tests" / "programs" / "tc" / f"{name}.tc"
+    return parse(Source.from_text(path.read_text(encoding="utf-8"), path.name)).function()
+
+
+def lowered(function: Function, inputs: dict[str, np.ndarray[Any, Any]]) -> Graph:
+    sizes = bind_sizes(function, {name: array.shape for name, array in inputs.items()})
+    graph = lower(function, sizes, number_format=FORMAT)
+    verify(graph)
+    return graph
+
+
+@pytest.mark.parametrize("name", sorted(REFERENCES.keys() - NOT_YET))
+def test_the_graph_means_the_program(name: str) -> None:
+    function, inputs = function_of(name), REFERENCES[name].draw(5)
+    graph = lowered(function, inputs)
+    expected = evaluate(function, inputs)
+    values = evaluate_float(graph, {k: v.astype(np.float64) for k, v in inputs.items()}).values
+    words = {k: np.floor(v.astype(np.float64) * FORMAT.one + 0.5).astype(np.int64) for k, v in inputs.items()}
+    fixed = evaluate_fixed(graph, FORMAT, words)
+    assert [shown for shown, _ in graph.results] == list(function.results)
+    for shown, tensor in graph.results:
+        np.testing.assert_allclose(values[tensor], expected[shown], rtol=1e-9, atol=1e-9)
+        np.testing.assert_allclose(fixed.values[tensor] / FORMAT.one, expected[shown], rtol=1e-3, atol=1e-3)
+
+
+@pytest.mark.parametrize("name", sorted(NOT_YET))
+def test_the_rest_is_refused_with_its_place(name: str) -> None:
+    function, inputs = function_of(name), REFERENCES[name].draw(5)
+    with pytest.raises(TablaError) as caught:
+        lowered(function, inputs)
+    assert caught.value.hint and caught.value.file == f"{name}.tc"
+
+
+def test_a_contraction_stays_one_statement() -> None:
+    function = function_of("matmul")
+    graph = lower(function, {"M": 64, "K": 64, "N": 64}, number_format=FORMAT)
+    assert len(graph.statements) == 1 and graph.statements[0].reduced[0].extent == 64
+
+
+def test_sums_round_once() -> None:
+    text = "def f(float(N) a, float(N) b, float(N) c) -> (y) { y(i) = a(i) * b(i) - c(i) * 3 + i }"
+    graph = lower(parse(Source.from_text(text)).function(), {"N": 4}, number_format=FORMAT)
+    assert len(graph.statements) == 1
