@@ -36,6 +36,23 @@ class _Wires:
                     else:
                         self.readers.setdefault(bit, []).append(name)
 
+    def move_inputs(self, name: str, pins: Mapping[str, int]) -> None:
+        """Connect input pins of a cell elsewhere."""
+        connections = self.cells[name]["connections"]
+        for pin, bit in pins.items():
+            self.readers[connections[pin][0]].remove(name)
+            self.readers.setdefault(bit, []).append(name)
+            connections[pin] = [bit]
+
+    def take_outputs(self, name: str, pins: Mapping[str, int]) -> None:
+        """Let output pins of a cell drive the wires of the registers behind them, and remove those."""
+        connections = self.cells[name]["connections"]
+        for pin, bit in pins.items():
+            (register,) = self.readers.pop(connections[pin][0])
+            del self.cells[register]
+            self.driver[bit] = name
+            connections[pin] = [bit]
+
     def register(self, name: str) -> Cell | None:
         """The cell if it is a flip-flop without enable and reset that starts as 0."""
         cell = self.cells[name]
@@ -50,7 +67,7 @@ class _Wires:
         return cell if plain else None
 
 
-def _before(wires: _Wires, cell: Cell, pins: Iterable[str]) -> tuple[int, dict[str, Any]] | None:
+def _before(wires: _Wires, cell: Cell, pins: Iterable[str]) -> tuple[int, dict[str, int]] | None:
     """The clock of the registers in front of the pins, and what the pins would get instead; None if it cannot be."""
     clocks, moved = set(), {}
     for pin in pins:
@@ -65,7 +82,7 @@ def _before(wires: _Wires, cell: Cell, pins: Iterable[str]) -> tuple[int, dict[s
     return (clocks.pop(), moved) if len(clocks) == 1 else None
 
 
-def _behind(wires: _Wires, cell: Cell, pins: Iterable[str]) -> tuple[int, dict[str, Any]] | None:
+def _behind(wires: _Wires, cell: Cell, pins: Iterable[str]) -> tuple[int, dict[str, int]] | None:
     """The clock of the registers behind the pins, and the wires that they drive; None if anything else reads a pin."""
     clocks, moved = set(), {}
     for pin in pins:
@@ -81,50 +98,41 @@ def _behind(wires: _Wires, cell: Cell, pins: Iterable[str]) -> tuple[int, dict[s
     return (clocks.pop(), moved) if len(clocks) == 1 else None
 
 
-def _multiplier(wires: _Wires, cell: Cell) -> set[str]:
-    """Move what can be moved into a multiplier; the flip-flops that its product no longer needs."""
+def _multiplier(wires: _Wires, name: str) -> None:
+    """Move what can be moved into a multiplier."""
+    cell = wires.cells[name]
     operands = [_before(wires, cell, [f"{side}{bit}" for bit in range(18)]) for side in "AB"]
     product = _behind(wires, cell, [f"P{bit}" for bit in range(36)])
     # With one operand registered the block is no faster, and its registers have one clock here.
     found = [place for place in (*operands, product) if place]
     if None in operands or not found or len({clock for clock, _ in found}) > 1:
-        return set()
+        return
     for side, operand in zip("AB", operands, strict=True):
         assert operand is not None
-        _rewire(cell, operand[1])
+        wires.move_inputs(name, operand[1])
         cell["parameters"][f"REG_INPUT{side}_CLK"] = "CLK0"
-    gone = set()
     if product:
-        gone = {wires.readers[cell["connections"][pin][0]][0] for pin in product[1]}
-        _rewire(cell, product[1])
+        wires.take_outputs(name, product[1])
         cell["parameters"]["REG_OUTPUT_CLK"] = "CLK0"
     _tie(cell, {"CLK0": found[0][0], "CE0": "1", "RST0": "0"})
     cell["parameters"]["GSR"] = "DISABLED"
-    return gone
 
 
-def _memory(wires: _Wires, cell: Cell) -> set[str]:
-    """Move the registers behind each port of a block RAM into it; the flip-flops that are no longer needed."""
-    gone: set[str] = set()
+def _memory(wires: _Wires, name: str) -> None:
+    """Move the registers behind each port of a block RAM into it."""
+    cell = wires.cells[name]
     for port in "AB":
         # Wider words leave through both ports.
         if int(cell["parameters"].get(f"DATA_WIDTH_{port}", "0"), 2) > 18:
-            return gone
+            return
         behind = _behind(wires, cell, [f"DO{port}{bit}" for bit in range(18)])
         if not behind or cell["connections"].get(f"CLK{port}") != [behind[0]]:
             continue
         if cell["connections"].get(f"RST{port}", ["0"]) != ["0"] or cell["parameters"][f"REGMODE_{port}"] != "NOREG":
             continue
-        gone |= {wires.readers[cell["connections"][pin][0]][0] for pin in behind[1]}
-        _rewire(cell, behind[1])
+        wires.take_outputs(name, behind[1])
         cell["parameters"][f"REGMODE_{port}"] = "OUTREG"
         _tie(cell, {f"OCE{port}": "1"})
-    return gone
-
-
-def _rewire(cell: Cell, moved: Mapping[str, Any]) -> None:
-    for pin, bit in moved.items():
-        cell["connections"][pin] = [bit]
 
 
 def _tie(cell: Cell, pins: Mapping[str, Any]) -> None:
@@ -140,12 +148,12 @@ def absorb_registers(module: dict[str, Any]) -> int:
     wires = _Wires(cells=cells)
     for port in module["ports"].values():
         wires.kept.update(bit for bit in port["bits"] if isinstance(bit, int))
-    for cell in list(cells.values()):
-        move = {"MULT18X18D": _multiplier, "DP16KD": _memory}.get(cell["type"])
-        for name in move(wires, cell) if move else ():
-            del cells[name]
-        if move:
-            wires = _Wires(cells=cells, kept=wires.kept)
+    for name in list(cells):
+        match cells[name]["type"] if name in cells else "":
+            case "MULT18X18D":
+                _multiplier(wires, name)
+            case "DP16KD":
+                _memory(wires, name)
     _drop_unread(cells, wires.kept)
     return before - len(cells)
 
