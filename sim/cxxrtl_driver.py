@@ -16,9 +16,6 @@ DRIVER = r"""
 
 using Design = cxxrtl_design::DESIGN;
 
-// Cycles without an event at the borders after which a command counts as hung.
-static const uint64_t PATIENCE = 200000;
-
 template<size_t Bits> static uint64_t number(const cxxrtl::value<Bits> &v) { return v.template get<uint64_t>(); }
 template<size_t Bits> static uint64_t number(const cxxrtl::wire<Bits> &w) { return w.curr.template get<uint64_t>(); }
 
@@ -32,7 +29,7 @@ template<typename T> static void reply(const std::vector<T> &list) {
 }
 
 struct Request {
-    uint32_t code, count, sample_beats, input_pauses, output_pauses, unused;
+    uint32_t code, count, sample_beats, input_pauses, output_pauses, patience;
     uint64_t beats, outputs;
 };
 
@@ -118,7 +115,7 @@ struct Server {
             }
             if (number(top.p_sample__start)) { starts.push_back(cycle); idle = 0; }
             if (number(top.p_update)) { updates.push_back(cycle); idle = 0; }
-            if (idle > PATIENCE) {
+            if (idle > request.patience) {
                 hung = {cycle, accepted, beat, outputs.size()};
                 done = true;
             }

@@ -151,7 +151,7 @@ class CxxrtlMachine(PortMachine):
         pipe, answers = self._process.stdin, self._process.stdout
         assert pipe is not None and answers is not None
         pauses = (request.input_pauses, request.output_pauses)
-        head = [request.code, request.count, request.sample_beats, len(pauses[0]), len(pauses[1]), 0]
+        head = [request.code, request.count, request.sample_beats, len(pauses[0]), len(pauses[1]), request.patience]
         pipe.write(np.array(head, dtype="<u4").tobytes())
         pipe.write(np.array([len(rows), request.outputs], dtype="<u8").tobytes())
         for list_of in pauses:

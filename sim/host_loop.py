@@ -8,8 +8,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-PATIENCE = 200_000
-"""Cycles without any event at the borders after which a command counts as hung."""
+PATIENCE = 2_000_000
+"""Cycles without any event at the borders after which a command counts as hung, unless the request knows better."""
 
 
 @dataclass(kw_only=True)
@@ -18,7 +18,7 @@ class Request:
 
     `beats` holds each beat's words packed into one unsigned integer. `sample_beats` of them make a sample; `outputs`
     words are expected in all. `input_pauses[j]`, `output_pauses[i]` hold beat j and word i back so many cycles, used in
-    turn, not before the first.
+    turn, not before the first. After `patience` cycles without an event the machine counts as hung.
     """
 
     code: int
@@ -28,6 +28,7 @@ class Request:
     outputs: int = 0
     input_pauses: list[int] = field(default_factory=list)
     output_pauses: list[int] = field(default_factory=list)
+    patience: int = PATIENCE
 
 
 @dataclass(kw_only=True)
@@ -129,7 +130,7 @@ class Host:
         if shown.update:
             seen.updates.append(cycle)
             self._idle = 0
-        if self._idle > PATIENCE:
+        if self._idle > request.patience:
             raise RuntimeError(
                 f"the machine hangs in cycle {cycle}: command {'taken' if self._accepted else 'not taken'}, "
                 f"{self._beat} of {len(request.beats)} beats taken, {len(seen.outputs)} of {request.outputs} words out"

@@ -41,6 +41,12 @@ class PortMachine(Machine):
     def _command(self, request: Request, rows: Words) -> Observation:
         """Play one command; `rows` are the beats [n, S], for engines that pack them in their own way."""
 
+    def _patience(self, stalls: Stalls) -> int:
+        """More cycles than can pass between two events at the borders of a sound machine."""
+        image = self.image
+        quiet = max(image.run.drain, image.dump.drain, image.run.period, image.dump.period, image.release)
+        return 10_000 + 4 * quiet + max((*stalls.inputs, *stalls.outputs), default=0)
+
     def _play(self, code: int, count: int, rows: Words, each: int, outputs: int, stalls: Stalls) -> Observation:
         request = Request(
             code=code,
@@ -49,6 +55,7 @@ class PortMachine(Machine):
             outputs=outputs,
             input_pauses=list(stalls.inputs),
             output_pauses=list(stalls.outputs),
+            patience=self._patience(stalls),
         )
         seen = self._command(request, rows)
         tokens = 0 if code == LOAD else count
