@@ -1,7 +1,8 @@
 """The meaning of a function on arrays: floats in float64, integers exact and inside their types.
 
 A statement is evaluated at once over the whole domain of its indices. What a condition does not choose is not
-looked at: a read outside its tensor or a division by zero there is no fault.
+looked at: a read outside its tensor or a division by zero there is no fault. `min` and `max` of what is not a
+number are not a number; `fmin` and `fmax` prefer what is one.
 """
 
 from __future__ import annotations

@@ -32,9 +32,24 @@ def _safe(function: Any, *arguments: float) -> float:
         return math.nan
 
 
+def least(one: Number, other: Number) -> Number:
+    """The smaller; what is not a number stays so."""
+    return math.nan if one != one or other != other else min(one, other)
+
+
+def most(one: Number, other: Number) -> Number:
+    """The larger; what is not a number stays so."""
+    return math.nan if one != one or other != other else max(one, other)
+
+
+def number_of(pick: Any) -> Any:
+    """fmin and fmax prefer what is a number."""
+    return lambda one, other: other if one != one else one if other != other else pick(one, other)
+
+
 FUNCTIONS: dict[str, Any] = {
     "exp": math.exp, "tanh": math.tanh, "fabs": abs, "sin": math.sin, "cos": math.cos, "floor": math.floor,
-    "fmax": max, "fmin": min, "pow": math.pow, "atan": math.atan,
+    "fmax": number_of(max), "fmin": number_of(min), "pow": math.pow, "atan": math.atan,
     "sqrt": math.sqrt, "rsqrt": lambda x: 1 / math.sqrt(x), "log": math.log, "erf": math.erf,
 }  # fmt: skip
 
@@ -136,9 +151,9 @@ class _Statement:
             case "*":
                 return cast(old * new, self.scalar)
             case "min":
-                return min(old, new)
+                return least(old, new)
             case _:
-                return max(old, new)
+                return most(old, new)
 
     def value(self, value: program.Value, point: dict[str, int]) -> Number:
         match value:
@@ -168,7 +183,7 @@ class _Statement:
                 return cast(self.value(chosen if self.value(condition, point) else other, point), scalar)
             case program.Apply(function="min" | "max" as function, arguments=arguments, scalar=scalar):
                 pair = [cast(self.value(argument, point), scalar) for argument in arguments]
-                return min(pair) if function == "min" else max(pair)
+                return least(*pair) if function == "min" else most(*pair)
             case program.Apply(function=function, arguments=arguments):
                 return float(_safe(FUNCTIONS[function], *(float(self.value(a, point)) for a in arguments)))
 
@@ -208,7 +223,8 @@ class _Statement:
                 result = int(math.copysign(abs(left) % abs(right), left))
             case "/":
                 if right == 0:
-                    return math.nan if left == 0 or left != left else math.copysign(math.inf, left)
+                    signs = math.copysign(1.0, left) * math.copysign(1.0, right)
+                    return math.nan if left == 0 or left != left else signs * math.inf
                 result = left / right
             case _:
                 result = _safe(math.fmod, left, right)
