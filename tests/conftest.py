@@ -1,11 +1,23 @@
-"""What all tests share: golden files."""
+"""What all tests share: golden files, and how hypothesis draws.
+
+The suite draws the same examples in every run, so that a change of ours, and not of chance, makes a test fail;
+``TABLA_EXPLORE=1`` (as in ``make test-all``) draws new ones.
+"""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
+
+# No deadlines and no complaints of slowness: the machine that runs the suite may be shared.
+_CALM = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow, HealthCheck.data_too_large]}
+settings.register_profile("same", derandomize=True, **_CALM)
+settings.register_profile("explore", derandomize=False, **_CALM)
+settings.load_profile("explore" if os.environ.get("TABLA_EXPLORE") else "same")
 
 _GOLDEN = Path(__file__).parent / "golden"
 
