@@ -2,7 +2,7 @@
 #
 #   make demo      examples/logistic.t and a real data set -> Verilog -> trains in simulation; no system package
 #   make test      lint, then the test suite (installs Icarus Verilog, g++ and perl with apt where it may)
-#   make test-all  the same with the slow tests
+#   make test-all  the same with the slow tests, and random programs drawn anew
 #   make lint      ruff, and mypy --strict on the package as it is installed
 #   make bench     time and memory of gen, speed of each simulation engine
 #   make clean
@@ -54,7 +54,7 @@ test: $(VENV)/test simulators
 	@$(TESTED) -m 'not slow' && exit $$lint
 
 test-all: $(VENV)/test simulators
-	@$(TESTED) && exit $$lint
+	@export TABLA_EXPLORE=1 TABLEGEN_PROGRAMS=2000; $(TESTED) && exit $$lint
 
 # mypy reads the package as pip installs it: the map of setup.cfg is then in force, and a folder that it forgets shows.
 lint: $(VENV)/test
