@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 import sys
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -19,15 +20,25 @@ from tabla.lang.tc import Function, parse
 from tabla.lang.tc.bind import bind_sizes
 from tabla.lang.tc.evaluate import evaluate
 from tabla.lower.tc import lower
+from tabla.options import Options
+from tabla.passes.pipeline import run_passes
 from tabla.source import Source, TablaError
 
 ROOT = Path(__file__).parents[2]
-_spec = importlib.util.spec_from_file_location("tc_references", ROOT / "tests/lang/tc/references.py")
-assert _spec is not None and _spec.loader is not None
-# Entered first because dataclasses look their module up there.
-sys.modules[_spec.name] = _references = importlib.util.module_from_spec(_spec)
-_spec.loader.exec_module(_references)
-REFERENCES: dict[str, Any] = _references.REFERENCES
+
+
+def module(name: str, path: str) -> ModuleType:
+    """A module that tests of other rooms share."""
+    spec = importlib.util.spec_from_file_location(name, ROOT / path)
+    assert spec is not None and spec.loader is not None
+    # Entered first because dataclasses look their module up there.
+    sys.modules[name] = loaded = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(loaded)
+    return loaded
+
+
+agree = module("tc_agreement", "tests/schedule/agreement.py").agree
+REFERENCES: dict[str, Any] = module("tc_references", "tests/lang/tc/references.py").REFERENCES
 FORMAT = Format.parse("q12.20")
 
 # What today's graph has no words for; docs/decisions/0010-tc.md says what each needs.
@@ -74,6 +85,16 @@ def test_the_graph_means_the_program(name: str) -> None:
     for shown, tensor in graph.results:
         np.testing.assert_allclose(values[tensor], expected[shown], rtol=1e-9, atol=1e-9)
         np.testing.assert_allclose(fixed.values[tensor] / FORMAT.one, expected[shown], rtol=1e-3, atol=1e-3)
+
+
+@pytest.mark.parametrize("pes", [4, 16])
+@pytest.mark.parametrize("name", sorted(REFERENCES.keys() - NOT_YET))
+def test_the_machine_computes_the_same_words(name: str, pes: int) -> None:
+    function, inputs = function_of(name), REFERENCES[name].draw(5)
+    template = Options(pes=pes).chosen_template()
+    words = Format(integer=template.integer_bits, fraction=template.fraction_bits)
+    sizes = bind_sizes(function, {tensor: array.shape for tensor, array in inputs.items()})
+    agree(run_passes(lower(function, sizes, number_format=words), words), template, words, samples=3)
 
 
 @pytest.mark.parametrize("name", sorted(NOT_YET))

@@ -44,7 +44,7 @@ _PLAIN: Mapping[str, Real] = {
 
 @cache
 def _special() -> Mapping[str, Real]:
-    from scipy import special  # type: ignore[import-untyped, unused-ignore]
+    from scipy import special  # type: ignore[import-untyped, import-not-found, unused-ignore]
 
     return {
         "cyl_bessel_i1": special.i1, "erfc": special.erfc, "erfcinv": special.erfcinv, "erfcx": special.erfcx,
