@@ -115,3 +115,44 @@ def test_sums_round_once() -> None:
     text = "def f(float(N) a, float(N) b, float(N) c) -> (y) { y(i) = a(i) * b(i) - c(i) * 3 + i }"
     graph = lower(parse(Source.from_text(text)).function(), {"N": 4}, number_format=FORMAT)
     assert len(graph.statements) == 1
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "def g(float(K) x) -> (y) { y(i) = x(i) * 2 }\ndef f(float(N) A) -> (B) { t(i) = A(i - 1) B = g(t) }",
+        "def g(float(K) x) -> (y) { y(i) = x(i + 1) }\ndef f(float(N) A) -> (B) { t = g(A) B(i) = t(i) + A(i) }",
+        "def g(float(K) x) -> (y) { y(i) = x(i) + i }\ndef f(float(N) A) -> (B) { t = g(A) u = g(t) B = g(u) }",
+        "def f(float(N) A) -> (B) { B(i) = A(i) B(i) = B(i) * A(i) B(i) += A(i) }",
+        "def f(float(N) A) -> (B) { t(i) = A(i + 2) where i in -1:2 B(i) = t(i) t(i) = A(i + 1) B(i) += t(i) }",
+        "def f(float(N) A) -> (B) { B(i) *=! A(k) + i where i in 0:3 }",
+        "def f(float(N) A) -> (B) { B(i) min=! fabs(A(i)) }",
+        "def f(float(N) A) -> (B) { B(i) +=! A(i) * k where k in 0:N }",
+        "def f(float(N) A) -> (B) { B(i) = !(A(i) > 0 && A(i) < 1 || A(i) == 0) ? float(N) / 2 : -(A(i) - 1) * -3 }",
+    ],
+)
+def test_corners(text: str) -> None:
+    function = parse(Source.from_text(text)).function()
+    inputs = {"A": np.random.default_rng(1).uniform(-1.5, 1.5, 5)}
+    values = evaluate_float(lowered(function, inputs), inputs).values
+    graph = lowered(function, inputs)
+    for shown, tensor in graph.results:
+        np.testing.assert_allclose(values[tensor], evaluate(function, inputs)[shown], rtol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("def f(float(N) A) -> (B) { B(i) = A(i) B(i) = 2.0 where i in 0:2 }", "this overwrites a part of 'B'"),
+        ("def f(float(N) A) -> (B) { B(i) = A(i) * 1e9 }", "does not fit"),
+        ("def f(float(N) A) -> (B) { B(i) = erf(A(i)) }", "'erf' does not run on the machine"),
+        ("def f(float(N) A) -> (B) { B(i) = A(i / 2) }", "this subscript does not run"),
+        ("def f(float(N) A) -> (B) { B(i) = float(i % 2) * A(i) }", "this integer arithmetic does not run"),
+        ("def f(float(N) A) -> (B) { B(i) = A(i) where i in 7:9 }", "9 <= 5 does not hold"),
+    ],
+)
+def test_refused(text: str, message: str) -> None:
+    function = parse(Source.from_text(text)).function()
+    with pytest.raises(TablaError) as caught:
+        lowered(function, {"A": np.zeros(5)})
+    assert message in str(caught.value) and caught.value.hint
