@@ -10,7 +10,7 @@ from tabla.hw.control import sources
 from tabla.hw.features import Features
 from tabla.hw.mac import Mac
 from tabla.hw.memory import WordMemory
-from tabla.hw.pipeline import bits_for, delayed, selected
+from tabla.hw.pipeline import bits_for, delayed, reaches, selected
 from tabla.hw.rounder import Rounder
 from tabla.templates.template import operation_format
 
@@ -208,7 +208,7 @@ class Lane(wiring.Component):
         if not self.shape.guarded:
             return [Const(1, 1)] * 7
         controls = self.controls
-        inside = (controls.low.as_signed() <= self.lane) & (controls.high.as_signed() > self.lane)
+        inside = reaches(controls.low, self.lane) & ~reaches(controls.high, self.lane)
         stages = [inside]
         for cycle in range(1, 7):
             stages.append(delayed(m, stages[-1], 1, name=f"active_{cycle}"))
@@ -218,7 +218,7 @@ class Lane(wiring.Component):
         shape, controls = self.shape, self.controls
         takes_part: Any = Const(1, 1)
         if shape.writes_guarded:
-            takes_part = (controls.write_low.as_signed() <= self.lane) & (controls.write_high.as_signed() > self.lane)
+            takes_part = reaches(controls.write_low, self.lane) & ~reaches(controls.write_high, self.lane)
         written = {"model": shape.model_written, "data": False, "interim": shape.interim_written}
         loaded = {"model": shape.model_loaded, "data": True, "interim": shape.interim_loaded}
         commands = {"model": controls.to_model, "data": Const(0, 1), "interim": controls.to_interim}

@@ -36,3 +36,15 @@ def bits_for(count: int) -> int:
 def padded(value: Any, width: int) -> Any:
     """The low `width` bits of `value`, zeros above."""
     return value[:width] if len(value) >= width else Cat(value, Const(0, width - len(value)))
+
+
+def reaches(bound: Any, lane: Any) -> Any:
+    """``bound <= lane`` for a signed bound and a lane number: a rank or two of logic once the lane number is known.
+
+    Written bit by bit, because synthesis makes a chain of carries of every comparison, were it with a constant.
+    """
+    below: Any = Const(1, 1)
+    for place in range(len(bound) - 1):
+        here, wanted = lane[place], bound[place]
+        below = (here & ~wanted) | (~(here ^ wanted) & below)
+    return bound[-1] | lane[len(bound) - 1 :].any() | below
