@@ -14,6 +14,7 @@ from tabla.sim.cycle_model import CycleModel
 from tabla.sim.function_unit import function_of
 
 from tabla.ir.format import Format
+from tabla.ir.function_words import apply
 from tabla.ir.functions import error_bound, table
 from tabla.program.image import FunctionTable
 
@@ -57,6 +58,21 @@ def test_values_are_near_the_real_function(name: str, width: int, fraction: int)
             assert value.overflow and value.word == (top - 1 if exact > 0 else -top)
         else:
             assert abs(value.word - exact) <= bound + 0.5, (word, value, exact)
+
+
+@pytest.mark.parametrize("name", NAMES[:-1])
+@pytest.mark.parametrize(("width", "fraction"), [(12, 7), (16, 10), (32, 16)])
+def test_words_are_those_of_the_graph(name: str, width: int, fraction: int) -> None:
+    # Two independent readings of decision 4: this one in plain integers, that of `tabla.ir` on arrays.
+    fmt = Format(integer=width - fraction, fraction=fraction)
+    evaluate = function_of(_table(name, width, fraction), width, fraction)
+    top = 1 << (width - 1)
+    words = np.unique(np.linspace(-top, top - 1, 4096).astype(np.int64))
+    theirs = apply(name, words, fmt)  # type: ignore[arg-type]
+    ours = [evaluate(int(word), 0) for word in words]
+    assert [value.word for value in ours] == theirs.words.tolist()
+    assert sum(value.overflow for value in ours) == theirs.overflows
+    assert sum(value.domain_error for value in ours) == theirs.domain_errors
 
 
 def test_quotients_are_exact() -> None:
