@@ -1,0 +1,20 @@
+"""Random TABLA programs through the Verilog in Icarus: every word, result and cycle."""
+
+from __future__ import annotations
+
+from algorithms import hold_against_evaluation, need
+from hypothesis import Phase, given, settings
+from hypothesis import strategies as st
+from random_programs import programs
+from test_random_programs import lowered
+
+from tabla.ir.format import Format
+
+FORMATS = [Format(integer=6, fraction=10), Format(integer=2, fraction=6), Format(integer=16, fraction=16)]
+
+
+@settings(max_examples=24, phases=[Phase.generate])
+@given(programs(), st.sampled_from([1, 2, 3, 4]), st.sampled_from(FORMATS), st.integers(0, 2**20))
+def test_random_programs_in_icarus(text: str, pes: int, format: Format, seed: int) -> None:
+    need("icarus")
+    hold_against_evaluation(lowered(text, format), "icarus", pes, format, samples=2, seed=seed)
