@@ -39,14 +39,14 @@ _HEADER = """\
 """
 
 
-def _modules(image: Image, name: str) -> dict[str, str]:
+def _modules(image: Image, name: str, sources: bool) -> dict[str, str]:
     """RTLIL of the accelerator and of each module that it shares, by the name of its top module."""
     emission = Emission(name)
     done: dict[str, str] = {}
     waiting: dict[str, wiring.Component] = {name: Accelerator(image)}
     while waiting:
         module, component = waiting.popitem()
-        done[module] = rtlil.convert(component, name=module, platform=emission, emit_src=False)
+        done[module] = rtlil.convert(component, name=module, platform=emission, emit_src=sources)
         waiting.update({m: c for m, c in emission.modules.items() if m not in done})
     return {module: done[module] for module in sorted(done)}
 
@@ -67,6 +67,11 @@ def _plain_names(text: str) -> str:
         return "\\" + renamed[name]
 
     return re.sub(r"\\([A-Za-z_]\w*[.$][^\s]*)", plain, text)
+
+
+def rtlil_text(image: Image, name: str, *, sources: bool = False) -> str:
+    """All modules as RTLIL with plain names; with `sources` the places in ``hw/`` too, as paths of this machine."""
+    return _plain_names("\n".join(_modules(image, name, sources).values()))
 
 
 def _short_memories(text: str) -> str:
@@ -105,7 +110,7 @@ def verilog(image: Image, name: str) -> str:
     """
     if not re.fullmatch(r"[A-Za-z_]\w*", name):
         raise ValueError(f"{name!r} is not a Verilog identifier")
-    text = _plain_names("\n".join(_modules(image, name).values()))
+    text = rtlil_text(image, name)
     yosys: Any = find_yosys(lambda version: version >= (0, 40))
     # Yosys always warns that not all processes can be written; Amaranth makes only such as can.
     written = yosys.run(["-q", "-"], _SCRIPT.format(rtlil=text), ignore_warnings=True)

@@ -23,11 +23,12 @@ COMMANDS = {
     "eval": "evaluate",
     "sim": "simulate",
     "train": "train",
+    "synth": "synthesise",
     "tblgen": "tablegen",
     "templates": "templates",
     "examples": "examples",
 }
-LATER = ("synth", "build", "ranges", "preprocess", "targets", "boards")
+LATER = ("build", "ranges", "preprocess", "targets", "boards")
 
 
 class Parser(argparse.ArgumentParser):

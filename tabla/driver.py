@@ -31,6 +31,7 @@ from tabla.templates.template import Template
 if TYPE_CHECKING:
     from tabla.report.figures import BuildReport
     from tabla.runs import Simulation
+    from tabla.synth import SynthesisReport
     from tabla.training.record import Training
 
 STAGES = ("ast", "graph", "mapping", "schedule", "program")
@@ -145,6 +146,22 @@ class Build:
         from tabla.runs import train
 
         return train(self, data, epochs=epochs, **options)
+
+    def synthesise(self, target: str, *, place_and_route: bool = False, **options: Any) -> SynthesisReport:
+        """Area on an FPGA, with `place_and_route` its clock too; `options` as in :func:`synth.synthesise`."""
+        from tabla.hw.places import signal_places
+        from tabla.synth import source_lines, synthesise
+
+        places = signal_places(self.image, self.module) if place_and_route else {}
+        return synthesise(
+            self.verilog,
+            self.module,
+            target,
+            place_and_route=place_and_route,
+            cycles=self.schedule.cycles,
+            lines=source_lines(self.verilog, f"{self.name}.v", self.module, places),
+            **options,
+        )
 
     def report(self) -> BuildReport:
         """Cycles, bound, words: what ``tabla gen`` prints and the manifest holds."""

@@ -17,7 +17,7 @@ ROOT = Path(__file__).resolve().parent.parent
 BESIDE = ("hw", "sim", "templates", "examples")
 _COMPILER = {"source", "lang", "templates", "ir", "lower", "passes", "mapping", "schedule", "program"}
 _USES = {"options", "simulation", "runs", "artifacts"}
-_EVERYTHING = {*_COMPILER, *_USES, "hw", "sim", "training", "report", "examples", "_version"}
+_EVERYTHING = {*_COMPILER, *_USES, "hw", "sim", "synth", "training", "report", "examples", "_version"}
 
 # Every room may import itself and `source`.
 MAY: dict[str, set[str]] = {

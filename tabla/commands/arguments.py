@@ -11,7 +11,7 @@ from tabla.options import Options
 from tabla.source import TablaError
 
 # Commands that DESIGN promises and this version does not have.
-LATER = ("synth", "build", "ranges", "preprocess", "targets", "boards")
+LATER = ("build", "ranges", "preprocess", "targets", "boards")
 
 
 def definition(text: str) -> tuple[str, str]:

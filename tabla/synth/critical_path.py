@@ -8,6 +8,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from tabla.synth.source_lines import SourceLines
+
 # What Yosys appends to the name of a signal for the cells and wires that it makes around it: `sum_LUT4_Z_D[3]`.
 _MADE = re.compile(r"(_[A-Z][A-Z0-9]*)(_[A-Z0-9]+)*(?=\[|$)")
 _INDEX = re.compile(r"\[\d+\]$")
@@ -55,15 +57,17 @@ class CriticalPath:
             if hop.kind == "logic" and before.kind == "routing" and before.delay > 0
         )
 
-    def text(self) -> str:
-        """A line for each wire and what it leads to; carry chains drawn together."""
+    def text(self, lines: SourceLines | None = None) -> str:
+        """A line for each wire and what it leads to, carry chains drawn together, with the place of each new signal."""
         figures = f"{self.delay:.2f} ns, {self.routing:.2f} ns of them wires, {self.depth} ranks of logic"
-        lines = [f"{self.start} -> {self.end}: {figures}"]
+        written, told = [f"{self.start} -> {self.end}: {figures}"], ""
         for hop in self.hops:
             if hop.delay >= 0.1:
                 reach = f", {hop.fan_out} sinks" if hop.fan_out > 1 else ""
-                lines.append(f"  {hop.delay:5.2f}  {hop.kind:<8}  {hop.signal}{reach}")
-        return "\n".join(lines)
+                place = lines.place(hop.signal) if lines and hop.signal != told else ""
+                told = hop.signal
+                written.append(f"  {hop.delay:5.2f}  {hop.kind:<8}  {hop.signal}{reach}" + (f"  {place}" * bool(place)))
+        return "\n".join(written)
 
 
 def signal_name(name: str) -> str:

@@ -8,8 +8,11 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from tabla.synth.nextpnr import Placement
+from tabla.synth.source_lines import SourceLines
 from tabla.synth.yosys import ModuleCells
 from tabla.templates.targets import KINDS, Device, Target
+
+SCHEMA = "tabla-synthesis-1"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -17,7 +20,8 @@ class SynthesisReport:
     """What a design takes of a part, and how fast it runs there.
 
     `taken` counts resources by kind after synthesis of the whole; `modules` those of each part by itself. `placements`
-    holds every seed's run, `best` the fastest one (None without place and route).
+    holds every seed's run, `best` the fastest one (None without place and route). `cycles` are those of a sample, if
+    they are known, and `lines` says where signals are declared.
     """
 
     top: str
@@ -28,15 +32,18 @@ class SynthesisReport:
     warnings: tuple[str, ...] = ()
     placements: tuple[Placement, ...] = field(default=(), repr=False)
     best: Placement | None = field(default=None, repr=False)
+    cycles: int | None = None
+    lines: SourceLines | None = field(default=None, repr=False)
 
     @property
     def megahertz(self) -> float | None:
         """The clock rate that may be claimed; None if nothing was placed or its timing is not known."""
         return self.best.clock.claimed if self.best and self.best.clock else None
 
-    def samples_per_second(self, cycles: int) -> float | None:
-        """Clock rate divided by the cycles of a sample."""
-        return None if self.megahertz is None else self.megahertz * 1e6 / cycles
+    @property
+    def samples_per_second(self) -> float | None:
+        """Clock rate divided by the cycles of a sample; None if either is not known."""
+        return None if self.megahertz is None or not self.cycles else self.megahertz * 1e6 / self.cycles
 
     def data(self) -> dict[str, Any]:
         """The form of ``--json``: nextpnr's own report of the best seed, and what it does not know."""
@@ -46,8 +53,19 @@ class SynthesisReport:
             "utilization": report.get("utilization", {}),
             "critical_paths": report.get("critical_paths", []),
             "modules": [
-                {"name": row.name, "depth": row.depth, "instances": row.instances, **row.taken} for row in self.modules
+                {
+                    "name": row.name,
+                    "depth": row.depth,
+                    "instances": row.instances,
+                    **row.taken,
+                    "percent": {kind: self._share(row.instances * row.taken[kind], kind) for kind in KINDS},
+                }
+                for row in self.modules
             ],
+            "schema": SCHEMA,
+            "top": self.top,
+            "cycles": self.cycles,
+            "samples_per_second": self.samples_per_second,
             "target": self.target.name,
             "device": self.device.name,
             "part": self.device.part,
@@ -65,7 +83,7 @@ class SynthesisReport:
                 }
                 for kind in KINDS
             },
-            "critical_path": self.best.path.text().splitlines() if self.best and self.best.path else [],
+            "critical_path": self._path(),
             "warnings": list(self.warnings),
         }
 
@@ -81,28 +99,45 @@ class SynthesisReport:
         return "\n".join(lines).rstrip() + "\n"
 
     def _table(self) -> list[str]:
-        head = ["module", "", *(self.target.title_of(kind) for kind in KINDS)]
-        rows = [head]
+        """A row for each part, with all its instances' share of the device; then the whole and what there is."""
+        rows = [["module", "", *(word for kind in KINDS for word in (self.target.title_of(kind), "%"))]]
         for row in self.modules:
             times = f"{row.instances} x" if row.instances > 1 else ""
-            rows.append(["  " * row.depth + row.name, times, *(str(row.taken[kind]) for kind in KINDS)])
-        rows.append(["the whole, optimised", "", *(str(self.taken[kind]) for kind in KINDS)])
-        rows.append(["capacity", "", *(str(self.device.capacity(kind)) for kind in KINDS)])
-        rows.append(["", "", *(self._percent(kind) for kind in KINDS)])
-        widths = [max(len(row[column]) for row in rows) for column in range(len(head))]
+            rows.append(["  " * row.depth + row.name, times, *self._amounts(row.taken, row.instances)])
+        rows.append(["the whole, optimised", "", *self._amounts(self.taken)])
+        rows.append(["capacity", "", *(word for kind in KINDS for word in (str(self.device.capacity(kind)), ""))])
+        widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
         return [
-            f"{row[0]:<{widths[0]}}  "
-            + "  ".join(f"{cell:>{width}}" for cell, width in zip(row[1:], widths[1:], strict=True))
+            f"{row[0]:<{widths[0]}}  {row[1]:>{widths[1]}}".rstrip().ljust(widths[0] + widths[1] + 2)
+            + "".join(
+                f"{'  ' if column % 2 else ' '}{cell:>{width}}"
+                for column, (cell, width) in enumerate(zip(row[2:], widths[2:], strict=True), 1)
+            ).rstrip()
             for row in rows
         ]
 
-    def _percent(self, kind: str) -> str:
+    def _amounts(self, taken: Mapping[str, int], instances: int = 1) -> list[str]:
+        """How many of each kind one instance takes, and the share of the device that all take."""
+        amounts = []
+        for kind in KINDS:
+            share = self._share(instances * taken[kind], kind)
+            amounts += [str(taken[kind]), "-" if share is None else f"{share:.1f}"]
+        return amounts
+
+    def _share(self, taken: int, kind: str) -> float | None:
+        """Percent of the device's; None where it has none."""
         capacity = self.device.capacity(kind)
-        return f"{100 * self.taken[kind] / capacity:.1f} %" if capacity else "-"
+        return round(100 * taken / capacity, 2) if capacity else None
+
+    def _path(self) -> list[str]:
+        """The critical path, a line a hop, with places."""
+        if not self.best or not self.best.path:
+            return []
+        return self.best.path.text(self.lines).splitlines()
 
     def _clock(self) -> list[str]:
         if not self.best:
-            return [self.target.note or "not placed and routed: no clock figure"]
+            return [self.target.note or "not placed and routed: no clock figure (--pnr)"]
         run = self.best
         where = f"{run.device.part}, package {run.package}" + (f", grade {run.grade}" if run.grade else "")
         if not run.clock:
@@ -110,6 +145,8 @@ class SynthesisReport:
         lines = [f"{run.clock.claimed:.1f} MHz on {where}, seed {run.seed} of {len(self.placements)}"]
         if run.clock.reason:
             lines.append(f"held at the limit of {run.clock.reason}; nextpnr reports {run.clock.reported:.1f} MHz")
+        if self.samples_per_second is not None:
+            lines.append(f"{self.samples_per_second:,.0f} samples per second, {self.cycles} cycles each")
         if run.path:
-            lines += ["", "critical path:", run.path.text()]
+            lines += ["", "critical path:", *self._path()]
         return lines

@@ -101,9 +101,7 @@ def synthesise_flat(verilog: str, top: str, target: Target) -> Netlist:
     if target.absorbs and absorb_registers(design["modules"][top]):
         text = json.dumps(design)
     cells = Counter(cell["type"] for cell in design["modules"][top]["cells"].values())
-    return Netlist(
-        top=top, target=target, text=text, cells=dict(sorted(cells.items())), warnings=_warnings(said)
-    )
+    return Netlist(top=top, target=target, text=text, cells=dict(sorted(cells.items())), warnings=_warnings(said))
 
 
 def synthesise_modules(verilog: str, top: str, target: Target) -> tuple[ModuleCells, ...]:

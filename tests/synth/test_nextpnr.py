@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-
 import pytest
 from tabla.templates.targets import target
 
@@ -25,31 +23,6 @@ module t(input clk, input d, output reg [35:0] q);
 endmodule
 """
 SHIFT = "module t(input clk, input d, output reg [3:0] q); always @(posedge clk) q <= {q, d}; endmodule"
-
-
-def test_a_build_of_two_pes_is_placed_and_routed_on_ecp5(logistic: str) -> None:
-    report = synthesise(logistic, "logistic", "ecp5", "25k", 8, place_and_route=True, seeds=1)
-    assert report.best is not None and report.best.clock is not None and report.best.path is not None
-    assert report.megahertz is not None and 80 < report.megahertz <= 271
-    assert report.samples_per_second(10) == pytest.approx(report.megahertz * 1e5)
-    # The path is the clock's period, in names of ours.
-    assert report.best.path.delay == pytest.approx(1000 / report.best.clock.reported, rel=0.01)
-    assert all("$" not in hop.signal and "TRELLIS" not in hop.signal for hop in report.best.path.hops)
-    data = json.loads(report.json())
-    assert data["fmax"] == report.best.report["fmax"]
-    assert data["critical_paths"] == report.best.report["critical_paths"]
-    assert data["utilization"]["MULT18X18D"] == {"available": 28, "used": report.taken["DSP"]}
-    assert data["utilization"]["TRELLIS_FF"]["used"] == report.taken["FF"]
-    text = report.text()
-    assert "grade 8, seed 1 of 1" in text and "critical path:" in text and "2 x" in text and "MULT18X18D" in text
-    # And its parts, one by one.
-    rows = {row.name: row for row in report.modules}
-    assert report.modules[0].name == "logistic" and report.modules[0].depth == 0
-    assert rows["logistic_pe"].instances == 2 and rows["logistic_pe"].taken["DSP"] == 1
-    assert {"logistic_pu", "logistic_pu_tree", "logistic_stream", "logistic_root", "logistic_controller"} <= set(rows)
-    assert rows["logistic_lane_issue_sequencer"].depth == 1
-    assert rows["logistic_pu"].taken["LUT"] > 2 * rows["logistic_pe"].taken["LUT"]
-    assert data["modules"][0]["name"] == "logistic"
 
 
 def test_a_claim_ends_at_the_limit_of_the_primitives() -> None:

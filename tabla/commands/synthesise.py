@@ -1,0 +1,94 @@
+"""``tabla synth``: area, clock and critical path on a real FPGA."""
+
+from __future__ import annotations
+
+import json
+from argparse import ArgumentParser, Namespace
+from pathlib import Path
+from typing import Any
+
+from tabla.commands.arguments import add_build, add_json, add_quiet, build_options, program_path, whole
+from tabla.commands.console import Console
+from tabla.commands.output import write_json
+from tabla.driver import build
+from tabla.options import Options
+from tabla.report.folder import MANIFEST_SCHEMA
+from tabla.source import TablaError
+from tabla.synth import SynthesisReport, source_lines, synthesise
+from tabla.templates.targets import targets
+
+HELP = "synthesise the accelerator for an FPGA; with --pnr also place and route it"
+
+
+def configure(parser: ArgumentParser) -> None:
+    """Options of the command."""
+    parser.add_argument("file", metavar="FILE|DIR", help="the program, model.t, or a folder that tabla gen wrote")
+    part = parser.add_argument_group("the FPGA")
+    part.add_argument("--target", required=True, choices=targets(), help="its family")
+    part.add_argument("--device", metavar="NAME", help="the part, such as 85k (default: the family's largest)")
+    part.add_argument("--speed", type=whole(0), metavar="N", help="speed grade (default: the part's first)")
+    part.add_argument("--pnr", action="store_true", help="place and route: clock and critical path")
+    part.add_argument(
+        "--seeds", type=whole(1), default=4, metavar="N", help="tries of --pnr, the best kept (default 4)"
+    )
+    add_build(parser)
+    add_json(parser)
+    add_quiet(parser)
+
+
+def run(arguments: Namespace, console: Console) -> int:
+    """Print the tables, clock and critical path."""
+    asked: dict[str, Any] = {
+        "device": arguments.device,
+        "speed": arguments.speed,
+        "place_and_route": arguments.pnr,
+        "seeds": arguments.seeds,
+        "progress": console.progress,
+    }
+    folder = Path(arguments.file)
+    if folder.is_dir():
+        if build_options(arguments) != Options():
+            raise TablaError(
+                f"'{folder}' is finished: the options of the array and of the program have no effect on it",
+                hint="give them to tabla gen, or give the program instead of the folder",
+            )
+        report = _folder_report(folder, arguments.target, asked)
+    else:
+        made = build(program_path(arguments.file), build_options(arguments))
+        for note in made.graph.notes:
+            console.remark(f"warning: {note}")
+        console.progress(f"{arguments.file}: compiling")
+        report = made.synthesise(arguments.target, **asked)
+    if arguments.json:
+        write_json(arguments.json, report.data(), console)
+    if arguments.json != "-":
+        console.result(report.text())
+    return 0
+
+
+def _folder_report(folder: Path, target: str, asked: dict[str, Any]) -> SynthesisReport:
+    """The Verilog that ``gen`` wrote, with what its manifest tells of it."""
+    manifest = _manifest(folder)
+    path = folder / f"{manifest['name']}.v"
+    try:
+        verilog = path.read_text(encoding="utf-8")
+        top, cycles = str(manifest["module"]), int(manifest["cycles"])
+    except (OSError, UnicodeDecodeError):
+        raise TablaError(f"cannot read '{path}'", hint="write the folder again with tabla gen") from None
+    except (KeyError, TypeError, ValueError):
+        raise TablaError(f"the manifest in '{folder}' is damaged", hint="write it again with tabla gen") from None
+    return synthesise(verilog, top, target, cycles=cycles, lines=source_lines(verilog, path.name, top), **asked)
+
+
+def _manifest(folder: Path) -> dict[str, Any]:
+    for path in sorted(folder.glob("*.json")):
+        try:
+            found = json.loads(path.read_text(encoding="utf-8"))
+        except (OSError, ValueError):
+            continue
+        if isinstance(found, dict) and found.get("schema") == MANIFEST_SCHEMA:
+            return {"name": path.stem, **{key: found[key] for key in ("module", "cycles") if key in found}}
+    raise TablaError(
+        f"there is no manifest in '{folder}': tabla gen did not write it",
+        hint="name a program, or a folder of tabla gen",
+    )
