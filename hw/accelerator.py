@@ -40,7 +40,10 @@ def program_width(image: Image) -> int:
 class Accelerator(wiring.Component):
     """Stream in, learn, stream out: the machine of ``docs/decisions/0003-machine.md`` for one image.
 
-    Clock `clk`, synchronous reset `rst`. Cycle c of a sample whose token fires in cycle T is T + ``FRONT`` + c.
+    Clock `clk`, synchronous reset `rst`: in the cycle after it no command is under way; held for 64 cycles, longer than
+    any pipeline, it leaves the counters at 0. Memories keep their words.
+
+    Cycle c of a sample whose token fires in cycle T is T + ``FRONT`` + c.
 
     Members
     -------

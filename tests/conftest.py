@@ -1,4 +1,6 @@
-"""What all tests share: golden files, and how hypothesis draws.
+"""What all tests share: the path, golden files, and how hypothesis draws.
+
+Tests import each other's interpreters, strategies and programs as ``tests.<room>.<module>``.
 
 The suite draws the same examples in every run, so that a change of ours, and not of chance, makes a test fail;
 ``TABLA_EXPLORE=1`` (as in ``make test-all``) draws new ones.
@@ -7,11 +9,17 @@ The suite draws the same examples in every run, so that a change of ours, and no
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
+
+# Pytest's importlib mode adds no paths.
+_ROOT = str(Path(__file__).resolve().parents[1])
+if _ROOT not in sys.path:
+    sys.path.insert(0, _ROOT)
 
 # No deadlines and no complaints of slowness: the machine that runs the suite may be shared.
 _CALM = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow, HealthCheck.data_too_large]}

@@ -7,7 +7,8 @@ format gives the same table on every computer.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from decimal import Context, Decimal, localcontext
 from functools import lru_cache
 from itertools import pairwise
@@ -195,6 +196,28 @@ def _direct_bound(name: DirectName, fmt: Format) -> float:
     return 0.5 + 2.0 ** -(GUARD + 1) + max(_direct_chord(name, fmt, made.shift), outside)
 
 
+def _index_bits(chord: Callable[[Format, int], float], fmt: Format, fraction_bits: int) -> int:
+    """The fewest bits that choose a segment so that its `chord` adds little; at most those that there are."""
+    most = min(MOST_INDEX_BITS, fraction_bits)
+    return next((k for k in range(1, most) if chord(fmt, k) < INTERPOLATION_LIMIT), most)
+
+
+def _unit_interval(name: Literal["exp", "log"], values: list[Decimal], bits: int, fraction_bits: int) -> Table:
+    """The table of a function of [0, 1) from `values` at the ends of its segments, entries with `bits` of fraction."""
+    index_bits = (len(values) - 1).bit_length() - 1
+    base, slope = _entries(values, bits)
+    return Table(
+        name=name,
+        kind=name,
+        shift=fraction_bits - index_bits,
+        guard=GUARD,
+        index_bits=index_bits,
+        fraction_bits=fraction_bits,
+        base=base,
+        slope=slope,
+    )
+
+
 def exp_point(fmt: Format) -> int:
     """Q: fraction bits of the power of two in [1, 2) that the pipeline of exp shifts into place."""
     return fmt.width + 1
@@ -202,24 +225,13 @@ def exp_point(fmt: Format) -> int:
 
 def _exp_table(fmt: Format) -> Table:
     fraction_bits = min(fmt.fraction + EXPONENT_BITS, 20)
-    most = min(MOST_INDEX_BITS, fraction_bits)
-    index_bits = next((k for k in range(1, most) if _exp_chord(fmt, k) < INTERPOLATION_LIMIT), most)
+    index_bits = _index_bits(_exp_chord, fmt, fraction_bits)
     with localcontext(_EXACT):
         ln2 = Decimal(2).ln()
         values = [(ln2 * i / (1 << index_bits)).exp() for i in range((1 << index_bits) + 1)]
         constant = _round(1 / ln2, EXPONENT_BITS)
-    base, slope = _entries(values, exp_point(fmt) + GUARD)
-    return Table(
-        name="exp",
-        kind="exp",
-        shift=fraction_bits - index_bits,
-        guard=GUARD,
-        index_bits=index_bits,
-        fraction_bits=fraction_bits,
-        constant=constant,
-        base=base,
-        slope=slope,
-    )
+    made = _unit_interval("exp", values, exp_point(fmt) + GUARD, fraction_bits)
+    return replace(made, constant=constant)
 
 
 def _exp_chord(fmt: Format, index_bits: int) -> float:
@@ -249,25 +261,14 @@ def _exp_bound(fmt: Format) -> float:
 
 def _log_table(fmt: Format) -> Table:
     fraction_bits = fmt.width - 2
-    most = min(MOST_INDEX_BITS, fraction_bits)
-    index_bits = next((k for k in range(1, most) if _log_chord(fmt, k) < INTERPOLATION_LIMIT), most)
+    index_bits = _index_bits(_log_chord, fmt, fraction_bits)
     bits = fmt.fraction + GUARD
     with localcontext(_EXACT):
         ln2 = Decimal(2).ln()
         values = [(1 + Decimal(i) / (1 << index_bits)).ln() for i in range((1 << index_bits) + 1)]
         exponent = tuple(_round((p - fmt.fraction) * ln2, bits) for p in range(fmt.width - 1))
-    base, slope = _entries(values, bits)
-    return Table(
-        name="log",
-        kind="log",
-        shift=fraction_bits - index_bits,
-        guard=GUARD,
-        index_bits=index_bits,
-        fraction_bits=fraction_bits,
-        base=base,
-        slope=slope,
-        exponent=exponent,
-    )
+    made = _unit_interval("log", values, bits, fraction_bits)
+    return replace(made, exponent=exponent)
 
 
 def _log_chord(fmt: Format, index_bits: int) -> float:

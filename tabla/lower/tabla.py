@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from tabla.ir.format import Format
 from tabla.ir.graph import Constant, Graph, Index, Read, Role, Term
-from tabla.lang.tabla.faults import did_you_mean
+from tabla.lang.faults import did_you_mean
 from tabla.lang.tabla.program import Assignment, Kind, Program
 from tabla.lower.builder import GraphBuilder
 from tabla.lower.tabla_elements import Copied, Elements, Multiplied

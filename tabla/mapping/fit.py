@@ -50,7 +50,7 @@ def common_reduction(statement: Statement) -> bool:
     return len(sets) <= 1 and len(statement.operation.terms) <= MOST_SLOTS
 
 
-def _rides(tensor: str, operands: Operation, index: str) -> bool:
+def _rides(tensor: str, operands: Operation) -> bool:
     """Whether one free operand can come over the bus: as an addend, beside a local factor, or in a comparison."""
     match operands:
         case Linear(terms=terms):
@@ -92,7 +92,7 @@ def _lane_reads(
         return None
     bus = ""
     # The largest free operand takes the bus; the others, and constants, lie in every lane.
-    riders = {t for t in free if t not in static and free.count(t) == 1 and _rides(t, operation, index)}
+    riders = {t for t in free if t not in static and free.count(t) == 1 and _rides(t, operation)}
     if riders:
         bus = min(riders, key=lambda t: (-graph.tensors[t].size, t))
         needs.add((bus, ROOT))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 from tabla._version import VERSION
 from tabla.mapping.places import Place
@@ -68,16 +68,13 @@ def _ports(image: Image) -> list[dict[str, Any]]:
     width = max(layout(unit, p).width for unit in ("stream", *UNITS) for layout in (strand_layout, operation_layout))
     rows = [
         ("clk", "in", 1, "clock"),
-        ("rst", "in", 1, "synchronous reset"),
-        ("command_valid", "in", 1, "a command is offered"),
-        ("command_ready", "out", 1, "and taken"),
+        ("rst", "in", 1, "synchronous reset; hold it for 64 cycles"),
+        *_offer("command", "in", "a command"),
         ("command_code", "in", 2, "0 load, 1 run, 2 dump"),
         ("command_count", "in", 32, "samples to run, addresses to dump"),
-        ("in_valid", "in", 1, "a beat is offered"),
-        ("in_ready", "out", 1, "and taken"),
+        *_offer("in", "in", "a beat"),
         ("in_data", "in", p.stream_words * p.width, "word l of a beat from bit l * width up"),
-        ("out_valid", "out", 1, "a word is offered"),
-        ("out_ready", "in", 1, "and taken"),
+        *_offer("out", "out", "a word"),
         ("out_data", "out", p.width, "a result or a dumped word"),
         ("busy", "out", 1, "a command is under way"),
         ("sample_start", "out", 1, "a sample begins in this cycle"),
@@ -91,6 +88,12 @@ def _ports(image: Image) -> list[dict[str, Any]]:
         ("program_data", "in", width, "the word"),
     ]
     return [{"name": n, "direction": d, "bits": b, "meaning": m} for n, d, b, m in rows]
+
+
+def _offer(name: str, direction: Literal["in", "out"], what: str) -> list[tuple[str, str, int, str]]:
+    """The two ports by which something is handed over in `direction`, seen from the accelerator."""
+    back = "out" if direction == "in" else "in"
+    return [(f"{name}_valid", direction, 1, f"{what} is offered"), (f"{name}_ready", back, 1, "and taken")]
 
 
 def _tensors(schedule: Schedule) -> list[dict[str, Any]]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from agreement import draw_words
 from tabla.templates.template import template_for
 
 from tabla.ir.evaluate import FixedPlan
@@ -17,6 +16,7 @@ from tabla.program.host import Host
 from tabla.schedule.build import schedule_graph
 from tabla.simulation import open_machine
 from tabla.source import Source
+from tests.schedule.agreement import draw_words
 
 _NEURON = """
 mu = 0.1;

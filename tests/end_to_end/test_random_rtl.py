@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from algorithms import hold_against_evaluation, need
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
-from random_programs import programs
-from test_random_programs import lowered
 
 from tabla.ir.format import Format
+from tests.end_to_end.algorithms import hold_against_evaluation, need
+from tests.lang.tabla.random_programs import programs
+from tests.schedule.test_random_programs import lowered
 
 FORMATS = [Format(integer=6, fraction=10), Format(integer=2, fraction=6), Format(integer=16, fraction=16)]
 

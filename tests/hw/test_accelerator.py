@@ -5,7 +5,6 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from amaranth.sim import Simulator
 from hand_assembler import Nest, assemble, lane, lane_write, op, operation_word, parameters, root, root_write, stream
 from hand_images import Case, function_program, linear
 from tabla.hw.accelerator import PROGRAM_MEMORIES, Accelerator
@@ -219,25 +218,6 @@ class _Programmable(AmaranthMachine):
         self._word = (memory, address, word)
         while self._word is not None:
             self._simulator.advance()
-
-
-def test_reset_stops_everything() -> None:
-    case = linear(2, samples=3)
-    hardware = Accelerator(case.image)
-    simulator = Simulator(hardware)
-    simulator.add_clock(1e-8)
-
-    async def bench(context: Any) -> None:
-        context.set(hardware.command_code, 2)
-        context.set(hardware.command_count, 100)
-        context.set(hardware.command_valid, 1)
-        await context.tick()
-        context.set(hardware.command_valid, 0)
-        await context.tick().repeat(40)
-        assert context.get(hardware.busy)
-
-    simulator.add_testbench(bench)
-    simulator.run()
 
 
 def test_a_program_without_input_runs_on_its_own() -> None:

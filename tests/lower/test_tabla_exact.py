@@ -6,10 +6,8 @@ import random
 from fractions import Fraction
 from itertools import product
 
-from exact import Values, run_graph, run_tree
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from random_programs import programs
 
 from tabla.ir.format import Format
 from tabla.ir.graph import Graph
@@ -18,6 +16,8 @@ from tabla.lang.tabla import parse
 from tabla.lang.tabla.program import Kind, Program
 from tabla.lower.tabla import lower
 from tabla.source import Source
+from tests.lang.tabla.random_programs import programs
+from tests.lower.exact import Values, run_graph, run_tree
 
 WIDE = Format.parse("q16.16")
 

@@ -7,7 +7,6 @@ from fractions import Fraction
 from pathlib import Path
 
 import pytest
-from graph_lines import lines
 
 from tabla.ir.format import Format
 from tabla.ir.graph import Graph, Linear
@@ -16,6 +15,7 @@ from tabla.lang.tabla import parse
 from tabla.lower.tabla import lower
 from tabla.lower.tabla_update import Rate
 from tabla.source import Source, TablaError
+from tests.lower.graph_lines import lines
 
 PROGRAMS = Path(__file__).parents[1] / "programs" / "tabla"
 LOWERED = sorted((PROGRAMS / "lowered").glob("*.t"))

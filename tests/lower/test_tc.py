@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import importlib.util
-import sys
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -23,22 +20,10 @@ from tabla.lower.tc import lower
 from tabla.options import Options
 from tabla.passes.pipeline import run_passes
 from tabla.source import Source, TablaError
+from tests.lang.tc.references import REFERENCES
+from tests.schedule.agreement import agree
 
 ROOT = Path(__file__).parents[2]
-
-
-def module(name: str, path: str) -> ModuleType:
-    """A module that tests of other rooms share."""
-    spec = importlib.util.spec_from_file_location(name, ROOT / path)
-    assert spec is not None and spec.loader is not None
-    # Entered first because dataclasses look their module up there.
-    sys.modules[name] = loaded = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(loaded)
-    return loaded
-
-
-agree = module("tc_agreement", "tests/schedule/agreement.py").agree
-REFERENCES: dict[str, Any] = module("tc_references", "tests/lang/tc/references.py").REFERENCES
 FORMAT = Format.parse("q12.20")
 
 # What today's graph has no words for; docs/decisions/0010-tc.md says what each needs.

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from agreement import agree
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
-from random_programs import programs
 from tabla.templates.template import template_for
 
 from tabla.ir.format import Format
@@ -14,6 +12,8 @@ from tabla.lang.tabla import parse
 from tabla.lower.tabla import lower
 from tabla.source import Source, TablaError
 from tests.ir.graph_strategy import graphs
+from tests.lang.tabla.random_programs import programs
+from tests.schedule.agreement import agree
 
 FORMATS = [Format(integer=6, fraction=10), Format(integer=4, fraction=14), Format(integer=16, fraction=16)]
 PES = st.sampled_from([1, 2, 3, 4, 5, 8, 16, 64])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
+from tabla.lang.faults import Faults
 from tabla.lang.preprocess.comments import TENSOR_COMPREHENSIONS, Comments
 from tabla.lang.preprocess.positions import Edit, Preprocessed
 from tabla.lang.preprocess.right_hand_side import read_value
@@ -12,7 +13,6 @@ from tabla.lang.preprocess.scanner import Scanner, written
 from tabla.lang.preprocess.scopes import AlreadyReported, Scopes
 from tabla.lang.preprocess.types import SHAPED, read_type
 from tabla.lang.preprocess.values import Definition, WrongKind
-from tabla.lang.tabla.faults import Faults
 from tabla.source import Label, Source, Span, TablaError
 
 _BECOMES = re.compile(r"=(?!=)|\?=(?!=)")

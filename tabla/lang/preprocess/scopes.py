@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from tabla.lang.faults import did_you_mean
 from tabla.lang.preprocess.scanner import written
 from tabla.lang.preprocess.values import Definition
-from tabla.lang.tabla.faults import did_you_mean
 from tabla.source import Label, Span, TablaError
 
 

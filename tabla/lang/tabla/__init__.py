@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from types import MappingProxyType
 
+from tabla.lang.faults import Faults
 from tabla.lang.tabla.check import Checker
-from tabla.lang.tabla.faults import Faults
 from tabla.lang.tabla.parser import read
 from tabla.lang.tabla.program import Program
 from tabla.source import Source

@@ -6,12 +6,12 @@ from collections.abc import Collection, Mapping
 from fractions import Fraction
 from typing import assert_never
 
+from tabla.lang.faults import Faults, did_you_mean
 from tabla.lang.tabla import syntax
 from tabla.lang.tabla.affine import Affine
 from tabla.lang.tabla.check_expressions import ExpressionChecker, with_subscripts
 from tabla.lang.tabla.constants import constant_value, parse_number
 from tabla.lang.tabla.declarations import Declarer
-from tabla.lang.tabla.faults import Faults, did_you_mean
 from tabla.lang.tabla.program import Assignment, Expression, Iterator, Kind, Number, Program
 from tabla.lang.tabla.regions import Region
 from tabla.lang.tabla.symbols import Known, Symbols

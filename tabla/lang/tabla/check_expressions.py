@@ -5,11 +5,11 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import assert_never
 
+from tabla.lang.faults import Faults, did_you_mean
+from tabla.lang.lexemes import Lexeme
 from tabla.lang.tabla import syntax
 from tabla.lang.tabla.affine import Affine
 from tabla.lang.tabla.constants import affine_of, constant_value
-from tabla.lang.tabla.faults import Faults, did_you_mean
-from tabla.lang.tabla.lexer import Lexeme
 from tabla.lang.tabla.operators import FUNCTIONS, GROUP_FUNCTIONS, arity
 from tabla.lang.tabla.program import (
     Call,

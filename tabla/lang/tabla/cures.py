@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from tabla.lang.tabla.lexer import KEYWORDS, Token
+from tabla.lang.lexemes import Token
+from tabla.lang.tabla.lexer import KEYWORDS
 from tabla.lang.tabla.operators import FUNCTIONS, GROUP_FUNCTIONS
 
 _DECLARING = frozenset(KEYWORDS.values())

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import assert_never
 
+from tabla.lang.faults import Faults
 from tabla.lang.tabla import syntax
 from tabla.lang.tabla.check_expressions import ExpressionChecker
-from tabla.lang.tabla.faults import Faults
 from tabla.lang.tabla.program import Gradient, Iterator, Kind
 from tabla.lang.tabla.symbols import Known, Symbols
 from tabla.source import Label

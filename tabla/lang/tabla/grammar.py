@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 from fractions import Fraction
-from typing import Any, Protocol
 
+from tabla.lang.production import Production
 from tabla.lang.tabla.lexer import tokens
 from tabla.lang.tabla.operators import Operator
 from tabla.lang.tabla.syntax import (
@@ -28,16 +28,6 @@ from tabla.lang.tabla.syntax import (
 )
 
 __all__ = ["precedence", "start", "tokens"]
-
-
-class Production(Protocol):
-    """PLY's view of one rule: item 0 is the result, the others the parts."""
-
-    parser: Any
-
-    def __getitem__(self, index: int) -> Any: ...
-    def __setitem__(self, index: int, value: Any) -> None: ...
-    def __len__(self) -> int: ...
 
 
 start = "program"

@@ -3,32 +3,14 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from functools import cache
-from typing import Any, Protocol
+from typing import Any
 
 import ply.lex as ply_lex  # type: ignore[import-untyped]
 
-from tabla.lang.tabla.faults import Faults
+from tabla.lang.faults import Faults
+from tabla.lang.lexemes import Token, shortened, tokens_of
 from tabla.source import Source, Span
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Lexeme:
-    """The characters of one token and where they stand."""
-
-    text: str
-    span: Span
-
-
-class Token(Protocol):
-    """What PLY hands to its rules; ours carry a `Lexeme` as value."""
-
-    type: str
-    value: Any
-    lexpos: int
-    lexer: Any
-
 
 KEYWORDS = {
     "model_input": "MODEL_INPUT",
@@ -111,7 +93,7 @@ def t_NAME(t: Token) -> Token:
     if not t.value.isascii():
         span = Span(source=t.lexer.source, start=t.lexpos, end=t.lexpos + len(t.value))
         t.lexer.faults.add(
-            f"'{_shortened(t.value)}' is not a name",
+            f"'{shortened(t.value)}' is not a name",
             span,
             hint="a name has the letters a to z, digits and '_', and may end in one prime",
         )
@@ -127,7 +109,7 @@ def t_NUMBER(t: Token) -> Token:
     span = Span(source=lexer.source, start=t.lexpos, end=t.lexpos + len(text) + len(tail))
     if tail:
         lexer.faults.add(
-            f"'{_shortened(text + tail)}' is neither a number nor a name",
+            f"'{shortened(text + tail)}' is neither a number nor a name",
             span,
             hint="a product is written with '*', and a name begins with a letter",
         )
@@ -135,7 +117,7 @@ def t_NUMBER(t: Token) -> Token:
         lexer.strays.append(span.start)
         t.value = "1"
     elif len(text) > _DIGITS or _exponent(text) > _DIGITS:
-        lexer.faults.add(f"the number '{_shortened(text)}' is too long", span, hint="no format can hold it")
+        lexer.faults.add(f"the number '{shortened(text)}' is too long", span, hint="no format can hold it")
         t.value = "1"
     return t
 
@@ -157,12 +139,8 @@ def _exponent(text: str) -> int:
     return 0 if not digits else _DIGITS + 1 if len(digits) > 6 else abs(int(digits))
 
 
-def _shortened(text: str) -> str:
-    return text if len(text) <= 24 else f"{text[:20]}..."
-
-
 def _quoted(text: str) -> str:
-    shown = _shortened(text)
+    shown = shortened(text)
     mark = '"' if "'" in shown else "'"
     return f"{mark}{shown}{mark}" if shown.isprintable() else " ".join(f"U+{ord(c):04X}" for c in shown)
 
@@ -206,13 +184,4 @@ def read_tokens(source: Source, faults: Faults) -> tuple[list[Token], list[int]]
 
     The second list says where the skipped characters stood.
     """
-    lexer = _lexer().clone()
-    lexer.source, lexer.faults, lexer.strays = source, faults, []
-    lexer.input(source.text)
-    found: list[Token] = []
-    while (token := lexer.token()) is not None:
-        # The lexer's own position is the end, also where a fault replaced the text.
-        span = Span(source=source, start=token.lexpos, end=lexer.lexpos)
-        token.value = Lexeme(text=token.value, span=span)
-        found.append(token)
-    return found, lexer.strays
+    return tokens_of(_lexer(), source, faults)

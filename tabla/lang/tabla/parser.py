@@ -11,10 +11,12 @@ from typing import Any
 import ply.lex as ply_lex  # type: ignore[import-untyped]
 import ply.yacc as ply_yacc  # type: ignore[import-untyped]
 
+from tabla.lang.expectation import acceptable
+from tabla.lang.faults import Faults
+from tabla.lang.lexemes import Lexeme, Token
 from tabla.lang.tabla.cures import cure
-from tabla.lang.tabla.expectation import acceptable, describe
-from tabla.lang.tabla.faults import Faults
-from tabla.lang.tabla.lexer import KEYWORDS, Lexeme, Token, read_tokens
+from tabla.lang.tabla.expectation import describe
+from tabla.lang.tabla.lexer import KEYWORDS, read_tokens, tokens
 from tabla.lang.tabla.syntax import Assignment, Broken, Item, Reference, expressions_of
 from tabla.source import Label, Source, Span
 
@@ -77,7 +79,7 @@ class _Reading:
         """PLY calls this at a token that does not fit; after errok(), what is given back is read instead."""
         if self.cut_short:
             return None
-        kinds = acceptable(self.parser)
+        kinds = acceptable(self.parser, tokens)
         at = self.position - 1 if token is not None else self.position
         if "SEMICOLON" in kinds and self._begins_statement(at):
             return self._insert_semicolon(at)

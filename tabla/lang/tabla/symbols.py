@@ -6,8 +6,8 @@ from collections.abc import Iterator as IteratorOf
 from dataclasses import dataclass, field
 from fractions import Fraction
 
-from tabla.lang.tabla.faults import Faults, did_you_mean
-from tabla.lang.tabla.lexer import Lexeme
+from tabla.lang.faults import Faults, did_you_mean
+from tabla.lang.lexemes import Lexeme
 from tabla.lang.tabla.program import Iterator, Kind, Variable
 from tabla.lang.tabla.regions import Region
 from tabla.source import Label, Span

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from fractions import Fraction
 
-from tabla.lang.tabla.lexer import Lexeme
+from tabla.lang.lexemes import Lexeme
 from tabla.lang.tabla.operators import Operator
 from tabla.source import Span
 

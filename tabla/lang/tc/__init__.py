@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tabla.lang.tabla.faults import Faults
+from tabla.lang.faults import Faults
 from tabla.lang.tc.check import UnitCheck
 from tabla.lang.tc.parser import read
 from tabla.lang.tc.program import Function, Unit

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from tabla.lang.tabla.faults import Faults, did_you_mean
+from tabla.lang.faults import Faults, did_you_mean
 from tabla.lang.tc.program import Function, Tensor
 from tabla.source import Label, Span, TablaError
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from tabla.lang.tabla.faults import Faults, did_you_mean
+from tabla.lang.faults import Faults, did_you_mean
+from tabla.lang.lexemes import Lexeme
 from tabla.lang.tc import syntax
 from tabla.lang.tc.builtins import ARITY
 from tabla.lang.tc.check_call import CallCheck
 from tabla.lang.tc.check_expressions import Names
 from tabla.lang.tc.check_statement import StatementCheck, defined
-from tabla.lang.tc.lexer import Lexeme
 from tabla.lang.tc.program import Function, Statement, Tensor, Unit
 from tabla.source import Label, Span
 

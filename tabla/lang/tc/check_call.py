@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from tabla.lang.tabla.faults import Faults, did_you_mean
+from tabla.lang.faults import Faults, did_you_mean
+from tabla.lang.lexemes import Lexeme
 from tabla.lang.tc import syntax
 from tabla.lang.tc.check_expressions import Names, count
-from tabla.lang.tc.lexer import Lexeme
 from tabla.lang.tc.program import CallStatement, Function, Tensor
 from tabla.lang.tc.scalars import promote
 from tabla.source import Label

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 
-from tabla.lang.tabla.faults import Faults, did_you_mean
+from tabla.lang.faults import Faults, did_you_mean
 from tabla.lang.tc import program, syntax
 from tabla.lang.tc.builtins import ARITY
 from tabla.lang.tc.program import Tensor, Value

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import cast
 
-from tabla.lang.tabla.faults import Faults
+from tabla.lang.faults import Faults
+from tabla.lang.lexemes import Lexeme
 from tabla.lang.tc import program, syntax
 from tabla.lang.tc.builtins import ARITY
 from tabla.lang.tc.check_expressions import Expressions, Names, Skipped, count
-from tabla.lang.tc.lexer import Lexeme
 from tabla.lang.tc.program import Assign, IndexRange, Tensor, Value, walk
 from tabla.lang.tc.scalars import Scalar, promote
 from tabla.source import Label, Span

@@ -2,39 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from tabla.lang.tc.lexer import Token, tokens
+from tabla.lang.expectation import any_of
+from tabla.lang.lexemes import Token
 
 _SIGNS = {
     "DEF": "'def'", "IN": "'in'", "ARROW": "'->'", "TYPE": "a type", "COLON": "':'", "COMMA": "','", "LPAREN": "'('",
     "RPAREN": "')'", "LBRACE": "'{'", "RBRACE": "'}'",
 }  # fmt: skip
-_RECOVERY = ("NEXT_STATEMENT", "NEXT_FUNCTION")
-
-
-def acceptable(parser: Any) -> frozenset[str]:
-    """The token types that the parser, stopped at a fault, could have shifted next.
-
-    Each type is tried on a copy of the state stack: the merged look-aheads of LALR tables promise more than
-    the stack can keep.
-    """
-    kinds = (kind for kind in (*tokens, "$end") if kind not in _RECOVERY)
-    return frozenset(kind for kind in kinds if _shifts(parser, kind))
-
-
-def _shifts(parser: Any, kind: str) -> bool:
-    stack: list[int] = list(parser.statestack)
-    while True:
-        action: int | None = parser.defaulted_states.get(stack[-1], parser.action[stack[-1]].get(kind))
-        if action is None:
-            return False
-        if action >= 0:
-            return True
-        rule = parser.productions[-action]
-        if rule.len:
-            del stack[-rule.len :]
-        stack.append(parser.goto[stack[-1]][rule.name])
 
 
 def describe(kinds: frozenset[str]) -> str:
@@ -62,7 +36,7 @@ def describe(kinds: frozenset[str]) -> str:
     elif "ASSIGN" in kinds:
         parts.append("'='")
     parts += [sign for kind, sign in _SIGNS.items() if kind in kinds]
-    return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} or {parts[-1]}"
+    return any_of(parts)
 
 
 def cure(before: Token | None, found: Token | None, after: Token | None, kinds: frozenset[str]) -> str:

@@ -3,33 +3,15 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from functools import cache
-from typing import Any, Protocol
+from typing import Any
 
 import ply.lex as ply_lex  # type: ignore[import-untyped]
 
-from tabla.lang.tabla.faults import Faults
+from tabla.lang.faults import Faults
+from tabla.lang.lexemes import Token, shortened, tokens_of
 from tabla.lang.tc.scalars import SCALARS
 from tabla.source import Source, Span
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Lexeme:
-    """The characters of one token and where they stand."""
-
-    text: str
-    span: Span
-
-
-class Token(Protocol):
-    """What PLY hands to its rules; ours carry a `Lexeme` as value."""
-
-    type: str
-    value: Any
-    lexpos: int
-    lexer: Any
-
 
 KEYWORDS = {
     "def": "DEF",
@@ -41,13 +23,15 @@ KEYWORDS = {
     **dict.fromkeys(SCALARS, "TYPE"),
 }
 
+# Where reading goes on after a fault: before a statement, before a function.
+RECOVERY = ("NEXT_STATEMENT", "NEXT_FUNCTION")
+
 tokens = (
     "NAME", "INTEGER", "FLOAT", "TYPE", "DEF", "WHERE", "IN", "EXISTS", "MIN", "MAX",
     "ARROW", "REDUCE", "ASSIGN", "OR", "AND", "LESS_EQUAL", "GREATER_EQUAL", "EQUAL", "NOT_EQUAL", "LESS", "GREATER",
     "PLUS", "MINUS", "TIMES", "DIVIDE", "REMAINDER", "NOT", "QUESTION", "COLON", "COMMA", "DOT",
     "LPAREN", "RPAREN", "LBRACE", "RBRACE",
-    # Where reading goes on after a fault: before a statement, before a function.
-    "NEXT_STATEMENT", "NEXT_FUNCTION",
+    *RECOVERY,
 )  # fmt: skip
 
 t_ignore = " \t\n\f\v"
@@ -92,7 +76,7 @@ def t_FLOAT(t: Token) -> Token:
     exponent = re.split("[eE]", t.value.rstrip("fF"))[1:]
     if len(t.value) > _DIGITS or (exponent and (len(exponent[0]) > 6 or abs(int(exponent[0])) > _DIGITS)):
         span = Span(source=t.lexer.source, start=t.lexpos, end=t.lexpos + len(t.value))
-        t.lexer.faults.add(f"the number '{_shortened(t.value)}' is too long", span, hint="no type can hold it")
+        t.lexer.faults.add(f"the number '{shortened(t.value)}' is too long", span, hint="no type can hold it")
         t.value = "1.0"
     return t
 
@@ -101,7 +85,7 @@ def t_INTEGER(t: Token) -> Token:
     r"(?:0[xX][0-9a-fA-F]+|[0-9]+)(?!\w)"
     if len(t.value) > _DIGITS:
         span = Span(source=t.lexer.source, start=t.lexpos, end=t.lexpos + len(t.value))
-        t.lexer.faults.add(f"the number '{_shortened(t.value)}' is too long", span, hint="no type can hold it")
+        t.lexer.faults.add(f"the number '{shortened(t.value)}' is too long", span, hint="no type can hold it")
         t.value = "1"
     return t
 
@@ -111,7 +95,7 @@ def t_NAME(t: Token) -> Token:
     if not t.value.isascii():
         span = Span(source=t.lexer.source, start=t.lexpos, end=t.lexpos + len(t.value))
         hint = "a name has the letters a to z, digits and '_'"
-        t.lexer.faults.add(f"'{_shortened(t.value)}' is not a name", span, hint=hint)
+        t.lexer.faults.add(f"'{shortened(t.value)}' is not a name", span, hint=hint)
     t.type = KEYWORDS.get(t.value, "NAME")
     return t
 
@@ -122,15 +106,11 @@ def t_error(t: Token) -> None:
     text = run.group() if run else lexer.lexdata[lexer.lexpos]
     span = Span(source=lexer.source, start=lexer.lexpos, end=lexer.lexpos + len(text))
     kind = "character" if len(text) == 1 else "characters"
-    shown = _shortened(text) if text.isprintable() else " ".join(f"U+{ord(c):04X}" for c in text[:4])
+    shown = shortened(text) if text.isprintable() else " ".join(f"U+{ord(c):04X}" for c in text[:4])
     mark = '"' if "'" in shown else "'"
     lexer.strays.append(span.start)
     lexer.faults.add(f"stray {kind} {mark}{shown}{mark}", span, hint=_cure(text))
     lexer.skip(len(text))
-
-
-def _shortened(text: str) -> str:
-    return text if len(text) <= 24 else f"{text[:20]}..."
 
 
 def _cure(text: str) -> str:
@@ -163,13 +143,4 @@ def read_tokens(source: Source, faults: Faults) -> tuple[list[Token], list[int]]
 
     The second list says where the skipped characters stood.
     """
-    lexer = _lexer().clone()
-    lexer.source, lexer.faults, lexer.strays = source, faults, []
-    lexer.input(source.text)
-    found: list[Token] = []
-    while (token := lexer.token()) is not None:
-        # The lexer's own position is the end, also where a fault replaced the text.
-        span = Span(source=source, start=token.lexpos, end=lexer.lexpos)
-        token.value = Lexeme(text=token.value, span=span)
-        found.append(token)
-    return found, lexer.strays
+    return tokens_of(_lexer(), source, faults)

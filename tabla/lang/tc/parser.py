@@ -11,14 +11,18 @@ from typing import Any
 import ply.lex as ply_lex  # type: ignore[import-untyped]
 import ply.yacc as ply_yacc  # type: ignore[import-untyped]
 
-from tabla.lang.tabla.faults import Faults
-from tabla.lang.tc.expectation import acceptable, cure, describe
-from tabla.lang.tc.lexer import Lexeme, Token, read_tokens
+from tabla.lang.expectation import acceptable
+from tabla.lang.faults import Faults
+from tabla.lang.lexemes import Lexeme, Token
+from tabla.lang.tc.expectation import cure, describe
+from tabla.lang.tc.lexer import RECOVERY, read_tokens, tokens
 from tabla.lang.tc.syntax import Broken, Comprehension, Definition, Exists, Let, Range
 from tabla.source import Label, Source, Span
 
 # Every later walk over an expression recurses; Python stops at 1000 frames, a level costs two or three.
 MAX_DEPTH = 150
+# What a text may hold: the marks of recovery are ours.
+_READABLE = tuple(kind for kind in tokens if kind not in RECOVERY)
 
 
 @cache
@@ -79,7 +83,7 @@ class _Reading:
 
     def meet(self, token: Token | None) -> Token | None:
         """PLY calls this at a token that does not fit; after errok(), what is given back is read instead."""
-        kinds = acceptable(self.parser)
+        kinds = acceptable(self.parser, _READABLE)
         at = self.position - 1 if token is not None else self.position
         self._report(token, at, kinds)
         if "RBRACE" in kinds and (token is None or token.type == "DEF"):

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
 
-from tabla.lang.tabla.faults import Faults
+from tabla.lang.faults import Faults
 from tabla.lang.tc.constraints import Constraint, Interval, constraints_of, extremes, sign
 from tabla.lang.tc.program import Assign, CallStatement, Extent, Function, Read, Value, walk
 from tabla.lang.tc.sizes import Size, floor, maximum, minimum

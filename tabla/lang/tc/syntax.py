@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from fractions import Fraction
 
-from tabla.lang.tc.lexer import Lexeme
+from tabla.lang.lexemes import Lexeme
 from tabla.lang.tc.scalars import Scalar
 from tabla.source import Span
 

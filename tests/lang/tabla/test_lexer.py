@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from tabla.lang.faults import Faults
 from tabla.lang.tabla import parse
-from tabla.lang.tabla.faults import Faults
 from tabla.lang.tabla.lexer import read_tokens
 from tabla.source import Source, TablaError
 

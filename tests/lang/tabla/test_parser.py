@@ -8,8 +8,8 @@ import logging
 import ply.yacc as ply_yacc
 import pytest
 
+from tabla.lang.faults import Faults
 from tabla.lang.tabla import grammar, parse
-from tabla.lang.tabla.faults import Faults
 from tabla.lang.tabla.parser import read
 from tabla.lang.tabla.syntax import (
     Assignment,

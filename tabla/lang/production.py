@@ -1,0 +1,15 @@
+"""What PLY hands to a grammar's rules."""
+
+from __future__ import annotations
+
+from typing import Any, Protocol
+
+
+class Production(Protocol):
+    """PLY's view of one rule: item 0 is the result, the others the parts."""
+
+    parser: Any
+
+    def __getitem__(self, index: int) -> Any: ...
+    def __setitem__(self, index: int, value: Any) -> None: ...
+    def __len__(self) -> int: ...
