@@ -7,14 +7,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import reduce as fold
 from typing import Any, assert_never
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tabla.ir import function_reals
-from tabla.ir.fixed_kernels import COMPARISONS
-from tabla.ir.graph import Compare, Constant, Divide, Function, Graph, Linear, Ordinal, Product, Statement
+from tabla.ir.fixed_kernels import COMPARISONS, EXTREMES
+from tabla.ir.graph import Compare, Constant, Divide, Extreme, Function, Graph, Linear, Ordinal, Product, Statement
 from tabla.ir.memory import Memory
 from tabla.ir.pieces import array_of, piece
 from tabla.ir.windows import window
@@ -137,11 +138,19 @@ def _value(statement: Statement, buffers: Mapping[str, Reals]) -> Callable[[], A
         case Divide(left=left, right=right):
             a, b = (array_of(side, buffers, indices, numbers) for side in (left, right))
             return lambda: function_reals.divide(a, b)
-        case Product(operand=operand, reduce=reduce):
+        case Product(operand=operand, reduce=reduce, initial=initial):
             summed = [reduced[name] for name in reduce]
             factors = array_of(operand, buffers, [*indices, *summed], numbers)
             whole = np.broadcast_to(factors, (*factors.shape[: len(indices)], *(index.extent for index in summed)))
             axes = tuple(range(len(indices), whole.ndim))
-            return lambda: np.prod(whole, axis=axes)
+            if initial is None:
+                return lambda: np.prod(whole, axis=axes)
+            begin = array_of(initial, buffers, indices, numbers)
+            return lambda: begin * np.prod(whole, axis=axes)
+        case Extreme(op=extreme, operands=operands, reduce=reduce):
+            box = [*indices, *(reduced[name] for name in reduce)]
+            arrays = [array_of(operand, buffers, box, numbers) for operand in operands]
+            join, axes = EXTREMES[extreme], tuple(range(len(indices), len(box)))
+            return lambda: fold(join, [join.reduce(array, axis=axes) for array in arrays])
         case _:
             assert_never(operation)

@@ -6,7 +6,8 @@ same for all its values and counts once. Per statement:
 - a term of two factors is a *multiply*; with a factor that is always 0 or 1 (a comparison's result, or a product or
   copy of such) it is a *select*, with a constant 0, 1 or -1 neither;
 - a sum of n summands makes n - 1 *additions*; a summed index that a term does not mention scales its summand;
-- `pi` over n points makes n - 1 multiplies; comparisons, functions and divisions count as themselves.
+- `pi` over n points makes n - 1 multiplies (n with an initial word), the largest or smallest of n words n - 1
+  comparisons; comparisons, functions and divisions count as themselves.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from tabla.ir.graph import (
     Compare,
     Constant,
     Divide,
+    Extreme,
     Function,
     Graph,
     Index,
@@ -83,9 +85,12 @@ def count_statement(statement: Statement, flags: frozenset[str]) -> Operations:
             reduced = {index.name: index.extent for index in statement.reduced}
             summands = sum(prod(reduced[n] for n in term.reduce if n in _mentioned(term.factors)) for term in terms)
             return Operations(multiplies=made["multiply"], selects=made["select"], additions=points * (summands - 1))
-        case Product(reduce=reduce):
+        case Product(reduce=reduce, initial=initial):
             steps = prod(statement.box[name].extent for name in reduce)
-            return Operations(multiplies=points * (steps - 1))
+            return Operations(multiplies=points * (steps - (initial is None)))
+        case Extreme(operands=operands, reduce=reduce):
+            words = sum(prod(statement.box[n].extent for n in reduce if n in _mentioned([o])) for o in operands)
+            return Operations(comparisons=points * (words - 1))
         case Compare():
             return Operations(comparisons=points)
         case Function(name=name):
@@ -152,8 +157,9 @@ class Scalar:
     """One scalar operation on `operands` (node names, in order).
 
     `operation` is ``element`` (given from outside), ``constant``, ``ordinal``, ``multiply``, ``select``, ``scale`` (a
-    product with a constant 0, 1 or -1), ``sum`` (of `weights` times operands, rounded), ``compare``, ``pi``, ``divide``
-    or a function's name. `detail` is what a reader wants beside it: the value, the comparison, the shift.
+    product with a constant 0, 1 or -1), ``sum`` (of `weights` times operands, rounded), ``compare``, ``pi``,
+    ``divide``, ``max``, ``min`` or a function's name. `detail` is what a reader wants beside it: the value, the
+    comparison, the shift.
     """
 
     operation: str
@@ -207,9 +213,17 @@ class _Expansion:
                 nodes, weights = zip(*summands, strict=True)
                 detail = f"2^{-shift}" if shift else ""
                 self._add(place, Scalar(operation="sum", operands=nodes, weights=weights, detail=detail), statement)
-            case Product(operand=operand, reduce=reduce):
+            case Product(operand=operand, reduce=reduce, initial=initial):
                 steps = tuple(self._operand(operand, {**point, **p}) for p in _points([box[name] for name in reduce]))
-                self._add(place, Scalar(operation="pi", operands=steps), statement)
+                before = () if initial is None else (self._operand(initial, point),)
+                self._add(place, Scalar(operation="pi", operands=(*before, *steps)), statement)
+            case Extreme(op=extreme, operands=operands, reduce=reduce):
+                words = [
+                    self._operand(operand, {**point, **inner})
+                    for operand in operands
+                    for inner in _points([box[name] for name in reduce if name in _mentioned([operand])])
+                ]
+                self._add(place, Scalar(operation=extreme, operands=tuple(words)), statement)
             case Compare(op=op, left=left, right=right):
                 sides = self._operand(left, point), self._operand(right, point)
                 self._add(place, Scalar(operation="compare", operands=sides, detail=op), statement)

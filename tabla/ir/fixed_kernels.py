@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import reduce
 from itertools import product
 from typing import Any, assert_never
 
@@ -18,6 +19,8 @@ from tabla.ir.graph import (
     CompareOp,
     Constant,
     Divide,
+    Extreme,
+    ExtremeOp,
     Function,
     Graph,
     Index,
@@ -43,6 +46,7 @@ COMPARISONS: Mapping[CompareOp, np.ufunc] = {
     "==": np.equal,
     "!=": np.not_equal,
 }
+EXTREMES: Mapping[ExtremeOp, np.ufunc] = {"max": np.maximum, "min": np.minimum}
 
 
 @dataclass(slots=True, kw_only=True)
@@ -145,6 +149,8 @@ def fixed_kernel(graph: Graph, statement: Statement, fmt: Format, buffers: Mappi
             return _unit(site, statement.operation)
         case Product():
             return _product(site, statement.operation)
+        case Extreme():
+            return _extreme(site, statement.operation)
         case _:
             assert_never(statement.operation)
 
@@ -241,9 +247,11 @@ def _product(site: _Site, operation: Product) -> Kernel:
         range(index.extent) if extent > 1 else (0,) * index.extent for index, extent in zip(summed, held, strict=True)
     ]
     half = fmt.one >> 1
+    begin = fmt.one if operation.initial is None else site.outputs(operation.initial)
+    shape = np.broadcast_shapes(operand.shape[:outputs], np.shape(begin))
 
     def run() -> None:
-        word: Any = np.full(operand.shape[:outputs], fmt.one, dtype=np.int64)
+        word: Any = np.broadcast_to(np.asarray(begin, dtype=np.int64), shape)
         over = 0
         for point in product(*points):
             exact = (word * operand[(..., *point)] + half) >> fmt.fraction
@@ -251,5 +259,19 @@ def _product(site: _Site, operation: Product) -> Kernel:
             over += int(np.count_nonzero(word != exact))
         tally.overflows[statement.id] += over * (target.size // np.size(word))
         target[...] = word
+
+    return run
+
+
+def _extreme(site: _Site, operation: Extreme) -> Kernel:
+    target, statement = site.target, site.statement
+    reduced = {index.name: index for index in statement.reduced}
+    box = (*statement.indices, *(reduced[name] for name in operation.reduce))
+    arrays = [array_of(o, site.buffers, box, WordNumbers(format=site.format)) for o in operation.operands]
+    join, axes = EXTREMES[operation.op], tuple(range(len(statement.indices), len(box)))
+
+    def run() -> None:
+        # Points at which an operand is the same word change nothing, so each is reduced by itself.
+        target[...] = reduce(join, [join.reduce(array, axis=axes) for array in arrays])
 
     return run

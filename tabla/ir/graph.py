@@ -16,6 +16,7 @@ from tabla.source import Span
 
 Role = Literal["input", "label", "model", "value", "next", "constant"]
 CompareOp = Literal["<", "<=", ">", ">=", "==", "!="]
+ExtremeOp = Literal["max", "min"]
 FunctionName = Literal["sigmoid", "tanh", "gaussian", "exp", "log", "sqrt"]
 
 
@@ -186,13 +187,45 @@ class Divide:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Product:
-    """The product over the `reduce` indices in lexicographic order, each step rounded."""
+    """The product over the `reduce` indices in lexicographic order, each step rounded, from `initial` or 1 on."""
 
     operand: Operand
     reduce: tuple[str, ...]
+    initial: Operand | None = None
 
 
-Operation = Linear | Compare | Function | Divide | Product
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Extreme:
+    """The largest or smallest of the operands' words over the `reduce` indices, which not every operand must mention.
+
+    Without any point: the lowest (`max`) or highest (`min`) word of the format.
+    """
+
+    op: ExtremeOp
+    operands: tuple[Operand, ...]
+    reduce: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        if not self.operands:
+            raise ValueError("an extreme of no operands")
+
+
+Operation = Linear | Compare | Function | Divide | Product | Extreme
+
+
+def operands_of(operation: Operation) -> tuple[Operand, ...]:
+    """All operands of an operation, left to right."""
+    match operation:
+        case Linear(terms=terms):
+            return tuple(f for t in terms for f in t.factors)
+        case Compare(left=left, right=right) | Divide(left=left, right=right):
+            return (left, right)
+        case Function(operand=operand):
+            return (operand,)
+        case Product(operand=operand, initial=initial):
+            return (operand,) if initial is None else (operand, initial)
+        case Extreme(operands=operands):
+            return operands
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -219,13 +252,7 @@ class Statement:
     @property
     def operands(self) -> tuple[Operand, ...]:
         """All operands, left to right."""
-        match self.operation:
-            case Linear(terms=terms):
-                return tuple(f for t in terms for f in t.factors)
-            case Compare(left=left, right=right) | Divide(left=left, right=right):
-                return (left, right)
-            case Function(operand=operand) | Product(operand=operand):
-                return (operand,)
+        return operands_of(self.operation)
 
     @property
     def reads(self) -> tuple[Read, ...]:

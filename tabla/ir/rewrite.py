@@ -11,6 +11,7 @@ from tabla.ir.graph import (
     Compare,
     Constant,
     Divide,
+    Extreme,
     Function,
     Graph,
     Linear,
@@ -38,8 +39,14 @@ def with_operands(operation: Operation, change: Callable[[Operand], Operand]) ->
             return replace(operation, terms=tuple(changed))
         case Compare(left=left, right=right) | Divide(left=left, right=right):
             return replace(operation, left=change(left), right=change(right))
-        case Function(operand=operand) | Product(operand=operand):
+        case Function(operand=operand):
             return replace(operation, operand=change(operand))
+        case Product(operand=operand, initial=initial):
+            return replace(
+                operation, operand=change(operand), initial=None if initial is None else change(initial)
+            )
+        case Extreme(operands=operands):
+            return replace(operation, operands=tuple(map(change, operands)))
         case _:
             assert_never(operation)
 
@@ -56,7 +63,7 @@ def summed_names(operation: Operation) -> tuple[str, ...]:
     match operation:
         case Linear(terms=terms):
             return tuple(dict.fromkeys(name for term in terms for name in term.reduce))
-        case Product(reduce=reduce):
+        case Product(reduce=reduce) | Extreme(reduce=reduce):
             return reduce
         case Compare() | Function() | Divide():
             return ()

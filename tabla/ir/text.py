@@ -10,6 +10,7 @@ from tabla.ir.graph import (
     Compare,
     Constant,
     Divide,
+    Extreme,
     Function,
     Graph,
     Index,
@@ -69,8 +70,11 @@ def _operation(statement: Statement) -> str:
             return f"{name}({operand_text(operand)})"
         case Divide(left=left, right=right):
             return f"{operand_text(left)} / {operand_text(right)}"
-        case Product(operand=operand, reduce=reduce):
-            return f"pi{_names(reduce)}({operand_text(operand)})"
+        case Product(operand=operand, reduce=reduce, initial=initial):
+            product = f"pi{_names(reduce)}({operand_text(operand)})"
+            return product if initial is None else f"{operand_text(initial)} * {product}"
+        case Extreme(op=op, operands=operands, reduce=reduce):
+            return f"{op}{_names(reduce) if reduce else ''}({', '.join(map(operand_text, operands))})"
         case _:
             assert_never(operation)
 

@@ -15,6 +15,7 @@ from tabla.ir.graph import (
     Affine,
     Compare,
     Divide,
+    Extreme,
     Function,
     Graph,
     Index,
@@ -95,7 +96,7 @@ def _check_indices(statement: Statement) -> None:
             if not terms:
                 raise GraphFault("a sum of no terms")
             summed = {name for term in terms for name in _distinct(term.reduce)}
-        case Product(reduce=reduce):
+        case Product(reduce=reduce) | Extreme(reduce=reduce):
             summed = set(_distinct(reduce))
         case Compare() | Function() | Divide():
             summed = set()
@@ -117,8 +118,12 @@ def _operands(statement: Statement) -> Iterable[tuple[Operand, tuple[Index, ...]
             for term in terms:
                 box = (*statement.indices, *(reduced[name] for name in term.reduce))
                 yield from ((factor, box) for factor in term.factors)
-        case Product(operand=operand):
+        case Product(operand=operand, initial=initial):
             yield operand, (*statement.indices, *statement.reduced)
+            if initial is not None:
+                yield initial, statement.indices
+        case Extreme(operands=operands):
+            yield from ((operand, (*statement.indices, *statement.reduced)) for operand in operands)
         case _:
             yield from ((operand, statement.indices) for operand in statement.operands)
 

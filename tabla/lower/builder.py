@@ -11,6 +11,7 @@ from tabla.ir.graph import (
     Compare,
     Constant,
     Divide,
+    Extreme,
     Function,
     Graph,
     Index,
@@ -24,6 +25,7 @@ from tabla.ir.graph import (
     Statement,
     Tensor,
     Term,
+    operands_of,
 )
 from tabla.lower.quantise import Quantiser, Use
 from tabla.source import Span
@@ -113,7 +115,7 @@ def _reduced(operation: Operation) -> tuple[str, ...]:
     match operation:
         case Linear(terms=terms):
             return tuple(dict.fromkeys(name for term in terms for name in term.reduce))
-        case Product(reduce=reduce):
+        case Product(reduce=reduce) | Extreme(reduce=reduce):
             return reduce
         case Compare() | Divide() | Function():
             return ()
@@ -132,8 +134,10 @@ def _uses(operation: Operation) -> list[tuple[Operand, Use]]:
             return [(left, "factor"), (right, "factor")]
         case Function(operand=operand):
             return [(operand, "addend")]
-        case Product(operand=operand):
-            return [(operand, "factor")]
+        case Product():
+            return [(operand, "factor") for operand in operands_of(operation)]
+        case Extreme(operands=operands):
+            return [(operand, "addend") for operand in operands]
         case _:
             assert_never(operation)
 

@@ -12,22 +12,18 @@ from numpy.typing import NDArray
 from tabla.ir.format import Format
 from tabla.ir.graph import (
     Affine,
-    Compare,
     Constant,
-    Divide,
-    Function,
     Graph,
     Index,
     Linear,
     Operand,
-    Operation,
     Ordinal,
-    Product,
     Read,
     Statement,
     Tensor,
     Term,
 )
+from tabla.ir.rewrite import with_operands
 from tabla.source import Label, TablaError
 
 
@@ -111,23 +107,8 @@ def _factors(term: Term, box: Mapping[str, Index], pool: _Pool) -> tuple[Operand
 
 def _statement(statement: Statement, pool: _Pool) -> Statement:
     box = statement.box
-    operation: Operation
-    match statement.operation:
-        case Linear(terms=terms) as linear:
-            operation = replace(
-                linear,
-                terms=tuple(replace(t, factors=_factors(t, box, pool)) for t in terms),
-            )
-        case Compare(left=left, right=right) as compare:
-            operation = replace(
-                compare, left=pool.operand(left, box, factor=False), right=pool.operand(right, box, factor=False)
-            )
-        case Divide(left=left, right=right) as divide:
-            operation = replace(
-                divide, left=pool.operand(left, box, factor=False), right=pool.operand(right, box, factor=False)
-            )
-        case Function(operand=operand) as function:
-            operation = replace(function, operand=pool.operand(operand, box, factor=False))
-        case Product(operand=operand) as product:
-            operation = replace(product, operand=pool.operand(operand, box, factor=False))
+    if isinstance(statement.operation, Linear):
+        terms = tuple(replace(t, factors=_factors(t, box, pool)) for t in statement.operation.terms)
+        return replace(statement, operation=replace(statement.operation, terms=terms))
+    operation = with_operands(statement.operation, lambda operand: pool.operand(operand, box, factor=False))
     return replace(statement, operation=operation)

@@ -11,22 +11,8 @@ from dataclasses import replace
 
 import networkx as nx
 
-from tabla.ir.graph import (
-    Affine,
-    Compare,
-    Divide,
-    Function,
-    Graph,
-    Index,
-    Linear,
-    Operand,
-    Operation,
-    Product,
-    Read,
-    Statement,
-    Tensor,
-    Term,
-)
+from tabla.ir.graph import Affine, Graph, Index, Linear, Operand, Read, Statement, Tensor, Term
+from tabla.ir.rewrite import with_operands
 
 
 def snapshot(graph: Graph) -> Graph:
@@ -83,17 +69,4 @@ def _rename(statement: Statement, copied: set[str], own: str) -> Statement:
             return replace(o, tensor=f"{o.tensor}.old")
         return o
 
-    operation: Operation
-    match statement.operation:
-        case Linear(terms=terms) as linear:
-            new = tuple(replace(t, factors=tuple(operand(f) for f in t.factors)) for t in terms)
-            operation = replace(linear, terms=new)
-        case Compare(left=left, right=right) as compare:
-            operation = replace(compare, left=operand(left), right=operand(right))
-        case Divide(left=left, right=right) as divide:
-            operation = replace(divide, left=operand(left), right=operand(right))
-        case Function(operand=o) as function:
-            operation = replace(function, operand=operand(o))
-        case Product(operand=o) as product:
-            operation = replace(product, operand=operand(o))
-    return replace(statement, operation=operation)
+    return replace(statement, operation=with_operands(statement.operation, operand))

@@ -10,7 +10,19 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from tabla.ir.format import Format
-from tabla.ir.graph import Affine, Graph, Index, Linear, Operand, Operation, Ordinal, Product, Read, Statement
+from tabla.ir.graph import (
+    Affine,
+    Extreme,
+    Graph,
+    Index,
+    Linear,
+    Operand,
+    Operation,
+    Ordinal,
+    Product,
+    Read,
+    Statement,
+)
 from tabla.ir.rewrite import copied, copy_of, operand_at, summed_names, with_operands, with_operation, with_statements
 
 _Key = tuple[object, ...]
@@ -76,6 +88,8 @@ def _unordered(operation: Operation, names: dict[str, str]) -> object:
             return tuple(sorted(parts)), shift if any(len(t.factors) == 2 for t in terms) else 0
         case Product(reduce=reduce):
             return replace(operation, reduce=tuple(names[name] for name in reduce))
+        case Extreme(op=op, operands=operands, reduce=reduce):
+            return op, tuple(sorted(map(repr, operands))), tuple(sorted(names[name] for name in reduce))
         case _:
             return operation
 

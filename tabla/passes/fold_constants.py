@@ -6,7 +6,8 @@ Rules, each exact for every word:
 - terms with the same factors and opposite signs cancel; constant terms join into one where their sum is a word;
 - an operation on constants alone becomes its word, unless it saturates or leaves its domain: that must be counted;
 - a comparison of an operand with itself is decided; an ordinal that has one value is a constant;
-- a division by a constant with an exact reciprocal word multiplies by it; `pi` over one point is its operand.
+- a division by a constant with an exact reciprocal word multiplies by it; `pi` over one point is its operand;
+- of the operands of an extreme, equal ones are one and constants join; a single one that is not reduced is a copy.
 """
 
 from __future__ import annotations
@@ -28,6 +29,7 @@ from tabla.ir.graph import (
     CompareOp,
     Constant,
     Divide,
+    Extreme,
     Function,
     Graph,
     Index,
@@ -87,8 +89,12 @@ def _operation(operation: Operation, box: Mapping[str, Index], fmt: Format) -> O
             return _known(operation, function_words.divide(_array(left, fmt), _array(right, fmt), fmt), fmt)
         case Divide(left=left, right=Constant(value=value)):
             return _reciprocal(operation, left, value, fmt) or operation
-        case Product():
+        case Product(initial=None):
             return _product(operation, box, fmt)
+        case Product():
+            return operation
+        case Extreme():
+            return _extreme(operation, fmt)
         case Function() | Divide():
             return operation
         case _:
@@ -153,6 +159,17 @@ def _product(operation: Product, box: Mapping[str, Index], fmt: Format) -> Opera
             break
         word = exact
     return copy_of(_constant(word, fmt))
+
+
+def _extreme(operation: Extreme, fmt: Format) -> Operation:
+    operands = list(dict.fromkeys(operation.operands))
+    constants = [operand for operand in operands if isinstance(operand, Constant)]
+    if len(constants) > 1:
+        chosen = (max if operation.op == "max" else min)(constants, key=lambda constant: _word(constant, fmt))
+        operands = [operand for operand in operands if operand is chosen or not isinstance(operand, Constant)]
+    if len(operands) == 1 and (not operation.reduce or isinstance(operands[0], Constant)):
+        return copy_of(operands[0])
+    return replace(operation, operands=tuple(operands))
 
 
 def _linear(operation: Linear, box: Mapping[str, Index], fmt: Format) -> Operation:

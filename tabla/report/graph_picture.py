@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from html import escape
 
-from tabla.ir.graph import Compare, Divide, Function, Graph, Linear, Product, Statement
+from tabla.ir.graph import Compare, Divide, Extreme, Function, Graph, Linear, Product, Statement
 from tabla.ir.text import statement_text
 from tabla.report.layered import Place, arrange
 
@@ -83,7 +83,7 @@ def _kind(graph: Graph, statement: Statement) -> str:
     match statement.operation:
         case Function() | Divide():
             return "function"
-        case Linear() | Compare() | Product():
+        case Linear() | Compare() | Product() | Extreme():
             return "value"
 
 

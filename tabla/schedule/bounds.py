@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping as Map
 
 from tabla.ir.format import Format
-from tabla.ir.graph import Compare, Constant, Divide, Function, Graph, Linear, Product, Read, Statement
+from tabla.ir.graph import Compare, Constant, Divide, Extreme, Function, Graph, Linear, Product, Read, Statement
 from tabla.templates.template import Template, functions, timing
 
 
@@ -50,7 +50,8 @@ def multiplies(graph: Graph, format: Format) -> int:
                         total += _points(statement, outs | frozenset(term.reduce))
             case Product(reduce=reduce):
                 # The first step multiplies by one.
-                total += _points(statement, outs | frozenset(reduce)) - _points(statement, outs)
+                ones = 0 if statement.operation.initial is not None else _points(statement, outs)
+                total += _points(statement, outs | frozenset(reduce)) - ones
             case _:
                 pass
     return total
@@ -94,6 +95,8 @@ def _latency(statement: Statement, template: Template, format: Format) -> int:
             return base + _reduction(longest, template.pes)
         case Compare():
             return base
+        case Extreme(reduce=reduce):
+            return base + _reduction(_points(statement, frozenset(reduce)), template.pes)
         case Function(name=name):
             # Fused, it follows the result it takes without a pass of its own.
             return functions()[name].cycles(format.width, format.fraction)

@@ -11,6 +11,7 @@ from tabla.mapping.materialise import Materialised, materialise
 from tabla.mapping.places import ROOT
 from tabla.mapping.search import Mapping, Search
 from tabla.mapping.snapshot import snapshot
+from tabla.mapping.supported import check_supported
 from tabla.schedule.bodies import Clash, LaneContext, lane_body
 from tabla.schedule.borders import CREDIT_RETURN, Border
 from tabla.schedule.bounds import bound_terms
@@ -33,7 +34,11 @@ MOST_STREAM_WORDS = 128
 
 
 def schedule_graph(graph: Graph, template: Template, format: Format) -> Schedule:
-    """The fastest schedule found. Raises `TablaError` when a memory of the template is too small."""
+    """The fastest schedule found.
+
+    Raises `TablaError` when a memory of the template is too small, and for what the machine cannot compute yet.
+    """
+    check_supported(graph)
     plain = snapshot(graph)
     material = materialise(plain, format)
     search = Search(material.graph, pes=template.pes)

@@ -24,6 +24,8 @@ from tabla.ir.graph import (
     CompareOp,
     Constant,
     Divide,
+    Extreme,
+    ExtremeOp,
     Function,
     FunctionName,
     Graph,
@@ -112,7 +114,7 @@ class Sketch:
         return tuple(made)
 
     def operation(self, indices: tuple[Index, ...], reduced: tuple[Index, ...]) -> Operation:
-        match self.pick(["linear"] * 5 + ["compare", "function", "function", "divide", "product"]):
+        match self.pick(["linear"] * 5 + ["compare", "function", "function", "divide", "product", "extreme"]):
             case "linear":
                 terms = self.linear(indices, reduced, self.integer(1, 3))
                 return Linear(terms=terms, shift=self.integer(-3, 5) if self.integer(0, 3) == 0 else 0)
@@ -124,9 +126,14 @@ class Sketch:
                 return Function(name=name, operand=self.operand(indices))
             case "divide":
                 return Divide(left=self.operand(indices), right=self.operand(indices))
+            case "extreme":
+                op = self.draw(st.sampled_from(get_args(ExtremeOp)))
+                operands = tuple(self.operand((*indices, *reduced)) for _ in range(self.integer(1, 3)))
+                return Extreme(op=op, operands=operands, reduce=tuple(index.name for index in reduced))
             case _:
                 names = tuple(index.name for index in reduced)
-                return Product(operand=self.operand((*indices, *reduced)), reduce=names)
+                initial = self.operand(indices) if self.integer(0, 2) == 0 else None
+                return Product(operand=self.operand((*indices, *reduced)), reduce=names, initial=initial)
 
     def indices(self, names: str) -> tuple[Index, ...]:
         made = []
@@ -140,7 +147,7 @@ class Sketch:
         match operation:
             case Linear(terms=terms):
                 names = {name for term in terms for name in term.reduce}
-            case Product(reduce=reduce):
+            case Product(reduce=reduce) | Extreme(reduce=reduce):
                 names = set(reduce)
             case _:
                 names = set()
@@ -265,7 +272,12 @@ def renamed(statement: Statement, names: dict[str, str]) -> Statement:
             case Function():
                 return replace(old, operand=operand(old.operand))
             case Product():
-                return replace(old, operand=operand(old.operand), reduce=tuple(names[n] for n in old.reduce))
+                initial = None if old.initial is None else operand(old.initial)
+                reduce = tuple(names[n] for n in old.reduce)
+                return replace(old, operand=operand(old.operand), reduce=reduce, initial=initial)
+            case Extreme():
+                operands = tuple(map(operand, old.operands))
+                return replace(old, operands=operands, reduce=tuple(names[n] for n in old.reduce))
 
     return replace(
         statement,

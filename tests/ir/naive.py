@@ -18,6 +18,7 @@ from tabla.ir.graph import (
     Compare,
     Constant,
     Divide,
+    Extreme,
     Function,
     Graph,
     Index,
@@ -129,11 +130,16 @@ class Naive:
                 return self.saturate(floor(Fraction(left * one, right) + Fraction(1, 2)))
             case Product():
                 boxes = {index.name: index for index in statement.reduced}
-                word = one
+                word = one if operation.initial is None else self.value(operation.initial, point)
                 for inner in points(tuple(boxes[name] for name in operation.reduce)):
                     exact = Fraction(word * self.value(operation.operand, {**point, **inner}), one)
                     word = self.saturate(floor(exact + Fraction(1, 2)))
                 return word
+            case Extreme():
+                boxes = {index.name: index for index in statement.reduced}
+                inside = points(tuple(boxes[name] for name in operation.reduce))
+                found = [self.value(operand, {**point, **p}) for p in inside for operand in operation.operands]
+                return max(found) if operation.op == "max" else min(found)
 
     def function(self, name: UnitName, x: int) -> int:
         made = table(name, self.format)

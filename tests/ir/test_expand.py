@@ -40,6 +40,8 @@ def test_counts_are_those_of_the_expansion(graph: Graph) -> None:
             kinds["multiply"] += len(scalar.operands) - 1
         elif scalar.operation == "sum":
             additions += len(scalar.operands) - 1
+        elif scalar.operation in ("max", "min"):
+            kinds["compare"] += len(scalar.operands) - 1
         kinds[scalar.operation] += scalar.operation != "pi"
     names = (*get_args(FunctionName), "divide")
     assert count(graph) == Operations(
@@ -72,6 +74,10 @@ def real(scalar: Scalar, fmt: Format, operands: list[Fraction]) -> Fraction:
             for operand in operands:
                 value = word(value * operand)
             return value
+        case "max":
+            return max(operands)
+        case "min":
+            return min(operands)
         case "compare":
             left, right = operands
             signs = {"<": left < right, "<=": left <= right, ">": left > right, ">=": left >= right}

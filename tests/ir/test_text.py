@@ -7,7 +7,7 @@ from fractions import Fraction
 import pytest
 from hypothesis import given, settings
 
-from tabla.ir.graph import Affine, Compare, Constant, Divide, Graph, Linear, Ordinal, Product, Term
+from tabla.ir.graph import Affine, Compare, Constant, Divide, Extreme, Graph, Linear, Ordinal, Product, Term
 from tabla.ir.text import graph_text, operand_text, statement_text
 from tests.ir.examples import Builder, at, logistic, word
 from tests.ir.graph_strategy import graphs
@@ -45,11 +45,17 @@ def test_every_operation() -> None:
     b.let("a", "i", Compare(op="!=", left=ordinal, right=third), i=2)
     b.let("a", "i", Divide(left=at("x", "i", "i"), right=Constant(value=Fraction(5, 2))), i=2)
     b.let("a", "i", Linear(terms=(Term(factors=(third, ordinal), sign=-1), word(at("y"))), shift=-2), i=2)
+    b.let("a", "i", Product(operand=at("x", "i", "j"), reduce=("j",), initial=at("y")), "j", i=2, j=3)
+    b.let("a", "i", Extreme(op="max", operands=(at("x", "i", "j"), at("y")), reduce=("j",)), "j", i=2, j=3)
+    b.let("a", "i", Extreme(op="min", operands=(at("x", "i", "i"), third)), i=2)
     assert [statement_text(statement) for statement in b.statements] == [
         "a[i] = pi[j](x[i][j])   for i in [0, 2), j in [0, 3)",
         "a[i] = <2*i-1> != (-1/3)   for i in [0, 2)",
         "a[i] = x[i][i] / 2.5   for i in [0, 2)",
         "a[i] = -(-1/3)*<2*i-1>*2^2 + y   for i in [0, 2)",
+        "a[i] = y * pi[j](x[i][j])   for i in [0, 2), j in [0, 3)",
+        "a[i] = max[j](x[i][j], y)   for i in [0, 2), j in [0, 3)",
+        "a[i] = min(x[i][i], (-1/3))   for i in [0, 2)",
     ]
 
 

@@ -12,6 +12,7 @@ from tabla.ir.graph import (
     Compare,
     Constant,
     Divide,
+    Extreme,
     Function,
     Graph,
     Index,
@@ -47,7 +48,9 @@ def linear(*terms: Term, shift: int = 0) -> Linear:
 def folded(operation: Operation, fmt: Format = Q6_10, extent: int = 3) -> str:
     """The right side after folding, in a box where i runs over [5, 5 + extent) and may be summed over."""
     summed = any("i" in t.reduce for t in operation.terms) if isinstance(operation, Linear) else False
-    reduced = (Index(name="i", low=5, high=5 + extent),) if summed or isinstance(operation, Product) else ()
+    if isinstance(operation, Product | Extreme):
+        summed = bool(operation.reduce)
+    reduced = (Index(name="i", low=5, high=5 + extent),) if summed else ()
     statement = Statement(id=0, target="r", write=(), indices=(), operation=operation, reduced=reduced)
     tensors = {n: Tensor(name=n, shape=s, role="input") for n, s in (("a", ()), ("b", ()), ("v", (9,)))}
     tensors["r"] = Tensor(name="r", shape=(), role="value")
@@ -102,6 +105,12 @@ OVER = "   for i in [5, 8)"
         (Divide(left=A, right=number("1/3")), "a / (1/3)"),
         (Divide(left=A, right=number("1/64")), "a / 0.015625"),
         (Product(operand=V, reduce=("i",)), f"pi[i](v[i]){OVER}"),
+        (Product(operand=number(2), reduce=("i",), initial=A), f"a * pi[i](2){OVER}"),
+        (Extreme(op="max", operands=(A, A)), "a"),
+        (Extreme(op="max", operands=(A, number(1), B, number(2))), "max(a, b, 2)"),
+        (Extreme(op="min", operands=(number(1), number(2))), "1"),
+        (Extreme(op="min", operands=(V, A), reduce=("i",)), f"min[i](v[i], a){OVER}"),
+        (Extreme(op="min", operands=(number(3),), reduce=("i",)), "3"),
         (Product(operand=number("1.5"), reduce=("i",)), "3.375"),
         (Product(operand=number(5), reduce=("i",)), f"pi[i](5){OVER}"),
         (Compare(op="<", left=Ordinal(value=Affine(constant=3)), right=A), "3 < a"),
