@@ -22,6 +22,7 @@ from tabla.lang.tabla.program import Program
 from tabla.lang.tabla.text import program_text
 from tabla.lower.tabla import lower
 from tabla.options import Options
+from tabla.passes.minibatch import minibatched
 from tabla.passes.pipeline import run_passes
 from tabla.program.image import Image
 from tabla.schedule.schedule import Schedule
@@ -49,15 +50,21 @@ def build(path: Path, options: Options) -> Build:
     program = parse(Source.from_path(path), options.all_defines)
     template = options.chosen_template()
     number = Format(integer=template.integer_bits, fraction=template.fraction_bits)
-    made = lower(program, number_format=number, results=options.results, name=path.stem)
+    sample = lower(program, number_format=number, results=options.results, name=path.stem)
+    if options.minibatch > 1 and not sample.updates:
+        raise TablaError(
+            f"'{path.name}' has no gradient, so it takes no steps", hint="leave --minibatch out: samples overlap anyway"
+        )
+    step = minibatched(sample, options.minibatch)
     return Build(
         name=path.stem,
         options=options,
         program=program,
         template=template,
         format=number,
-        lowered=made,
-        graph=run_passes(made, number),
+        sample=sample,
+        lowered=step,
+        graph=run_passes(step, number),
     )
 
 
@@ -65,8 +72,8 @@ def build(path: Path, options: Options) -> Build:
 class Build:
     """A program with everything that is made of it; each stage once, when it is first asked for.
 
-    `lowered` is what the text says, word for word: the judge of the machine. `graph` is what is compiled, after the
-    passes.
+    `sample` is what the text says of one sample, `lowered` the same for a step of ``options.minibatch`` samples, word
+    for word: the judge of the machine. `graph` is what is compiled, after the passes.
     """
 
     name: str
@@ -74,6 +81,7 @@ class Build:
     program: Program = field(repr=False)
     template: Template
     format: Format
+    sample: Graph = field(repr=False)
     lowered: Graph = field(repr=False)
     graph: Graph = field(repr=False)
 

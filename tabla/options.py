@@ -24,7 +24,7 @@ def _decimal(value: str | float) -> str:
 class Options:
     """The options of DESIGN section 7; None means what the tool or the template picks.
 
-    `defines` are the ``-D`` options; `results` the values to return beside the models.
+    `defines` are the ``-D`` options; `results` the values to return beside the models; `minibatch` the samples a step.
     """
 
     pes: int | None = None
@@ -45,11 +45,8 @@ class Options:
     def __post_init__(self) -> None:
         if isinstance(self.results, str):
             raise TablaError(f"results is '{self.results}', not names", hint=f"write results=('{self.results}',)")
-        if self.minibatch != 1:
-            raise TablaError(
-                f"a minibatch of {self.minibatch} is not in this version",
-                hint="leave --minibatch out: a step is taken after every sample",
-            )
+        if self.minibatch < 1:
+            raise TablaError(f"a minibatch of {self.minibatch} samples takes no step", hint="use 1 or more")
         if self.templates is not None and self.template is None:
             raise TablaError("--templates names a file of presets, but no preset", hint="add --template NAME")
         for name in ("model_words", "data_words", "interim_words"):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -51,8 +51,8 @@ def shapes_of(graph: Graph, *roles: str) -> dict[str, tuple[int, ...]]:
 
 def _samples(build: Build, arrays: Arrays, first: int | None) -> Samples:
     """The inputs and labels, with zeros for those that the program declares and never reads."""
-    read = {r.tensor for s in build.lowered.statements for r in s.reads} | {t for _, t in build.lowered.results}
-    shapes = shapes_of(build.lowered, "input", "label")
+    read = {r.tensor for s in build.sample.statements for r in s.reads} | {t for _, t in build.sample.results}
+    shapes = shapes_of(build.sample, "input", "label")
     given = {name: shape for name, shape in shapes.items() if name in read or name in arrays}
     samples = stack_samples(arrays, given)
     count = min(samples.count, first) if first else samples.count
@@ -67,9 +67,33 @@ def _inputs(
     """Samples and initial models from one set of arrays; with a seed, models that are not in it are random."""
     arrays = {name: np.asarray(array) for name, array in inputs.items()}
     shapes = shapes_of(build.lowered, "model")
-    refuse_strangers(arrays, shapes_of(build.lowered, "input", "label", "model"), "the input")
+    refuse_strangers(arrays, shapes_of(build.sample, "input", "label", "model"), "the input")
     drawn = {} if seed is None else initial_models(shapes, seed)
-    return _samples(build, arrays, first), take_models({**drawn, **arrays}, shapes, "the input")
+    return _whole_steps(build, _samples(build, arrays, first)), take_models({**drawn, **arrays}, shapes, "the input")
+
+
+def _whole_steps(build: Build, data: Samples) -> Samples:
+    """The samples, refused if the last minibatch of them is not full."""
+    size = build.lowered.samples
+    if data.count % size:
+        whole = data.count - data.count % size
+        raise TablaError(
+            f"{data.count} samples do not fill minibatches of {size}",
+            hint=f"use --samples {whole}, or more data" if whole else f"give {size} samples or a multiple of that",
+        )
+    return data
+
+
+def _steps(build: Build, arrays: Mapping[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
+    """Arrays with an axis of samples as the step graph takes them: an axis of steps, and one of a minibatch."""
+    size = build.lowered.samples
+    return {n: a.reshape(-1, size, *a.shape[1:]) for n, a in arrays.items()} if size > 1 else dict(arrays)
+
+
+def _unstepped(build: Build, arrays: Mapping[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
+    """The other way."""
+    size = build.lowered.samples
+    return {n: a.reshape(-1, *a.shape[2:]) for n, a in arrays.items()} if size > 1 else dict(arrays)
 
 
 def _words(build: Build, arrays: Arrays) -> dict[str, Words]:
@@ -95,20 +119,20 @@ def evaluate(
     `samples`: only so many of the first. `seed`: models that `inputs` does not have are drawn from it.
     """
     data, models = _inputs(build, inputs, samples, seed)
-    graph = build.lowered
+    graph, count = build.lowered, data.count // build.lowered.samples
     keep = [tensor for _, tensor in graph.results]
     if float64:
         real = FloatPlan.of(graph)
         real.load(models)
-        ran = real.run(data.arrays, keep, data.count)
+        ran = real.run(_steps(build, data.arrays), keep, count)
         after, kept = dict(ran.models), dict(ran.kept)
     else:
         fixed = FixedPlan.of(graph, build.format)
         fixed.load(_words(build, models))
-        words = fixed.run(_words(build, data.arrays), keep, data.count)
+        words = fixed.run(_steps(build, _words(build, data.arrays)), keep, count)
         after = {name: to_real(array, build.format) for name, array in words.models.items()}
         kept = {name: to_real(array, build.format) for name, array in words.kept.items()}
-    results = {shown: kept[tensor] for shown, tensor in graph.results}
+    results = _unstepped(build, {shown: kept[tensor] for shown, tensor in graph.results})
     return _returned(build, after, results, stacked=data.stacked)
 
 
@@ -119,8 +143,8 @@ class Simulation:
     engine: str
     samples: int
     arrays: Mapping[str, Reals] = field(repr=False)
-    cycles_predicted: int
-    cycles_simulated: int
+    cycles_predicted: int | float
+    cycles_simulated: int | float
     latency_predicted: int
     latency_simulated: int
     counters: Counters
@@ -149,20 +173,21 @@ def simulate(
 ) -> Simulation:
     """The same as `evaluate`, by the accelerator. A word that differs from the evaluation is a fault of ours."""
     data, models = _inputs(build, inputs, samples, seed)
-    model_words, sample_words = _words(build, models), _words(build, data.arrays)
+    model_words, steps = _words(build, models), _steps(build, _words(build, data.arrays))
+    count = data.count // build.lowered.samples
     with session(build.schedule, build.image, engine, build.module) as machine:
         machine.load(model_words)
-        results = machine.run(sample_words, data.count)
+        results = machine.run(steps, count)
         after = {**model_words, **machine.models()}
-        _agree(build, model_words, sample_words, data.count, after, results)
+        _agree(build, model_words, steps, count, after, results)
         real = {name: to_real(array, build.format) for name, array in after.items()}
-        shown = {name: to_real(array, build.format) for name, array in results.items()}
+        shown = {name: to_real(array, build.format) for name, array in _unstepped(build, results).items()}
         return Simulation(
             engine=engine,
             samples=data.count,
             arrays=_returned(build, real, shown, stacked=data.stacked),
-            cycles_predicted=build.schedule.cycles,
-            cycles_simulated=machine.cycles,
+            cycles_predicted=build.schedule.per_sample(build.schedule.cycles),
+            cycles_simulated=build.schedule.per_sample(machine.cycles),
             latency_predicted=build.schedule.latency,
             latency_simulated=machine.latency,
             counters=machine.counters,
@@ -202,14 +227,18 @@ def train(
 ) -> Training:
     """Learn from `data` on the simulated accelerator, with float64 taking the same steps beside it.
 
-    `predict` names the value to hold against the label (default: the one that the program compares with it), `metric`
+    Samples that do not fill the last minibatch are measured and not learnt from. `predict` names the value to hold
+    against the label (default: the one that the program compares with it), `metric`
     one of `training.metrics.NAMES`. The models start from `weights`, else from `seed`. An inference program learns
     nothing: it works through the data once, with `weights`.
     """
     graph, engine = build.lowered, engine or default_engine()
     arrays = read_arrays(Path(data)) if isinstance(data, (str, Path)) else {n: np.asarray(a) for n, a in data.items()}
-    refuse_strangers(arrays, shapes_of(graph, "input", "label"), "the data")
+    refuse_strangers(arrays, shapes_of(build.sample, "input", "label"), "the data")
     found = _samples(build, arrays, samples)
+    steps = found.count // graph.samples
+    if not steps:
+        raise TablaError(f"{found.count} samples do not fill a minibatch of {graph.samples}", hint="use a smaller one")
     shapes = shapes_of(graph, "model")
     if weights is None:
         if shapes and not graph.updates:
@@ -235,8 +264,10 @@ def train(
                 measure,
                 models=models,
                 words=model_words,
+                steps=_steps(build, {n: a[: steps * graph.samples] for n, a in words.items()}),
+                reals=_steps(build, {n: a[: steps * graph.samples] for n, a in found.arrays.items()}),
+                count=steps,
                 epochs=epochs,
-                samples=found.count,
                 report=report,
             )
         else:
@@ -248,14 +279,15 @@ def train(
             format=str(build.format),
             pes=build.template.pes,
             samples=found.count,
+            minibatch=graph.samples,
             epochs=epochs,
             prediction=prediction,
             loss=measure.loss,
             metric=measure.metric,
             machine=outcome.machine,
             reference=outcome.reference,
-            cycles_predicted=build.schedule.cycles,
-            cycles_simulated=outcome.cycles[-1] if outcome.cycles else 0,
+            cycles_predicted=build.schedule.per_sample(build.schedule.cycles),
+            cycles_simulated=build.schedule.per_sample(outcome.cycles[-1]) if outcome.cycles else 0,
             latency_predicted=build.schedule.latency,
             latency_simulated=outcome.latency,
             events=events(graph, outcome.counts),
@@ -266,7 +298,7 @@ def train(
 
 def _prediction(build: Build, predict: str | None) -> tuple[Graph, Prediction]:
     """What to measure, and a graph that has it."""
-    labels = list(shapes_of(build.lowered, "label"))
+    labels = list(shapes_of(build.sample, "label"))
     if predict is not None:
         values = [v.name for v in build.program.variables if v.kind is Kind.TEMPORARY and v.name != "mu"]
         if predict not in values:
@@ -274,9 +306,9 @@ def _prediction(build: Build, predict: str | None) -> tuple[Graph, Prediction]:
         names = tuple(dict.fromkeys((*build.options.results, predict)))
         graph = lower(build.program, number_format=build.format, results=names, name=build.name)
         return graph, named_prediction(graph, predict, labels)
-    if not build.lowered.updates and len(build.lowered.results) == 1 and labels:
-        return build.lowered, named_prediction(build.lowered, build.lowered.results[0][0], labels)
-    return build.lowered, default_prediction(build.lowered)
+    if not build.sample.updates and len(build.sample.results) == 1 and labels:
+        return build.sample, named_prediction(build.sample, build.sample.results[0][0], labels)
+    return build.sample, default_prediction(build.sample)
 
 
 def _inference(build: Build, machine: Session, measure: Measure, models: Arrays, words: Mapping[str, Words]) -> Outcome:

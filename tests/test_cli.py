@@ -120,7 +120,7 @@ FAULTS = {
     "too many PEs": (("gen", "model.t", "--pes", "129"), "129 PEs"),
     "divisor": (("gen", "model.t", "--pes", "16", "--pes-per-pu", "3"), "3 PEs per PU"),
     "sequencers": (("gen", "model.t", "--sequencers", "2"), "2 sequencers"),
-    "minibatch": (("gen", "model.t", "--minibatch", "8"), "minibatch of 8 is not in this version"),
+    "minibatch": (("train", "model.t", "--data", "data.npz", "--minibatch", "99"), "do not fill a minibatch of 99"),
     "format": (("gen", "model.t", "--format", "fp16"), "'fp16' is not a number format"),
     "narrow format": (("gen", "model.t", "--format", "q2.2"), "q2.2"),
     "define": (("gen", "model.t", "-D", "other=3"), "other"),

@@ -271,3 +271,29 @@ def test_programs_without_inputs(run: Run) -> None:
         run(*command, "none.t", "--inputs", "none.npz", "-o", "o.npz")
         found = loaded("o.npz")
         assert (found["y"].shape, float(found["y"]), float(found["w"])) == ((), 3.0, 1.5)
+
+
+def test_minibatches(run: Run) -> None:
+    said = run("sim", "model.t", "--inputs", "in.npz", "--minibatch", "4", "--pes", "4", "--result", "h", "-o", "o.npz")
+    assert "24 samples" in said
+    run("eval", "model.t", "--inputs", "in.npz", "--minibatch", "4", "--result", "h", "-o", "e.npz")
+    found, expected = loaded("o.npz"), loaded("e.npz")
+    assert found["h"].shape == () and found.keys() == expected.keys()
+    assert all(np.array_equal(found[name], expected[name]) for name in found)
+    figures = json.loads(run("gen", "model.t", "--minibatch", "4", "--pes", "4", "--json", "-", "-o", "built"))
+    single = json.loads(run("gen", "model.t", "--pes", "4", "--json", "-", "-o", "single"))
+    assert figures["minibatch"] == 4 and figures["multiplies"] == single["multiplies"] == 8
+    assert figures["cycles"] < single["cycles"] and figures["cycles"] >= figures["bound"]
+    assert "do not fill minibatches of 5" in run(
+        "eval", "model.t", "--inputs", "in.npz", "--minibatch", "5", "-o", "e.npz", status=1
+    )
+    assert "takes no steps" in run("gen", "infer.t", "--minibatch", "4", status=1)
+
+
+def test_training_with_minibatches_leaves_the_rest_out(run: Run) -> None:
+    words = ("--epochs", "2", "--minibatch", "5", "--engine", "model", "--pes", "2")
+    said = run("train", "model.t", "--data", "data.npz", *words, "-o", "learnt.npz", "--json", "learnt.json")
+    assert "steps of 5 samples (4 left over)" in said
+    record = json.loads(Path("learnt.json").read_text())
+    assert record["minibatch"] == 5 and record["updates"] == 2 * 4 * 4
+    assert record["cycles"]["predicted"] == record["cycles"]["simulated"]

@@ -78,7 +78,7 @@ def add_build(parser: ArgumentParser) -> None:
         "-D", dest="defines", action="append", type=definition, default=[], metavar="NAME=VALUE", help="set a constant"
     )
     meaning.add_argument("--learning-rate", metavar="MU", help="the same as -D mu=MU")
-    meaning.add_argument("--minibatch", type=whole(1), default=1, metavar="B", help="samples a step (this version: 1)")
+    meaning.add_argument("--minibatch", type=whole(1), default=1, metavar="B", help="samples a step (default 1)")
     meaning.add_argument(
         "--result",
         dest="results",

@@ -265,7 +265,8 @@ class Graph:
     """Tensors by name (in order of definition), statements in a valid order, models' next values, results.
 
     `updates` maps a model to the tensor of its next value; `results` are (shown name, tensor) to return per
-    sample; `notes` are warnings for the user (quantisation and such).
+    sample; `notes` are warnings for the user (quantisation and such). `samples`: how many samples a step takes, the
+    leading axis of inputs, labels and results where it is more than one.
     """
 
     name: str
@@ -274,6 +275,7 @@ class Graph:
     updates: Mapping[str, str] = field(default_factory=dict)
     results: tuple[tuple[str, str], ...] = ()
     notes: tuple[str, ...] = ()
+    samples: int = 1
 
     def writers(self, tensor: str) -> Iterator[Statement]:
         """Statements that write a tensor, in order."""

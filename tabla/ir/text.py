@@ -30,7 +30,7 @@ def graph_text(graph: Graph) -> str:
 
 
 def _lines(graph: Graph) -> Iterator[str]:
-    yield f"graph {graph.name}"
+    yield f"graph {graph.name}" + (f", {graph.samples} samples a step" if graph.samples > 1 else "")
     for tensor in graph.tensors.values():
         yield f"  {tensor.role} {tensor.name}{''.join(f'[{extent}]' for extent in tensor.shape)}"
     if graph.statements:

@@ -13,19 +13,24 @@ SCHEMA = "tabla-report-1"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BuildReport:
-    """Cycles are per sample in the steady state; `bound_terms` say what no schedule could beat."""
+    """Cycles are per sample in the steady state; `bound_terms` say what no schedule could beat.
+
+    With minibatches, `cycles`, the bounds and `multiplies` are a step's divided by its samples, whole where that is;
+    `latency` is a step's.
+    """
 
     name: str
     format: str
     pes: int
     pes_per_pu: int
-    cycles: int
+    minibatch: int
+    cycles: int | float
     latency: int
-    bound: int
+    bound: int | float
     ratio: float
-    multiplies: int
+    multiplies: int | float
     utilisation: float
-    bound_terms: Mapping[str, int]
+    bound_terms: Mapping[str, int | float]
     microcode_words: int
     model_words: int
     stream_words: int
@@ -39,10 +44,11 @@ class BuildReport:
         """For people."""
         array = f"{self.pes} PEs, {self.pes_per_pu} per PU"
         terms = ", ".join(f"{name} {cycles}" for name, cycles in self.bound_terms.items())
+        steps = f"; a step takes {self.minibatch} samples" if self.minibatch > 1 else ""
         return "\n".join(
             [
                 f"{self.name}: {array}, {self.format}, words per beat: {self.stream_words}",
-                f"cycles       {self.cycles} per sample, {self.ratio:.2f} of the bound",
+                f"cycles       {self.cycles} per sample, {self.ratio:.2f} of the bound{steps}",
                 f"bound        {self.bound} by {self.binding} ({terms})",
                 f"latency      {self.latency}",
                 f"multiplies   {self.multiplies} per sample, {100 * self.utilisation:.1f} % of the multipliers' slots",
@@ -68,13 +74,14 @@ def figures(schedule: Schedule) -> BuildReport:
         format=str(schedule.format),
         pes=schedule.template.pes,
         pes_per_pu=schedule.template.pes_per_pu,
-        cycles=schedule.cycles,
+        minibatch=schedule.graph.samples,
+        cycles=schedule.per_sample(schedule.cycles),
         latency=schedule.latency,
-        bound=schedule.bound,
+        bound=schedule.per_sample(schedule.bound),
         ratio=schedule.ratio,
-        multiplies=schedule.multiplies,
+        multiplies=schedule.per_sample(schedule.multiplies),
         utilisation=schedule.utilisation,
-        bound_terms=dict(schedule.bound_terms),
+        bound_terms={name: schedule.per_sample(term) for name, term in schedule.bound_terms.items()},
         microcode_words=schedule.microcode_words,
         model_words=schedule.model_words,
         stream_words=schedule.stream_words,

@@ -24,7 +24,8 @@ class Schedule:
     """Everything between mapping and microcode. Cycles count from the sample's token, front latency apart.
 
     `graph` is what was compiled, `mapped` the graph with constants as tensors (`constants` their words). `end`
-    is the last cycle of any write; `beats` and `outputs` are words-wide beats in and words out per sample.
+    is the last cycle of any write; `beats` and `outputs` are words-wide beats in and words out per sample. With
+    minibatches, the machine's sample is a step of `graph.samples` samples, and every figure here is a step's.
     """
 
     graph: Graph
@@ -57,6 +58,11 @@ class Schedule:
     def bound(self) -> int:
         """A true lower bound on `cycles`: the largest term."""
         return max(self.bound_terms.values())
+
+    def per_sample(self, figure: int) -> int | float:
+        """A figure of a step as one of a sample: whole where it divides, else to three digits."""
+        samples = self.graph.samples
+        return figure // samples if figure % samples == 0 else round(figure / samples, 3)
 
     @property
     def ratio(self) -> float:

@@ -18,7 +18,7 @@ from tabla.training.prediction import Prediction
 SCHEMA = "tabla-train-1"
 
 
-def comparison(what: str, predicted: int, simulated: int) -> str:
+def comparison(what: str, predicted: int | float, simulated: int | float) -> str:
     """A line that says whether a prediction came true."""
     if not simulated:  # a single sample has no steady state
         return f"{what:<24}{predicted} predicted"
@@ -51,14 +51,15 @@ class Training:
     format: str
     pes: int
     samples: int
+    minibatch: int
     epochs: int
     prediction: Prediction
     loss: Metric
     metric: Metric
     machine: tuple[Score, ...]
     reference: tuple[Score, ...]
-    cycles_predicted: int
-    cycles_simulated: int
+    cycles_predicted: int | float
+    cycles_simulated: int | float
     latency_predicted: int
     latency_simulated: int
     events: Events
@@ -78,6 +79,9 @@ class Training:
         name, label = self.prediction.name, self.prediction.label
         what = f"label {label}" if self.prediction.residual else f"{name} against {label}"
         head = f"{self.name}: {self.samples} samples, {self.epochs} epochs"
+        if self.minibatch > 1:
+            head += f", steps of {self.minibatch} samples"
+            head += f" ({self.samples % self.minibatch} left over)" if self.samples % self.minibatch else ""
         lines = [f"{head}, {self.pes} PEs, {self.format}, {self.engine}"]
         if self.epochs:
             lines += ["", f"  {self.loss.name} of {what}, after each epoch"]
@@ -117,6 +121,7 @@ class Training:
             "format": self.format,
             "pes": self.pes,
             "samples": self.samples,
+            "minibatch": self.minibatch,
             "epochs": self.epochs,
             "predict": self.prediction.name,
             "label": self.prediction.label,

@@ -26,7 +26,7 @@ class Learner(Protocol):
 
     @property
     def cycles(self) -> int:
-        """Cycles per sample in the steady state of the last call of `learn`; 0 when it had one sample."""
+        """Cycles per step in the steady state of the last call of `learn`; 0 when it had one step."""
 
     @property
     def latency(self) -> int:
@@ -36,7 +36,7 @@ class Learner(Protocol):
         """Set the models."""
 
     def learn(self, samples: Mapping[str, Words]) -> None:
-        """One step a sample, in order."""
+        """One step a sample (with minibatches: a leading axis of steps, then one of samples), in order."""
 
     def models(self) -> dict[str, Words]:
         """The models as they are."""
@@ -63,7 +63,7 @@ Report = Callable[[Progress], None]
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Outcome:
-    """Scores of both kinds after every epoch, and the models at the end."""
+    """Scores of both kinds after every epoch, and the models at the end; `cycles` are those of a step."""
 
     machine: tuple[Score, ...]
     reference: tuple[Score, ...]
@@ -93,11 +93,13 @@ def learn(
     *,
     models: Arrays,
     words: Mapping[str, Words],
+    steps: Mapping[str, Words],
+    reals: Arrays,
+    count: int,
     epochs: int,
-    samples: int,
     report: Report,
 ) -> Outcome:
-    """Run `epochs` over the samples of `measure`, in order.
+    """Run `epochs` over `count` `steps` (in words, and in `reals`), in order; `measure` scores the models after each.
 
     After each epoch every word of every model is held against the fixed-point evaluation; a difference is a fault
     of ours: AssertionError.
@@ -110,8 +112,8 @@ def learn(
     cycles: set[int] = set()
     began, counted, latency = time.monotonic(), 0, 0
     for epoch in range(1, epochs + 1):
-        for block in _blocks(samples, time.monotonic):
-            learner.learn({name: array[block] for name, array in measure.words.items()})
+        for block in _blocks(count, time.monotonic):
+            learner.learn({name: array[block] for name, array in steps.items()})
             latency = latency or learner.latency
             if learner.cycles:
                 cycles.add(learner.cycles)
@@ -121,18 +123,18 @@ def learn(
                 Progress(
                     epoch=epoch,
                     epochs=epochs,
-                    sample=block.stop,
-                    samples=samples,
+                    sample=block.stop * graph.samples,
+                    samples=count * graph.samples,
                     loss=ours[-1].loss,
                     cycles_per_second=counted / passed if passed > 0 else 0,
                 )
             )
         state = {**words, **learner.models()}  # a model that nothing reads is not in the machine
-        expected = fixed.run(measure.words).models
+        expected = fixed.run(steps).models
         for name, array in expected.items():
             assert np.array_equal(state[name], array), f"model {name} differs from the evaluation after epoch {epoch}"
         ours.append(measure.of_words(state))
-        theirs.append(measure.of_reals(real.run(measure.samples).models))
+        theirs.append(measure.of_reals(real.run(reals).models))
     return Outcome(
         machine=tuple(ours),
         reference=tuple(theirs),

@@ -6,6 +6,8 @@ import pytest
 
 from tests.end_to_end.algorithms import PROGRAMS, graph_of, hold_against_evaluation, need
 
+from tabla.passes.minibatch import minibatched
+
 
 @pytest.mark.parametrize("pes", [1, 4, 16, 64])
 @pytest.mark.parametrize("name", PROGRAMS)
@@ -18,6 +20,12 @@ def test_cycle_model(name: str, pes: int) -> None:
 def test_verilog(name: str, engine: str) -> None:
     need(engine)
     hold_against_evaluation(graph_of(PROGRAMS[name]), engine, 4)
+
+
+@pytest.mark.parametrize("name", ["logistic", "backprop"])
+def test_verilog_of_minibatches(name: str) -> None:
+    need("icarus")
+    hold_against_evaluation(minibatched(graph_of(PROGRAMS[name]), 3), "icarus", 4)
 
 
 @pytest.mark.parametrize("name", PROGRAMS)

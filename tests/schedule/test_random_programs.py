@@ -11,6 +11,7 @@ from tabla.ir.graph import Graph, Linear
 from tabla.lang.tabla import parse
 from tabla.lower.tabla import lower
 from tabla.mapping.supported import check_supported
+from tabla.passes.minibatch import minibatched
 from tabla.source import Source, TablaError
 from tests.ir.graph_strategy import graphs
 from tests.lang.tabla.random_programs import programs
@@ -34,6 +35,12 @@ def lowered(text: str, format: Format) -> Graph:
 @given(programs(), PES, st.sampled_from(FORMATS), st.integers(0, 2**20))
 def test_random_learning_programs(text: str, pes: int, format: Format, seed: int) -> None:
     agree(lowered(text, format), template_for(pes), format, seed=seed)
+
+
+@settings(max_examples=60)
+@given(programs(), PES, st.sampled_from(FORMATS), st.integers(2, 5), st.integers(0, 2**20))
+def test_random_minibatches(text: str, pes: int, format: Format, size: int, seed: int) -> None:
+    agree(minibatched(lowered(text, format), size), template_for(pes), format, seed=seed)
 
 
 @SETTINGS
