@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from tests.end_to_end.algorithms import PROGRAMS, graph_of, hold_against_evaluation, need
-
 from tabla.passes.minibatch import minibatched
+from tests.end_to_end.algorithms import PROGRAMS, graph_of, hold_against_evaluation, need
 
 
 @pytest.mark.parametrize("pes", [1, 4, 16, 64])
