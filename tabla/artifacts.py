@@ -42,7 +42,7 @@ def artifacts(build: Build) -> dict[str, str]:
     name, schedule = build.name, build.schedule
     return {
         f"{name}.v": build.verilog,
-        f"{name}.json": _json(manifest(schedule, build.image, build.module, build.program.source)),
+        f"{name}.json": _json(manifest(schedule, build.image, build.module, build.reading.text.original)),
         f"{name}.schedule.json": _json(schedule_json(schedule)),
         f"{name}.schedule.html": schedule_page(schedule),
         f"{name}.graph.dot": dot(build.graph),

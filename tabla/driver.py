@@ -1,7 +1,7 @@
 """From a program to a build, and what can be done with it. Read this file first.
 
-``compile("model.t", pes=16)`` goes the whole way; :func:`build` stops at the graph, and the rest is made when it is
-asked for: text -> tree -> graph -> passes -> schedule -> program -> Verilog.
+``compile("model.t", pes=16)`` goes the whole way; :func:`build` reads and checks the text, and the rest is made when it
+is asked for: text -> tree -> graph -> passes -> schedule -> program -> Verilog.
 """
 
 from __future__ import annotations
@@ -17,16 +17,13 @@ from numpy.typing import ArrayLike, NDArray
 
 from tabla.ir.format import Format
 from tabla.ir.graph import Graph
-from tabla.lang.tabla import parse
-from tabla.lang.tabla.program import Program
-from tabla.lang.tabla.text import program_text
-from tabla.lower.tabla import lower
+from tabla.notations import Reading, read
 from tabla.options import Options
 from tabla.passes.minibatch import minibatched
 from tabla.passes.pipeline import run_passes
 from tabla.program.image import Image
 from tabla.schedule.schedule import Schedule
-from tabla.source import Source, TablaError
+from tabla.source import TablaError
 from tabla.templates.template import Template
 
 if TYPE_CHECKING:
@@ -39,51 +36,56 @@ STAGES = ("ast", "graph", "mapping", "schedule", "program")
 
 
 def compile(source: str | Path, **options: Any) -> Build:
-    """Compile a ``.t`` file for the array that `options` (the fields of `Options`) describe. Raises `TablaError`."""
-    made = build(Path(source), Options(**options))
+    """Compile a program for the array that `options` (the fields of `Options`) describe. Raises `TablaError`.
+
+    `source` is ``model.t``, or ``kernel.tc[:def]`` with ``sizes`` or ``inputs``.
+    """
+    made = build(source, Options(**options))
     made.check()
     return made
 
 
-def build(path: Path, options: Options) -> Build:
-    """Read, check and lower a program; the schedule is made when it is needed."""
-    program = parse(Source.from_path(path), options.all_defines)
+def build(file: str | Path, options: Options) -> Build:
+    """Read and check a program; the graph and all behind it are made when they are needed."""
     template = options.chosen_template()
     number = Format(integer=template.integer_bits, fraction=template.fraction_bits)
-    sample = lower(program, number_format=number, results=options.results, name=path.stem)
-    if options.minibatch > 1 and not sample.updates:
-        raise TablaError(
-            f"'{path.name}' has no gradient, so it takes no steps", hint="leave --minibatch out: samples overlap anyway"
-        )
-    step = minibatched(sample, options.minibatch)
-    return Build(
-        name=path.stem,
-        options=options,
-        program=program,
-        template=template,
-        format=number,
-        sample=sample,
-        lowered=step,
-        graph=run_passes(step, number),
-    )
+    reading = read(str(file), options)
+    return Build(name=reading.name, options=options, reading=reading, template=template, format=number)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Build:
-    """A program with everything that is made of it; each stage once, when it is first asked for.
-
-    `sample` is what the text says of one sample, `lowered` the same for a step of ``options.minibatch`` samples, word
-    for word: the judge of the machine. `graph` is what is compiled, after the passes.
-    """
+    """A program with everything that is made of it; each stage once, when it is first asked for."""
 
     name: str
     options: Options
-    program: Program = field(repr=False)
+    reading: Reading = field(repr=False)
     template: Template
     format: Format
-    sample: Graph = field(repr=False)
-    lowered: Graph = field(repr=False)
-    graph: Graph = field(repr=False)
+
+    def relowered(self, results: tuple[str, ...]) -> Graph:
+        """What the text says of one sample, with `results` to return too."""
+        with self.reading.text.pointing_back():
+            return self.reading.lower(self.format, results)
+
+    @cached_property
+    def sample(self) -> Graph:
+        """What the text says of one sample."""
+        made = self.relowered(self.options.results)
+        if self.options.minibatch > 1 and not made.updates:
+            file, hint = self.reading.text.original.name, "leave --minibatch out: samples overlap anyway"
+            raise TablaError(f"'{file}' has no gradient, so it takes no steps", hint=hint)
+        return made
+
+    @cached_property
+    def lowered(self) -> Graph:
+        """The same for a step of ``options.minibatch`` samples, word for word: the judge of the machine."""
+        return minibatched(self.sample, self.options.minibatch)
+
+    @cached_property
+    def graph(self) -> Graph:
+        """What is compiled: the same after the passes."""
+        return run_passes(self.lowered, self.format)
 
     @property
     def module(self) -> str:
@@ -104,7 +106,8 @@ class Build:
         """When every unit does what, checked. A program that does not fit is a `TablaError`."""
         from tabla.schedule.build import schedule_graph
 
-        return schedule_graph(self.graph, self.template, self.format)
+        with self.reading.text.pointing_back():
+            return schedule_graph(self.graph, self.template, self.format)
 
     @cached_property
     def image(self) -> Image:
@@ -121,7 +124,7 @@ class Build:
         """A stage as text: one of `STAGES`."""
         match stage:
             case "ast":
-                return program_text(self.program)
+                return self.reading.ast()
             case "graph":
                 from tabla.ir.text import graph_text
 

@@ -7,6 +7,8 @@ from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from pathlib import Path
 
+from numpy.typing import ArrayLike
+
 from tabla.ir.format import Format
 from tabla.source import TablaError
 from tabla.templates.template import Template, pes_per_pu_for, presets
@@ -25,6 +27,8 @@ class Options:
     """The options of DESIGN section 7; None means what the tool or the template picks.
 
     `defines` are the ``-D`` options; `results` the values to return beside the models; `minibatch` the samples a step.
+    `sizes` and `inputs` (arrays by name, or their .npz file) give a kernel its sizes; `keep` are its inputs that are
+    loaded once.
     """
 
     pes: int | None = None
@@ -35,6 +39,9 @@ class Options:
     learning_rate: str | float | None = None
     minibatch: int = 1
     results: tuple[str, ...] = ()
+    sizes: Mapping[str, int] = field(default_factory=dict)
+    inputs: str | Path | Mapping[str, ArrayLike] | None = None
+    keep: tuple[str, ...] = ()
     stream_words: int | None = None
     model_words: int | None = None
     data_words: int | None = None
@@ -43,8 +50,9 @@ class Options:
     templates: str | None = None
 
     def __post_init__(self) -> None:
-        if isinstance(self.results, str):
-            raise TablaError(f"results is '{self.results}', not names", hint=f"write results=('{self.results}',)")
+        for name, names in (("results", self.results), ("keep", self.keep)):
+            if isinstance(names, str):
+                raise TablaError(f"{name} is '{names}', not names", hint=f"write {name}=('{names}',)")
         if self.minibatch < 1:
             raise TablaError(f"a minibatch of {self.minibatch} samples takes no step", hint="use 1 or more")
         if self.templates is not None and self.template is None:
@@ -57,6 +65,11 @@ class Options:
                 )
         if self.stream_words is not None and self.stream_words < 1:
             raise TablaError(f"{self.stream_words} stream words a beat are not supported", hint="use 1, 2, 4, ... 128")
+
+    @property
+    def written_defines(self) -> dict[str, str]:
+        """``-D`` as text."""
+        return {name: _decimal(value) for name, value in self.defines.items()}
 
     @property
     def all_defines(self) -> dict[str, str]:

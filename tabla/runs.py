@@ -14,8 +14,6 @@ from tabla.ir.evaluate import FixedPlan
 from tabla.ir.evaluate_float import FloatPlan
 from tabla.ir.graph import Graph
 from tabla.ir.words import to_real, to_words
-from tabla.lang.tabla.program import Kind
-from tabla.lower.tabla import lower
 from tabla.sim.machine import Counters
 from tabla.simulation import Session, default_engine, session
 from tabla.source import TablaError
@@ -65,7 +63,7 @@ def _inputs(
     build: Build, inputs: Mapping[str, ArrayLike], first: int | None, seed: int | None
 ) -> tuple[Samples, dict[str, Reals]]:
     """Samples and initial models from one set of arrays; with a seed, models that are not in it are random."""
-    arrays = {name: np.asarray(array) for name, array in inputs.items()}
+    arrays = _reals(inputs)
     shapes = shapes_of(build.lowered, "model")
     refuse_strangers(arrays, shapes_of(build.sample, "input", "label", "model"), "the input")
     drawn = {} if seed is None else initial_models(shapes, seed)
@@ -96,14 +94,22 @@ def _unstepped(build: Build, arrays: Mapping[str, NDArray[Any]]) -> dict[str, ND
     return {n: a.reshape(-1, *a.shape[2:]) for n, a in arrays.items()} if size > 1 else dict(arrays)
 
 
+def _reals(inputs: Mapping[str, ArrayLike]) -> dict[str, Reals]:
+    return {name: np.asarray(array, dtype=np.float64) for name, array in inputs.items()}
+
+
 def _words(build: Build, arrays: Arrays) -> dict[str, Words]:
     return {name: to_words(array, build.format, name) for name, array in arrays.items()}
 
 
 def _returned(build: Build, models: Arrays, results: Arrays, *, stacked: bool) -> dict[str, Reals]:
-    """Models after the last step with the results of the last step; of an inference program, those of every sample."""
+    """Models after the last step with the results of the last step; of an inference program, those of every sample.
+
+    What a kernel keeps on chip is no result of it.
+    """
     every = stacked and not build.lowered.updates
-    return {**models, **{name: array if every else array[-1] for name, array in results.items()}}
+    shown = models if build.reading.trainable else {}
+    return {**shown, **{name: array if every else array[-1] for name, array in results.items()}}
 
 
 def evaluate(
@@ -118,6 +124,8 @@ def evaluate(
 
     `samples`: only so many of the first. `seed`: models that `inputs` does not have are drawn from it.
     """
+    if float64 and build.reading.evaluate_float is not None:
+        return build.reading.evaluate_float(_reals(inputs), samples)
     data, models = _inputs(build, inputs, samples, seed)
     graph, count = build.lowered, data.count // build.lowered.samples
     keep = [tensor for _, tensor in graph.results]
@@ -232,6 +240,9 @@ def train(
     one of `training.metrics.NAMES`. The models start from `weights`, else from `seed`. An inference program learns
     nothing: it works through the data once, with `weights`.
     """
+    if not build.reading.trainable:
+        file = build.reading.text.original.name
+        raise TablaError(f"'{file}' is a kernel, it learns nothing", hint="run it with tabla sim or tabla eval")
     graph, engine = build.lowered, engine or default_engine()
     arrays = read_arrays(Path(data)) if isinstance(data, (str, Path)) else {n: np.asarray(a) for n, a in data.items()}
     refuse_strangers(arrays, shapes_of(build.sample, "input", "label"), "the data")
@@ -300,11 +311,11 @@ def _prediction(build: Build, predict: str | None) -> tuple[Graph, Prediction]:
     """What to measure, and a graph that has it."""
     labels = list(shapes_of(build.sample, "label"))
     if predict is not None:
-        values = [v.name for v in build.program.variables if v.kind is Kind.TEMPORARY and v.name != "mu"]
+        values = build.reading.values
         if predict not in values:
             raise TablaError(f"--predict {predict}: no such value is computed", hint=f"there are {', '.join(values)}")
         names = tuple(dict.fromkeys((*build.options.results, predict)))
-        graph = lower(build.program, number_format=build.format, results=names, name=build.name)
+        graph = build.relowered(names)
         return graph, named_prediction(graph, predict, labels)
     if not build.sample.updates and len(build.sample.results) == 1 and labels:
         return build.sample, named_prediction(build.sample, build.sample.results[0][0], labels)

@@ -114,9 +114,9 @@ def test_usage_is_status_2(tabla: Tabla, tmp_path: Path, words: tuple[str, ...])
 
 FAULTS = {
     "missing file": (("gen", "nothing.t"), "cannot read 'nothing.t'"),
-    "other notation": (("gen", "kernel.tc:def"), "cannot be read by this version"),
+    "missing kernel": (("gen", "kernel.tc:def"), "cannot read 'kernel.tc'"),
     "tile": (("gen", "layer.py:function"), "cannot be read by this version"),
-    "no notation": (("gen", "model.v"), "is not a TABLA program"),
+    "no notation": (("gen", "model.v"), "'model.v' is not a program"),
     "too many PEs": (("gen", "model.t", "--pes", "129"), "129 PEs"),
     "divisor": (("gen", "model.t", "--pes", "16", "--pes-per-pu", "3"), "3 PEs per PU"),
     "sequencers": (("gen", "model.t", "--sequencers", "2"), "2 sequencers"),

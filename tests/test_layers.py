@@ -16,7 +16,7 @@ import pytest
 ROOT = Path(__file__).resolve().parent.parent
 BESIDE = ("hw", "sim", "templates", "examples")
 _COMPILER = {"source", "lang", "templates", "ir", "lower", "passes", "mapping", "schedule", "program"}
-_USES = {"options", "simulation", "runs", "artifacts"}
+_USES = {"notations", "options", "simulation", "runs", "artifacts"}
 _EVERYTHING = {*_COMPILER, *_USES, "hw", "sim", "synth", "training", "report", "examples", "_version"}
 
 # Every room may import itself and `source`.
@@ -38,9 +38,10 @@ MAY: dict[str, set[str]] = {
     "training": {"ir"},
     "examples": {"training"},
     "options": {"ir", "templates"},
+    "notations": {"lang", "lower", "ir", "options", "training"},
     "simulation": {"program", "schedule", "hw", "sim"},
     "artifacts": {"ir", "program", "simulation", "report", "training", "driver", "runs"},
-    "runs": {"lang", "lower", "ir", "sim", "simulation", "training", "driver"},
+    "runs": {"ir", "sim", "simulation", "training", "driver"},
     "report": {*_COMPILER, "hw", "sim", "_version"},
     "driver": _EVERYTHING,
     "commands": {*_EVERYTHING, "driver"},

@@ -5,21 +5,24 @@ from __future__ import annotations
 import re
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from collections.abc import Callable
-from pathlib import Path
 
 from tabla.options import Options
-from tabla.source import TablaError
-
-# Commands that DESIGN promises and this version does not have.
-LATER = ("build", "ranges", "preprocess", "targets", "boards")
 
 
 def definition(text: str) -> tuple[str, str]:
     """``NAME=VALUE`` of ``-D``."""
     name, equals, value = text.partition("=")
-    if not equals or not re.fullmatch(r"[A-Za-z_]\w*'?", name) or not value:
+    if not equals or not re.fullmatch(r"\w+'?", name, re.ASCII) or not value:
         raise ArgumentTypeError(f"'{text}' is not NAME=VALUE")
     return name, value
+
+
+def size(text: str) -> tuple[str, int]:
+    """``NAME=NUMBER`` of ``--size``."""
+    name, equals, value = text.partition("=")
+    if not equals or not name.isidentifier():
+        raise ArgumentTypeError(f"'{text}' is not NAME=NUMBER")
+    return name, whole(1)(value)
 
 
 def whole(low: int) -> Callable[[str], int]:
@@ -47,7 +50,7 @@ def names(text: str) -> list[str]:
 
 def add_file(parser: ArgumentParser) -> None:
     """The program."""
-    parser.add_argument("file", metavar="FILE", help="the program: model.t")
+    parser.add_argument("file", metavar="FILE", help="the program: model.t, or kernel.tc[:def]")
 
 
 def add_quiet(parser: ArgumentParser) -> None:
@@ -58,6 +61,11 @@ def add_quiet(parser: ArgumentParser) -> None:
 def add_json(parser: ArgumentParser) -> None:
     """Results for programs."""
     parser.add_argument("--json", metavar="FILE", help="write the results as JSON; '-' is standard output")
+
+
+def add_shapes(parser: ArgumentParser) -> None:
+    """For commands that read no arrays: their shapes alone."""
+    parser.add_argument("--inputs", metavar="FILE.npz", help="arrays whose shapes give a kernel its sizes")
 
 
 def add_build(parser: ArgumentParser) -> None:
@@ -88,6 +96,13 @@ def add_build(parser: ArgumentParser) -> None:
         metavar="NAME",
         help="a value to return too",
     )
+    kernel = parser.add_argument_group("a kernel (.tc)")
+    kernel.add_argument(
+        "--size", dest="sizes", action="append", type=size, default=[], metavar="N=64", help="the value of a size"
+    )
+    kernel.add_argument(
+        "--keep", action="append", type=names, default=[], metavar="W,B", help="inputs held on chip, loaded once"
+    )
 
 
 def build_options(arguments: Namespace) -> Options:
@@ -96,17 +111,13 @@ def build_options(arguments: Namespace) -> Options:
     more = ("model_words", "data_words", "interim_words", "template", "templates")
     return Options(
         defines=dict(arguments.defines),
-        results=tuple(dict.fromkeys(name for group in arguments.results for name in group)),
+        results=_listed(arguments.results),
+        sizes=dict(arguments.sizes),
+        inputs=getattr(arguments, "inputs", None),
+        keep=_listed(arguments.keep),
         **{name: getattr(arguments, name) for name in (*fields, *more)},
     )
 
 
-def program_path(text: str) -> Path:
-    """FILE as a path; the notations that this version does not read are said to be so."""
-    name = text.partition(":")[0]
-    if name.endswith((".tc", ".py")):
-        kind = "Tensor Comprehensions (.tc)" if name.endswith(".tc") else "Tile (.py)"
-        raise TablaError(f"'{text}': {kind} cannot be read by this version", hint="write the program in TABLA (.t)")
-    if not text.endswith(".t"):
-        raise TablaError(f"'{text}' is not a TABLA program", hint="programs end in .t")
-    return Path(text)
+def _listed(groups: list[list[str]]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(name for group in groups for name in group))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
 
-from tabla.commands.arguments import add_build, add_file, add_json, add_quiet, build_options, program_path
+from tabla.commands.arguments import add_build, add_file, add_json, add_quiet, add_shapes, build_options
 from tabla.commands.console import Console
 from tabla.commands.output import write_json
 from tabla.driver import build
@@ -17,6 +17,7 @@ SCHEMA = "tabla-check-1"
 def configure(parser: ArgumentParser) -> None:
     """Options of the command."""
     add_file(parser)
+    add_shapes(parser)
     add_build(parser)
     add_json(parser)
     add_quiet(parser)
@@ -36,7 +37,7 @@ def _records(fault: TablaError) -> list[dict[str, object]]:
 def run(arguments: Namespace, console: Console) -> int:
     """The whole way to a schedule, so that a program that does not fit is told too."""
     try:
-        made = build(program_path(arguments.file), build_options(arguments))
+        made = build(arguments.file, build_options(arguments))
         made.check()
     except TablaError as fault:
         if arguments.json:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from argparse import ArgumentParser, Namespace
 from pathlib import Path
 
-from tabla.commands.arguments import add_build, add_file, add_quiet, build_options, program_path, whole
+from tabla.commands.arguments import add_build, add_file, add_quiet, build_options, whole
 from tabla.commands.console import Console
 from tabla.commands.output import write_arrays
 from tabla.driver import build
@@ -28,9 +28,10 @@ def configure(parser: ArgumentParser) -> None:
 
 def run(arguments: Namespace, console: Console) -> int:
     """Evaluate and write the arrays."""
-    made = build(program_path(arguments.file), build_options(arguments))
-    for note in made.graph.notes:
-        console.remark(f"warning: {note}")
+    made = build(arguments.file, build_options(arguments))
+    if not arguments.float:
+        for note in made.graph.notes:
+            console.remark(f"warning: {note}")
     arrays = read_arrays(Path(arguments.inputs))
     result = made.evaluate(arrays, float64=arguments.float, samples=arguments.samples, seed=arguments.seed)
     write_arrays(arguments.output, result, console)

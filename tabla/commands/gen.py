@@ -5,7 +5,7 @@ from __future__ import annotations
 from argparse import ArgumentParser, Namespace
 from pathlib import Path
 
-from tabla.commands.arguments import add_build, add_file, add_json, add_quiet, build_options, program_path
+from tabla.commands.arguments import add_build, add_file, add_json, add_quiet, add_shapes, build_options
 from tabla.commands.console import Console
 from tabla.commands.output import write_json
 from tabla.driver import STAGES, build
@@ -18,6 +18,7 @@ def configure(parser: ArgumentParser) -> None:
     add_file(parser)
     parser.add_argument("-o", "--output", metavar="FOLDER", default="build", help="where to (default build)")
     parser.add_argument("--emit", choices=STAGES, metavar="STAGE", help=f"print a stage instead: {', '.join(STAGES)}")
+    add_shapes(parser)
     add_build(parser)
     add_json(parser)
     add_quiet(parser)
@@ -25,7 +26,7 @@ def configure(parser: ArgumentParser) -> None:
 
 def run(arguments: Namespace, console: Console) -> int:
     """Compile and write; with ``--emit``, print a stage and write nothing."""
-    made = build(program_path(arguments.file), build_options(arguments))
+    made = build(arguments.file, build_options(arguments))
     if arguments.emit:
         console.result(made.emit(arguments.emit))
         return 0

@@ -7,7 +7,7 @@ from argparse import ArgumentParser, Namespace
 from pathlib import Path
 from typing import Any
 
-from tabla.commands.arguments import add_build, add_json, add_quiet, build_options, program_path, whole
+from tabla.commands.arguments import add_build, add_json, add_quiet, add_shapes, build_options, whole
 from tabla.commands.console import Console
 from tabla.commands.output import write_json
 from tabla.driver import build
@@ -22,7 +22,7 @@ HELP = "synthesise the accelerator for an FPGA; with --pnr also place and route 
 
 def configure(parser: ArgumentParser) -> None:
     """Options of the command."""
-    parser.add_argument("file", metavar="FILE|DIR", help="the program, model.t, or a folder that tabla gen wrote")
+    parser.add_argument("file", metavar="FILE|DIR", help="the program, model.t or kernel.tc[:def], or a folder that tabla gen wrote")
     part = parser.add_argument_group("the FPGA")
     part.add_argument("--target", required=True, choices=targets(), help="its family")
     part.add_argument("--device", metavar="NAME", help="the part, such as 85k (default: the family's largest)")
@@ -31,6 +31,7 @@ def configure(parser: ArgumentParser) -> None:
     part.add_argument(
         "--seeds", type=whole(1), default=4, metavar="N", help="tries of --pnr, the best kept (default 4)"
     )
+    add_shapes(parser)
     add_build(parser)
     add_json(parser)
     add_quiet(parser)
@@ -54,7 +55,7 @@ def run(arguments: Namespace, console: Console) -> int:
             )
         report = _folder_report(folder, arguments.target, asked)
     else:
-        made = build(program_path(arguments.file), build_options(arguments))
+        made = build(arguments.file, build_options(arguments))
         for note in made.graph.notes:
             console.remark(f"warning: {note}")
         console.progress(f"{arguments.file}: compiling")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from argparse import ArgumentParser, Namespace
 from pathlib import Path
 
-from tabla.commands.arguments import add_build, add_file, add_json, add_quiet, build_options, program_path, whole
+from tabla.commands.arguments import add_build, add_file, add_json, add_quiet, build_options, whole
 from tabla.commands.console import Console
 from tabla.commands.output import write_arrays, write_json
 from tabla.driver import build
@@ -37,7 +37,7 @@ def configure(parser: ArgumentParser) -> None:
 
 def run(arguments: Namespace, console: Console) -> int:
     """Train, tell, write the models."""
-    made = build(program_path(arguments.file), build_options(arguments))
+    made = build(arguments.file, build_options(arguments))
     for note in made.graph.notes:
         console.remark(f"warning: {note}")
     console.progress(f"{arguments.file}: compiling")

@@ -5,7 +5,7 @@ What today's graph cannot say is refused with its place: ``docs/decisions/0010-t
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from typing import NoReturn
@@ -22,8 +22,16 @@ from tabla.source import Span
 Box = tuple[tuple[int, int], ...]
 
 
-def lower(function: Function, sizes: Mapping[str, int], *, number_format: Format, name: str = "program") -> Graph:
-    """The graph of a function for given sizes.
+def lower(
+    function: Function,
+    sizes: Mapping[str, int],
+    *,
+    number_format: Format,
+    name: str = "program",
+    keep: Sequence[str] = (),
+    results: Sequence[str] = (),
+) -> Graph:
+    """The graph of a function for given sizes; the inputs `keep` stay on chip, `results` are returned too.
 
     Raises `TablaError` for sizes that make a range empty, for constants that `number_format` cannot hold, and for
     what the machine cannot do yet.
@@ -37,12 +45,14 @@ def lower(function: Function, sizes: Mapping[str, int], *, number_format: Format
         if tensor.scalar.integral:
             _refuse_integers(given, tensor.span)
         shape = tuple(high for _, high in _box(inference.bounds[given]))
-        builder.tensor(given, shape, "input", origin=given, span=tensor.span)
+        builder.tensor(given, shape, "model" if given in keep else "input", origin=given, span=tensor.span)
         held[given] = Held(tensor=given, base=(0,) * len(shape))
     lowering = _Lowering(builder, ranges, inference, held, "")
+    lowering.take_initial()
     lowering.run()
-    results = tuple((result, lowering.held[result].tensor) for result in function.results)
-    return builder.graph(name, {}, results)
+    shown = dict.fromkeys((*function.results, *results))
+    graph = builder.graph(name, {}, tuple((result, lowering.held[result].tensor) for result in shown))
+    return replace(graph, notes=(*function.notes, *graph.notes))
 
 
 class _Lowering:
@@ -61,6 +71,19 @@ class _Lowering:
         self.boxes: dict[str, list[Box]] = {}
         self.versions: dict[str, int] = {}
         self.calls = 0
+
+    def take_initial(self) -> None:
+        """What the caller accumulates into comes in under the name under which it goes out."""
+        for step in self.inference.steps:
+            if not isinstance(step, Domain) or step.statement.target in self.held:
+                continue
+            tensor = self.inference.function.tensors[step.statement.target]
+            if tensor.initial:
+                name, box = tensor.name, _box(tuple(step.intervals[index] for index in step.statement.indices))
+                shape = tuple(high - low for low, high in box)
+                self.builder.tensor(name, shape, "input", origin=name, span=tensor.span)
+                self.held[name] = Held(tensor=name, base=tuple(low for low, _ in box))
+                self.boxes[name], self.versions[name] = [box], 1
 
     def run(self) -> None:
         """Append all statements."""
@@ -97,9 +120,7 @@ class _Lowering:
         own = tuple(indices[name] for name in statement.indices)
         earlier: Sum = ()
         if statement.reduction is not None and not statement.initialise:
-            if known is None:
-                hint = "start from the identity: write '!' behind the '='"
-                refuse(f"'{tensor.name}' of the caller is not read yet", statement.span, hint)
+            assert known is not None
             at = tuple(Affine.make(-base, {name: 1}) for name, base in zip(statement.indices, known.base, strict=True))
             earlier = (Term(factors=(Read(tensor=known.tensor, subscripts=at),)),)
         plain = statement.initialise and not statement.reduced

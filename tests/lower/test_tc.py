@@ -41,9 +41,8 @@ TABLES = {
 }  # fmt: skip
 TRIANGLES = {"causal_attention", "cumulative_product", "cumulative_sum", "lower_triangular", "running_max"}
 INTEGERS = {"cast", "count_positive", "histogram", "integers", "one_hot", "ranks", "scatter_add"}
-CALLERS = {"matmul_accumulate"}
 FUNCTIONS = {"central_moments", "fourier", "local_response_norm", "sobel", "vandermonde"}
-NOT_YET = REDUCTIONS | GATHERS | TABLES | TRIANGLES | INTEGERS | CALLERS | FUNCTIONS
+NOT_YET = REDUCTIONS | GATHERS | TABLES | TRIANGLES | INTEGERS | FUNCTIONS
 
 
 def function_of(name: str) -> Function:

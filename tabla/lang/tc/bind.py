@@ -48,9 +48,11 @@ def bind_sizes(
 
 
 def require_inputs(function: Function, names: Mapping[str, object]) -> None:
-    """Every input must be among `names`, and the caller's tensors that ``+=`` adds to."""
+    """Every input that is read must be among `names`, and the caller's tensors that ``+=`` adds to."""
+    read = function.read
     for tensor in function.tensors.values():
-        if (tensor.role == "input" or tensor.initial) and tensor.name not in names:
+        wanted = tensor.name in read if tensor.role == "input" else tensor.initial
+        if wanted and tensor.name not in names:
             hint = f"pass an array named '{tensor.name}'"
             if tensor.initial:
                 hint = f"{hint}, or start from the identity with '+=!'"

@@ -56,6 +56,11 @@ def evaluate(
     require_inputs(function, inputs)
     inference = infer(function, bound)
     given = {name: _input(function.tensors[name], array) for name, array in inputs.items()}
+    for name in function.inputs:
+        if name not in given:
+            # Only its sizes are read, and they are known.
+            box = [_numbers(interval) for interval in inference.bounds[name]]
+            given[name] = np.zeros([high - low for low, high in box], _dtype(function.tensors[name].scalar))
     with np.errstate(all="ignore"):
         stored = _run(inference, given)
     return {name: stored[name].values for name in function.results}

@@ -177,6 +177,20 @@ class Function(Node):
     statements: tuple[Statement, ...]
     notes: tuple[str, ...]
 
+    @property
+    def read(self) -> frozenset[str]:
+        """The tensors whose elements matter; of other inputs only the sizes do."""
+        found: set[str] = {name for name, tensor in self.tensors.items() if tensor.initial}
+        for statement in self.statements:
+            match statement:
+                case Assign(value=value, guards=guards, ranges=ranges):
+                    values = [value, *guards, *(end for each in ranges for end in (each.low, each.high))]
+                    found |= {part.tensor for one in values for part in walk(one) if isinstance(part, Read)}
+                case CallStatement(function=function, arguments=arguments):
+                    passed = zip(function.inputs, arguments, strict=True)
+                    found |= {argument for parameter, argument in passed if parameter in function.read}
+        return frozenset(found)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Unit:

@@ -69,7 +69,7 @@ def test_by_hand(body: str, inputs: dict[str, Any], expected: Any) -> None:
 @pytest.mark.parametrize(
     ("text", "inputs", "message"),
     [
-        ("def f(float(N) a, float(N) b) -> (c) { c(i) = a(i) }", {"a": [1.0]}, "the input 'b' is missing"),
+        ("def f(float(N) a, float(N) b) -> (c) { c(i) = a(i) + b(i) }", {"a": [1.0]}, "the input 'b' is missing"),
         ("def f(float(N) a, float(N) b) -> (c) { c(i) = a(i) + b(i) }", {"a": [1.0], "b": [1.0, 2.0]},
          "the size 'N' is 1 (dimension 0 of 'a') and 2 (dimension 0 of 'b')"),
         ("def f(float(N) a) -> (c) { c(i) = a(i) }", {"a": [[1.0]]}, "'a' has 1 dimensions, 2 given"),

@@ -1,0 +1,33 @@
+"""``model.t``: the learning rule of a model."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tabla.lang.preprocess import preprocess
+from tabla.lang.tabla import parse
+from tabla.lang.tabla.program import Kind
+from tabla.lang.tabla.text import program_text
+from tabla.lower.tabla import lower
+from tabla.notations.reading import Reading
+from tabla.options import Options
+from tabla.source import Source, TablaError
+
+
+def read_tabla(path: Path, options: Options) -> Reading:
+    """Read a TABLA program. Sizes and kept tensors are what it declares, not what options say: `TablaError`."""
+    for option, given in (("--size", options.sizes), ("--keep", options.keep)):
+        if given:
+            hint = "a .t file says its sizes (see -D), and its models are on chip"
+            raise TablaError(f"{option} is for Tensor Comprehensions, '{path}' is a TABLA program", hint=hint)
+    expanded = preprocess(Source.from_path(path), options.written_defines)
+    with expanded.pointing_back():
+        program = parse(expanded.source, options.all_defines, defined_elsewhere=expanded.used)
+    return Reading(
+        name=path.stem,
+        text=expanded,
+        ast=lambda: program_text(program),
+        lower=lambda number, results: lower(program, number_format=number, results=results, name=path.stem),
+        trainable=True,
+        values=tuple(v.name for v in program.variables if v.kind is Kind.TEMPORARY and v.name != "mu"),
+    )
