@@ -22,7 +22,7 @@ HELP = "synthesise the accelerator for an FPGA; with --pnr also place and route 
 
 def configure(parser: ArgumentParser) -> None:
     """Options of the command."""
-    parser.add_argument("file", metavar="FILE|DIR", help="the program, model.t or kernel.tc[:def], or a folder that tabla gen wrote")
+    parser.add_argument("file", metavar="FILE|DIR", help="the program, or a folder that tabla gen wrote")
     part = parser.add_argument_group("the FPGA")
     part.add_argument("--target", required=True, choices=targets(), help="its family")
     part.add_argument("--device", metavar="NAME", help="the part, such as 85k (default: the family's largest)")

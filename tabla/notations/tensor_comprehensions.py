@@ -10,8 +10,8 @@ import numpy as np
 
 from tabla.ir.format import Format
 from tabla.ir.graph import Graph
+from tabla.lang.faults import did_you_mean
 from tabla.lang.preprocess import Preprocessed, preprocess
-from tabla.lang.tabla.faults import did_you_mean
 from tabla.lang.tc import Function, parse
 from tabla.lang.tc.bind import bind_sizes
 from tabla.lang.tc.evaluate import evaluate
