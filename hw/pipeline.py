@@ -42,9 +42,10 @@ def reaches(bound: Any, lane: Any) -> Any:
     """``bound <= lane`` for a signed bound and a lane number: a rank or two of logic once the lane number is known.
 
     Written bit by bit, because synthesis makes a chain of carries of every comparison, were it with a constant.
+    Either may be the wider one: bounds reach as far as the elements of an axis.
     """
     below: Any = Const(1, 1)
     for place in range(len(bound) - 1):
-        here, wanted = lane[place], bound[place]
+        here, wanted = lane[place] if place < len(lane) else Const(0, 1), bound[place]
         below = (here & ~wanted) | (~(here ^ wanted) & below)
     return bound[-1] | lane[len(bound) - 1 :].any() | below

@@ -10,7 +10,7 @@ from amaranth.sim import Simulator
 from tabla.hw.pipeline import reaches
 
 
-@pytest.mark.parametrize("width", [2, 5, 9])
+@pytest.mark.parametrize("width", [2, 5, 9, 11])
 def test_a_bound_reaches_every_lane_from_it_on(width: int) -> None:
     m = Module()
     bound, lane, answer = Signal(width), Signal(8), Signal()
