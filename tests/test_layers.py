@@ -22,6 +22,7 @@ _EVERYTHING = {*_COMPILER, *_USES, "hw", "sim", "synth", "training", "report", "
 # Every room may import itself and `source`.
 MAY: dict[str, set[str]] = {
     "source": set(),
+    "tile": {"lang"},
     "_version": set(),
     "lang": set(),
     "templates": {"lang"},

@@ -1,0 +1,70 @@
+"""Contractions step by step: ``Contraction().outShape(N).outAccess(n).sum(I[m, n]).build()``."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tabla.lang.tile.places import refuse
+from tabla.lang.tile.program import Aggregation
+from tabla.lang.tile.tensors import Tensor, TensorOutput
+
+
+class Contraction:
+    """Another way to write a statement; every step returns the builder, `build` the tensor."""
+
+    def __init__(self) -> None:
+        self._output: Tensor | None = None
+        self._access: tuple[Any, ...] | None = None
+        self._constraints: list[object] = []
+        self._right: tuple[Aggregation, object] | None = None
+
+    def outShape(self, *sizes: Any) -> Contraction:
+        """The shape of the output."""
+        self._output = TensorOutput(*sizes)
+        return self
+
+    def outAccess(self, *subscripts: Any) -> Contraction:
+        """The subscripts of the output."""
+        self._access = subscripts
+        return self
+
+    def sum(self, right: object) -> Contraction:
+        """Add up."""
+        return self._aggregate("sum", right)
+
+    def product(self, right: object) -> Contraction:
+        """Multiply."""
+        return self._aggregate("product", right)
+
+    def max(self, right: object) -> Contraction:
+        """Take the largest."""
+        return self._aggregate("max", right)
+
+    def min(self, right: object) -> Contraction:
+        """Take the smallest."""
+        return self._aggregate("min", right)
+
+    def assign(self, right: object) -> Contraction:
+        """Take the only one."""
+        return self._aggregate("assign", right)
+
+    def add_constraint(self, constraint: object) -> Contraction:
+        """Narrow the index values."""
+        self._constraints.append(constraint)
+        return self
+
+    def build(self) -> Tensor:
+        """The tensor."""
+        if self._output is None or self._access is None or self._right is None:
+            missing = "outShape" if self._output is None else "outAccess" if self._access is None else "sum"
+            refuse(f"the contraction lacks {missing}", "Contraction().outShape(N).outAccess(n).sum(I[n]).build()")
+        aggregation, right = self._right
+        self._output.contract(aggregation, self._access, right)
+        self._output.add_constraint(self._constraints)
+        return self._output
+
+    def _aggregate(self, aggregation: Aggregation, right: object) -> Contraction:
+        if self._right is not None:
+            refuse("the contraction has an aggregation already", "one of sum, product, max, min, assign")
+        self._right = (aggregation, right)
+        return self

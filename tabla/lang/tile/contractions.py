@@ -1,0 +1,262 @@
+"""Contractions as they are written: elements of tensors, their combination, the statement, its constraints."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from numbers import Real
+from typing import TYPE_CHECKING, Any, NoReturn
+
+from tabla.lang.tile.dimensions import TensorDim
+from tabla.lang.tile.domain import check
+from tabla.lang.tile.elementwise import joined, node_of
+from tabla.lang.tile.indices import IndexConstraint, IndexExpression, TensorIndex, expression_of
+from tabla.lang.tile.places import here, refuse
+from tabla.lang.tile.program import (
+    Access,
+    Aggregation,
+    Combination,
+    Constraint,
+    Contraction,
+    Kind,
+    Name,
+    Node,
+    Rational,
+    Shape,
+    Subscript,
+)
+from tabla.source import Span
+
+if TYPE_CHECKING:
+    from tabla.lang.tile.tensors import Tensor
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Statement:
+    """The right side of ``O[i] += ...`` on its way to ``__setitem__``."""
+
+    aggregation: Aggregation
+    right: object
+
+
+class Combined:
+    """Two or three elements and how they are combined."""
+
+    __array_ufunc__ = None
+
+    def __init__(self, combination: Combination, parts: Sequence[object]) -> None:
+        self.combination, self.parts = combination, tuple(parts)
+
+    def _refuse(self, other: object = None) -> NoReturn:
+        refuse(
+            "a contraction combines at most two tensors, by one '*' or '+'",
+            "compute the rest elementwise, before or after it",
+        )
+
+    __add__ = __radd__ = __mul__ = __rmul__ = __sub__ = __rsub__ = __truediv__ = __rtruediv__ = _refuse
+    __neg__ = __pow__ = __lt__ = __le__ = __gt__ = __ge__ = _refuse
+
+
+class Indexed:
+    """An element ``T[i, j]``: on the left of a statement, or a source of one."""
+
+    __array_ufunc__ = None
+
+    def __init__(self, tensor: Tensor, key: object) -> None:
+        self.tensor = tensor
+        self.key = key
+        self.span = here()
+
+    def __iadd__(self, other: object) -> Statement:
+        return Statement("sum", other)
+
+    def __imul__(self, other: object) -> Statement:
+        return Statement("product", other)
+
+    def __ge__(self, other: object) -> None:
+        self.tensor.contract("max", self.key, other)
+
+    def __le__(self, other: object) -> None:
+        self.tensor.contract("min", self.key, other)
+
+    def __add__(self, other: object) -> Combined:
+        return _combine("add", self, other)
+
+    def __radd__(self, other: object) -> Combined:
+        return _combine("add", other, self)
+
+    def __mul__(self, other: object) -> Combined:
+        return _combine("multiply", self, other)
+
+    def __rmul__(self, other: object) -> Combined:
+        return _combine("multiply", other, self)
+
+    def _refuse(self, other: object = None) -> NoReturn:
+        refuse(
+            "inside a contraction there is only '*' or '+' of two tensors",
+            "compute the rest elementwise, before or after it: Neg = -T",
+        )
+
+    __sub__ = __rsub__ = __truediv__ = __rtruediv__ = __neg__ = __pow__ = __lt__ = __gt__ = __abs__ = _refuse
+    __isub__ = __itruediv__ = __ipow__ = _refuse
+
+    def __eq__(self, other: object) -> NoReturn:
+        refuse("'==' is not a statement", "write '=' to assign; compare whole tensors: A == B")
+
+    def __hash__(self) -> int:
+        return id(self)
+
+    def __bool__(self) -> NoReturn:
+        refuse("an element of a tensor has no value while the function is read", "use select(condition, a, b)")
+
+    def __iter__(self) -> NoReturn:
+        refuse("an element of a tensor is not run through", "use an index variable for every dimension")
+
+
+def _combine(combination: Combination, left: object, right: object) -> Combined:
+    for part in (left, right):
+        if isinstance(part, Combined):
+            part._refuse()
+        if not isinstance(part, Indexed | TensorDim | Real):
+            what = "a whole tensor" if hasattr(part, "bind_dims") else f"a {type(part).__name__}"
+            refuse(f"{what} inside a contraction", "subscript every tensor of a contraction: T[i, j], T[()]")
+    return Combined(combination, (left, right))
+
+
+def condition(left: object, right: object, value: object) -> Combined:
+    """``value`` where ``left == right``, else 0: the combination of the argmax idiom."""
+    for part in (left, right, value):
+        if not isinstance(part, Indexed | TensorDim | Real):
+            refuse("cond takes elements: cond(I[i, j], M[i], X[j])", "subscript the tensors")
+    return Combined("condition", (left, right, value))
+
+
+class Pending:
+    """An output: first without a statement, then with one that constraints may narrow, then done."""
+
+    def __init__(self, shape: Shape, name: Name, span: Span | None) -> None:
+        self.shape, self.name, self.span = shape, name, span
+        self._statement: tuple[Aggregation, tuple[IndexExpression, ...], object] | None = None
+        self._place: Span | None = None
+        self._constraints: list[IndexConstraint] = []
+        self._node: Node | None = None
+
+    def write(self, aggregation: Aggregation, key: object, right: object) -> None:
+        """Take the statement. An output has one."""
+        place = here()
+        if self._statement is not None:
+            refuse(f"{self._shown} is written twice", "an output takes one statement: make another and add them")
+        write = subscripts(key, self.shape, self._shown, place)
+        self._statement, self._place = (aggregation, write, right), place
+        if not isinstance(right, Indexed | Combined | TensorDim | Real):
+            what = "a whole tensor" if hasattr(right, "bind_dims") else f"a {type(right).__name__}"
+            refuse(f"{what} on the right of a contraction", "subscript it: T[i, j]; a single value is T[()]")
+        _ = self._sources(Indices())  # ranks are refused here, at the statement
+
+    def constrain(self, constraint: object) -> None:
+        """Add a constraint; the statement must be there, and nothing may have used its result."""
+        if not isinstance(constraint, IndexConstraint):
+            refuse("this is not a constraint", "write e < C with index variables on the left: O.add_constraint(j < 2)")
+        if self._statement is None:
+            refuse(f"{self._shown} has no statement to constrain yet", "add_constraint comes after the statement")
+        if self._node is not None:
+            refuse(f"{self._shown} was used already", "add_constraint comes directly after the statement")
+        self._constraints.append(constraint)
+
+    @property
+    def _shown(self) -> str:
+        return f"'{self.name.text}'" if self.name.text else "this output"
+
+    def node(self) -> Node:
+        """The tensor, whole; raises `TablaError` if its statement is missing or means nothing."""
+        if self._node is None:
+            if self._statement is None:
+                refuse(f"{self._shown} is used before it is written", "write a statement into it: O[i] += ...")
+            aggregation, write, _ = self._statement
+            indices = Indices()
+            left = tuple(indices.subscript(each) for each in write)
+            combination, sources = self._sources(indices)
+            node = Contraction(
+                shape=self.shape,
+                kind=_kind(aggregation, combination, [source.node.kind for source in sources]),
+                name=self.name,
+                span=self._place,
+                aggregation=aggregation,
+                write=left,
+                combination=combination,
+                sources=sources,
+                constraints=tuple(
+                    Constraint(subscript=indices.subscript(c.expression), bound=c.bound, span=c.span)
+                    for c in self._constraints
+                ),
+            )
+            check(node)
+            self._node = node
+        return self._node
+
+    def _sources(self, indices: Indices) -> tuple[Combination, tuple[Access, ...]]:
+        assert self._statement is not None
+        right: Any = self._statement[2]
+        parts = right.parts if isinstance(right, Combined) else (right,)
+        return (
+            right.combination if isinstance(right, Combined) else "none",
+            tuple(self._access(part, indices) for part in parts),
+        )
+
+    def _access(self, part: object, indices: Indices) -> Access:
+        if not isinstance(part, Indexed):
+            return Access(node=node_of(part), subscripts=(), span=self._place)
+        if part.tensor._source is self:
+            refuse(f"{self._shown} is on both sides of its statement", "read another tensor", part.span)
+        node = part.tensor.node
+        shown = f"'{node.name.text}'" if node.name.text else "the tensor"
+        places = subscripts(part.key, node.shape, shown, part.span)
+        return Access(node=node, subscripts=tuple(indices.subscript(each) for each in places), span=part.span)
+
+
+def subscripts(key: object, shape: Shape, shown: str, span: Span | None) -> tuple[IndexExpression, ...]:
+    """The subscripts of an element, as many as the tensor has dimensions."""
+    items = key if isinstance(key, tuple) else (key,)
+    if len(items) == 1 and isinstance(items[0], list):
+        items = tuple(items[0])
+    if len(items) != len(shape):
+        hint = "write [()]" if not shape else f"its shape is {shape}"
+        refuse(f"{shown} has {len(shape)} dimensions and {len(items)} subscripts", hint, span)
+    return tuple(expression_of(item) for item in items)
+
+
+def _kind(aggregation: Aggregation, combination: Combination, kinds: Sequence[Kind]) -> Kind:
+    match combination:
+        case "none" if aggregation in ("max", "min", "assign"):
+            return kinds[0]
+        case "condition":
+            return kinds[2] if aggregation in ("max", "min", "assign") else joined(kinds[2:])
+        case _:
+            return joined(kinds)
+
+
+class Indices:
+    """Index variables of one statement by unique names, in the order in which they appear."""
+
+    def __init__(self) -> None:
+        self._names: dict[TensorIndex, str] = {}
+
+    def subscript(self, expression: IndexExpression) -> Subscript:
+        """An index expression with names."""
+        value, *whole = (
+            Rational.make(each.constant, {self._name(index): f for index, f in each.factors.items()})
+            for each in (expression, *expression.whole)
+        )
+        return Subscript(value=value, whole=tuple(dict.fromkeys(whole)))
+
+    def _name(self, index: TensorIndex) -> str:
+        if index not in self._names:
+            self._names[index] = _unique(index.name or "index", self._names.values())
+        return self._names[index]
+
+
+def _unique(name: str, taken: Iterable[str]) -> str:
+    known, number, found = set(taken), 1, name
+    while found in known:
+        number, found = number + 1, f"{name}{number + 1}"
+    return found

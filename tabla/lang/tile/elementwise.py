@@ -1,0 +1,90 @@
+"""Operators on every element: kinds, shapes, numbers."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from fractions import Fraction
+from numbers import Integral, Real
+from typing import Any, get_args
+
+from tabla.lang.tile.dimensions import TensorDim
+from tabla.lang.tile.places import here, refuse
+from tabla.lang.tile.program import Elementwise, Kind, Node, Number, Operator, Shape
+from tabla.source import Span
+
+COMPARISONS = frozenset({"equal", "not_equal", "less", "less_equal", "greater", "greater_equal"})
+FLOATING = frozenset(
+    {
+        "square_root", "exponential", "logarithm", "sine", "cosine", "hyperbolic_tangent", "sigmoid",
+    }
+)  # fmt: skip
+KINDS: tuple[Kind, ...] = get_args(Kind)
+
+
+def node_of(value: object) -> Node:
+    """A number or a size as a tensor of rank 0."""
+    match value:
+        case TensorDim():
+            return Number(shape=(), kind="integer", value=Fraction(value.size))
+        case bool():
+            return Number(shape=(), kind="boolean", value=Fraction(value))
+        case Integral():
+            return Number(shape=(), kind="integer", value=Fraction(int(value)))
+        case Real() if math.isfinite(float(value)):
+            exact = value if isinstance(value, Fraction) else Fraction(float(value))
+            return Number(shape=(), kind="float", value=exact, span=here())
+        case _:
+            refuse(f"{_described(value)} is not a tensor or a number")
+
+
+def _described(value: Any) -> str:
+    return repr(value) if isinstance(value, float) else f"a value of type {type(value).__name__}"
+
+
+def apply(operator: Operator, operands: Sequence[Node], span: Span | None, kind: Kind | None = None) -> Node:
+    """The tensor of an operator; `kind` is for cast."""
+    return Elementwise(
+        shape=broadcast([operand.shape for operand in operands]),
+        kind=kind or kind_of(operator, operands),
+        operator=operator,
+        inputs=tuple(operands),
+        span=span,
+    )
+
+
+def kind_of(operator: Operator, operands: Sequence[Node]) -> Kind:
+    """What the elements of a result are."""
+    kinds = [operand.kind for operand in operands]
+    if operator in COMPARISONS:
+        return "boolean"
+    if operator in FLOATING or operator == "round":
+        return "float"
+    if operator == "select":
+        return joined(kinds[1:]) if kinds[1] != kinds[2] else kinds[1]
+    if operator == "power" and joined(kinds) == "integer":
+        exponent = operands[1]
+        return "integer" if isinstance(exponent, Number) and exponent.value >= 0 else "float"
+    if operator in ("maximum", "minimum") and set(kinds) == {"boolean"}:
+        return "boolean"
+    return joined(kinds)
+
+
+def joined(kinds: Sequence[Kind]) -> Kind:
+    """Of arithmetic: a float makes it float, everything else is integer."""
+    return "float" if "float" in kinds else "integer"
+
+
+def broadcast(shapes: Sequence[Shape]) -> Shape:
+    """The common shape: sizes aligned at the right, 1 stretches."""
+    rank = max(len(shape) for shape in shapes)
+    result: list[int] = []
+    for axis in range(rank):
+        extents = {shape[axis - rank + len(shape)] for shape in shapes if axis - rank + len(shape) >= 0} - {1}
+        if len(extents) > 1:
+            refuse(
+                f"shapes {' and '.join(str(shape) for shape in shapes if shape)} do not broadcast together",
+                "aligned at the right, sizes are equal or 1",
+            )
+        result.append(extents.pop() if extents else 1)
+    return tuple(result)

@@ -1,0 +1,58 @@
+"""Python files of the user's, read as modules."""
+
+from __future__ import annotations
+
+import importlib.util
+import linecache
+import sys
+from pathlib import Path
+from types import ModuleType
+
+from tabla.lang.tile.places import line_span, place, source_of
+from tabla.source import Label, Source, Span, TablaError
+
+
+def load_module(path: Path) -> ModuleType:
+    """Run a file. What is wrong with it is a `TablaError` at its place."""
+    source = Source.from_path(path)
+    linecache.checkcache(str(path))
+    specification = importlib.util.spec_from_file_location(f"_tile_{path.stem}", path)
+    if specification is None or specification.loader is None:
+        raise TablaError(f"'{path}' is not a Python file", hint="Tile programs end in .py")
+    module = importlib.util.module_from_spec(specification)
+    # Beside the file lie the modules that it imports, as for a script.
+    sys.path.insert(0, str(path.parent))
+    try:
+        specification.loader.exec_module(module)
+    except TablaError:
+        raise
+    except SyntaxError as error:
+        span = _syntax_span(source, error)
+        raise TablaError(f"{type(error).__name__}: {error.msg}", *([Label(span)] if span else [])) from error
+    except Exception as error:
+        span = _span_in(path, error)
+        raise TablaError(f"{type(error).__name__}: {error}", *([Label(span)] if span else [])) from error
+    finally:
+        sys.path.remove(str(path.parent))
+    return module
+
+
+def _syntax_span(source: Source, error: SyntaxError) -> Span | None:
+    if error.lineno is None or error.filename is None or not error.filename.endswith(source.name):
+        return None
+    line = line_span(source, error.lineno)
+    column = max(1, error.offset or 1)
+    start = line.start - (len(source.line(error.lineno)) - len(source.line(error.lineno).lstrip())) + column - 1
+    return Span(source=source, start=start, end=max(start + 1, line.end if column > 1 else start + 1))
+
+
+def _span_in(path: Path, error: BaseException) -> Span | None:
+    """The innermost place of an exception in this file."""
+    found: Span | None = None
+    traceback = error.__traceback__
+    while traceback is not None:
+        code = traceback.tb_frame.f_code
+        if code.co_filename == str(path) and source_of(code.co_filename) is not None:
+            found = place(code, traceback.tb_lasti, traceback.tb_lineno)
+        traceback = traceback.tb_next
+    return found

@@ -1,0 +1,142 @@
+"""Functions of whole tensors: ``sqrt(A)``, ``select(C, T, F)``, ``reshape(T, dims)`` and the like."""
+
+from __future__ import annotations
+
+import builtins
+from collections.abc import Sequence
+from functools import reduce
+from typing import Any
+
+from tabla.lang.tile.contractions import Combined, condition
+from tabla.lang.tile.dimensions import TensorDim, size_of
+from tabla.lang.tile.elementwise import KINDS, apply, node_of
+from tabla.lang.tile.places import here, refuse
+from tabla.lang.tile.program import Gather, Kind, Node, Ordinal, Reshape
+from tabla.lang.tile.tensors import Tensor, operate
+
+Value = Tensor | TensorDim | float
+
+
+def sqrt(value: Value) -> Tensor:
+    """The square root of every element."""
+    return operate("square_root", value)
+
+
+def exp(value: Value) -> Tensor:
+    """e to the power of every element."""
+    return operate("exponential", value)
+
+
+def log(value: Value) -> Tensor:
+    """The natural logarithm of every element."""
+    return operate("logarithm", value)
+
+
+def pow(base: Any, exponent: Any, modulus: int | None = None) -> Any:
+    """Every element to a power; of plain numbers Python's own `pow`."""
+    if modulus is None and _any_tensor(base, exponent):
+        return operate("power", base, exponent)
+    return builtins.pow(base, exponent, modulus)
+
+
+def sin(value: Value) -> Tensor:
+    """The sine of every element, in radians."""
+    return operate("sine", value)
+
+
+def cos(value: Value) -> Tensor:
+    """The cosine of every element, in radians."""
+    return operate("cosine", value)
+
+
+def tanh(value: Value) -> Tensor:
+    """The hyperbolic tangent of every element."""
+    return operate("hyperbolic_tangent", value)
+
+
+def sigmoid(value: Value) -> Tensor:
+    """``1 / (1 + exp(-x))`` of every element."""
+    return operate("sigmoid", value)
+
+
+def abs(value: Any) -> Any:
+    """The absolute value of every element; of a plain number Python's own `abs`."""
+    return operate("absolute", value) if _any_tensor(value) else builtins.abs(value)
+
+
+def max(*values: Any, **options: Any) -> Any:
+    """The largest of elements; along an axis it is a contraction, ``O[i] >= T[i, j]``. Of sizes Python's `max`."""
+    return reduce(_maximum, values) if _any_tensor(*values) else builtins.max(*values, **options)
+
+
+def min(*values: Any, **options: Any) -> Any:
+    """The smallest of elements; along an axis it is a contraction, ``O[i] <= T[i, j]``. Of sizes Python's `min`."""
+    return reduce(_minimum, values) if _any_tensor(*values) else builtins.min(*values, **options)
+
+
+def round(value: Any, digits: int | None = None) -> Any:
+    """The nearest whole number of every element, a half to the even one; of a plain number Python's own `round`."""
+    return operate("round", value) if _any_tensor(value) else builtins.round(value, digits)
+
+
+def _maximum(left: Any, right: Any) -> Tensor:
+    return operate("maximum", left, right)
+
+
+def _minimum(left: Any, right: Any) -> Tensor:
+    return operate("minimum", left, right)
+
+
+def _any_tensor(*values: Any) -> bool:
+    return any(isinstance(value, Tensor) for value in values)
+
+
+def select(condition: Value, chosen: Value, other: Value) -> Tensor:
+    """`chosen` where `condition` is not zero, else `other`; all three broadcast, both are computed."""
+    return operate("select", condition, chosen, other)
+
+
+def cast(value: Value, kind: Kind) -> Tensor:
+    """As "float", "integer" (truncated toward zero) or "boolean" (not zero)."""
+    if kind not in KINDS:
+        refuse(f"cast to {kind!r}", f"use one of {', '.join(KINDS)}")
+    return Tensor(apply("cast", [_node(value)], here(), kind))
+
+
+def index(shape: Tensor | Sequence[TensorDim | int], axis: int) -> Tensor:
+    """The coordinate along `axis`, as an integer, for every element of a shape (or of a tensor's shape)."""
+    sizes = shape.shape if isinstance(shape, Tensor) else tuple(size_of(size) for size in shape)
+    if not 0 <= axis < len(sizes):
+        refuse(f"axis {axis} of a shape of {len(sizes)} dimensions", f"use 0 to {len(sizes) - 1}")
+    return Tensor(Ordinal(shape=sizes, kind="integer", axis=axis, span=here()))
+
+
+def reshape(tensor: Tensor, dims: Sequence[TensorDim | int]) -> Tensor:
+    """The same elements in row-major order in another shape."""
+    node = _node(tensor)
+    sizes = tuple(size_of(size) for size in dims)
+    count = 1
+    for size in sizes:
+        count *= size
+    if count != node.size or any(size < 1 for size in sizes):
+        refuse(f"{node.size} elements of shape {node.shape} do not fill {sizes}", "the sizes' products are equal")
+    return Tensor(Reshape(shape=sizes, kind=node.kind, operand=node, span=here()))
+
+
+def gather(table: Tensor, where: Tensor) -> Tensor:
+    """``table[where]`` along the first axis: shape of `where`, then the other axes of `table`."""
+    rows, places = _node(table), _node(where)
+    if not rows.shape:
+        refuse("gather from a single value", "the table has at least one dimension")
+    if places.kind != "integer":
+        refuse(f"gather by {places.kind} numbers", "use integers: cast(where, 'integer')")
+    return Tensor(Gather(shape=(*places.shape, *rows.shape[1:]), kind=rows.kind, table=rows, where=places, span=here()))
+
+
+def cond(left: object, right: object, value: object) -> Combined:
+    """Inside a contraction: `value` where ``left == right``, else 0: ``O[i] >= cond(I[i, j], M[i], X[j])``."""
+    return condition(left, right, value)
+
+
+def _node(value: object) -> Node:
+    return value.node if isinstance(value, Tensor) else node_of(value)

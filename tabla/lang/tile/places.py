@@ -1,0 +1,102 @@
+"""Where in the user's Python something happens, and what the user's function calls things."""
+
+from __future__ import annotations
+
+import linecache
+import sys
+from collections.abc import Iterable, Iterator
+from functools import lru_cache
+from itertools import islice
+from types import CodeType, FrameType
+from typing import Any, NoReturn, Protocol
+
+from tabla.source import Label, Source, Span, TablaError
+
+_OURS = ("tabla.lang.tile", "tabla.tile")
+
+
+class Nameable(Protocol):
+    """Something that learns its name from the variable that holds it."""
+
+    def learn_name(self, name: str) -> None:
+        """Take a name, unless there is one."""
+
+
+def user_frame() -> FrameType | None:
+    """The innermost frame that is not this language's own."""
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None and frame.f_globals.get("__name__", "").startswith(_OURS):
+        frame = frame.f_back
+    return frame
+
+
+def here() -> Span | None:
+    """The expression of the user's that is being evaluated; what its variables are called is learned on the way."""
+    frame = user_frame()
+    if frame is None:
+        return None
+    for name, value in _named(frame.f_locals.items()):
+        value.learn_name(name)
+    return place(frame.f_code, frame.f_lasti, frame.f_lineno)
+
+
+def _named(variables: Iterable[tuple[str, Any]]) -> Iterator[tuple[str, Nameable]]:
+    """Variables that hold something with a name; the items of a list are numbered."""
+    for name, value in list(variables):
+        if isinstance(value, list | tuple):
+            items = [(f"{name}{number}", item) for number, item in enumerate(value)]
+        else:
+            items = [(name, value)]
+        yield from ((text, item) for text, item in items if hasattr(type(item), "learn_name"))
+
+
+def place(code: CodeType, instruction: int, line: int) -> Span | None:
+    """The characters of an instruction, or its line; None where the text is not at hand."""
+    source = source_of(code.co_filename)
+    if source is None:
+        return None
+    first, last, start, end = next(islice(code.co_positions(), instruction // 2, None), (None,) * 4)
+    if first is None or start is None or end is None or last is None:
+        return line_span(source, line)
+    return Span(source=source, start=_offset(source, first, start), end=_offset(source, last, end))
+
+
+def line_span(source: Source, line: int) -> Span:
+    """The text of a line, without its indentation."""
+    text = source.line(line)
+    begin = _line_start(source, line)
+    return Span(source=source, start=begin + len(text) - len(text.lstrip()), end=begin + len(text.rstrip()))
+
+
+@lru_cache(maxsize=64)
+def _source(name: str, text: str) -> Source:
+    return Source.from_text(text, name)
+
+
+def source_of(file: str) -> Source | None:
+    """The text of a file or of a notebook's cell."""
+    lines = linecache.getlines(file)
+    return _source(file, "".join(lines)) if lines else None
+
+
+def _line_start(source: Source, line: int) -> int:
+    start = 0
+    for _ in range(line - 1):
+        start = source.text.find("\n", start) + 1
+    return start
+
+
+def _offset(source: Source, line: int, column: int) -> int:
+    """Python counts columns in bytes of UTF-8, we in characters."""
+    return _line_start(source, line) + len(source.line(line).encode()[:column].decode(errors="ignore"))
+
+
+def fault(message: str, hint: str | None = None, span: Span | None = None) -> TablaError:
+    """A fault of the user's function, at `span` or at what is being evaluated."""
+    span = span or here()
+    return TablaError(message, *([Label(span)] if span is not None else []), hint=hint)
+
+
+def refuse(message: str, hint: str | None = None, span: Span | None = None) -> NoReturn:
+    """Raise that fault."""
+    raise fault(message, hint, span)

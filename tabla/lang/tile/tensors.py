@@ -1,0 +1,190 @@
+"""Tensors as the user's function holds them: elementwise operators, subscripts, statements into outputs."""
+
+from __future__ import annotations
+
+from typing import Any, NoReturn
+
+from tabla.lang.tile.contractions import Combined, Indexed, Pending, Statement
+from tabla.lang.tile.dimensions import TensorDim, size_of
+from tabla.lang.tile.elementwise import apply, node_of
+from tabla.lang.tile.places import here, refuse
+from tabla.lang.tile.program import Aggregation, Kind, Name, Node, Operator, Shape
+
+
+class Tensor:
+    """An array of known shape. Functions get tensors from ``tabla``; `TensorOutput` and operators make further ones.
+
+    Operators work on every element and broadcast as numpy does; ``T[i, j]`` is an element, for contractions. An
+    output has a value after one statement into it: ``O[i] += ...``, ``*=``, ``>=``, ``<=`` or ``=``.
+    """
+
+    __array_ufunc__ = None
+
+    def __init__(self, source: Node | Pending) -> None:
+        self._source = source
+        self._name = source.name
+
+    def learn_name(self, name: str) -> None:
+        """Take the name of the variable that holds it."""
+        self._name.text = self._name.text or name
+
+    @property
+    def node(self) -> Node:
+        """The tensor's node; the statement of an output is complete from here on."""
+        return self._source.node() if isinstance(self._source, Pending) else self._source
+
+    @property
+    def shape(self) -> Shape:
+        """Its sizes."""
+        return self._source.shape
+
+    @property
+    def kind(self) -> Kind:
+        """What its elements are."""
+        return self.node.kind
+
+    def bind_dims(self, *sizes: TensorDim | int) -> None:
+        """Give each `TensorDim` the size of its dimension, or check that it has that size."""
+        shape, name = self.shape, self._name.text
+        what = f"'{name}'" if name else "the tensor"
+        if len(sizes) != len(shape):
+            refuse(f"{what} has {len(shape)} dimensions, {len(sizes)} are bound", f"its shape is {shape}")
+        for axis, (size, extent) in enumerate(zip(sizes, shape, strict=True)):
+            about = f"dimension {axis} of {what}"
+            if isinstance(size, TensorDim):
+                size.bind(extent, about)
+            elif size_of(size) != extent:
+                refuse(f"{about} is {extent}, not {size_of(size)}")
+
+    def add_constraint(self, constraint: object) -> None:
+        """Narrow the statement into this output: ``O.add_constraint(j < 2)``; also a list of constraints."""
+        pending = self._pending("add_constraint")
+        for each in constraint if isinstance(constraint, list | tuple) else (constraint,):
+            pending.constrain(each)
+
+    add_constraints = add_constraint
+
+    def _pending(self, what: str) -> Pending:
+        if not isinstance(self._source, Pending):
+            name = f"'{self._name.text}'" if self._name.text else "this tensor"
+            refuse(f"{what}: {name} is not an output", "make one: O = TensorOutput(N)")
+        return self._source
+
+    def __getitem__(self, key: object) -> Indexed:
+        return Indexed(self, key)
+
+    def __setitem__(self, key: object, value: object) -> None:
+        match value:
+            case Statement():
+                aggregation, right = value.aggregation, value.right
+            case _:
+                aggregation, right = "assign", value
+        self.contract(aggregation, key, right)
+
+    def contract(self, aggregation: Aggregation, key: object, right: object) -> None:
+        """The statement into this output."""
+        self._pending("a statement").write(aggregation, key, right)
+
+    def __iter__(self) -> NoReturn:
+        refuse("a tensor is not run through element by element", "use an index variable: O[i] += T[i]")
+
+    def __len__(self) -> NoReturn:
+        refuse("len of a tensor", "use bind_dims, or the tensor's shape")
+
+    def __bool__(self) -> NoReturn:
+        refuse("the values of a tensor are not known while the function is read", "use select(condition, a, b)")
+
+    def __hash__(self) -> int:
+        return id(self)
+
+    def __repr__(self) -> str:
+        return f"Tensor({self._name.text or ''}{list(self.shape)})"
+
+    def __add__(self, other: object) -> Any:
+        return operate("add", self, other)
+
+    def __radd__(self, other: object) -> Any:
+        return operate("add", other, self)
+
+    def __sub__(self, other: object) -> Any:
+        return operate("subtract", self, other)
+
+    def __rsub__(self, other: object) -> Any:
+        return operate("subtract", other, self)
+
+    def __mul__(self, other: object) -> Any:
+        return operate("multiply", self, other)
+
+    def __rmul__(self, other: object) -> Any:
+        return operate("multiply", other, self)
+
+    def __truediv__(self, other: object) -> Any:
+        return operate("divide", self, other)
+
+    def __rtruediv__(self, other: object) -> Any:
+        return operate("divide", other, self)
+
+    def __pow__(self, other: object) -> Any:
+        return operate("power", self, other)
+
+    def __rpow__(self, other: object) -> Any:
+        return operate("power", other, self)
+
+    def __neg__(self) -> Tensor:
+        return operate("negate", self)
+
+    def __pos__(self) -> Tensor:
+        return self
+
+    def __abs__(self) -> Tensor:
+        return operate("absolute", self)
+
+    def __eq__(self, other: object) -> Any:
+        return operate("equal", self, other)
+
+    def __ne__(self, other: object) -> Any:
+        return operate("not_equal", self, other)
+
+    def __lt__(self, other: object) -> Any:
+        return operate("less", self, other)
+
+    def __le__(self, other: object) -> Any:
+        return operate("less_equal", self, other)
+
+    def __gt__(self, other: object) -> Any:
+        return operate("greater", self, other)
+
+    def __ge__(self, other: object) -> Any:
+        return operate("greater_equal", self, other)
+
+    def __floordiv__(self, other: object) -> NoReturn:
+        refuse("'//' is for sizes and indices", "write '/': of integers it truncates")
+
+    __rfloordiv__ = __floordiv__
+
+    def __matmul__(self, other: object) -> NoReturn:
+        refuse("'@' is not an operator of tensors", "write the contraction: C[i, j] += A[i, k] * B[k, j]")
+
+    __rmatmul__ = __matmul__
+
+
+def TensorOutput(*sizes: Any) -> Tensor:
+    """A tensor that the next statement fills; ``TensorOutput()`` is a single value."""
+    if len(sizes) == 1 and isinstance(sizes[0], list | tuple):
+        sizes = tuple(sizes[0])
+    shape = tuple(size_of(size) for size in sizes)
+    if any(extent < 1 for extent in shape):
+        refuse(f"an output of shape {shape} has no elements", "sizes are positive")
+    return Tensor(Pending(shape, Name(), here()))
+
+
+def operate(operator: Operator, *operands: object) -> Tensor:
+    """An operator on every element of tensors, sizes and numbers."""
+    for operand in operands:
+        if isinstance(operand, Indexed | Combined):
+            refuse(
+                "an element of a tensor and a whole tensor in one expression",
+                "subscript every tensor of a contraction, or none for an elementwise operation",
+            )
+    nodes = [operand.node if isinstance(operand, Tensor) else node_of(operand) for operand in operands]
+    return Tensor(apply(operator, nodes, here()))

@@ -1,0 +1,153 @@
+"""Run the user's function once, for given shapes, and keep what it says."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from types import FunctionType, TracebackType
+from typing import Any
+
+from tabla.lang.tile.places import line_span, place, refuse, source_of
+from tabla.lang.tile.program import Input, Kind, Name, Node, Program, Step
+from tabla.lang.tile.steps import collecting
+from tabla.lang.tile.tensors import Tensor
+from tabla.source import Label, Span, TablaError
+
+
+def trace(
+    function: Callable[..., Any],
+    shapes: Mapping[str, Sequence[int]],
+    arguments: Mapping[str, Any] | None = None,
+    kinds: Mapping[str, Kind] | None = None,
+) -> Program:
+    """The program of a function: `shapes` of its tensors by parameter, `arguments` for its other parameters.
+
+    `kinds` says which tensors hold integers or booleans (default float). Raises `TablaError` for everything that the
+    function does wrong, at its place.
+    """
+    arguments, kinds = arguments or {}, kinds or {}
+    where = _definition(function)
+    inputs: dict[str, Input] = {}
+    passed: dict[str, Any] = {}
+    parameters = _parameters(function, where)
+    _refuse_strangers(function, parameters, {**shapes, **arguments}, where)
+    for parameter in parameters.values():
+        name = parameter.name
+        if name in shapes:
+            inputs[name] = _input(name, shapes[name], kinds.get(name, "float"), where)
+            passed[name] = Tensor(inputs[name])
+        elif name in arguments:
+            passed[name] = arguments[name]
+        elif parameter.default is inspect.Parameter.empty:
+            refuse(
+                f"'{name}' of '{_name(function)}' has neither a shape nor a value",
+                f"give the shape of a tensor (--shape {name}=2,8,3) or the value of a parameter (--arg {name}=2)",
+                where,
+            )
+    with collecting() as steps:
+        outputs = _outputs(_call(function, passed), function, where)
+    return Program(
+        name=_name(function), inputs=tuple(inputs.values()), outputs=outputs, steps=_steps(steps), span=where
+    )
+
+
+def _call(function: Callable[..., Any], passed: Mapping[str, Any]) -> Any:
+    """Call it; what Python finds wrong in the user's text is the user's fault too."""
+    try:
+        return function(**passed)
+    except TablaError:
+        raise
+    except Exception as error:
+        span = _deepest(error.__traceback__)
+        if span is None:
+            raise
+        raise TablaError(f"{type(error).__name__}: {error}", Label(span)) from error
+
+
+def _deepest(traceback: TracebackType | None) -> Span | None:
+    """Where in the user's text an exception comes from: None if it is one of ours."""
+    last: TracebackType | None = None
+    while traceback is not None:
+        last, traceback = traceback, traceback.tb_next
+    if last is None or last.tb_frame.f_globals.get("__name__", "").startswith("tabla."):
+        return None
+    return place(last.tb_frame.f_code, last.tb_lasti, last.tb_lineno)
+
+
+def _outputs(returned: Any, function: Callable[..., Any], where: Span | None) -> tuple[Node, ...]:
+    items = tuple(returned) if isinstance(returned, tuple | list) else (returned,)
+    if not items:
+        refuse(f"'{_name(function)}' returns nothing", "return a tensor, or several", where)
+    for item in items:
+        if not isinstance(item, Tensor):
+            what = "nothing" if item is None else f"a {type(item).__name__}"
+            refuse(f"'{_name(function)}' returns {what}", "return a tensor, or several", where)
+    return tuple(item.node for item in items)
+
+
+def _steps(steps: Sequence[Step]) -> tuple[Step, ...]:
+    seen: set[Node] = set()
+    for step in steps:
+        if step.weights in seen:
+            refuse(f"'{step.weights.parameter}' takes two steps", "update each of the weights once", step.span)
+        seen.add(step.weights)
+    return tuple(steps)
+
+
+def _parameters(function: Callable[..., Any], where: Span | None) -> dict[str, inspect.Parameter]:
+    parameters = dict(inspect.signature(function).parameters)
+    for parameter in parameters.values():
+        if parameter.kind not in (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY):
+            refuse(f"'{parameter.name}' of '{_name(function)}' is not a parameter with a name of its own", None, where)
+    return parameters
+
+
+def _refuse_strangers(
+    function: Callable[..., Any], parameters: Mapping[str, Any], given: Mapping[str, Any], where: Span | None
+) -> None:
+    for name in given:
+        if name not in parameters:
+            refuse(f"'{_name(function)}' has no parameter '{name}'", f"there are {', '.join(parameters)}", where)
+
+
+def _input(name: str, shape: Sequence[int], kind: Kind, where: Span | None) -> Input:
+    sizes = tuple(int(size) for size in shape)
+    if any(size < 1 for size in sizes):
+        refuse(f"'{name}' of shape {sizes} has no elements", "sizes are positive", where)
+    return Input(shape=sizes, kind=kind, name=Name(name), span=where, parameter=name)
+
+
+def _name(function: Callable[..., Any]) -> str:
+    return getattr(function, "__name__", "function")
+
+
+def _definition(function: Callable[..., Any]) -> Span | None:
+    """The line of the ``def``."""
+    function = inspect.unwrap(function)
+    if not isinstance(function, FunctionType):
+        return None
+    source = source_of(function.__code__.co_filename)
+    line = function.__code__.co_firstlineno
+    while source is not None and source.line(line).lstrip().startswith("@"):
+        line += 1  # the line of a decorated function is that of its first decorator
+    return line_span(source, line) if source is not None else None
+
+
+def load(path: Path, name: str) -> Callable[..., Any]:
+    """The function `name` of a Python file. What is wrong in the file is a `TablaError` at its place."""
+    from tabla.lang.tile.files import load_module
+
+    module = load_module(path)
+    functions = [key for key, value in vars(module).items() if _is_own(value, path)]
+    found = vars(module).get(name)
+    if not callable(found):
+        raise TablaError(
+            f"'{path}' has no function '{name}'",
+            hint=f"there {'is' if len(functions) == 1 else 'are'} {', '.join(functions)}" if functions else None,
+        )
+    return found  # type: ignore[no-any-return]
+
+
+def _is_own(value: Any, path: Path) -> bool:
+    return isinstance(value, FunctionType) and Path(value.__code__.co_filename) == path

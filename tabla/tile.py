@@ -1,0 +1,69 @@
+"""The Tile language: ``from tabla.tile import *``.
+
+def matmul(A, B):
+    I, J, K = TensorDims(3)
+    i, j, k = TensorIndexes(3)
+    A.bind_dims(I, K)
+    B.bind_dims(K, J)
+    C = TensorOutput(I, J)
+    C[i, j] += A[i, k] * B[k, j]
+    return C
+
+``tabla gen file.py:matmul --shape A=4,8 --shape B=8,3`` or ``tabla.compile(matmul, shapes=dict(A=(4, 8), B=(8, 3)))``
+makes an accelerator of it; ``docs/tile.md`` is the language.
+"""
+
+from tabla.lang.tile.builder import Contraction
+from tabla.lang.tile.dimensions import TensorDim, TensorDims
+from tabla.lang.tile.functions import (
+    abs,
+    cast,
+    cond,
+    cos,
+    exp,
+    gather,
+    index,
+    log,
+    max,
+    min,
+    pow,
+    reshape,
+    round,
+    select,
+    sigmoid,
+    sin,
+    sqrt,
+    tanh,
+)
+from tabla.lang.tile.indices import TensorIndex, TensorIndexes
+from tabla.lang.tile.steps import update
+from tabla.lang.tile.tensors import Tensor, TensorOutput
+
+__all__ = [
+    "Contraction",
+    "Tensor",
+    "TensorDim",
+    "TensorDims",
+    "TensorIndex",
+    "TensorIndexes",
+    "TensorOutput",
+    "abs",
+    "cast",
+    "cond",
+    "cos",
+    "exp",
+    "gather",
+    "index",
+    "log",
+    "max",
+    "min",
+    "pow",
+    "reshape",
+    "round",
+    "select",
+    "sigmoid",
+    "sin",
+    "sqrt",
+    "tanh",
+    "update",
+]
