@@ -26,9 +26,11 @@ COMMANDS = {
     "synth": "synthesise",
     "tblgen": "tablegen",
     "templates": "templates",
+    "targets": "targets",
+    "boards": "boards",
     "examples": "examples",
 }
-LATER = ("build", "ranges", "preprocess", "targets", "boards")
+LATER = ("build", "ranges", "preprocess")
 
 
 class Parser(argparse.ArgumentParser):

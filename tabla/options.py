@@ -11,10 +11,7 @@ from numpy.typing import ArrayLike
 
 from tabla.ir.format import Format
 from tabla.source import TablaError
-from tabla.templates.template import Template, pes_per_pu_for, presets
-
-DEFAULT_PES = 16
-DEEPEST = 1 << 16
+from tabla.templates.template import Template, default_preset, formats, limits, pes_per_pu_for, presets
 
 
 def _decimal(value: str | float) -> str:
@@ -55,13 +52,12 @@ class Options:
                 raise TablaError(f"{name} is '{names}', not names", hint=f"write {name}=('{names}',)")
         if self.minibatch < 1:
             raise TablaError(f"a minibatch of {self.minibatch} samples takes no step", hint="use 1 or more")
-        if self.templates is not None and self.template is None:
-            raise TablaError("--templates names a file of presets, but no preset", hint="add --template NAME")
         for name in ("model_words", "data_words", "interim_words"):
             words = getattr(self, name)
-            if words is not None and not 1 <= words <= DEEPEST:
+            if words is not None and not 1 <= words <= limits().memory_words:
                 raise TablaError(
-                    f"--{name.replace('_', '-')} {words} is not a memory depth", hint=f"use 1 to {DEEPEST} words"
+                    f"--{name.replace('_', '-')} {words} is not a memory depth",
+                    hint=f"use 1 to {limits().memory_words} words",
                 )
         if self.stream_words is not None and self.stream_words < 1:
             raise TablaError(f"{self.stream_words} stream words a beat are not supported", hint="use 1, 2, 4, ... 128")
@@ -80,11 +76,11 @@ class Options:
     def chosen_template(self) -> Template:
         """The preset, ours or the user's, with every option on top."""
         preset = self._preset()
-        pes = self.pes if self.pes is not None else preset.pes if self.template else DEFAULT_PES
+        pes = self.pes if self.pes is not None else preset.pes
         per_pu = self.pes_per_pu
         if per_pu is None:
             kept = self.template is not None and self.pes is None
-            per_pu = preset.pes_per_pu if kept else pes_per_pu_for(pes) if 1 <= pes <= 128 else 1
+            per_pu = preset.pes_per_pu if kept else pes_per_pu_for(pes) if 1 <= pes <= limits().pes else 1
         asked = {
             name: value
             for name in ("sequencers", "stream_words", "model_words", "data_words", "interim_words")
@@ -104,9 +100,7 @@ class Options:
 
     def _preset(self) -> Template:
         if self.template is None:
-            return presets()["Pe1"]
-        if self.templates is not None and not Path(self.templates).is_file():
-            raise TablaError(f"cannot read '{self.templates}': no such file", hint="check the path")
+            return default_preset()
         known = presets(self.templates)
         if self.template not in known:
             raise TablaError(f"unknown template '{self.template}'", hint=f"there are {', '.join(sorted(known))}")
@@ -115,6 +109,11 @@ class Options:
     def chosen_format(self, preset: Template | None = None) -> Format:
         """The number format: the option's, else the preset's."""
         if self.format is not None:
-            return Format.parse(self.format)
+            return self._named_format(self.format)
         preset = preset or self._preset()
         return Format(integer=preset.integer_bits, fraction=preset.fraction_bits)
+
+    def _named_format(self, text: str) -> Format:
+        """``qI.F``, or the name of a record."""
+        record = formats(self.templates).get(text)
+        return Format.parse(text) if record is None else Format.parse(record.text)

@@ -6,6 +6,9 @@
 //
 //===------------------------------------------------------------------------===//
 
+#ifndef TABLA_MACHINE_TD
+#define TABLA_MACHINE_TD
+
 // Cycles. MemoryRead: address to word. Broadcast: root write-back to the
 // lanes' operand multiplexers. Front: token to cycle 0 of a unit. Ready: last
 // beat of a sample to its token.
@@ -164,13 +167,38 @@ def Log : FunctionUnit<"log", 5, "log", 11>;
 def Sqrt : FunctionUnit<"sqrt", 6, "sqrt", 3, 1>;
 def Divide : FunctionUnit<"divide", 7, "divide", 4, 1>;
 
+// Signed fixed point: integer bits, the sign among them, and fraction bits.
+class NumberFormat<int integerBits, int fractionBits> {
+  int IntegerBits = integerBits;
+  int FractionBits = fractionBits;
+}
+def Q2_6 : NumberFormat<2, 6>;
+def Q4_12 : NumberFormat<4, 12>;
+def Q6_10 : NumberFormat<6, 10>;
+def Q8_8 : NumberFormat<8, 8>;
+def Q7_11 : NumberFormat<7, 11>;
+def Q8_16 : NumberFormat<8, 16>;
+def Q16_16 : NumberFormat<16, 16>;
+
+// What can be built. PesPerPu: the widest tap group that is chosen where none
+// is asked for. MemoryWords: the deepest memory of a PE.
+def Limits {
+  int Pes = 128;
+  int PesPerPu = 16;
+  int LeastRingSlots = 2;
+  int RingSlots = 16;
+  int StreamWords = 128;
+  int MemoryWords = 65536;
+}
+
 // Presets of the array. Depth 0: what the program needs.
 class Template<int pes, int pesPerPu = pes> {
   int Pes = pes;
   int PesPerPu = pesPerPu;
   int Sequencers = 1;
-  int IntegerBits = 6;
-  int FractionBits = 10;
+  NumberFormat Format = Q6_10;
+  int IntegerBits = Format.IntegerBits;
+  int FractionBits = Format.FractionBits;
   int StreamWords = 0;
   int RingSlots = 2;
   int ModelWords = 0;
@@ -186,3 +214,10 @@ def Pe16 : Template<16>;
 def Pe32 : Template<32, 16>;
 def Pe64 : Template<64, 16>;
 def Pe128 : Template<128, 16>;
+
+// What is built where nothing is asked for.
+def Default {
+  Template Preset = Pe16;
+}
+
+#endif

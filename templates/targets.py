@@ -7,13 +7,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
-from functools import cache
-from pathlib import Path
+from functools import lru_cache
+
+from tabla.templates.records import TARGETS, bit, integer, integers, record_of, records, records_of, string, strings
 
 from tabla.lang import tablegen
-from tabla.source import TablaError
+from tabla.source import Label, TablaError
 
-TARGETS = Path(__file__).resolve().parent / "targets.td"
 KINDS = ("LUT", "FF", "DSP", "RAM")
 """The kinds of resources, as in the records; each family has its own names for them."""
 
@@ -127,143 +127,121 @@ class Board:
     constraints: tuple[str, ...]
 
 
-@cache
-def _records() -> tablegen.Records:
-    return tablegen.load(TARGETS)
-
-
-def _int(record: tablegen.Record, field: str) -> int:
-    value = record[field]
-    if not isinstance(value, int):
-        raise TablaError(f"field '{field}' of record '{record.name}' is not set to an integer")
-    return value
-
-
-def _bit(record: tablegen.Record, field: str) -> bool:
-    value = record[field]
-    return bool(value.to_int() if isinstance(value, tablegen.Bits) else value)
-
-
-def _str(record: tablegen.Record, field: str) -> str:
-    value = record[field]
-    if not isinstance(value, str):
-        raise TablaError(f"field '{field}' of record '{record.name}' is not set to a string")
-    return value
-
-
-def _record(record: tablegen.Record, field: str) -> tablegen.Record:
-    value = record[field]
-    if not isinstance(value, tablegen.Record):
-        raise TablaError(f"field '{field}' of record '{record.name}' is not set to a record")
-    return value
-
-
-def _strings(record: tablegen.Record, field: str) -> tuple[str, ...]:
-    value = record[field]
-    assert isinstance(value, list)
-    return tuple(str(item) for item in value)
-
-
 def _device(record: tablegen.Record) -> Device:
-    grades = record["Grades"]
-    assert isinstance(grades, list)
     return Device(
-        name=_str(record, "Name"),
-        part=_str(record, "Part"),
-        arguments=_strings(record, "Arguments"),
-        packages=_strings(record, "Packages"),
-        grades=tuple(grade for grade in grades if isinstance(grade, int)),
-        capacities=tuple(_int(record, f"{kind.capitalize()}s") for kind in KINDS),
+        name=string(record, "Name"),
+        part=string(record, "Part"),
+        arguments=strings(record, "Arguments"),
+        packages=strings(record, "Packages"),
+        grades=integers(record, "Grades"),
+        capacities=tuple(integer(record, f"{kind.capitalize()}s") for kind in KINDS),
     )
 
 
 def _limit(record: tablegen.Record) -> Limit:
     return Limit(
-        cell=_str(record, "Cell"),
-        parameter=_str(record, "Parameter"),
-        value=_str(record, "Value"),
-        grade=_int(record, "Grade"),
-        megahertz=_int(record, "Megahertz"),
-        reason=_str(record, "Reason"),
+        cell=string(record, "Cell"),
+        parameter=string(record, "Parameter"),
+        value=string(record, "Value"),
+        grade=integer(record, "Grade"),
+        megahertz=integer(record, "Megahertz"),
+        reason=string(record, "Reason"),
     )
 
 
 def _costs(record: tablegen.Record) -> tuple[Cost, ...]:
-    cells = record["Cells"]
-    assert isinstance(cells, list)
     return tuple(
-        Cost(kind=_str(cell, "Kind"), pattern=_str(cell, "Pattern"), units=_int(cell, "Units"))
-        for cell in cells
-        if isinstance(cell, tablegen.Record)
+        Cost(kind=string(cell, "Kind"), pattern=string(cell, "Pattern"), units=integer(cell, "Units"))
+        for cell in records_of(record, "Cells")
     )
 
 
-def _of_family(name: str, family: tablegen.Record) -> list[tablegen.Record]:
-    return [record for record in _records().of_class(name) if _record(record, "Family") == family]
+def _target(record: tablegen.Record, found: tablegen.Records) -> Target:
+    def members(name: str) -> list[tablegen.Record]:
+        return [member for member in found.of_class(name) if record_of(member, "Family") == record]
 
-
-def _target(record: tablegen.Record) -> Target:
     return Target(
-        name=_str(record, "Name"),
-        title=_str(record, "Title"),
-        yosys=_str(record, "Yosys"),
-        flat=_str(record, "Flat"),
-        abc=_str(record, "Abc"),
-        abc_for=_str(record, "AbcFor"),
-        place=_str(record, "Place"),
-        package=_str(record, "Package"),
-        ports=_strings(record, "Ports"),
-        clocks=_bit(record, "Clocks"),
-        absorbs=_bit(record, "Absorbs"),
-        note=_str(record, "Note"),
-        names=tuple(_str(record, kind.capitalize()) for kind in KINDS),
+        name=string(record, "Name"),
+        title=string(record, "Title"),
+        yosys=string(record, "Yosys"),
+        flat=string(record, "Flat"),
+        abc=string(record, "Abc"),
+        abc_for=string(record, "AbcFor"),
+        place=string(record, "Place"),
+        package=string(record, "Package"),
+        ports=strings(record, "Ports"),
+        clocks=bit(record, "Clocks"),
+        absorbs=bit(record, "Absorbs"),
+        note=string(record, "Note"),
+        names=tuple(string(record, kind.capitalize()) for kind in KINDS),
         costs=_costs(record),
-        limits=tuple(_limit(limit) for limit in _of_family("Limit", record)),
-        devices=tuple(_device(device) for device in _of_family("Device", record)),
+        limits=tuple(_limit(limit) for limit in members("Limit")),
+        devices=tuple(_device(device) for device in members("Device")),
     )
 
 
-@cache
-def targets() -> dict[str, Target]:
-    """All families, by the name that ``--target`` takes."""
-    return {_str(record, "Name"): _target(record) for record in _records().of_class("Target")}
+def _named(found: list[tablegen.Record]) -> dict[str, tablegen.Record]:
+    """Records by their field ``Name``, which options take; two of a name are a `TablaError`."""
+    by_name: dict[str, tablegen.Record] = {}
+    for record in found:
+        name = string(record, "Name")
+        if name in by_name:
+            raise TablaError(
+                f"two records are called '{name}'",
+                Label(record.span),
+                Label(by_name[name].span, "the other"),
+                hint="give one of them another name",
+            )
+        by_name[name] = record
+    return by_name
 
 
-def target(name: str) -> Target:
+@lru_cache(maxsize=8)
+def _targets(found: tablegen.Records) -> dict[str, Target]:
+    return {name: _target(record, found) for name, record in _named(found.of_class("Target")).items()}
+
+
+def targets(own: str | None = None) -> dict[str, Target]:
+    """All families, by the name that ``--target`` takes: ours, and those of a user's own file."""
+    return _targets(records(TARGETS, own))
+
+
+def target(name: str, own: str | None = None) -> Target:
     """A family by name; an unknown name is a `TablaError`."""
-    if name not in targets():
-        raise TablaError(f"there is no target '{name}'", hint=f"the targets are {', '.join(targets())}")
-    return targets()[name]
+    known = targets(own)
+    if name not in known:
+        raise TablaError(f"there is no target '{name}'", hint=f"the targets are {', '.join(known)}")
+    return known[name]
 
 
 def _board(record: tablegen.Record) -> Board:
-    chip = _record(record, "Chip")
+    chip = record_of(record, "Chip")
     return Board(
-        name=_str(record, "Name"),
-        title=_str(record, "Title"),
-        target=_str(_record(chip, "Family"), "Name"),
-        device=_str(chip, "Name"),
-        package=_str(record, "Package"),
-        grade=_int(record, "Grade"),
-        clock_pin=_str(record, "ClockPin"),
-        clock_hertz=_int(record, "ClockHertz"),
-        host_transmit=_str(record, "HostTransmit"),
-        host_receive=_str(record, "HostReceive"),
-        leds=_strings(record, "Leds"),
-        reset_pin=_str(record, "ResetPin"),
-        reset_low=_bit(record, "ResetLow"),
-        constraints=_strings(record, "Constraints"),
+        name=string(record, "Name"),
+        title=string(record, "Title"),
+        target=string(record_of(chip, "Family"), "Name"),
+        device=string(chip, "Name"),
+        package=string(record, "Package"),
+        grade=integer(record, "Grade"),
+        clock_pin=string(record, "ClockPin"),
+        clock_hertz=integer(record, "ClockHertz"),
+        host_transmit=string(record, "HostTransmit"),
+        host_receive=string(record, "HostReceive"),
+        leds=strings(record, "Leds"),
+        reset_pin=string(record, "ResetPin"),
+        reset_low=bit(record, "ResetLow"),
+        constraints=strings(record, "Constraints"),
     )
 
 
-@cache
-def boards() -> dict[str, Board]:
-    """All boards, by the name that ``--board`` takes."""
-    return {_str(record, "Name"): _board(record) for record in _records().of_class("Board")}
+def boards(own: str | None = None) -> dict[str, Board]:
+    """All boards, by the name that ``--board`` takes: ours, and those of a user's own file."""
+    return {name: _board(record) for name, record in _named(records(TARGETS, own).of_class("Board")).items()}
 
 
-def board(name: str) -> Board:
+def board(name: str, own: str | None = None) -> Board:
     """A board by name; an unknown name is a `TablaError`."""
-    if name not in boards():
-        raise TablaError(f"there is no board '{name}'", hint=f"the boards are {', '.join(boards())}")
-    return boards()[name]
+    known = boards(own)
+    if name not in known:
+        raise TablaError(f"there is no board '{name}'", hint=f"the boards are {', '.join(known)}")
+    return known[name]

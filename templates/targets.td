@@ -12,6 +12,9 @@
 //
 //===------------------------------------------------------------------------===//
 
+#ifndef TABLA_TARGETS_TD
+#define TABLA_TARGETS_TD
+
 // So many of a resource a cell of the netlist takes. The pattern is a shell's:
 // `*` for any run of characters. A cell that no record names takes nothing.
 class Takes<string kind, string pattern, int units = 1> {
@@ -277,3 +280,5 @@ def TangNano9k : Board<"tang-nano-9k", "Sipeed Tang Nano 9K", Gw1n9, "QN88P", 0>
   let Leds = ["10", "11", "13", "14", "15", "16"];
   let ResetPin = "4"; let ResetLow = 1;
 }
+
+#endif

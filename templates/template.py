@@ -8,13 +8,12 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass, replace
 from functools import cache
-from pathlib import Path
 from typing import Any
 
-from tabla.lang import tablegen
-from tabla.source import TablaError
+from tabla.templates.records import MACHINE, integer, record_of, records, string, strings
 
-MACHINE = Path(__file__).resolve().parent / "machine.td"
+from tabla.lang import tablegen
+from tabla.source import Label, TablaError
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -94,19 +93,20 @@ class Template:
     name: str
     pes: int
     pes_per_pu: int
-    sequencers: int = 1
-    integer_bits: int = 6
-    fraction_bits: int = 10
-    stream_words: int = 0
-    ring_slots: int = 2
-    model_words: int = 0
-    data_words: int = 0
-    interim_words: int = 0
-    levels: int = 0
+    sequencers: int
+    integer_bits: int
+    fraction_bits: int
+    stream_words: int
+    ring_slots: int
+    model_words: int
+    data_words: int
+    interim_words: int
+    levels: int
 
     def __post_init__(self) -> None:
-        if not 1 <= self.pes <= 128:
-            raise TablaError(f"{self.pes} PEs are not supported", hint="ask for 1 to 128")
+        most = limits()
+        if not 1 <= self.pes <= most.pes:
+            raise TablaError(f"{self.pes} PEs are not supported", hint=f"ask for 1 to {most.pes}")
         if self.pes_per_pu < 1 or self.pes % self.pes_per_pu:
             raise TablaError(
                 f"{self.pes_per_pu} PEs per PU do not divide {self.pes} PEs",
@@ -116,11 +116,15 @@ class Template:
             raise TablaError(
                 f"{self.sequencers} sequencers are not supported", hint="this version builds arrays with one sequencer"
             )
-        if not 2 <= self.ring_slots <= 16:
-            raise TablaError(f"a ring of {self.ring_slots} samples is not supported", hint="use 2 to 16")
-        if self.stream_words and (self.stream_words & (self.stream_words - 1) or self.stream_words > 128):
+        if not most.least_ring_slots <= self.ring_slots <= most.ring_slots:
             raise TablaError(
-                f"{self.stream_words} stream words a beat are not supported", hint="use a power of two up to 128"
+                f"a ring of {self.ring_slots} samples is not supported",
+                hint=f"use {most.least_ring_slots} to {most.ring_slots}",
+            )
+        if self.stream_words and (self.stream_words & (self.stream_words - 1) or self.stream_words > most.stream_words):
+            raise TablaError(
+                f"{self.stream_words} stream words a beat are not supported",
+                hint=f"use a power of two up to {most.stream_words}",
             )
 
     @property
@@ -130,39 +134,60 @@ class Template:
         return (self.pes_per_pu - 1).bit_length() + (pus - 1).bit_length()
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NumberFormat:
+    """A number format with a name: `integer_bits`, the sign among them, and `fraction_bits`."""
+
+    name: str
+    integer_bits: int
+    fraction_bits: int
+
+    @property
+    def text(self) -> str:
+        """As ``--format`` takes it without a record: ``q6.10``."""
+        return f"q{self.integer_bits}.{self.fraction_bits}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Limits:
+    """What can be built; see the comment of record ``Limits``."""
+
+    pes: int
+    pes_per_pu: int
+    least_ring_slots: int
+    ring_slots: int
+    stream_words: int
+    memory_words: int
+
+
 @cache
-def _records(extra: str | None = None) -> tablegen.Records:
-    return tablegen.load(extra or MACHINE, include_dirs=(str(MACHINE.parent),))
-
-
-def _int(record: tablegen.Record, field: str) -> int:
-    value = record[field]
-    if not isinstance(value, int):
-        raise TablaError(f"field '{field}' of record '{record.name}' is not set to an integer")
-    return value
-
-
-def _str(record: tablegen.Record, field: str) -> str:
-    value = record[field]
-    if not isinstance(value, str):
-        raise TablaError(f"field '{field}' of record '{record.name}' is not set to a string")
-    return value
+def limits() -> Limits:
+    """The limits of the machine."""
+    record = records(MACHINE)["Limits"]
+    return Limits(
+        pes=integer(record, "Pes"),
+        pes_per_pu=integer(record, "PesPerPu"),
+        least_ring_slots=integer(record, "LeastRingSlots"),
+        ring_slots=integer(record, "RingSlots"),
+        stream_words=integer(record, "StreamWords"),
+        memory_words=integer(record, "MemoryWords"),
+    )
 
 
 @cache
 def timing() -> Timing:
     """The latencies of the machine."""
-    record = _records()["Timing"]
+    record = records(MACHINE)["Timing"]
     return Timing(
-        memory_read=_int(record, "MemoryRead"),
-        multiply=_int(record, "Multiply"),
-        accumulate=_int(record, "Accumulate"),
-        round=_int(record, "Round"),
-        memory_write=_int(record, "MemoryWrite"),
-        tree_level=_int(record, "TreeLevel"),
-        broadcast=_int(record, "Broadcast"),
-        front=_int(record, "Front"),
-        ready=_int(record, "Ready"),
+        memory_read=integer(record, "MemoryRead"),
+        multiply=integer(record, "Multiply"),
+        accumulate=integer(record, "Accumulate"),
+        round=integer(record, "Round"),
+        memory_write=integer(record, "MemoryWrite"),
+        tree_level=integer(record, "TreeLevel"),
+        broadcast=integer(record, "Broadcast"),
+        front=integer(record, "Front"),
+        ready=integer(record, "Ready"),
     )
 
 
@@ -170,47 +195,74 @@ def timing() -> Timing:
 def functions() -> dict[str, FunctionUnit]:
     """All functions of the function unit, by name."""
     return {
-        _str(r, "Name"): FunctionUnit(
-            name=_str(r, "Name"),
-            code=_int(r, "Code"),
-            kind=_str(r, "Kind"),
-            latency=_int(r, "Latency"),
-            latency_per_bit=_int(r, "LatencyPerBit"),
+        string(r, "Name"): FunctionUnit(
+            name=string(r, "Name"),
+            code=integer(r, "Code"),
+            kind=string(r, "Kind"),
+            latency=integer(r, "Latency"),
+            latency_per_bit=integer(r, "LatencyPerBit"),
         )
-        for r in _records().of_class("FunctionUnit")
+        for r in records(MACHINE).of_class("FunctionUnit")
     }
 
 
 def _template(record: tablegen.Record) -> Template:
+    try:
+        return _unchecked(record)
+    except TablaError as fault:
+        if fault.labels:
+            raise
+        raise TablaError(f"template '{record.name}': {fault.message}", Label(record.span), hint=fault.hint) from None
+
+
+def _unchecked(record: tablegen.Record) -> Template:
     return Template(
         name=record.name,
-        pes=_int(record, "Pes"),
-        pes_per_pu=_int(record, "PesPerPu"),
-        sequencers=_int(record, "Sequencers"),
-        integer_bits=_int(record, "IntegerBits"),
-        fraction_bits=_int(record, "FractionBits"),
-        stream_words=_int(record, "StreamWords"),
-        ring_slots=_int(record, "RingSlots"),
-        model_words=_int(record, "ModelWords"),
-        data_words=_int(record, "DataWords"),
-        interim_words=_int(record, "InterimWords"),
-        levels=_int(record, "Levels"),
+        pes=integer(record, "Pes"),
+        pes_per_pu=integer(record, "PesPerPu"),
+        sequencers=integer(record, "Sequencers"),
+        integer_bits=integer(record, "IntegerBits"),
+        fraction_bits=integer(record, "FractionBits"),
+        stream_words=integer(record, "StreamWords"),
+        ring_slots=integer(record, "RingSlots"),
+        model_words=integer(record, "ModelWords"),
+        data_words=integer(record, "DataWords"),
+        interim_words=integer(record, "InterimWords"),
+        levels=integer(record, "Levels"),
     )
 
 
-def presets(extra: str | None = None) -> dict[str, Template]:
-    """Presets by name: ours, or those of a user's file, which may say ``include "machine.td"``."""
-    return {r.name: _template(r) for r in _records(extra).of_class("Template")}
+def formats(own: str | None = None) -> dict[str, NumberFormat]:
+    """Number formats by name: ours, and those of a user's own file."""
+    found = records(MACHINE, own).of_class("NumberFormat")
+    return {
+        r.name: NumberFormat(
+            name=r.name, integer_bits=integer(r, "IntegerBits"), fraction_bits=integer(r, "FractionBits")
+        )
+        for r in found
+        if not r.is_anonymous
+    }
+
+
+def presets(own: str | None = None) -> dict[str, Template]:
+    """Presets by name: ours, and those of a user's own file. One that cannot be built is a `TablaError`."""
+    return {r.name: _template(r) for r in records(MACHINE, own).of_class("Template")}
+
+
+def default_preset() -> Template:
+    """What is built where nothing is asked for."""
+    return _template(record_of(records(MACHINE)["Default"], "Preset"))
 
 
 def pes_per_pu_for(pes: int) -> int:
-    """The default tap group: the largest divisor of `pes` that is at most 16."""
-    return max(d for d in range(1, min(pes, 16) + 1) if pes % d == 0)
+    """The default tap group: the largest divisor of `pes` that is no wider than the limit."""
+    return max(d for d in range(1, min(pes, limits().pes_per_pu) + 1) if pes % d == 0)
 
 
 def template_for(pes: int) -> Template:
     """The template that ``--pes N`` alone means."""
-    return replace(presets()["Pe1"], name=f"Pe{pes}", pes=pes, pes_per_pu=pes_per_pu_for(pes) if pes > 0 else 1)
+    per_pu = pes_per_pu_for(pes) if pes > 0 else 1
+    return replace(default_preset(), name=f"Pe{pes}", pes=pes, pes_per_pu=per_pu)
 
 
 @cache
@@ -223,7 +275,7 @@ def _symbolic() -> dict[str, Any]:
 @cache
 def operation_format(unit: str) -> OperationFormat:
     """The operation format of a unit; a field lies where its bits stand in ``Inst``."""
-    record = next(r for r in _records().of_class("OperationFormat") if r["Unit"] == unit)
+    record = next(r for r in records(MACHINE).of_class("OperationFormat") if r["Unit"] == unit)
     found: dict[str, list[int]] = {}
     for position, bit in enumerate(_symbolic()[record.name]["Inst"]):
         found.setdefault(bit["var"], []).append(position)
@@ -231,17 +283,12 @@ def operation_format(unit: str) -> OperationFormat:
     for name, positions in found.items():
         if positions != list(range(positions[0], positions[0] + len(positions))):
             raise TablaError(f"the bits of field '{name}' of record '{record.name}' are not in order")
-        choices = record.get(f"{name}Choices")
-        symbols = tuple(str(c) for c in choices) if isinstance(choices, list) else ()
+        symbols = strings(record, f"{name}Choices") if f"{name}Choices" in record else ()
         fields.append(InstructionField(name=name, offset=positions[0], width=len(positions), choices=symbols))
-    generators = record["Generators"]
-    assert isinstance(generators, list)
-    return OperationFormat(unit=unit, fields=tuple(fields), generators=tuple(str(g) for g in generators))
+    return OperationFormat(unit=unit, fields=tuple(fields), generators=strings(record, "Generators"))
 
 
 @cache
 def strand_fields() -> tuple[str, ...]:
     """The fixed fields of a strand word, least significant first."""
-    fields = _records()["StrandWord"]["Fields"]
-    assert isinstance(fields, list)
-    return tuple(str(f) for f in fields)
+    return strings(records(MACHINE)["StrandWord"], "Fields")

@@ -7,6 +7,7 @@ from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from collections.abc import Callable
 
 from tabla.options import Options
+from tabla.source import TablaError
 
 
 def definition(text: str) -> tuple[str, str]:
@@ -68,6 +69,11 @@ def add_shapes(parser: ArgumentParser) -> None:
     parser.add_argument("--inputs", metavar="FILE.npz", help="arrays whose shapes give a kernel its sizes")
 
 
+def add_own_records(parser: ArgumentParser) -> None:
+    """The user's own records, for the commands that list them."""
+    parser.add_argument("--templates", metavar="FILE.td", help="records of your own, shown with ours")
+
+
 def add_build(parser: ArgumentParser) -> None:
     """Everything that shapes the hardware or the program's meaning."""
     array = parser.add_argument_group("the array")
@@ -79,9 +85,13 @@ def add_build(parser: ArgumentParser) -> None:
     array.add_argument("--data-words", type=whole(1), metavar="N", help="depth of the data memory of each PE")
     array.add_argument("--interim-words", type=whole(1), metavar="N", help="depth of the interim memory of each PE")
     array.add_argument("--template", metavar="NAME", help="a preset (see tabla templates)")
-    array.add_argument("--templates", metavar="FILE.td", help="a file of presets of your own")
+    array.add_argument("--templates", metavar="FILE.td", help="presets and number formats of your own")
     meaning = parser.add_argument_group("the program")
-    meaning.add_argument("--format", metavar="qI.F", help="fixed point, I counts the sign bit (default q6.10)")
+    meaning.add_argument(
+        "--format",
+        metavar="qI.F",
+        help="fixed point, I counts the sign bit (default q6.10), or a name that tabla templates lists",
+    )
     meaning.add_argument(
         "-D", dest="defines", action="append", type=definition, default=[], metavar="NAME=VALUE", help="set a constant"
     )
@@ -107,6 +117,10 @@ def add_build(parser: ArgumentParser) -> None:
 
 def build_options(arguments: Namespace) -> Options:
     """The driver's options from parsed arguments."""
+    names = ("template", "format", "target", "board")
+    if arguments.templates is not None and not any(getattr(arguments, name, None) for name in names):
+        hint = "add --template NAME, or --format NAME of a number format in it"
+        raise TablaError("--templates names a file of your own records, but none of them is asked for", hint=hint)
     fields = ("pes", "pes_per_pu", "sequencers", "format", "learning_rate", "minibatch", "stream_words")
     more = ("model_words", "data_words", "interim_words", "template", "templates")
     return Options(

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from tabla.templates.template import (
     OperationFormat,
+    formats,
     functions,
     operation_format,
     presets,
@@ -37,6 +38,7 @@ def instruction_set() -> str:
     )
     parts.append(_timing())
     parts.append(_functions())
+    parts.append(_formats())
     parts.append(_presets())
     return "\n".join(parts)
 
@@ -73,6 +75,11 @@ def _functions() -> str:
         latency = str(unit.latency) + (f" + {unit.latency_per_bit} a bit" if unit.latency_per_bit else "")
         rows.append((str(unit.code), f"`{unit.name}`", unit.kind, latency))
     return "## Function unit\n\n" + _table(("code", "function", "kind", "cycles"), rows)
+
+
+def _formats() -> str:
+    rows = [(f"`{f.name}`", f.text, str(f.integer_bits + f.fraction_bits)) for f in formats().values()]
+    return "## Number formats\n\n" + _table(("format", "as an option", "bits"), rows)
 
 
 def _presets() -> str:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from tabla.templates.template import (
-    Template,
+    default_preset,
     functions,
     operation_format,
     pes_per_pu_for,
@@ -55,7 +56,7 @@ def test_default_tap_groups(pes: int, per_pu: int) -> None:
     ("pes", "per_pu", "levels"), [(1, 1, 0), (2, 2, 1), (3, 3, 2), (16, 16, 4), (64, 16, 6), (6, 3, 3)]
 )
 def test_tree_levels(pes: int, per_pu: int, levels: int) -> None:
-    assert Template(name="t", pes=pes, pes_per_pu=per_pu).tree_levels == levels
+    assert replace(default_preset(), pes=pes, pes_per_pu=per_pu).tree_levels == levels
 
 
 @pytest.mark.parametrize(
@@ -71,7 +72,7 @@ def test_tree_levels(pes: int, per_pu: int, levels: int) -> None:
 )
 def test_what_cannot_be_built(wrong: dict[str, int]) -> None:
     with pytest.raises(TablaError) as fault:
-        Template(name="t", **wrong)
+        replace(default_preset(), **wrong)
     assert fault.value.hint
 
 

@@ -19,9 +19,15 @@ from tabla.source import Source, TablaError
 Action: TypeAlias = Literal["print-records", "dump-json", "null-backend"]
 
 
-def load(path: str | Path, *, include_dirs: Iterable[str | Path] = (), macros: Iterable[str] = ()) -> Records:
-    """The records of a file. ``include_dirs`` are searched after the working directory."""
-    return _run(Source.from_path(path), include_dirs, macros)
+def load(
+    path: str | Path,
+    *,
+    include_dirs: Iterable[str | Path] = (),
+    macros: Iterable[str] = (),
+    before: Iterable[str | Path] = (),
+) -> Records:
+    """The records of a file. ``include_dirs`` are searched after the working directory; `before` are read first."""
+    return _run([Source.from_path(name) for name in (*before, path)], include_dirs, macros)
 
 
 def loads(
@@ -32,7 +38,7 @@ def loads(
     macros: Iterable[str] = (),
 ) -> Records:
     """The records of a text; `name` stands for it in messages."""
-    return _run(Source.from_text(text, name), include_dirs, macros)
+    return _run([Source.from_text(text, name)], include_dirs, macros)
 
 
 def run(
@@ -60,9 +66,9 @@ def run(
                 return ""
 
 
-def _run(source: Source, include_dirs: Iterable[str | Path], macros: Iterable[str]) -> Records:
+def _run(sources: Iterable[Source], include_dirs: Iterable[str | Path], macros: Iterable[str]) -> Records:
     scanner = Scanner(include_dirs, macros)
-    parsed = parse(scanner.scan(source), scanner.positions)
+    parsed = parse(scanner.scan(*sources), scanner.positions)
     keeper = RecordKeeper(scanner.positions)
     statements = Statements(Scope(keeper))
     fault: TablaError | None = None

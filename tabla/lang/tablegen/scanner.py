@@ -31,10 +31,11 @@ class Scanner:
         self._include_dirs = [Path(directory) for directory in include_dirs]
         self._macros = set(macros)
 
-    def scan(self, source: Source) -> list[Any]:
-        """The tokens of `source`, always closed by an end or a fault."""
+    def scan(self, *sources: Source) -> list[Any]:
+        """The tokens of the sources, one after the other, always closed by an end or a fault."""
         try:
-            self._file(source, included_at=None, depth=0)
+            for source in sources:
+                self._file(source, included_at=None, depth=0)
         except TablaError as fault:
             self._fault_token(fault)
         self._mark_contextual_words()

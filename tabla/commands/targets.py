@@ -1,0 +1,39 @@
+"""``tabla targets``: the FPGA families and their devices."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser, Namespace
+from dataclasses import asdict
+
+from tabla.commands.arguments import add_json, add_own_records
+from tabla.commands.console import Console
+from tabla.commands.output import write_json
+from tabla.templates.targets import KINDS, targets
+
+HELP = "list the FPGA families, their devices and what these hold"
+
+
+def configure(parser: ArgumentParser) -> None:
+    """Options of the command."""
+    add_own_records(parser)
+    add_json(parser)
+
+
+def run(arguments: Namespace, console: Console) -> int:
+    """One line a device; what a family lacks below."""
+    known = targets(arguments.templates).values()
+    if arguments.json:
+        write_json(arguments.json, {"schema": "tabla-targets-1", "targets": [asdict(t) for t in known]}, console)
+    if arguments.json != "-":
+        kinds = "".join(f"{kind:>8}" for kind in KINDS)
+        console.result(f"{'target':<8} {'device':<10} {'part':<20}{kinds}  {'grades':<8} packages")
+        for target in known:
+            for device in target.devices:
+                held = "".join(f"{capacity:>8}" for capacity in device.capacities)
+                grades = ",".join(map(str, device.grades)) if any(device.grades) else "-"
+                packages = " ".join(device.packages)
+                console.result(f"{target.name:<8} {device.name:<10} {device.part:<20}{held}  {grades:<8} {packages}")
+        for target in known:
+            if target.note:
+                console.result(f"note: {target.name}: {target.note}")
+    return 0

@@ -1,0 +1,106 @@
+"""The records as read: our two files, a user's own file beside them, and fields that hold what they must."""
+
+from __future__ import annotations
+
+from functools import cache, lru_cache
+from pathlib import Path
+
+from tabla.lang import tablegen
+from tabla.source import Label, TablaError
+
+HERE = Path(__file__).resolve().parent
+MACHINE = HERE / "machine.td"
+TARGETS = HERE / "targets.td"
+
+
+def records(file: Path, own: str | None = None) -> tablegen.Records:
+    """The records of `file`, one of ours; with a user's own file those of both of ours and of that file.
+
+    The user's file needs no ``include`` of ours, and may have it. A file that cannot be read is a `TablaError`.
+    """
+    if own is None:
+        return _ours(file)
+    if not Path(own).is_file():
+        raise TablaError(f"cannot read '{own}': no such file", hint="check the path")
+    path = Path(own)
+    return _with_own(path, path.read_bytes())
+
+
+@cache
+def _ours(file: Path) -> tablegen.Records:
+    return tablegen.load(file)
+
+
+@lru_cache(maxsize=8)
+def _with_own(path: Path, _content: bytes) -> tablegen.Records:
+    # The content is part of the key: a file that has changed is read again.
+    return tablegen.load(path, include_dirs=(path.parent, HERE), before=(MACHINE, TARGETS))
+
+
+def unset(record: tablegen.Record, field: str, kind: str) -> TablaError:
+    """The fault of a field that does not hold what it must."""
+    return TablaError(
+        f"field '{field}' of record '{record.name}' is not set to {kind}",
+        Label(record.span),
+        Label(record.field_span(field), "the field"),
+        hint=f"let {field} = ... in the record",
+    )
+
+
+def integer(record: tablegen.Record, field: str) -> int:
+    """An ``int`` field."""
+    value = record[field]
+    if not isinstance(value, int):
+        raise unset(record, field, "an integer")
+    return value
+
+
+def bit(record: tablegen.Record, field: str) -> bool:
+    """A ``bit`` field."""
+    return bool(integer(record, field))
+
+
+def string(record: tablegen.Record, field: str) -> str:
+    """A ``string`` field."""
+    value = record[field]
+    if not isinstance(value, str):
+        raise unset(record, field, "a string")
+    return value
+
+
+def record_of(record: tablegen.Record, field: str) -> tablegen.Record:
+    """A field whose type is a class."""
+    value = record[field]
+    if not isinstance(value, tablegen.Record):
+        raise unset(record, field, "a record")
+    return value
+
+
+def strings(record: tablegen.Record, field: str) -> tuple[str, ...]:
+    """A ``list<string>`` field."""
+    value = record[field]
+    if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
+        raise unset(record, field, "a list of strings")
+    return tuple(str(item) for item in value)
+
+
+def integers(record: tablegen.Record, field: str) -> tuple[int, ...]:
+    """A ``list<int>`` field."""
+    value = record[field]
+    if not isinstance(value, list):
+        raise unset(record, field, "a list of integers")
+    found = tuple(item for item in value if isinstance(item, int))
+    if len(found) != len(value):
+        raise unset(record, field, "a list of integers")
+    return found
+
+
+def records_of(record: tablegen.Record, field: str) -> tuple[tablegen.Record, ...]:
+    """A list field whose items are records."""
+    value = record[field]
+    if not isinstance(value, list):
+        raise unset(record, field, "a list of records")
+    found = tuple(item for item in value if isinstance(item, tablegen.Record))
+    if len(found) != len(value):
+        raise unset(record, field, "a list of records")
+    return found
