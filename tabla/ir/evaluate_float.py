@@ -16,9 +16,8 @@ from numpy.typing import NDArray
 from tabla.ir import function_reals
 from tabla.ir.fixed_kernels import COMPARISONS, EXTREMES
 from tabla.ir.graph import Compare, Constant, Divide, Extreme, Function, Graph, Linear, Ordinal, Product, Statement
+from tabla.ir.masked import Operands
 from tabla.ir.memory import Memory
-from tabla.ir.pieces import array_of, piece
-from tabla.ir.windows import window
 
 Reals = NDArray[np.float64]
 
@@ -111,46 +110,48 @@ class _RealNumbers:
 
 
 def _kernel(statement: Statement, buffers: Mapping[str, Reals]) -> Callable[[], None]:
-    target = window(buffers[statement.target], statement.write, statement.indices)
-    value = _value(statement, buffers)
+    operands = Operands.of(statement, buffers, _RealNumbers())
+    target, value = operands.target, _value(statement, operands)
 
     def run() -> None:
         target[...] = value()
 
-    return run
+    return operands.around(run)
 
 
-def _value(statement: Statement, buffers: Mapping[str, Reals]) -> Callable[[], Any]:
+def _value(statement: Statement, operands: Operands) -> Callable[[], Any]:
     """A function that computes the operation over the output box."""
-    indices, numbers = statement.indices, _RealNumbers()
+    indices = statement.indices
     reduced = {index.name: index for index in statement.reduced}
     operation = statement.operation
     match operation:
         case Linear(terms=terms, shift=shift):
-            pieces = [piece(term, shift, buffers, indices, reduced, numbers) for term in terms]
+            pieces = [operands.piece(term, shift) for term in terms]
             return lambda: sum(p.value() for p in pieces)
         case Compare(op=op, left=left, right=right):
-            a, b = (array_of(side, buffers, indices, numbers) for side in (left, right))
+            a, b = operands.outputs(left), operands.outputs(right)
             return lambda: COMPARISONS[op](a, b)
         case Function(name=name, operand=operand):
-            argument = array_of(operand, buffers, indices, numbers)
+            argument = operands.outputs(operand)
             return lambda: function_reals.apply(name, argument)
         case Divide(left=left, right=right):
-            a, b = (array_of(side, buffers, indices, numbers) for side in (left, right))
+            a, b = operands.outputs(left), operands.outputs(right)
             return lambda: function_reals.divide(a, b)
         case Product(operand=operand, reduce=reduce, initial=initial):
             summed = [reduced[name] for name in reduce]
-            factors = array_of(operand, buffers, [*indices, *summed], numbers)
+            factors = operands.array(operand, [*indices, *summed], 1.0)
             whole = np.broadcast_to(factors, (*factors.shape[: len(indices)], *(index.extent for index in summed)))
             axes = tuple(range(len(indices), whole.ndim))
             if initial is None:
                 return lambda: np.prod(whole, axis=axes)
-            begin = array_of(initial, buffers, indices, numbers)
+            begin = operands.outputs(initial)
             return lambda: begin * np.prod(whole, axis=axes)
-        case Extreme(op=extreme, operands=operands, reduce=reduce):
+        case Extreme(op=extreme, operands=words, reduce=reduce, initial=initial):
             box = [*indices, *(reduced[name] for name in reduce)]
-            arrays = [array_of(operand, buffers, box, numbers) for operand in operands]
+            neutral = -np.inf if extreme == "max" else np.inf
+            arrays = [operands.array(word, box, neutral) for word in words]
+            first = [] if initial is None else [operands.outputs(initial)]
             join, axes = EXTREMES[extreme], tuple(range(len(indices), len(box)))
-            return lambda: fold(join, [join.reduce(array, axis=axes) for array in arrays])
+            return lambda: fold(join, [*first, *(join.reduce(array, axis=axes) for array in arrays)])
         case _:
             assert_never(operation)

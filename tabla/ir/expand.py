@@ -20,7 +20,10 @@ from math import prod
 from typing import assert_never
 
 import networkx as nx
+import numpy as np
 
+from tabla.ir.constraints import applying, inside, reached
+from tabla.ir.constraints import points as points_of
 from tabla.ir.graph import (
     Affine,
     Compare,
@@ -73,24 +76,22 @@ def count(graph: Graph) -> Operations:
 
 def count_statement(statement: Statement, flags: frozenset[str]) -> Operations:
     """The operations of one statement; `flags` are the tensors that :func:`zero_or_one` names."""
-    outputs = _mentioned(statement.operands)
-    points = prod(index.extent for index in statement.indices if index.name in outputs)
+    outputs = _outer(statement)
+    points = points_of(statement, outputs)
     operation = statement.operation
     match operation:
         case Linear(terms=terms):
-            box = statement.box
             made = Counter({kind: 0 for kind in ("multiply", "select", "none")})
             for term in terms:
-                made[_kind(term, flags)] += prod(box[name].extent for name in _mentioned(term.factors) & set(box))
-            reduced = {index.name: index.extent for index in statement.reduced}
-            summands = sum(prod(reduced[n] for n in term.reduce if n in _mentioned(term.factors)) for term in terms)
-            return Operations(multiplies=made["multiply"], selects=made["select"], additions=points * (summands - 1))
+                mentioned = _mentioned(term.factors) & set(statement.box)
+                made[_kind(term, flags)] += points_of(statement, mentioned, term.reduce)
+            additions = _joined(statement, [(_mentioned(term.factors), term.reduce) for term in terms])
+            return Operations(multiplies=made["multiply"], selects=made["select"], additions=additions)
         case Product(reduce=reduce, initial=initial):
-            steps = prod(statement.box[name].extent for name in reduce)
-            return Operations(multiplies=points * (steps - (initial is None)))
-        case Extreme(operands=operands, reduce=reduce):
-            words = sum(prod(statement.box[n].extent for n in reduce if n in _mentioned([o])) for o in operands)
-            return Operations(comparisons=points * (words - 1))
+            return Operations(multiplies=_joined(statement, [(set(reduce), reduce), *_alone(initial)]))
+        case Extreme(operands=operands, reduce=reduce, initial=initial):
+            words = [(_mentioned([operand]), reduce) for operand in operands]
+            return Operations(comparisons=_joined(statement, [*words, *_alone(initial)]))
         case Compare():
             return Operations(comparisons=points)
         case Function(name=name):
@@ -99,6 +100,31 @@ def count_statement(statement: Statement, flags: frozenset[str]) -> Operations:
             return Operations(functions={"divide": points})
         case _:
             assert_never(operation)
+
+
+def _outer(statement: Statement) -> set[str]:
+    """The output indices on which the words depend: what operands mention, and what ties their sums."""
+    summed = {index.name for index in statement.reduced}
+    tied = {name for c in statement.constraints if summed.intersection(c.names) for name in c.names}
+    return (_mentioned(statement.operands) | tied) - summed
+
+
+def _alone(initial: Operand | None) -> list[tuple[set[str], tuple[str, ...]]]:
+    """An initial word is one more, for itself."""
+    return [] if initial is None else [(set(), ())]
+
+
+def _joined(statement: Statement, parts: Sequence[tuple[set[str], tuple[str, ...]]]) -> int:
+    """How many operations join n words into one, n - 1 each; `parts` are what a word mentions and is reduced over."""
+    outputs = _outer(statement)
+    words = sum(points_of(statement, outputs | (set(reduce) & mentioned), reduce) for mentioned, reduce in parts)
+    if not statement.constraints:
+        return words - points_of(statement, outputs)
+    begun = np.broadcast_to(
+        reached(statement, [reduce for _, reduce in parts]), [index.extent for index in statement.indices]
+    )
+    away = tuple(axis for axis, index in enumerate(statement.indices) if index.name not in outputs)
+    return words - int(np.count_nonzero(begun.any(axis=away)))
 
 
 def zero_or_one(graph: Graph) -> frozenset[str]:
@@ -191,8 +217,8 @@ class _Expansion:
 
     def statement(self, statement: Statement) -> None:
         """All its points. What does not depend on an index is made once."""
-        names = _mentioned(statement.operands)
-        for point in _points(statement.indices):
+        names = _outer(statement)
+        for point in inside(applying(statement.constraints, statement.indices), _points(statement.indices)):
             place = _place(statement, point, names)
             if place not in self.dag:
                 self._compute(statement, point, place)
@@ -200,29 +226,24 @@ class _Expansion:
 
     def _compute(self, statement: Statement, point: Mapping[str, int], place: str) -> None:
         operation = statement.operation
-        box = {index.name: index for index in statement.reduced}
         match operation:
             case Linear(terms=terms, shift=shift):
                 summands: list[tuple[str, int]] = []
                 for number, term in enumerate(terms):
-                    mentioned = _mentioned(term.factors)
-                    repeats = prod(box[name].extent for name in term.reduce if name not in mentioned)
-                    for inner in _points([box[name] for name in term.reduce if name in mentioned]):
-                        whole = {**point, **inner}
+                    for whole, repeats in _reduced(statement, point, term.reduce, _mentioned(term.factors)):
                         summands.append((self._term(statement, number, term, whole), term.sign * repeats))
-                nodes, weights = zip(*summands, strict=True)
+                nodes, weights = tuple(n for n, _ in summands), tuple(w for _, w in summands)
                 detail = f"2^{-shift}" if shift else ""
                 self._add(place, Scalar(operation="sum", operands=nodes, weights=weights, detail=detail), statement)
             case Product(operand=operand, reduce=reduce, initial=initial):
-                steps = tuple(self._operand(operand, {**point, **p}) for p in _points([box[name] for name in reduce]))
-                before = () if initial is None else (self._operand(initial, point),)
+                steps = [self._operand(operand, p) for p, _ in _reduced(statement, point, reduce, set(reduce))]
+                before = [] if initial is None else [self._operand(initial, point)]
                 self._add(place, Scalar(operation="pi", operands=(*before, *steps)), statement)
-            case Extreme(op=extreme, operands=operands, reduce=reduce):
-                words = [
-                    self._operand(operand, {**point, **inner})
-                    for operand in operands
-                    for inner in _points([box[name] for name in reduce if name in _mentioned([operand])])
-                ]
+            case Extreme(op=extreme, operands=operands, reduce=reduce, initial=initial):
+                words = [] if initial is None else [self._operand(initial, point)]
+                for operand in operands:
+                    inner = _reduced(statement, point, reduce, _mentioned([operand]))
+                    words += [self._operand(operand, whole) for whole, _ in inner]
                 self._add(place, Scalar(operation=extreme, operands=tuple(words)), statement)
             case Compare(op=op, left=left, right=right):
                 sides = self._operand(left, point), self._operand(right, point)
@@ -282,6 +303,23 @@ def _points(indices: Sequence[Index]) -> Iterator[dict[str, int]]:
     names = [index.name for index in indices]
     for values in product(*(range(index.low, index.high) for index in indices)):
         yield dict(zip(names, values, strict=True))
+
+
+def _reduced(
+    statement: Statement, point: Mapping[str, int], reduce: Sequence[str], mentioned: set[str]
+) -> list[tuple[dict[str, int], int]]:
+    """Points of a sum at an output point, of those that differ in nothing mentioned one, and how many it stands for."""
+    box = statement.box
+    over = [box[name] for name in reduce]
+    tied = applying(statement.constraints, [*statement.indices, *over])
+    if not tied:
+        repeats = prod(index.extent for index in over if index.name not in mentioned)
+        return [({**point, **p}, repeats) for p in _points([index for index in over if index.name in mentioned])]
+    found: Counter[tuple[int, ...]] = Counter()
+    kept = [index.name for index in over if index.name in mentioned]
+    for whole in inside(tied, ({**point, **p} for p in _points(over))):
+        found[tuple(whole[name] for name in kept)] += 1
+    return [({**point, **dict(zip(kept, at, strict=True))}, repeats) for at, repeats in found.items()]
 
 
 def _element(tensor: str, subscripts: Sequence[Affine], point: Mapping[str, int]) -> str:

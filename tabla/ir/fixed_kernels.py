@@ -32,8 +32,7 @@ from tabla.ir.graph import (
     Statement,
     Term,
 )
-from tabla.ir.pieces import array_of, piece
-from tabla.ir.windows import window
+from tabla.ir.masked import Operands
 from tabla.source import Label, Span, TablaError
 
 Words = NDArray[np.int64]
@@ -115,65 +114,64 @@ class WordNumbers:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class _Site:
-    """What the kernel of a statement works with; `target` is the view that it writes."""
+    """What the kernel of a statement works with."""
 
     statement: Statement
     format: Format
-    buffers: Mapping[str, Words]
-    target: Words
+    operands: Operands
     tally: Tally
     model: str | None
 
-    def outputs(self, operand: Operand) -> Words:
-        """An operand over the output box."""
-        return array_of(operand, self.buffers, self.statement.indices, WordNumbers(format=self.format))
+    @property
+    def target(self) -> Words:
+        """What it puts its words into."""
+        target: Words = self.operands.target
+        return target
 
 
 def fixed_kernel(graph: Graph, statement: Statement, fmt: Format, buffers: Mapping[str, Words], tally: Tally) -> Kernel:
     """The kernel of a statement in a format, over these buffers."""
     model = next((model for model, following in graph.updates.items() if following == statement.target), None)
-    site = _Site(
-        statement=statement,
-        format=fmt,
-        buffers=buffers,
-        target=window(buffers[statement.target], statement.write, statement.indices),
-        tally=tally,
-        model=model,
-    )
-    match statement.operation:
+    operands = Operands.of(statement, buffers, WordNumbers(format=fmt))
+    site = _Site(statement=statement, format=fmt, operands=operands, tally=tally, model=model)
+    return operands.around(_kernel(site))
+
+
+def _kernel(site: _Site) -> Kernel:
+    operation = site.statement.operation
+    match operation:
         case Linear():
-            return _linear(site, statement.operation)
+            return _linear(site, operation)
         case Compare():
-            return _compare(site, statement.operation)
+            return _compare(site, operation)
         case Function() | Divide():
-            return _unit(site, statement.operation)
+            return _unit(site, operation)
         case Product():
-            return _product(site, statement.operation)
+            return _product(site, operation)
         case Extreme():
-            return _extreme(site, statement.operation)
+            return _extreme(site, operation)
         case _:
-            assert_never(statement.operation)
+            assert_never(operation)
 
 
 def _linear(site: _Site, operation: Linear) -> Kernel:
     statement, target, tally = site.statement, site.target, site.tally
     kept = _kept(site, operation)
     scale = WordNumbers(format=site.format)
-    box = {index.name: index for index in statement.reduced}
     changes = []
     for term in operation.terms:
         if term is kept:
             continue
-        made = piece(term, operation.shift, site.buffers, statement.indices, box, scale)
+        made = site.operands.piece(term, operation.shift)
         limits = (scale.limit(f, statement.box) for f in term.factors if not isinstance(f, Constant))
         changes.append(
             Summand(weight=int(made.weight), contraction=made.contraction, products=made.products, limits=tuple(limits))
         )
-    before = site.outputs(kept.factors[0]) if kept else None
+    before = site.operands.outputs(kept.factors[0]) if kept else None
     shift = site.format.fraction + operation.shift
     rounded = Sum(changes=tuple(changes), kept=before, shift=shift).rounded(-site.format.lowest)
     lowest, highest = site.format.lowest, site.format.highest
-    number, size = statement.id, target.size
+    number, size, written = statement.id, target.size, site.operands.written
 
     def run() -> None:
         exact, changed = rounded()
@@ -186,7 +184,7 @@ def _linear(site: _Site, operation: Linear) -> Kernel:
             tally.zero_updates += int(np.count_nonzero(still))
         target[...] = clipped
         if site.model is not None:
-            tally.updates += size
+            tally.updates += written
 
     return run
 
@@ -200,7 +198,7 @@ def _kept(site: _Site, operation: Linear) -> Term | None:
 
 
 def _compare(site: _Site, operation: Compare) -> Kernel:
-    left, right = site.outputs(operation.left), site.outputs(operation.right)
+    left, right = site.operands.outputs(operation.left), site.operands.outputs(operation.right)
     holds, one, target = COMPARISONS[operation.op], site.format.one, site.target
 
     def run() -> None:
@@ -214,13 +212,14 @@ def _unit(site: _Site, operation: Function | Divide) -> Kernel:
     tally, target, fmt, number = site.tally, site.target, site.format, site.statement.id
     match operation:
         case Function(name=name, operand=operand):
-            argument = site.outputs(operand)
+            # Where nothing is written nothing may be counted: words that every function takes without an event.
+            argument = site.operands.outputs(operand, fmt.one if name == "log" else 0)
 
             def applied() -> function_words.Applied:
                 return function_words.apply(name, argument, fmt)
 
         case Divide():
-            left, right = site.outputs(operation.left), site.outputs(operation.right)
+            left, right = site.operands.outputs(operation.left), site.operands.outputs(operation.right, fmt.one)
 
             def applied() -> function_words.Applied:
                 return function_words.divide(left, right, fmt)
@@ -239,7 +238,8 @@ def _product(site: _Site, operation: Product) -> Kernel:
     statement, tally, target, fmt = site.statement, site.tally, site.target, site.format
     reduced = {index.name: index for index in statement.reduced}
     summed = [reduced[name] for name in operation.reduce]
-    operand: Any = array_of(operation.operand, site.buffers, (*statement.indices, *summed), WordNumbers(format=fmt))
+    # A step times ONE changes no word.
+    operand: Any = site.operands.array(operation.operand, (*statement.indices, *summed), fmt.one)
     outputs = len(statement.indices)
     held = operand.shape[outputs:]
     # An index that the operand does not mention has one element to read, at every point.
@@ -247,7 +247,7 @@ def _product(site: _Site, operation: Product) -> Kernel:
         range(index.extent) if extent > 1 else (0,) * index.extent for index, extent in zip(summed, held, strict=True)
     ]
     half = fmt.one >> 1
-    begin = fmt.one if operation.initial is None else site.outputs(operation.initial)
+    begin = fmt.one if operation.initial is None else site.operands.outputs(operation.initial)
     shape = np.broadcast_shapes(operand.shape[:outputs], np.shape(begin))
 
     def run() -> None:
@@ -267,11 +267,13 @@ def _extreme(site: _Site, operation: Extreme) -> Kernel:
     target, statement = site.target, site.statement
     reduced = {index.name: index for index in statement.reduced}
     box = (*statement.indices, *(reduced[name] for name in operation.reduce))
-    arrays = [array_of(o, site.buffers, box, WordNumbers(format=site.format)) for o in operation.operands]
+    neutral = site.format.lowest if operation.op == "max" else site.format.highest
+    arrays = [site.operands.array(operand, box, neutral) for operand in operation.operands]
+    first = [] if operation.initial is None else [site.operands.outputs(operation.initial)]
     join, axes = EXTREMES[operation.op], tuple(range(len(statement.indices), len(box)))
 
     def run() -> None:
         # Points at which an operand is the same word change nothing, so each is reduced by itself.
-        target[...] = reduce(join, [join.reduce(array, axis=axes) for array in arrays])
+        target[...] = reduce(join, [*first, *(join.reduce(array, axis=axes) for array in arrays)])
 
     return run

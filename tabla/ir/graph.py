@@ -94,12 +94,17 @@ class Affine:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tensor:
-    """A named array of words; shape () is a scalar. `name` is unique, `origin` is the user's name."""
+    """A named array of words; shape () is a scalar. `name` is unique, `origin` is the user's name.
+
+    `filled`: elements of a value that no statement writes are 0, and may be read once all statements that write it
+    have run.
+    """
 
     name: str
     shape: tuple[int, ...]
     role: Role
     origin: str = ""
+    filled: bool = False
     span: Span | None = field(default=None, compare=False, repr=False)
 
     @property
@@ -196,14 +201,16 @@ class Product:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Extreme:
-    """The largest or smallest of the operands' words over the `reduce` indices, which not every operand must mention.
+    """The largest or smallest of the operands' words over the `reduce` indices, and of the word `initial`.
 
-    Without any point: the lowest (`max`) or highest (`min`) word of the format.
+    Not every operand must mention the indices. Without `initial` and where constraints leave no point: the lowest
+    (`max`) or highest (`min`) word of the format.
     """
 
     op: ExtremeOp
     operands: tuple[Operand, ...]
     reduce: tuple[str, ...] = ()
+    initial: Operand | None = None
 
     def __post_init__(self) -> None:
         if not self.operands:
@@ -224,8 +231,8 @@ def operands_of(operation: Operation) -> tuple[Operand, ...]:
             return (operand,)
         case Product(operand=operand, initial=initial):
             return (operand,) if initial is None else (operand, initial)
-        case Extreme(operands=operands):
-            return operands
+        case Extreme(operands=operands, initial=initial):
+            return operands if initial is None else (*operands, initial)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -234,6 +241,10 @@ class Statement:
 
     `indices` are the output indices (every one appears in `write`, so that no element is written twice),
     `reduced` the indices that terms sum over. `id` is the position in the graph.
+
+    `constraints` are affine forms of the indices. Where one of output indices alone is negative, nothing is
+    written; where one that mentions summed indices is negative, the point joins no sum over those indices. What is
+    read or written at other points only need not exist.
     """
 
     id: int
@@ -242,6 +253,7 @@ class Statement:
     indices: tuple[Index, ...]
     operation: Operation
     reduced: tuple[Index, ...] = ()
+    constraints: tuple[Affine, ...] = ()
     span: Span | None = field(default=None, compare=False, repr=False)
 
     @property

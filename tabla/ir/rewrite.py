@@ -42,11 +42,10 @@ def with_operands(operation: Operation, change: Callable[[Operand], Operand]) ->
         case Function(operand=operand):
             return replace(operation, operand=change(operand))
         case Product(operand=operand, initial=initial):
-            return replace(
-                operation, operand=change(operand), initial=None if initial is None else change(initial)
-            )
-        case Extreme(operands=operands):
-            return replace(operation, operands=tuple(map(change, operands)))
+            return replace(operation, operand=change(operand), initial=None if initial is None else change(initial))
+        case Extreme(operands=operands, initial=initial):
+            first = None if initial is None else change(initial)
+            return replace(operation, operands=tuple(map(change, operands)), initial=first)
         case _:
             assert_never(operation)
 

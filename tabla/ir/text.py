@@ -32,7 +32,8 @@ def graph_text(graph: Graph) -> str:
 def _lines(graph: Graph) -> Iterator[str]:
     yield f"graph {graph.name}" + (f", {graph.samples} samples a step" if graph.samples > 1 else "")
     for tensor in graph.tensors.values():
-        yield f"  {tensor.role} {tensor.name}{''.join(f'[{extent}]' for extent in tensor.shape)}"
+        shape = "".join(f"[{extent}]" for extent in tensor.shape)
+        yield f"  {tensor.role} {tensor.name}{shape}{' filled with 0' * tensor.filled}"
     if graph.statements:
         yield ""
     for statement in graph.statements:
@@ -48,11 +49,12 @@ def _lines(graph: Graph) -> Iterator[str]:
 
 
 def statement_text(statement: Statement) -> str:
-    """``h[j] = sum[i](w[j][i]*x[i]) + b[j]   for j in [0, 4), i in [0, 3)``."""
+    """``h[j] = sum[i](w[j][i]*x[i]) + b[j]   for j in [0, 4), i in [0, 3) where i-j >= 0``."""
     place = "".join(f"[{subscript}]" for subscript in statement.write)
     box = (*statement.indices, *statement.reduced)
     ranges = f"   for {', '.join(map(_range, box))}" if box else ""
-    return f"{statement.target}{place} = {_operation(statement)}{ranges}"
+    where = " where " * bool(statement.constraints) + ", ".join(f"{c} >= 0" for c in statement.constraints)
+    return f"{statement.target}{place} = {_operation(statement)}{ranges}{where}"
 
 
 def _range(index: Index) -> str:
@@ -73,8 +75,9 @@ def _operation(statement: Statement) -> str:
         case Product(operand=operand, reduce=reduce, initial=initial):
             product = f"pi{_names(reduce)}({operand_text(operand)})"
             return product if initial is None else f"{operand_text(initial)} * {product}"
-        case Extreme(op=op, operands=operands, reduce=reduce):
-            return f"{op}{_names(reduce) if reduce else ''}({', '.join(map(operand_text, operands))})"
+        case Extreme(op=op, operands=operands, reduce=reduce, initial=initial):
+            extreme = f"{op}{_names(reduce) if reduce else ''}({', '.join(map(operand_text, operands))})"
+            return extreme if initial is None else f"{op}({operand_text(initial)}, {extreme})"
         case _:
             assert_never(operation)
 

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from tabla.ir.constraints import applying, coordinates, values
 from tabla.ir.graph import (
     Affine,
     Compare,
@@ -41,8 +42,9 @@ def verify(graph: Graph) -> None:
 
     Statements are numbered by position; they write tensors of role value or next, each element at most once, inside
     the shape; they read elements that were given or written before; a term mentions only output indices and those it
-    sums over; every summed index is summed over; models and their next values have one shape; results are written
-    whole.
+    sums over; every summed index is summed over; constraints mention the statement's indices, and each term sums
+    over all or none of those that a constraint ties; models and their next values have one shape; results are
+    written whole. What a tensor that is filled lacks counts as written, and it is not written after it was read.
     """
     _check_tensors(graph)
     written = {name: _Written(tensor) for name, tensor in graph.tensors.items()}
@@ -51,13 +53,14 @@ def verify(graph: Graph) -> None:
             if statement.id != position:
                 raise GraphFault(f"its id is not its position {position}")
             _check_indices(statement)
+            _check_constraints(statement)
             for operand, box in _operands(statement):
-                _check_operand(operand, box, written)
+                _check_operand(operand, box, statement.constraints, written)
             _check_write(statement, graph, written)
         except GraphFault as fault:
             raise GraphFault(f"statement {statement.id} ({statement.target}): {fault}") from None
     for shown, name in graph.results:
-        if not written[name].whole:
+        if not written[name].whole and not graph.tensors[name].filled:
             raise GraphFault(f"result {shown} ({name}) has elements that nothing writes")
 
 
@@ -67,6 +70,8 @@ def _check_tensors(graph: Graph) -> None:
             raise GraphFault(f"tensor {tensor.name} is kept as {name}")
         if any(extent < 1 for extent in tensor.shape):
             raise GraphFault(f"tensor {name} is empty: {tensor.shape}")
+        if tensor.filled and tensor.role != "value":
+            raise GraphFault(f"tensor {name} of role {tensor.role} is filled")
     for model, following in graph.updates.items():
         pair = [graph.tensors.get(name) for name in (model, following)]
         roles = [tensor.role if tensor else None for tensor in pair]
@@ -104,6 +109,18 @@ def _check_indices(statement: Statement) -> None:
         raise GraphFault(f"it sums over {sorted(summed)} and declares {[i.name for i in statement.reduced]}")
 
 
+def _check_constraints(statement: Statement) -> None:
+    strangers = {name for constraint in statement.constraints for name in constraint.names} - set(statement.box)
+    if strangers:
+        raise GraphFault(f"a constraint mentions {sorted(strangers)}, which do not run there")
+    summed = {index.name for index in statement.reduced}
+    terms = statement.operation.terms if isinstance(statement.operation, Linear) else ()
+    for constraint in statement.constraints:
+        tied = summed.intersection(constraint.names)
+        if any(tied & set(term.reduce) not in (set(), tied) for term in terms):
+            raise GraphFault(f"a term sums over a part of what {constraint} >= 0 ties")
+
+
 def _distinct(names: Sequence[str]) -> Sequence[str]:
     if len(set(names)) != len(names):
         raise GraphFault(f"{names} are summed over twice")
@@ -122,13 +139,17 @@ def _operands(statement: Statement) -> Iterable[tuple[Operand, tuple[Index, ...]
             yield operand, (*statement.indices, *statement.reduced)
             if initial is not None:
                 yield initial, statement.indices
-        case Extreme(operands=operands):
+        case Extreme(operands=operands, initial=initial):
             yield from ((operand, (*statement.indices, *statement.reduced)) for operand in operands)
+            if initial is not None:
+                yield initial, statement.indices
         case _:
             yield from ((operand, statement.indices) for operand in statement.operands)
 
 
-def _check_operand(operand: Operand, indices: tuple[Index, ...], written: dict[str, _Written]) -> None:
+def _check_operand(
+    operand: Operand, indices: tuple[Index, ...], constraints: tuple[Affine, ...], written: dict[str, _Written]
+) -> None:
     box = {index.name: index for index in indices}
     subscripts = operand.subscripts if isinstance(operand, Read) else ()
     mentioned = (operand.value,) if isinstance(operand, Ordinal) else subscripts
@@ -138,7 +159,7 @@ def _check_operand(operand: Operand, indices: tuple[Index, ...], written: dict[s
     if isinstance(operand, Read):
         if operand.tensor not in written:
             raise GraphFault(f"it reads the unknown tensor {operand.tensor}")
-        written[operand.tensor].check_read(subscripts, indices)
+        written[operand.tensor].check_read(subscripts, indices, applying(constraints, indices))
 
 
 def _check_write(statement: Statement, graph: Graph, written: dict[str, _Written]) -> None:
@@ -147,9 +168,10 @@ def _check_write(statement: Statement, graph: Graph, written: dict[str, _Written
         raise GraphFault("it writes an unknown tensor")
     if tensor.role in _GIVEN:
         raise GraphFault(f"it writes a tensor of role {tensor.role}")
-    if not _injective(statement.write, statement.indices, tensor):
+    outer = applying(statement.constraints, statement.indices)
+    if not outer and not _injective(statement.write, statement.indices, tensor):
         raise GraphFault("it writes an element twice")
-    written[statement.target].check_write(statement.write, statement.indices)
+    written[statement.target].check_write(statement.write, statement.indices, outer)
 
 
 class _Written:
@@ -158,12 +180,19 @@ class _Written:
     def __init__(self, tensor: Tensor) -> None:
         self._tensor = tensor
         self.whole = tensor.role in _GIVEN
+        self._read = False
         self._mask: NDArray[np.bool_] | None = None
 
-    def check_read(self, subscripts: tuple[Affine, ...], indices: Sequence[Index]) -> None:
-        """All elements over a box have a value."""
+    def check_read(
+        self, subscripts: tuple[Affine, ...], indices: Sequence[Index], constraints: tuple[Affine, ...]
+    ) -> None:
+        """All elements over a box, where the constraints hold, have a value."""
+        self._read = True
+        if constraints:
+            self._check_some_read(subscripts, indices, constraints)
+            return
         self._check_bounds(subscripts, indices)
-        if self.whole:
+        if self.whole or self._tensor.filled:
             return
         if self._mask is None:
             raise GraphFault(f"it reads {self._tensor.name} before anything is written there")
@@ -179,8 +208,16 @@ class _Written:
             element = "".join(f"[{subscript.at(point)}]" for subscript in subscripts)
             raise GraphFault(f"it reads {self._tensor.name}{element}, which nothing has written")
 
-    def check_write(self, subscripts: tuple[Affine, ...], indices: Sequence[Index]) -> None:
-        """No element over a box has a value yet; all have one afterwards."""
+    def check_write(
+        self, subscripts: tuple[Affine, ...], indices: Sequence[Index], constraints: tuple[Affine, ...]
+    ) -> None:
+        """No element over a box, where the constraints hold, has a value yet; all have one afterwards."""
+        if self._tensor.filled and self._read:
+            raise GraphFault(f"{self._tensor.name} is filled with 0, and written after it was read")
+        if constraints:
+            if self._ends(subscripts, indices, constraints) is not None:
+                self._check_some_written(subscripts, indices, constraints)
+            return
         self._check_bounds(subscripts, indices)
         points = 1
         for index in indices:
@@ -198,6 +235,50 @@ class _Written:
         target[...] = True
         self.whole = bool(self._mask.all())
 
+    def _check_some_read(
+        self, subscripts: tuple[Affine, ...], indices: Sequence[Index], constraints: tuple[Affine, ...]
+    ) -> None:
+        ends = self._ends(subscripts, indices, constraints)
+        if ends is None or self.whole or self._tensor.filled:
+            return
+        # As without constraints: the bounding box first, the elements themselves only if that is not enough.
+        if self._mask is None or not self._mask[tuple(slice(low, high + 1) for low, high in ends)].all():
+            elements = _elements(subscripts, indices, constraints)
+            if self._mask is None or not self._mask[elements].all():
+                raise GraphFault(f"it reads elements of {self._tensor.name} which nothing has written")
+
+    def _check_some_written(
+        self, subscripts: tuple[Affine, ...], indices: Sequence[Index], constraints: tuple[Affine, ...]
+    ) -> None:
+        elements = _elements(subscripts, indices, constraints)
+        if self._mask is None:
+            self._mask = np.full(self._tensor.shape, self.whole, dtype=bool)
+        if self._mask[elements].any():
+            raise GraphFault(f"elements of {self._tensor.name} are written already")
+        places = np.ravel_multi_index(elements, self._tensor.shape) if elements else np.zeros(1, dtype=np.int64)
+        if np.unique(places).size != places.size:
+            raise GraphFault("it writes an element twice")
+        self._mask[elements] = True
+        self.whole = bool(self._mask.all())
+
+    def _ends(
+        self, subscripts: tuple[Affine, ...], indices: Sequence[Index], constraints: tuple[Affine, ...]
+    ) -> list[tuple[int, int]] | None:
+        """First and last position on each axis where the constraints hold; None where they hold nowhere."""
+        name, shape = self._tensor.name, self._tensor.shape
+        if len(subscripts) != len(shape):
+            raise GraphFault(f"{name} has {len(shape)} axes and {len(subscripts)} subscripts")
+        ends = []
+        for subscript, extent in zip(subscripts, shape, strict=True):
+            at = coordinates(constraints, indices, subscript.names)
+            if at is None or not (positions := values(subscript, at)).size:
+                return None
+            low, high = int(positions.min()), int(positions.max())
+            if low < 0 or high >= extent:
+                raise GraphFault(f"subscript {subscript} of {name} takes {low}..{high} of {extent}")
+            ends.append((low, high))
+        return ends
+
     def _check_bounds(self, subscripts: tuple[Affine, ...], indices: Sequence[Index]) -> None:
         name, shape = self._tensor.name, self._tensor.shape
         if len(subscripts) != len(shape):
@@ -207,6 +288,14 @@ class _Written:
             low, high = subscript.bounds(box)
             if low < 0 or high >= extent:
                 raise GraphFault(f"subscript {subscript} of {name} takes {low}..{high} of {extent}")
+
+
+def _elements(
+    subscripts: tuple[Affine, ...], indices: Sequence[Index], constraints: tuple[Affine, ...]
+) -> tuple[NDArray[np.int64], ...]:
+    """Subscripts, axis by axis, of all that is touched where the constraints hold."""
+    at = coordinates(constraints, indices, {n for subscript in subscripts for n in subscript.names})
+    return tuple(values(subscript, at or {}) for subscript in subscripts)
 
 
 def _injective(write: Sequence[Affine], indices: Sequence[Index], tensor: Tensor) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import assert_never
 
+from tabla.ir.constraints import applying
 from tabla.ir.format import Format
 from tabla.ir.graph import (
     Affine,
@@ -41,11 +42,20 @@ class GraphBuilder:
         self._statements: list[Statement] = []
         self._parts: dict[str, int] = {}
 
-    def tensor(self, name: str, shape: tuple[int, ...], role: Role, *, origin: str, span: Span | None) -> None:
+    def tensor(
+        self,
+        name: str,
+        shape: tuple[int, ...],
+        role: Role,
+        *,
+        origin: str,
+        span: Span | None,
+        filled: bool = False,
+    ) -> None:
         """Define a tensor; its name must be new."""
         if name in self._tensors:
             raise ValueError(f"tensor {name} is defined twice")
-        self._tensors[name] = Tensor(name=name, shape=shape, role=role, origin=origin, span=span)
+        self._tensors[name] = Tensor(name=name, shape=shape, role=role, origin=origin, span=span, filled=filled)
 
     def role(self, name: str) -> Role:
         """The role of a tensor."""
@@ -58,6 +68,7 @@ class GraphBuilder:
         indices: tuple[Index, ...],
         operation: Operation,
         span: Span | None,
+        constraints: Iterable[Affine] = (),
     ) -> None:
         """Append a statement; what its operation sums over comes from `ranges`."""
         reduced = tuple(self.ranges[name] for name in _reduced(operation))
@@ -68,13 +79,24 @@ class GraphBuilder:
             indices=indices,
             operation=operation,
             reduced=reduced,
+            constraints=tuple(constraints),
             span=span,
         )
         self._check(statement)
         self._statements.append(statement)
 
-    def part(self, owner: str, operation: Operation, indices: Iterable[Index], span: Span | None) -> Read:
-        """A temporary of the statement that defines `owner`, over those of `indices` that its operation mentions."""
+    def part(
+        self,
+        owner: str,
+        operation: Operation,
+        indices: Iterable[Index],
+        span: Span | None,
+        constraints: Iterable[Affine] = (),
+    ) -> Read:
+        """A temporary of the statement that defines `owner`, over those of `indices` that its operation mentions.
+
+        Of the `constraints` of the owner it keeps those that mention nothing else.
+        """
         mentioned = _mentioned(operation) - set(_reduced(operation))
         own = tuple(index for index in indices if index.name in mentioned)
         self._parts[owner] = number = self._parts.get(owner, 0) + 1
@@ -82,7 +104,8 @@ class GraphBuilder:
         self.tensor(name, tuple(index.extent for index in own), "value", origin=owner, span=span)
         # An index may start late; the temporary holds no room for what it skips.
         place = tuple(Affine.make(-index.low, {index.name: 1}) for index in own)
-        self.emit(name, place, own, operation, span)
+        summed = [self.ranges[reduced] for reduced in _reduced(operation)]
+        self.emit(name, place, own, operation, span, applying(constraints, [*own, *summed]))
         return Read(tensor=name, subscripts=place, span=span)
 
     def graph(self, name: str, updates: Mapping[str, str], results: tuple[tuple[str, str], ...]) -> Graph:

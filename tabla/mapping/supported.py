@@ -16,6 +16,8 @@ def check_supported(graph: Graph) -> None:
 
 
 def _missing(statement: Statement) -> str | None:
+    if statement.constraints:
+        return "a statement with constraints"
     match statement.operation:
         case Extreme(op=op):
             return f"the reduction '{op}'"

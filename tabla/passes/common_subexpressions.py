@@ -34,7 +34,7 @@ def common_subexpressions(graph: Graph, fmt: Format) -> Graph:
     changed = []
     for statement in graph.statements:
         made = statement
-        value = graph.tensors[statement.target].role == "value"
+        value = graph.tensors[statement.target].role == "value" and not statement.constraints
         if value and copied(statement.operation) is None:
             order = _output_order(statement)
             earlier = first.setdefault(_key(statement, order), statement)
@@ -88,8 +88,8 @@ def _unordered(operation: Operation, names: dict[str, str]) -> object:
             return tuple(sorted(parts)), shift if any(len(t.factors) == 2 for t in terms) else 0
         case Product(reduce=reduce):
             return replace(operation, reduce=tuple(names[name] for name in reduce))
-        case Extreme(op=op, operands=operands, reduce=reduce):
-            return op, tuple(sorted(map(repr, operands))), tuple(sorted(names[name] for name in reduce))
+        case Extreme(op=op, operands=operands, reduce=reduce, initial=initial):
+            return op, tuple(sorted(map(repr, operands))), tuple(sorted(names[name] for name in reduce)), initial
         case _:
             return operation
 

@@ -61,6 +61,9 @@ def fold_constants(graph: Graph, fmt: Format) -> Graph:
 
 
 def _folded(statement: Statement, fmt: Format) -> Statement:
+    if statement.constraints:
+        # How often something is added depends on the point.
+        return statement
     box = statement.box
 
     def simpler(operand: Operand) -> Operand:
@@ -162,12 +165,14 @@ def _product(operation: Product, box: Mapping[str, Index], fmt: Format) -> Opera
 
 
 def _extreme(operation: Extreme, fmt: Format) -> Operation:
+    if operation.initial is not None and not operation.reduce:
+        operation = replace(operation, operands=(operation.initial, *operation.operands), initial=None)
     operands = list(dict.fromkeys(operation.operands))
     constants = [operand for operand in operands if isinstance(operand, Constant)]
     if len(constants) > 1:
         chosen = (max if operation.op == "max" else min)(constants, key=lambda constant: _word(constant, fmt))
         operands = [operand for operand in operands if operand is chosen or not isinstance(operand, Constant)]
-    if len(operands) == 1 and (not operation.reduce or isinstance(operands[0], Constant)):
+    if operation.initial is None and len(operands) == 1 and (not operation.reduce or operands == constants):
         return copy_of(operands[0])
     return replace(operation, operands=tuple(operands))
 

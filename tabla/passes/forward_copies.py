@@ -31,7 +31,8 @@ def forward_copies(graph: Graph, fmt: Format) -> Graph:
         made = with_operation(statement, operation)
         changed.append(made)
         original = copied(made.operation)
-        if original is not None and len(writers[made.target]) == 1:
+        partial = made.constraints or graph.tensors[made.target].filled
+        if original is not None and not partial and len(writers[made.target]) == 1:
             lows = {index.name: index.low for index in made.indices}
             copies[made.target] = _Copy(write=made.write, original=original, lows=lows)
     return with_statements(graph, changed)

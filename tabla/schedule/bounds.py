@@ -9,17 +9,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping as Map
 
+from tabla.ir.constraints import points
 from tabla.ir.format import Format
 from tabla.ir.graph import Compare, Constant, Divide, Extreme, Function, Graph, Linear, Product, Read, Statement
 from tabla.templates.template import Template, functions, timing
 
 
 def _points(statement: Statement, names: frozenset[str]) -> int:
-    total = 1
-    for index in (*statement.indices, *statement.reduced):
-        if index.name in names:
-            total *= index.extent
-    return total
+    box = statement.box
+    return points(statement, names & set(box), [index.name for index in statement.reduced if index.name in names])
 
 
 def binary_tensors(graph: Graph) -> frozenset[str]:

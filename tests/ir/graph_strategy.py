@@ -55,6 +55,8 @@ class Sketch:
     statements: list[Statement] = field(default_factory=list)
     updates: dict[str, str] = field(default_factory=dict)
     written: dict[str, set[tuple[int, ...]]] = field(default_factory=dict)
+    constrained: bool = True
+    constraints: tuple[Affine, ...] = ()
 
     def pick(self, choices: Sequence[object]) -> object:
         return self.draw(st.sampled_from(choices))
@@ -62,8 +64,8 @@ class Sketch:
     def integer(self, low: int, high: int) -> int:
         return self.draw(st.integers(low, high))
 
-    def declare(self, name: str, role: Role, shape: tuple[int, ...]) -> None:
-        self.tensors[name] = Tensor(name=name, shape=shape, role=role)
+    def declare(self, name: str, role: Role, shape: tuple[int, ...], *, filled: bool = False) -> None:
+        self.tensors[name] = Tensor(name=name, shape=shape, role=role, filled=filled)
         known = role in ("input", "label", "model")
         self.written[name] = set(product(*map(range, shape))) if known else set()
 
@@ -79,11 +81,18 @@ class Sketch:
         reduced: tuple[Index, ...],
     ) -> None:
         """A statement; what it writes may be read from now on."""
+        names = {index.name for index in (*indices, *reduced)}
         statement = Statement(
-            id=len(self.statements), target=target, write=write, indices=indices, operation=operation, reduced=reduced
+            id=len(self.statements),
+            target=target,
+            write=write,
+            indices=indices,
+            operation=operation,
+            reduced=reduced,
+            constraints=tuple(c for c in self.constraints if names.issuperset(c.names)),
         )
         self.statements.append(statement)
-        self.written[target] |= reach(write, indices)
+        self.written[target] |= reach(write, indices, self.constraints)
 
     def operand(self, box: tuple[Index, ...]) -> Operand:
         """A read of written elements, or a constant, or an ordinal that fits two integer bits."""
@@ -91,14 +100,15 @@ class Sketch:
         if kind == 0:
             return Constant(value=self.draw(st.sampled_from(CONSTANTS)))
         if kind == 1:
-            fitting = [a for a in affines(box, -2, 2)]
-            return Ordinal(value=self.draw(st.sampled_from(fitting)))
+            return Ordinal(value=self.draw(st.sampled_from(affines(box, -2, 2))))
         readable = [name for name, elements in self.written.items() if elements]
         name = self.draw(st.sampled_from(readable))
-        choices = [affines(box, 0, extent) for extent in self.tensors[name].shape]
-        for _ in range(3):
+        # Under constraints a read may reach outside the tensor where they fail.
+        margin = 1 if self.constraints else 0
+        choices = [affines(box, -margin, extent + margin) for extent in self.tensors[name].shape]
+        for _ in range(3 + 3 * margin):
             subscripts = tuple(self.draw(st.sampled_from(choice)) for choice in choices)
-            if reach(subscripts, box) <= self.written[name]:
+            if reach(subscripts, box, self.constraints) <= self.written[name]:
                 return Read(tensor=name, subscripts=subscripts)
         element = self.draw(st.sampled_from(sorted(self.written[name])))
         return Read(tensor=name, subscripts=tuple(Affine(constant=position) for position in element))
@@ -108,6 +118,9 @@ class Sketch:
         made = []
         for _ in range(terms):
             chosen = tuple(index for index in reduced if self.draw(st.booleans()))
+            names = {index.name for index in reduced}
+            if any(len(names.intersection(constraint.names)) > 1 for constraint in self.constraints):
+                chosen = reduced if chosen else ()
             factors = tuple(self.operand((*indices, *chosen)) for _ in range(self.integer(1, 2)))
             sign = 1 if self.integer(0, 2) else -1
             made.append(Term(factors=factors, sign=sign, reduce=tuple(index.name for index in chosen)))
@@ -129,7 +142,9 @@ class Sketch:
             case "extreme":
                 op = self.draw(st.sampled_from(get_args(ExtremeOp)))
                 operands = tuple(self.operand((*indices, *reduced)) for _ in range(self.integer(1, 3)))
-                return Extreme(op=op, operands=operands, reduce=tuple(index.name for index in reduced))
+                initial = self.operand(indices) if self.integer(0, 2) == 0 else None
+                reduce = tuple(index.name for index in reduced)
+                return Extreme(op=op, operands=operands, reduce=reduce, initial=initial)
             case _:
                 names = tuple(index.name for index in reduced)
                 initial = self.operand(indices) if self.integer(0, 2) == 0 else None
@@ -155,8 +170,20 @@ class Sketch:
 
     def statement(self, target: str, write: tuple[Affine, ...], indices: tuple[Index, ...]) -> None:
         candidates = self.indices("pq"[: self.integer(0, 2)])
+        self.constraints = self.some_constraints((*indices, *candidates))
         operation = self.operation(indices, candidates)
         self.add(target, write, indices, operation, self.reduced(operation, candidates))
+        self.constraints = ()
+
+    def some_constraints(self, box: tuple[Index, ...]) -> tuple[Affine, ...]:
+        """None, or up to two that leave a part of the box."""
+        if not self.constrained or not box or self.integer(0, 2):
+            return ()
+        chosen = self.draw(st.lists(st.sampled_from(affines(box, -3, 3)), max_size=2))
+        outputs = [index for index in box if index.name not in "pq"]
+        kept = tuple(dict.fromkeys(c for c in chosen if c.names))
+        # Something must be written.
+        return kept if reach((), outputs, kept) else ()
 
     def value(self, name: str) -> None:
         """A new tensor: written whole, in part, or by two statements of which the second may read the first."""
@@ -188,8 +215,10 @@ class Sketch:
         old = self.draw(st.sampled_from(self.statements))
         names = {index.name: f"{index.name}{name[1:]}" for index in (*old.indices, *old.reduced)}
         new = renamed(old, names)
+        self.constraints = new.constraints
         self.declare(name, "value", self.tensors[old.target].shape)
         self.add(name, new.write, new.indices, new.operation, new.reduced)
+        self.constraints = ()
 
     def whole(self, name: str) -> str:
         """A tensor with a value for every element: this one, or one that holds what its first statement wrote."""
@@ -198,10 +227,14 @@ class Sketch:
             return name
         source = next(s for s in self.statements if s.target == name)
         dense = f"{name}.dense"
-        self.declare(dense, "value", tuple(index.extent for index in source.indices))
+        names = {index.name for index in source.indices}
+        self.constraints = tuple(c for c in source.constraints if names.issuperset(c.names))
+        filled = bool(self.constraints)
+        self.declare(dense, "value", tuple(index.extent for index in source.indices), filled=filled)
         write = tuple(Affine.make(-index.low, {index.name: 1}) for index in source.indices)
         word = Term(factors=(Read(tensor=name, subscripts=source.write),), sign=self.draw(st.sampled_from([1, -1])))
         self.add(dense, write, source.indices, Linear(terms=(word,)), ())
+        self.constraints = ()
         return dense
 
     def update(self, model: str) -> None:
@@ -216,10 +249,12 @@ class Sketch:
         self.declare(following, "next", shape)
         self.updates[model] = following
         candidates = self.indices("p"[: self.integer(0, 1)])
+        self.constraints = self.some_constraints((*indices, *candidates))
         step = self.linear(tuple(indices), candidates, self.integer(1, 2))
         own = () if self.integer(0, 5) == 0 else (Term(factors=(Read(tensor=model, subscripts=write),)),)
         operation = Linear(terms=(*own, *step), shift=self.integer(-3, 8))
         self.add(following, write, tuple(indices), operation, self.reduced(operation, candidates))
+        self.constraints = ()
         # A next value is not read: it belongs to the sample after.
         self.written[following] = set()
 
@@ -237,11 +272,15 @@ def affines(box: tuple[Index, ...], low: int, high: int) -> list[Affine]:
     return found + [a for a in found if a.names] * 2
 
 
-def reach(subscripts: tuple[Affine, ...], box: Sequence[Index]) -> set[tuple[int, ...]]:
-    """The elements that subscripts take over a box."""
+def reach(
+    subscripts: tuple[Affine, ...], box: Sequence[Index], constraints: Sequence[Affine] = ()
+) -> set[tuple[int, ...]]:
+    """The elements that subscripts take over a box, where the constraints on its indices hold."""
     names = [index.name for index in box]
     ranges = [range(index.low, index.high) for index in box]
-    return {tuple(s.at(dict(zip(names, values, strict=True))) for s in subscripts) for values in product(*ranges)}
+    known = [c for c in constraints if set(names).issuperset(c.names)]
+    points = (dict(zip(names, values, strict=True)) for values in product(*ranges))
+    return {tuple(s.at(point) for s in subscripts) for point in points if all(c.at(point) >= 0 for c in known)}
 
 
 def renamed(statement: Statement, names: dict[str, str]) -> Statement:
@@ -276,12 +315,14 @@ def renamed(statement: Statement, names: dict[str, str]) -> Statement:
                 reduce = tuple(names[n] for n in old.reduce)
                 return replace(old, operand=operand(old.operand), reduce=reduce, initial=initial)
             case Extreme():
-                operands = tuple(map(operand, old.operands))
-                return replace(old, operands=operands, reduce=tuple(names[n] for n in old.reduce))
+                operands, reduce = tuple(map(operand, old.operands)), tuple(names[n] for n in old.reduce)
+                initial = None if old.initial is None else operand(old.initial)
+                return replace(old, operands=operands, reduce=reduce, initial=initial)
 
     return replace(
         statement,
         write=tuple(map(affine, statement.write)),
+        constraints=tuple(map(affine, statement.constraints)),
         indices=tuple(replace(index, name=names[index.name]) for index in statement.indices),
         reduced=tuple(replace(index, name=names[index.name]) for index in statement.reduced),
         operation=operation(statement.operation),
@@ -289,9 +330,9 @@ def renamed(statement: Statement, names: dict[str, str]) -> Statement:
 
 
 @st.composite
-def graphs(draw: st.DrawFn, most_values: int = 5) -> Graph:
+def graphs(draw: st.DrawFn, most_values: int = 5, *, constrained: bool = True) -> Graph:
     """A random valid graph with up to `most_values` value tensors."""
-    sketch = Sketch(draw)
+    sketch = Sketch(draw, constrained=constrained)
     sketch.declare("x", "input", sketch.shape())
     if draw(st.booleans()):
         sketch.declare("y", "label", sketch.shape())

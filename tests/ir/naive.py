@@ -40,6 +40,15 @@ def points(indices: tuple[Index, ...]) -> Iterator[dict[str, int]]:
         yield dict(zip((index.name for index in indices), values, strict=True))
 
 
+def inside(statement: Statement, at: Iterator[dict[str, int]], point: Point | None = None) -> Iterator[dict[str, int]]:
+    """Those points that satisfy all constraints that mention no other index than theirs and those of `point`."""
+    for inner in at:
+        whole = {**(point or {}), **inner}
+        known = [c for c in statement.constraints if all(name in whole for name, _ in c.coefficients)]
+        if all(constraint.at(whole) >= 0 for constraint in known):
+            yield inner
+
+
 def elements(name: str, shape: tuple[int, ...]) -> Iterator[Element]:
     """Every element of a tensor."""
     return ((name, position) for position in product(*map(range, shape)))
@@ -64,7 +73,7 @@ class Naive:
             for _, position in elements(model, self.graph.tensors[model].shape):
                 self.words[following, position] = self.words[model, position]
         for statement in self.graph.statements:
-            for point in points(statement.indices):
+            for point in inside(statement, points(statement.indices)):
                 position = self.at(statement.write, point)
                 word = self.compute(statement, point)
                 if statement.target in self.graph.updates.values():
@@ -96,7 +105,7 @@ class Naive:
         scale = 1 << (self.format.fraction + operation.shift)
         total = 0
         for term in operation.terms:
-            for inner in points(tuple(boxes[name] for name in term.reduce)):
+            for inner in inside(statement, points(tuple(boxes[name] for name in term.reduce)), point):
                 values = [self.value(factor, {**point, **inner}) for factor in term.factors]
                 total += term.sign * (values[0] * values[1] if len(values) == 2 else values[0] * scale)
         return total
@@ -131,15 +140,18 @@ class Naive:
             case Product():
                 boxes = {index.name: index for index in statement.reduced}
                 word = one if operation.initial is None else self.value(operation.initial, point)
-                for inner in points(tuple(boxes[name] for name in operation.reduce)):
+                for inner in inside(statement, points(tuple(boxes[name] for name in operation.reduce)), point):
                     exact = Fraction(word * self.value(operation.operand, {**point, **inner}), one)
                     word = self.saturate(floor(exact + Fraction(1, 2)))
                 return word
             case Extreme():
                 boxes = {index.name: index for index in statement.reduced}
-                inside = points(tuple(boxes[name] for name in operation.reduce))
-                found = [self.value(operand, {**point, **p}) for p in inside for operand in operation.operands]
-                return max(found) if operation.op == "max" else min(found)
+                box = inside(statement, points(tuple(boxes[name] for name in operation.reduce)), point)
+                found = [self.value(operand, {**point, **p}) for p in box for operand in operation.operands]
+                if operation.initial is not None:
+                    found.append(self.value(operation.initial, point))
+                low, high = -(1 << self.format.width - 1), (1 << self.format.width - 1) - 1
+                return max(found, default=low) if operation.op == "max" else min(found, default=high)
 
     def function(self, name: UnitName, x: int) -> int:
         made = table(name, self.format)
