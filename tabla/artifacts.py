@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from tabla.ir.evaluate import FixedPlan
 from tabla.ir.words import to_words
+from tabla.program.host import Host
 from tabla.program.image import Image
 from tabla.report.bench import bench_files
 from tabla.report.folder import replaced_folder
@@ -17,7 +19,8 @@ from tabla.report.graph_picture import dot, svg
 from tabla.report.manifest import PROGRAM_MEMORIES, manifest
 from tabla.report.schedule_page import schedule_json, schedule_page
 from tabla.runs import shapes_of
-from tabla.simulation import session
+from tabla.schedule.borders import Border
+from tabla.templates.template import timing
 from tabla.training.arrays import initial_models
 
 if TYPE_CHECKING:
@@ -79,7 +82,8 @@ def _images(image: Image) -> dict[str, str]:
 def golden(build: Build) -> dict[str, Any]:
     """Beats of random samples and the words that must come of them, for the test bench.
 
-    The expected words are the cycle model's; `check` holds [position in the dump, word] of every model word.
+    The expected words are the evaluation's and the cycles those of the borders' recurrence, so that a large program
+    costs no simulation; `check` holds [position in the dump, word] of every model word.
     """
     chance = np.random.default_rng(GOLDEN_SEED)
     number, graph, image = build.format, build.graph, build.image
@@ -92,30 +96,34 @@ def golden(build: Build) -> dict[str, Any]:
         name: to_words(array, number, name)
         for name, array in initial_models(shapes_of(graph, "model"), GOLDEN_SEED).items()
     }
-    with session(build.schedule, image, "model", build.module) as machine:
-        host = machine.host
-        load, beats = host.load_beats(models), host.sample_beats(samples)
-        machine.load(models)
-        machine.run(samples, GOLDEN_SAMPLES)
-        result = machine.last
-        assert result is not None
-        dump = machine.machine.dump(host.dump_count) if host.dump_count else []
+    schedule, shown = build.schedule, dict(build.lowered.results)
+    host, plan = Host(schedule), FixedPlan.of(build.lowered, number)
+    plan.load(models)
+    expected = plan.run(samples, list(shown.values()), GOLDEN_SAMPLES)
+    results = [expected.kept[shown[name]].reshape(GOLDEN_SAMPLES, -1) for name, _ in schedule.output_order]
+    outputs = np.concatenate([*results, np.zeros((GOLDEN_SAMPLES, 0), dtype=np.int64)], axis=1)
+    border = Border(
+        beats=schedule.beats, slots=schedule.ring_slots, release=schedule.release, period=schedule.period
+    )
+    _, starts = border.tokens(GOLDEN_SAMPLES, timing())
     # Where each model word lies in the dump: a dump of its own positions, taken apart.
-    places = host.models(list(range(len(dump)))) if dump else {}
-    positions = sorted({int(at) for array in places.values() for at in array.reshape(-1)})
+    words = host.dump_count * (build.template.pes + 1)
+    check: dict[int, int] = {}
+    for name, places in host.models(range(words)).items() if words else ():
+        check |= zip(places.reshape(-1).tolist(), expected.models[name].reshape(-1).tolist(), strict=True)
     width = image.parameters.width
     return {
         "schema": "tabla-golden-1",
         "width": width,
         "samples": GOLDEN_SAMPLES,
         "sample_beats": image.stream_run.beats,
-        "load": _packed(load, width),
-        "run": _packed(beats, width),
-        "outputs": [int(word) for word in result.outputs],
+        "load": _packed(host.load_beats(models), width),
+        "run": _packed(host.sample_beats(samples), width),
+        "outputs": outputs.reshape(-1).tolist(),
         "dump_count": host.dump_count,
-        "dump_words": len(dump),
-        "check": [[at, int(dump[at])] for at in positions],
-        "period": result.cycles,
+        "dump_words": words,
+        "check": [list(pair) for pair in sorted(check.items())],
+        "period": starts[-1] - starts[-2],
     }
 
 

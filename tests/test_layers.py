@@ -41,7 +41,7 @@ MAY: dict[str, set[str]] = {
     "options": {"ir", "templates"},
     "notations": {"lang", "lower", "ir", "options", "training"},
     "simulation": {"program", "schedule", "hw", "sim"},
-    "artifacts": {"ir", "program", "simulation", "report", "training", "driver", "runs"},
+    "artifacts": {"ir", "templates", "schedule", "program", "report", "training", "driver", "runs"},
     "runs": {"ir", "sim", "simulation", "training", "driver"},
     "report": {*_COMPILER, "hw", "sim", "_version"},
     "driver": _EVERYTHING,
