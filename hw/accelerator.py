@@ -1,18 +1,21 @@
 """The whole machine."""
 
+from functools import reduce
+from operator import or_
 from typing import Any
 
-from amaranth.hdl import Const, Module, Mux, Signal
+from amaranth.hdl import Cat, Module, Mux, Signal
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 from tabla.hw.control import MacControl
 from tabla.hw.controller import Controller
 from tabla.hw.counters import EventCounter
+from tabla.hw.drive import Drive
 from tabla.hw.features import features_of
 from tabla.hw.group import Group
-from tabla.hw.lane import Lane, lane_shape
+from tabla.hw.lane import Lane, LaneShape, lane_shape
 from tabla.hw.output import OutputBuffer
-from tabla.hw.pipeline import delayed, padded
+from tabla.hw.pipeline import delayed
 from tabla.hw.root import Root
 from tabla.hw.sequencer import Sequencer
 from tabla.hw.sharing import placed
@@ -20,21 +23,17 @@ from tabla.hw.stream import Stream
 from tabla.hw.tokens import TokenDelay
 from tabla.hw.tree import Tree, levels
 from tabla.hw.window import Window
-from tabla.templates.template import operation_format
+from tabla.templates.template import LANE_KINDS, kind_of
 
-from tabla.program.image import UNITS, Entry, Image
+from tabla.program.image import Entry, Image
 from tabla.program.layout import operation_layout, strand_layout
-
-PROGRAM_MEMORIES = tuple((unit, kind) for unit in ("stream", *UNITS) for kind in ("strands", "operations"))
-"""What `program_memory` numbers, in this order."""
 
 
 def program_width(image: Image) -> int:
     """Bits of the widest microcode word."""
     parameters = image.parameters
-    return max(
-        layout(unit, parameters).width for unit in ("stream", *UNITS) for layout in (strand_layout, operation_layout)
-    )
+    units = ("stream", *image.units)
+    return max(layout(unit, parameters).width for unit in units for layout in (strand_layout, operation_layout))
 
 
 class Accelerator(wiring.Component):
@@ -60,8 +59,8 @@ class Accelerator(wiring.Component):
         A model word is written in this cycle.
     lane_overflows, root_overflows, domain_errors : Out(32)
         Since reset; they stay at their greatest value.
-    program_valid : In(1), program_memory : In(4), program_address : In(16), program_data : In(widest word)
-        Writes a microcode word (see ``PROGRAM_MEMORIES``); only while no command is under way.
+    program_valid : In(1), program_memory : In(4 or more), program_address : In(16), program_data : In(widest word)
+        Writes a microcode word (see ``Image.memories``); only while no command is under way.
     """
 
     FRONT = TokenDelay.LATENCY + Sequencer.VALUES + Group.FANOUT
@@ -89,7 +88,7 @@ class Accelerator(wiring.Component):
                 "root_overflows": Out(32),
                 "domain_errors": Out(32),
                 "program_valid": In(1),
-                "program_memory": In(4),
+                "program_memory": In(image.memory_bits),
                 "program_address": In(16),
                 "program_data": In(program_width(image)),
             }
@@ -99,7 +98,7 @@ class Accelerator(wiring.Component):
         m = Module()
         controller = self._controller(m)
         stream = self._stream(m, controller)
-        sequencers = {unit: self._sequencer(m, unit, controller) for unit in UNITS}
+        sequencers = {unit: self._sequencer(m, unit, controller) for unit in self.image.units}
         root = self._root(m, sequencers, stream, controller)
         self._lanes(m, sequencers, stream, root, controller, platform)
         return m
@@ -119,7 +118,7 @@ class Accelerator(wiring.Component):
     def _program_port(self, m: Module, unit: str, target: Any) -> None:
         """Microcode words arrive a cycle after they were given; enough for a machine that is at rest."""
         for kind, enable in (("strands", target.strand_write), ("operations", target.operation_write)):
-            number = PROGRAM_MEMORIES.index((unit, kind))
+            number = self.image.memories.index((unit, kind))
             m.d.sync += enable.eq(self.program_valid & (self.program_memory == number))
         data = delayed(m, self.program_data, 1, name=f"{unit}_program_data")
         address = delayed(m, self.program_address, 1, name=f"{unit}_program_address")
@@ -257,60 +256,40 @@ class Accelerator(wiring.Component):
         ]
         return root
 
-    def _lane_controls(
-        self, m: Module, sequencers: dict[str, Sequencer], stream: Stream, root: Root, controller: Controller
-    ) -> dict[str, Any]:
-        """Every wire that the lanes share, so many cycles late that it meets its operation there."""
-        issue, write = sequencers["lane_issue"], sequencers["lane_write"]
-        control = self._control(m, "lane_issue", issue)
-        stages = {
-            "a_select": (control.a_select, 1),
-            "b_select": (control.b_select, 2),
-            "c_select": (control.c_select, 2),
-            "invert": (control.invert, 3),
-            "half_all": (control.half_all, 3),
-            "half_lane0": (control.half_lane0, 3),
-            "start_shift": (control.shift, 3),
-            "keep": (control.keep, 4),
-            "inverted": (control.inverted, 5),
-            "shift": (control.shift, 5),
-            "issued": (control.issued, 6),
-            "post": (control.post, 6),
-            "emit": (control.emit, 6),
-        }
-        wires = {name: delayed(m, value, cycles, name=f"lane_{name}") for name, (value, cycles) in stages.items()}
-        for name in issue.generators:
-            wires[name if name in ("low", "high") else f"{name}_address"] = getattr(issue.values, name)
+    def _units(self, kind: str) -> list[str]:
+        return [unit for unit in self.image.units if kind_of(unit) == kind]
 
-        late = Sequencer.VALUES - Sequencer.FIELDS
-        wrote = delayed(m, write.valid, late, name="lane_write")
-        instruction = delayed(m, write.instruction, late, name="lane_write_instruction")
-        fields, offset = {}, 0
-        for field in operation_format("lane_write").fields:
-            fields[field.name] = instruction[offset : offset + field.width]
-            offset += field.width
-        address = write.values.address if "address" in write.generators else Const(0, 1)
-        stream_address = delayed(m, stream.lane_address, 1, name="stream_lane_address")
-        loaded = Mux(controller.load, stream_address, address)
-        wires |= {
-            "model_write_address": loaded,
-            "interim_write_address": loaded,
-            "data_write_address": stream_address,
-            "write_bus": fields["source"],
-            "to_model": wrote & fields["to_model"],
-            "to_interim": wrote & fields["to_interim"],
-            "load": controller.load,
-            "bus": root.bus,
-            "stream_to_data": stream.to_data,
-            "stream_to_model": stream.to_model,
-            "stream_to_interim": stream.to_interim,
-        }
-        for name in ("low", "high"):
-            if name in write.generators:
-                wires[f"write_{name}"] = getattr(write.values, name)
-        updates = delayed(m, wrote & fields["model"], Group.FANOUT, name="lane_update")
-        m.d.comb += self.update.eq(updates | root.update)
-        return wires
+    def _drive(
+        self,
+        m: Module,
+        shape: LaneShape,
+        issue: Sequencer,
+        write: Sequencer,
+        stream: Stream,
+        root: Root,
+        controller: Controller,
+    ) -> Drive:
+        """What a sequencer's lanes need of it."""
+        control = self._control(m, issue.unit, issue)
+        return Drive.of(m, shape, control, issue, write, stream=stream, bus=root.bus, load=controller.load)
+
+    def _join(self, m: Module, drives: list[Drive], tree: Tree, root: Root, in_group: int) -> None:
+        """Tree to root, with the sense of the word that leaves it, and a cycle earlier for the root, which decodes it.
+
+        Groups that several sequencers drive have undone it already.
+        """
+        if len(drives) > 1:
+            m.d.comb += root.tree.eq(tree.sum)
+            return
+        chain = [drives[0].sense]
+        for cycle in range(in_group + levels(tree.leaves)):
+            chain.append(delayed(m, chain[-1], 1, name=f"sense_{cycle}"))
+        before = delayed(m, drives[0].inverted, Lane.ACCUMULATED + Group.FANOUT - 1, name="sense_before")
+        m.d.comb += [
+            tree.inverted.eq(chain[in_group]),
+            root.tree.eq(tree.sum),
+            root.tree_inverted.eq(chain[-2] if len(chain) > 1 else before),
+        ]
 
     def _lanes(
         self,
@@ -323,9 +302,11 @@ class Accelerator(wiring.Component):
     ) -> None:
         parameters = self.image.parameters
         shape = lane_shape(parameters, self.features)
-        wires = self._lane_controls(m, sequencers, stream, root, controller)
-        controls = {name: padded(wires[name], width) for name, width in shape.controls.items()}
-        sense = delayed(m, m.submodules.lane_issue_control.inverted, Lane.ACCUMULATED + Group.FANOUT, name="sense")
+        drives = [
+            self._drive(m, shape, sequencers[issue], sequencers[write], stream, root, controller)
+            for issue, write in zip(*(self._units(kind) for kind in LANE_KINDS), strict=True)
+        ]
+        m.d.comb += self.update.eq(reduce(or_, (drive.updates for drive in drives)) | root.update)
 
         size, words_in_beat = parameters.pes_per_pu, parameters.stream_words
         groups = parameters.pes // size
@@ -335,32 +316,28 @@ class Accelerator(wiring.Component):
         stream_words = [delayed(m, word, 1, name=f"stream_word_{k}") for k, word in enumerate(stream.words)]
         m.submodules.tree = tree = Tree(leaves=groups, width=parameters.accumulator)
         overflows = Signal(groups)
+        kinds: dict[tuple[int, ...], str] = {}
         for g in range(groups):
-            group = Group(shape, words=words)
-            m.submodules[f"group_{g}"] = placed(platform, "pu", group)
-            m.d.comb += [getattr(group.controls, name).eq(value) for name, value in controls.items()]
+            lanes = range(g * size, (g + 1) * size)
+            own = [lane * len(drives) // parameters.pes for lane in lanes]
+            drivers = tuple(number - own[0] for number in own) if len(drives) > 1 else ()
+            group = Group(shape, words=words, drivers=drivers)
+            kinds.setdefault(drivers, f"pu_{len(kinds)}" if kinds else "pu")
+            m.submodules[f"group_{g}"] = placed(platform, kinds[drivers], group)
+            mine = drives[own[0] : own[-1] + 1]
+            for place, drive in zip(group.sets, mine, strict=True):
+                m.d.comb += [getattr(getattr(group, place), name).eq(value) for name, value in drive.controls.items()]
+            if drivers:
+                m.d.comb += group.up.eq(Cat(drive.up for drive in mine))
             m.d.comb += [
                 group.first_lane.eq(g * size),
-                group.sense.eq(sense),
+                group.sense.eq(Cat(drive.sense for drive in mine) if drivers else mine[0].sense),
                 tree.words[g].eq(group.sum),
                 overflows[g].eq(group.overflow),
             ]
-            lanes = range(g * size, (g + 1) * size)
             m.d.comb += [group.stream_enable[k].eq(stream.block[lane // words_in_beat]) for k, lane in enumerate(lanes)]
             m.d.comb += [group.stream_words[k].eq(stream_words[(g * size + k) % words_in_beat]) for k in range(words)]
 
-        # The sense of the word that leaves the tree, and a cycle earlier for the root, which decodes it.
-        sense_in_group = levels(size)
-        chain = [sense]
-        for cycle in range(sense_in_group + levels(groups)):
-            chain.append(delayed(m, chain[-1], 1, name=f"sense_{cycle}"))
-        before = delayed(
-            m, m.submodules.lane_issue_control.inverted, Lane.ACCUMULATED + Group.FANOUT - 1, name="sense_before"
-        )
-        m.d.comb += [
-            tree.inverted.eq(chain[sense_in_group]),
-            root.tree.eq(tree.sum),
-            root.tree_inverted.eq(chain[-2] if len(chain) > 1 else before),
-        ]
+        self._join(m, drives, tree, root, levels(size))
         m.submodules.lane_overflow_counter = counter = EventCounter()
         m.d.comb += [counter.events.eq(overflows.any()), self.lane_overflows.eq(counter.count)]

@@ -7,7 +7,7 @@ hardware was emitted for.
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from tabla.templates.template import operation_format
+from tabla.templates.template import kind_of, operation_format
 
 from tabla.program.image import UNITS, Image, Parameters
 from tabla.program.layout import operation_layout
@@ -29,13 +29,16 @@ class UnitFeatures:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Features:
-    """The features of each unit and of the stream; `tree_half`: a root operation adds half to the tree's word."""
+    """The features of each kind of unit and of the stream, lanes being all alike.
+
+    `tree_half`: a root operation adds half to the tree's word.
+    """
 
     units: Mapping[str, UnitFeatures]
     tree_half: bool
 
     def __getitem__(self, unit: str) -> UnitFeatures:
-        return self.units[unit]
+        return self.units[kind_of(unit)]
 
 
 def _symbols(unit: str, parameters: Parameters, word: int) -> dict[str, str]:
@@ -62,7 +65,9 @@ def _without_effect(symbols: dict[str, str]) -> dict[str, str]:
 
 
 def _is_guarded(unit: str, parameters: Parameters, word: int) -> bool:
-    """Can any lane be inactive?"""
+    """Can any lane of the unit be inactive?"""
+    each = parameters.pes // parameters.sequencers
+    first = int(unit.removeprefix(f"{kind_of(unit)}_")) * each if unit != kind_of(unit) else 0
     layout = operation_layout(unit, parameters)
 
     def signed(name: str) -> int:
@@ -75,7 +80,7 @@ def _is_guarded(unit: str, parameters: Parameters, word: int) -> bool:
         for level in range(parameters.levels)
     )
     windowed = any(layout.fields[f"{side}.window"].extract(word) for side in ("low", "high"))
-    return moves or windowed or signed("low.base") > 0 or signed("high.base") < parameters.pes
+    return moves or windowed or signed("low.base") > first or signed("high.base") < first + each
 
 
 def _read_by(unit: str, generator: str, symbols: dict[str, str]) -> bool:
@@ -91,8 +96,11 @@ def _read_by(unit: str, generator: str, symbols: dict[str, str]) -> bool:
             return True
 
 
-def _unit_features(unit: str, parameters: Parameters, words: tuple[int, ...]) -> UnitFeatures:
+def _unit_features(image: Image, units: tuple[str, ...]) -> UnitFeatures:
+    """The features of units of one kind together."""
+    parameters, unit = image.parameters, units[0]
     form, layout = operation_format(unit), operation_layout(unit, parameters)
+    words = [word for one in units for word in image.operations[one]]
     values: dict[str, set[str]] = {field.name: set() for field in form.fields}
     generators: set[str] = set()
     windowed: set[str] = set()
@@ -101,11 +109,13 @@ def _unit_features(unit: str, parameters: Parameters, words: tuple[int, ...]) ->
         for name, symbol in symbols.items():
             values[name].add(symbol)
         for generator in form.generators:
-            if _read_by(unit, generator, symbols):
+            if _read_by(kind_of(unit), generator, symbols):
                 generators.add(generator)
                 if layout.fields[f"{generator}.window"].extract(word):
                     windowed.add(generator)
-    guarded = "low" in form.generators and any(_is_guarded(unit, parameters, word) for word in words)
+    guarded = "low" in form.generators and any(
+        _is_guarded(one, parameters, word) for one in units for word in image.operations[one]
+    )
     if not guarded:
         generators -= {"low", "high"}
         windowed -= {"low", "high"}
@@ -126,6 +136,9 @@ def features_of(image: Image) -> Features:
         for symbols in [_symbols("root_issue", parameters, word)]
     )
     return Features(
-        units={unit: _unit_features(unit, parameters, image.operations[unit]) for unit in (*UNITS, "stream")},
+        units={
+            kind: _unit_features(image, tuple(u for u in (*image.units, "stream") if kind_of(u) == kind))
+            for kind in (*UNITS, "stream")
+        },
         tree_half=adds_half,
     )

@@ -1,6 +1,8 @@
 """One processing element: three memories, one multiply-accumulate path."""
 
 from dataclasses import dataclass
+from functools import reduce
+from operator import or_
 from typing import Any
 
 from amaranth.hdl import Const, Module, Mux, Signal, signed
@@ -189,7 +191,7 @@ class Lane(wiring.Component):
             )
         m.d.comb += [
             mac.invert.eq(controls.invert),
-            mac.half.eq(controls.half_all | (controls.half_lane0 & (self.lane == 0))),
+            mac.half.eq(controls.half_all | (controls.half_lane0 & self._leads())),
             mac.shift.eq(controls.start_shift),
             mac.keep.eq(controls.keep),
             rounder.accumulator.eq(mac.accumulator),
@@ -202,6 +204,12 @@ class Lane(wiring.Component):
         counts = delayed(m, controls.emit & active[6], 1, name="counts")
         m.d.comb += self.overflow.eq(rounder.saturated & counts)
         return m
+
+    def _leads(self) -> Any:
+        """Whether the lane is the first one of its sequencer."""
+        each = self.shape.parameters.pes // self.shape.parameters.sequencers
+        firsts = range(0, self.shape.parameters.pes, each)
+        return reduce(or_, (self.lane == first for first in firsts))
 
     def _active(self, m: Module) -> list[Any]:
         """Whether the lane takes part in the operation, by cycles since the operation's issue."""

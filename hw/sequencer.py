@@ -40,6 +40,8 @@ class Sequencer(wiring.Component):
         The token, just so late that an offset that changes in the next cycle meets the right operations.
     valid, first, last, open : Out(1), instruction : Out(Inst)
         `open`: the gate lets the product through.
+    up : Out(1)
+        Beside `instruction`, one of several sequencers only: the operation's sum is for the tree.
     windowed : Out(1)
         Beside `instruction`, untimed sequencers only: the window applies to the address. (Their generators do not add
         it.)
@@ -86,6 +88,7 @@ class Sequencer(wiring.Component):
             "last": Out(1),
             "open": Out(1),
             "windowed": Out(1),
+            **({"up": Out(1)} if "up" in self.operation_layout.fields else {}),
             "strand_write": In(1),
             "operation_write": In(1),
             "write_address": In(16),
@@ -179,6 +182,8 @@ class Sequencer(wiring.Component):
         ]
         if not self.timed:
             m.d.sync += self.windowed.eq(self._field(word, "address.window"))
+        if "up" in self.operation_layout.fields:
+            m.d.sync += self.up.eq(self._field(word, "up"))
         if "gate" in self.operation_layout.fields:
             gate = self._field(word, "gate")
             m.d.sync += self.open.eq(Array(flags["open"])[gate])

@@ -19,7 +19,7 @@ from tabla.sim.machine import BeatRows, Machine, RunResult, Stalls, as_beats
 from tabla.sim.root_units import PORTS, root_issue, root_write
 from tabla.sim.stream_unit import StreamUnit, check_release
 from tabla.sim.strict import MemoryLaws
-from tabla.sim.trace import Issue, sample_trace
+from tabla.sim.trace import ORDER, Issue, sample_trace
 from tabla.templates.template import timing
 
 from tabla.program.image import Entry, Image
@@ -33,7 +33,6 @@ _BUILDERS: dict[str, tuple[Callable[[Datapath, Issue], Run], tuple[str, ...]]] =
     "root_issue": (root_issue, PORTS),
     "root_write": (root_write, ("address",)),
 }
-_ORDER = {"lane_issue": 0, "root_issue": 1, "lane_write": 2, "root_write": 3}
 
 
 class _Program:
@@ -47,7 +46,7 @@ class _Program:
         kinds: dict[tuple[object, ...], Run] = {}
         self.runs: list[tuple[Run, tuple[int, ...]]] = []
         for issue in self.issues:
-            build, generators = _BUILDERS[issue.unit]
+            build, generators = _BUILDERS[issue.kind]
             values = issue.values
             kind = (
                 id(issue.operation),
@@ -76,7 +75,7 @@ class _Program:
                 for number in range(begin, end):
                     run, at = self.runs[number]
                     found.append((self.cycles[number] - age, place, run, at, self.issues[number]))
-            found.sort(key=lambda event: (event[0], _ORDER[event[4].unit]))
+            found.sort(key=lambda event: (event[0], ORDER[event[4].kind]))
             self._merged[key] = found
         return found
 

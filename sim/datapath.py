@@ -35,13 +35,17 @@ class Sample:
 
 @dataclass(slots=True, kw_only=True)
 class LaneResult:
-    """What one lane issue gives: accumulators from `shown` on, the result in cycle `due`."""
+    """What one lane issue gives: accumulators from `shown` on, the result in cycle `due`.
+
+    One word for each lane of the sequencer; `up`: of several sequencers' it joins the tree's sum of cycle `shown`.
+    """
 
     shown: int
     due: int
     sample: Sample
     accumulator: Lanes
     last: bool
+    up: bool
     words: Lanes | None
     shift: int
     post: str
@@ -57,6 +61,7 @@ class Datapath:
     def __init__(self, parameters: Parameters) -> None:
         self.parameters = parameters
         self.lanes = parameters.pes
+        self.sequencers = parameters.sequencers
         # Products of words always fit 64 bits; sums of them do unless the accumulator is wider.
         self.number: type[np.int64] | type[object] = np.int64 if parameters.accumulator <= 63 else object
         self.highest = (1 << (parameters.width - 1)) - 1
@@ -79,6 +84,7 @@ class Datapath:
             "memory": [0] * parameters.root_memory_depth,
         }
         self.lane_overflows = 0
+        self._last_overflow = -1
         self.root_overflows = 0
         self.domain_errors = 0
         self.updates: list[int] = []
@@ -88,18 +94,30 @@ class Datapath:
 
     def rest(self) -> None:
         """Forget everything in flight, as between commands."""
-        zeros: Lanes = np.zeros(self.lanes, dtype=self.number)
+        zeros: Lanes = np.zeros(self.lanes // self.sequencers, dtype=self.number)
         nobody = Sample(number=-1)
         start = LaneResult(
-            shown=-1, due=-1, sample=nobody, accumulator=zeros, last=False, words=zeros, shift=0, post="none"
+            shown=-1, due=-1, sample=nobody, accumulator=zeros, last=False, up=False, words=zeros, shift=0, post="none"
         )
-        # Deep enough to look back over the tree.
-        self.lane_results: deque[LaneResult] = deque([start], maxlen=self.tree_cycles + 12)
+        # By sequencer; deep enough to look back over the tree.
+        depth = self.tree_cycles + 12
+        self.lane_results: list[deque[LaneResult]] = [deque([start], maxlen=depth) for _ in range(self.sequencers)]
         self.root_results: deque[tuple[int, int, Sample]] = deque(maxlen=12)
         self.root_accumulator = 0
         self.root_owner = nobody
         self.functions: dict[int, tuple[int, Sample]] = {}
         self.bus: deque[tuple[int, int, Sample]] = deque(maxlen=8)
+
+    def lanes_of(self, sequencer: int) -> tuple[int, int]:
+        """The lanes [begin, end) that a sequencer drives."""
+        each = self.lanes // self.sequencers
+        return sequencer * each, (sequencer + 1) * each
+
+    def count_lane_overflow(self, cycle: int) -> None:
+        """One more cycle in which lanes overflow, however many of them do."""
+        if cycle != self._last_overflow:
+            self._last_overflow = cycle
+            self.lane_overflows += 1
 
     def counters(self) -> Counters:
         """The three counters as the hardware's 32 saturating bits show them."""
@@ -126,9 +144,9 @@ class Datapath:
         words: Lanes = np.minimum(np.maximum(values, self.lowest), self.highest)
         return words
 
-    def lane_result_at(self, cycle: int, sample: Sample) -> Lanes:
-        """The result registers of all lanes in `cycle`."""
-        for result in reversed(self.lane_results):
+    def lane_result_at(self, cycle: int, sample: Sample, sequencer: int = 0) -> Lanes:
+        """The result registers of a sequencer's lanes in `cycle`."""
+        for result in reversed(self.lane_results[sequencer]):
             if result.due == cycle and result.sample is sample:
                 return self.finish(result)
             if result.due < cycle:
@@ -146,12 +164,26 @@ class Datapath:
 
     def tree_at(self, cycle: int, sample: Sample) -> int:
         """The tree's word in `cycle`: the sum of all lanes' accumulators, `tree_cycles` before."""
-        for result in reversed(self.lane_results):
+        if self.sequencers > 1:
+            return self._tree_of_several(cycle, sample)
+        for result in reversed(self.lane_results[0]):
             if result.shown <= cycle - self.tree_cycles:
                 if result.sample is not sample or not result.last:
                     break
                 return int(sum(result.accumulator.tolist()))
         raise MachineFault(f"cycle {cycle}: the tree shows no finished sum of sample {sample.number}")
+
+    def _tree_of_several(self, cycle: int, sample: Sample) -> int:
+        """Of several sequencers only those join whose last operation of a sum, marked `up`, shows just then."""
+        meeting = [
+            result
+            for results in self.lane_results
+            for result in results
+            if result.up and result.shown == cycle - self.tree_cycles
+        ]
+        if not meeting or any(result.sample is not sample for result in meeting):
+            raise MachineFault(f"cycle {cycle}: the tree shows no sum of sample {sample.number} alone")
+        return sum(int(word) for result in meeting for word in result.accumulator.tolist())
 
     def root_result_at(self, cycle: int, sample: Sample) -> int:
         """The root's result register in `cycle`."""

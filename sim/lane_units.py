@@ -28,10 +28,18 @@ COMPARISONS: dict[str, Callable[[Any, Any], Any]] = {
 LANE_MEMORIES = ("model", "data", "interim")
 
 
-def active_lanes(issue: Issue, lanes: int) -> tuple[int, int]:
-    """The active lanes [low, high), clamped; (0, 0) when there is none."""
-    low, high = max(0, issue.values["low"]), min(lanes, issue.values["high"])
+def active_lanes(issue: Issue, path: Datapath) -> tuple[int, int]:
+    """The active lanes [low, high) among those of the issue's sequencer; (0, 0) when there is none."""
+    begin, end = path.lanes_of(issue.sequencer)
+    low, high = max(begin, issue.values["low"]), min(end, issue.values["high"])
     return (low, high) if low < high else (0, 0)
+
+
+def _own_lanes(issue: Issue, path: Datapath) -> tuple[int, int]:
+    """The active lanes, counted from the sequencer's first; (0, 0) when there is none."""
+    begin, _ = path.lanes_of(issue.sequencer)
+    low, high = active_lanes(issue, path)
+    return (low - begin, high - begin) if low < high else (0, 0)
 
 
 def address_with_window(issue: Issue, generator: str) -> tuple[bool, int]:
@@ -48,7 +56,8 @@ def _fetch(path: Datapath, issue: Issue, source: str) -> Fetch:
     if source == "bus":
         operand = path.law.operand
         return lambda cycle, sample, at: path.bus_at(cycle + operand, sample)
-    rows, place = path.memories[source], LANE_MEMORIES.index(source)
+    begin, end = path.lanes_of(issue.sequencer)
+    rows, place = path.memories[source][:, begin:end], LANE_MEMORIES.index(source)
     window, mask = address_with_window(issue, source)
     depth = len(rows)
 
@@ -66,8 +75,9 @@ def lane_issue(path: Datapath, issue: Issue) -> Run:
     """The closure of a lane issue; addresses in the order model, data, interim."""
     operation = issue.operation
     symbols = operation.symbols
-    low, high = active_lanes(issue, path.lanes)
-    full, multiplies = (low, high) == (0, path.lanes), issue.gate_open and low < high and symbols["a"] != "zero"
+    low, high = _own_lanes(issue, path)
+    lanes, sequencer = path.lanes // path.sequencers, issue.sequencer
+    full, multiplies = (low, high) == (0, lanes), issue.gate_open and low < high and symbols["a"] != "zero"
     left, right = _fetch(path, issue, symbols["a"]), _fetch(path, issue, symbols["b"])
     addend = _fetch(path, issue, symbols["c"])
     shift = path.parameters.shifts[operation.numbers["shift"]]
@@ -75,8 +85,9 @@ def lane_issue(path: Datapath, issue: Issue) -> Run:
     post = symbols["post"]
     base = symbols["base"] if issue.first else "accumulator"
     last, emits = issue.last, bool(operation.numbers["emit"]) and issue.last
+    up = last and bool(operation.numbers.get("up", 1))
     shown_after, due_after = path.law.accumulated, path.law.result
-    zeros: Lanes = np.zeros(path.lanes, dtype=path.number)
+    zeros: Lanes = np.zeros(lanes, dtype=path.number)
     start: Lanes | int = 0
     if shift and symbols["half"] == "all":
         start = 1 << (shift - 1)
@@ -90,7 +101,7 @@ def lane_issue(path: Datapath, issue: Issue) -> Run:
     def run(cycle: int, sample: Sample, at: tuple[int, ...]) -> None:
         value: Lanes | int
         if base == "accumulator":
-            previous = path.lane_results[-1]
+            previous = path.lane_results[sequencer][-1]
             if previous.sample is not sample:
                 raise MachineFault(f"cycle {cycle}: lanes add to the accumulator of another sample")
             value = previous.accumulator
@@ -118,14 +129,15 @@ def lane_issue(path: Datapath, issue: Issue) -> Run:
             words = path.clamp(shifted)
             counted, exactly = words[low:high], shifted[low:high]
             if (counted != exactly).any() if exact else counted.tobytes() != exactly.tobytes():
-                path.lane_overflows += 1
-        path.lane_results.append(
+                path.count_lane_overflow(cycle)
+        path.lane_results[sequencer].append(
             LaneResult(
                 shown=cycle + shown_after,
                 due=cycle + due_after,
                 sample=sample,
                 accumulator=accumulator,
                 last=last,
+                up=up,
                 words=words,
                 shift=shift,
                 post=post,
@@ -138,7 +150,8 @@ def lane_issue(path: Datapath, issue: Issue) -> Run:
 def lane_write(path: Datapath, issue: Issue) -> Run:
     """The closure of a lane write; one address."""
     operation = issue.operation
-    low, high = active_lanes(issue, path.lanes)
+    low, high = active_lanes(issue, path)
+    own, sequencer = slice(*_own_lanes(issue, path)), issue.sequencer
     window, mask = address_with_window(issue, "address")
     from_bus = operation.symbols["source"] == "bus"
     targets = [path.memories[name] for name in ("model", "interim") if operation.numbers[f"to_{name}"]]
@@ -146,7 +159,7 @@ def lane_write(path: Datapath, issue: Issue) -> Run:
 
     def run(cycle: int, sample: Sample, at: tuple[int, ...]) -> None:
         address = (at[0] + sample.lane_window) & mask if window else at[0]
-        words = path.bus_at(cycle, sample) if from_bus else path.lane_result_at(cycle, sample)[low:high]
+        words = path.bus_at(cycle, sample) if from_bus else path.lane_result_at(cycle, sample, sequencer)[own]
         for rows in targets:
             if address >= len(rows):
                 raise MachineFault(f"cycle {cycle}: lanes write address {address} of a memory of {len(rows)} words")

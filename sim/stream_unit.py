@@ -87,9 +87,9 @@ def check_release(image: Image, issues: Sequence[Issue]) -> None:
     """MachineFault when a sample still reads its ring slot after `release`: the next sample might overwrite it."""
     for issue in issues:
         symbols, generators = issue.operation.symbols, issue.operation.generators
-        if issue.unit == "lane_issue":
+        if issue.kind == "lane_issue":
             reads = generators["data"].window and "data" in (symbols["a"], symbols["b"], symbols["c"])
-        elif issue.unit == "root_issue":
+        elif issue.kind == "root_issue":
             reads = any(generators[port].window and symbols[port] == "data" for port in ("a", "b", "c"))
         else:
             reads = False

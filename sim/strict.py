@@ -28,7 +28,7 @@ class MemoryLaws:
         """Check one issue in its cycle; issues must come in order, reads before writes. MachineFault on a breach."""
         if cycle != self.cycle:
             self.cycle, self.reads = cycle, []
-        match issue.unit:
+        match issue.kind:
             case "lane_issue":
                 self._lane_reads(issue, sample)
             case "root_issue":
@@ -44,7 +44,7 @@ class MemoryLaws:
 
     def _lane_reads(self, issue: Issue, sample: Sample) -> None:
         symbols = issue.operation.symbols
-        low, high = active_lanes(issue, self.path.lanes)
+        low, high = active_lanes(issue, self.path)
         used = {symbols["a"], symbols["b"]} if issue.gate_open and symbols["a"] != "zero" else set()
         if issue.first and symbols["base"] == "addend":
             used.add(symbols["c"])
@@ -75,7 +75,7 @@ class MemoryLaws:
                     self._never(f"root {memory} word {address}", sample)
 
     def _lane_writes(self, issue: Issue, sample: Sample) -> None:
-        low, high = active_lanes(issue, self.path.lanes)
+        low, high = active_lanes(issue, self.path)
         address = self._address(issue, "address", sample.lane_window)
         for memory in ("model", "interim"):
             if issue.operation.numbers[f"to_{memory}"]:

@@ -12,21 +12,26 @@ import numpy as np
 import numpy.typing as npt
 from tabla.sim.faults import MachineFault
 from tabla.sim.microcode import Generator, Operation, Strand, decode_strands
-from tabla.templates.template import timing
+from tabla.templates.template import kind_of, timing
 
-from tabla.program.image import UNITS, Entry, Image, StreamEntry
+from tabla.program.image import Entry, Image, StreamEntry
 
 Integers = npt.NDArray[np.int64]
+ORDER = {"lane_issue": 0, "root_issue": 1, "lane_write": 2, "root_write": 3}
+"""Kinds of units within a cycle: reads come before writes."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Issue:
     """One operation of one cycle; `cycle` counts from the sample's token, FRONT and skew included.
 
-    `values` are the generators' values before the window offset. `gate_open`: the product counts.
+    `kind` is the unit's without the number of its `sequencer`. `values` are the generators' values before the window
+    offset. `gate_open`: the product counts.
     """
 
     unit: str
+    kind: str
+    sequencer: int
     cycle: int
     operation: Operation
     first: bool
@@ -65,13 +70,16 @@ def _unroll(strand: Strand, unit: str, origin: int) -> Iterator[Issue]:
     final = np.array(strand.counts, dtype=np.int64) - 1
     first = (loop[:, : strand.reduce] == 0).all(axis=1)
     last = (loop[:, : strand.reduce] == final[: strand.reduce]).all(axis=1)
-    length = len(strand.body)
+    length, kind = len(strand.body), kind_of(unit)
+    sequencer = int(unit.removeprefix(f"{kind}_")) if unit != kind else 0
     tables = [{name: generator_values(g, loop) for name, g in op.generators.items()} for op in strand.body]
     gates = [(loop[:, : op.numbers.get("gate", 0)] == 0).all(axis=1) for op in strand.body]
     for iteration in range(strand.iterations):
         for slot, operation in enumerate(strand.body):
             yield Issue(
                 unit=unit,
+                kind=kind,
+                sequencer=sequencer,
                 cycle=origin + strand.start + (iteration * length + slot) * strand.interval,
                 operation=operation,
                 first=bool(first[iteration]),
@@ -109,10 +117,9 @@ def unit_trace(image: Image, entry: Entry, unit: str) -> list[Issue]:
 
 def sample_trace(image: Image, entry: Entry) -> list[Issue]:
     """All issues of one sample by cycle; within a cycle reads come before writes."""
-    issues = [issue for unit in UNITS for issue in unit_trace(image, entry, unit)]
+    issues = [issue for unit in image.units for issue in unit_trace(image, entry, unit)]
     # A write of cycle c is seen from c + 1 on, so the two issue units go first.
-    order = {"lane_issue": 0, "root_issue": 1, "lane_write": 2, "root_write": 3}
-    return sorted(issues, key=lambda issue: (issue.cycle, order[issue.unit]))
+    return sorted(issues, key=lambda issue: (issue.cycle, ORDER[issue.kind]))
 
 
 def stream_trace(image: Image, entry: StreamEntry) -> list[Issue]:

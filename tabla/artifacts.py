@@ -16,7 +16,7 @@ from tabla.program.image import Image
 from tabla.report.bench import bench_files
 from tabla.report.folder import replaced_folder
 from tabla.report.graph_picture import dot, svg
-from tabla.report.manifest import PROGRAM_MEMORIES, manifest
+from tabla.report.manifest import manifest
 from tabla.report.schedule_page import schedule_json, schedule_page
 from tabla.runs import shapes_of
 from tabla.schedule.borders import Border
@@ -67,7 +67,7 @@ def _hex(words: tuple[int, ...], bits: int) -> str:
 
 def _images(image: Image) -> dict[str, str]:
     files = {}
-    for unit, kind in PROGRAM_MEMORIES:
+    for unit, kind in image.memories:
         words = image.strands[unit] if kind == "strands" else image.operations[unit]
         files[f"program/{unit}.{kind}.hex"] = _hex(words, max(1, *(w.bit_length() for w in (*words, 0, 0))))
     for function in image.parameters.functions:

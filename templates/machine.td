@@ -26,14 +26,17 @@ def Timing {
 
 // The format of one operation of a unit: fields in Inst, then, for each
 // generator, its base, its window flag and one delta per loop level.
-// A list `<field>Choices` names the codes of a field, from 0.
+// A list `<field>Choices` names the codes of a field, from 0. `Several` names
+// bits that follow the generators in arrays with several sequencers only.
 class OperationFormat<string unit> {
   string Unit = unit;
   list<string> Generators = [];
+  list<string> Several = [];
 }
 
 def LaneIssue : OperationFormat<"lane_issue"> {
   let Generators = ["model", "data", "interim", "low", "high"];
+  let Several = ["up"];
   bits<2> a;
   bits<3> b;
   bits<2> c;

@@ -58,11 +58,15 @@ class InstructionField:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OperationFormat:
-    """The fields and the generators of one unit's operations."""
+    """The fields and the generators of one unit's operations, and the single bits that follow them.
+
+    `several` is empty where the array has one sequencer.
+    """
 
     unit: str
     fields: tuple[InstructionField, ...]
     generators: tuple[str, ...]
+    several: tuple[str, ...] = ()
 
     def code(self, field: str, symbol: str) -> int:
         """Code of a symbol of a field."""
@@ -112,9 +116,10 @@ class Template:
                 f"{self.pes_per_pu} PEs per PU do not divide {self.pes} PEs",
                 hint=f"use a divisor of {self.pes}",
             )
-        if self.sequencers != 1:
+        if self.sequencers < 1 or self.pes % self.sequencers:
+            divisors = ", ".join(str(d) for d in range(1, self.pes + 1) if self.pes % d == 0)
             raise TablaError(
-                f"{self.sequencers} sequencers are not supported", hint="this version builds arrays with one sequencer"
+                f"{self.sequencers} sequencers do not divide {self.pes} PEs", hint=f"use one of {divisors}"
             )
         if not most.least_ring_slots <= self.ring_slots <= most.ring_slots:
             raise TablaError(
@@ -126,6 +131,11 @@ class Template:
                 f"{self.stream_words} stream words a beat are not supported",
                 hint=f"use a power of two up to {most.stream_words}",
             )
+
+    @property
+    def lanes_per_sequencer(self) -> int:
+        """Lanes that one sequencer drives: sequencer s those from s times so many on."""
+        return self.pes // self.sequencers
 
     @property
     def tree_levels(self) -> int:
@@ -272,10 +282,27 @@ def _symbolic() -> dict[str, Any]:
     return text
 
 
+LANE_KINDS = ("lane_issue", "lane_write")
+ROOT_KINDS = ("root_issue", "root_write")
+
+
+def units_of(sequencers: int) -> tuple[str, ...]:
+    """The units whose programs start with a token. Of several sequencers each has its own two: ``lane_issue_3``."""
+    if sequencers == 1:
+        return (*LANE_KINDS, *ROOT_KINDS)
+    return (*(f"{kind}_{number}" for kind in LANE_KINDS for number in range(sequencers)), *ROOT_KINDS)
+
+
+def kind_of(unit: str) -> str:
+    """What a unit does: ``lane_issue_3`` does for the lanes of sequencer 3 what `lane_issue` does for all."""
+    return unit.rstrip("0123456789").rstrip("_")
+
+
 @cache
 def operation_format(unit: str) -> OperationFormat:
     """The operation format of a unit; a field lies where its bits stand in ``Inst``."""
-    record = next(r for r in records(MACHINE).of_class("OperationFormat") if r["Unit"] == unit)
+    kind = kind_of(unit)
+    record = next(r for r in records(MACHINE).of_class("OperationFormat") if r["Unit"] == kind)
     found: dict[str, list[int]] = {}
     for position, bit in enumerate(_symbolic()[record.name]["Inst"]):
         found.setdefault(bit["var"], []).append(position)
@@ -285,7 +312,12 @@ def operation_format(unit: str) -> OperationFormat:
             raise TablaError(f"the bits of field '{name}' of record '{record.name}' are not in order")
         symbols = strings(record, f"{name}Choices") if f"{name}Choices" in record else ()
         fields.append(InstructionField(name=name, offset=positions[0], width=len(positions), choices=symbols))
-    return OperationFormat(unit=unit, fields=tuple(fields), generators=strings(record, "Generators"))
+    return OperationFormat(
+        unit=unit,
+        fields=tuple(fields),
+        generators=strings(record, "Generators"),
+        several=strings(record, "Several") if unit != kind else (),
+    )
 
 
 @cache

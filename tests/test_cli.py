@@ -119,7 +119,7 @@ FAULTS = {
     "no notation": (("gen", "model.v"), "'model.v' is not a program"),
     "too many PEs": (("gen", "model.t", "--pes", "129"), "129 PEs"),
     "divisor": (("gen", "model.t", "--pes", "16", "--pes-per-pu", "3"), "3 PEs per PU"),
-    "sequencers": (("gen", "model.t", "--sequencers", "2"), "2 sequencers"),
+    "sequencers": (("gen", "model.t", "--pes", "12", "--sequencers", "5"), "use one of 1, 2, 3, 4, 6, 12"),
     "minibatch": (("train", "model.t", "--data", "data.npz", "--minibatch", "99"), "do not fill a minibatch of 99"),
     "format": (("gen", "model.t", "--format", "fp16"), "'fp16' is not a number format"),
     "narrow format": (("gen", "model.t", "--format", "q2.2"), "q2.2"),

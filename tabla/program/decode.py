@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tabla.program.image import UNITS, Image, Parameters
+from tabla.program.image import Image, Parameters
 from tabla.program.layout import operation_layout, strand_layout
 from tabla.schedule.strands import Address, Operation, Strand
 from tabla.templates.template import operation_format
@@ -39,6 +39,8 @@ def _operation(unit: str, word: int, counts: tuple[int, ...], parameters: Parame
     for field in form.fields:
         value = layout.fields[field.name].extract(word)
         fields[field.name] = field.choices[value] if field.choices else value
+    for name in form.several:
+        fields[name] = layout.fields[name].extract(word)
     addresses = {}
     for generator in form.generators:
         base, width = layout.fields[f"{generator}.base"].extract(word), layout.fields[f"{generator}.base"].width
@@ -67,7 +69,7 @@ def _signed(value: int, width: int) -> int:
 def disassemble(image: Image) -> str:
     """The whole program as text, one strand a line, its operations below it."""
     lines = []
-    for unit in (*UNITS, "stream"):
+    for unit in (*image.units, "stream"):
         lines.append(f"{unit}: {len(image.strands[unit])} strands, {len(image.operations[unit])} operations")
         for n, strand in enumerate(decode(unit, image)):
             nest = "x".join(str(c) for c in strand.counts if c > 1) or "1"

@@ -8,12 +8,12 @@ from dataclasses import replace
 
 from tabla.ir.functions import Table, UnitName, table
 from tabla.ir.graph import Divide, Function, Graph, Linear
-from tabla.program.image import UNITS, Entry, FunctionTable, Image, Parameters, StreamEntry
+from tabla.program.image import Entry, FunctionTable, Image, Parameters, StreamEntry
 from tabla.program.layout import WordLayout, operation_layout, strand_layout
 from tabla.schedule.schedule import Schedule
-from tabla.schedule.strands import Address, Operation, Strand
+from tabla.schedule.strands import Address, Operation, Strand, by_unit
 from tabla.source import TablaError
-from tabla.templates.template import functions, operation_format, timing
+from tabla.templates.template import functions, kind_of, operation_format, timing
 
 MOST_SHIFTS = 4
 GUARD_BITS = 2
@@ -21,12 +21,13 @@ GUARD_BITS = 2
 
 def encode(schedule: Schedule) -> Image:
     """The image of a schedule. Raises `TablaError` if the program does not fit the words of the machine."""
-    run = {u: list(s) for u, s in schedule.units.items()}
-    dump = {u: [s for s in schedule.dump if s.unit == u] for u in UNITS}
-    programs: dict[str, list[Strand]] = {u: [*run[u], *dump[u]] for u in UNITS}
+    run = schedule.units
+    dump = by_unit(schedule.dump, schedule.template.sequencers)
+    units = tuple(run)
+    programs: dict[str, list[Strand]] = {u: [*run[u], *dump[u]] for u in units}
     programs["stream"] = [*schedule.stream_sample, *schedule.stream_load]
-    skew = {u: min((s.start for s in run[u]), default=0) for u in UNITS}
-    for unit in UNITS:
+    skew = {u: min((s.start for s in run[u]), default=0) for u in units}
+    for unit in units:
         # Starts are stored from the unit's own beginning; dump programs begin at 0.
         own = [s.at(s.start - skew[unit]) for s in run[unit]]
         programs[unit] = [*own, *dump[unit]]
@@ -38,17 +39,17 @@ def encode(schedule: Schedule) -> Image:
     stops = [s.end for s in schedule.dump]
     dump_entry = Entry(
         period=max(stops),
-        skew=dict.fromkeys(UNITS, 0),
-        begin={u: len(run[u]) for u in UNITS},
-        strands={u: len(dump[u]) for u in UNITS},
+        skew=dict.fromkeys(units, 0),
+        begin={u: len(run[u]) for u in units},
+        strands={u: len(dump[u]) for u in units},
         outputs=schedule.template.pes + 1,
         drain=laws.front + max(stops) + laws.result + laws.broadcast,
     )
     run_entry = Entry(
         period=schedule.period,
         skew=skew,
-        begin=dict.fromkeys(UNITS, 0),
-        strands={u: len(run[u]) for u in UNITS},
+        begin=dict.fromkeys(units, 0),
+        strands={u: len(run[u]) for u in units},
         outputs=schedule.outputs,
         drain=laws.front + schedule.end + laws.result + laws.broadcast,
     )
@@ -115,12 +116,13 @@ def _parameters(schedule: Schedule, programs: Mapping[str, Sequence[Strand]]) ->
         start_bits=max(1, max(s.start for s in every).bit_length()),
         interval_bits=max(s.interval for s in every).bit_length(),
         count_bits=max(1, max((c - 1 for s in every for c in s.counts), default=0).bit_length()),
-        address_bits={u: max(1, (n - 1).bit_length()) for u, n in reach.items()},
+        address_bits={u: max(1, (reach[kind_of(u)] - 1).bit_length()) for u in programs},
         guard_bits=_guard_bits(every),
         block_bits=max(1, (max(1, template.pes // schedule.stream_words)).bit_length()),
         strand_depth={u: max(1, len(p)) for u, p in programs.items()},
         operation_depth={u: max(1, sum(len(s.body) for s in p)) for u, p in programs.items()},
         functions=tuple(_table(n, schedule) for n in names),
+        sequencers=template.sequencers,
     )
 
 
@@ -211,7 +213,11 @@ def _words(unit: str, program: Sequence[Strand], parameters: Parameters) -> tupl
 def _operation(unit: str, strand: Strand, operation: Operation, form: WordLayout, levels: int) -> int:
     format = operation_format(unit)
     fields: dict[str, int] = {}
+    # What only arrays with several sequencers say.
+    alone = () if format.several else operation_format(f"{unit}_0").several
     for name, value in operation.fields.items():
+        if name in alone:
+            continue
         fields[name] = format.code(name, value) if isinstance(value, str) else value
     for generator, address in operation.addresses.items():
         fields[f"{generator}.base"] = address.base

@@ -9,8 +9,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-UNITS = ("lane_issue", "lane_write", "root_issue", "root_write")
-"""The four units whose programs start with a token; `stream` is the fifth."""
+from tabla.templates.template import units_of
+
+UNITS = units_of(1)
+"""The units of an array with one sequencer whose programs start with a token; `stream` is the fifth."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,7 +44,8 @@ class Parameters:
     Depths are words (>= 1) per lane or of the root; `address_bits` maps a unit to the width of its memory
     addresses (every generator of that unit but low, high); `guard_bits` is the signed width of low and high;
     `block_bits` the width of the stream's block generator. `levels` and `body` are the most loop levels and
-    body slots of any strand. `strand_depth` and `operation_depth` map each unit and `stream` to words.
+    body slots of any strand. `strand_depth` and `operation_depth` map each unit and `stream` to words. Each of
+    `sequencers` drives as many lanes as the others, side by side, with programs of its own.
     """
 
     name: str
@@ -71,11 +74,12 @@ class Parameters:
     strand_depth: Mapping[str, int]
     operation_depth: Mapping[str, int]
     functions: tuple[FunctionTable, ...] = ()
+    sequencers: int = 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Entry:
-    """One program of the four units: where its strands lie and how its samples follow each other.
+    """One program of the units: where its strands lie and how its samples follow each other.
 
     `skew`, `begin` (first strand word) and `strands` (how many, may be 0) are per unit. `outputs` words leave
     per token. `drain` cycles after the last token everything has come to rest.
@@ -112,3 +116,18 @@ class Image:
     root_data_window: int
     strands: Mapping[str, tuple[int, ...]]
     operations: Mapping[str, tuple[int, ...]]
+
+    @property
+    def units(self) -> tuple[str, ...]:
+        """The units whose programs start with a token; `stream` is one more."""
+        return units_of(self.parameters.sequencers)
+
+    @property
+    def memories(self) -> tuple[tuple[str, str], ...]:
+        """What ``program_memory`` numbers, in this order: a unit and its kind of microcode words."""
+        return tuple((unit, kind) for unit in ("stream", *self.units) for kind in ("strands", "operations"))
+
+    @property
+    def memory_bits(self) -> int:
+        """Bits of ``program_memory``."""
+        return max(4, (len(self.memories) - 1).bit_length())

@@ -59,7 +59,7 @@ def _pack(widths: list[tuple[str, int]]) -> WordLayout:
 
 def operation_layout(unit: str, parameters: Parameters) -> WordLayout:
     """Layout of an operation word of a unit; generator fields are ``<generator>.base``, ``.window``,
-    ``.delta<l>``."""
+    ``.delta<l>``; then the bits that only arrays with several sequencers have."""
     form: OperationFormat = operation_format(unit)
     widths: list[tuple[str, int]] = [(f.name, f.width) for f in form.fields]
     for generator in form.generators:
@@ -67,7 +67,7 @@ def operation_layout(unit: str, parameters: Parameters) -> WordLayout:
         widths.append((f"{generator}.base", bits))
         widths.append((f"{generator}.window", 1))
         widths += [(f"{generator}.delta{level}", bits) for level in range(parameters.levels)]
-    return _pack(widths)
+    return _pack([*widths, *((name, 1) for name in form.several)])
 
 
 def strand_layout(unit: str, parameters: Parameters) -> WordLayout:

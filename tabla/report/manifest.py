@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 from tabla._version import VERSION
 from tabla.mapping.places import Place
-from tabla.program.image import UNITS, Entry, Image
+from tabla.program.image import Entry, Image
 from tabla.program.layout import operation_layout, strand_layout
 from tabla.report.figures import figures
 from tabla.report.folder import MANIFEST_SCHEMA
@@ -16,7 +16,6 @@ from tabla.schedule.strands import Strand
 from tabla.schedule.streams import loaded, streamed
 from tabla.source import Source
 
-PROGRAM_MEMORIES = tuple((unit, kind) for unit in ("stream", *UNITS) for kind in ("strands", "operations"))
 LICENCE = "The generated Verilog belongs to whoever generated it; see LICENSE of tabla for the parts that it contains."
 
 
@@ -65,7 +64,8 @@ def _names(schedule: Schedule) -> dict[str, str]:
 
 def _ports(image: Image) -> list[dict[str, Any]]:
     p = image.parameters
-    width = max(layout(unit, p).width for unit in ("stream", *UNITS) for layout in (strand_layout, operation_layout))
+    units = ("stream", *image.units)
+    width = max(layout(unit, p).width for unit in units for layout in (strand_layout, operation_layout))
     rows = [
         ("clk", "in", 1, "clock"),
         ("rst", "in", 1, "synchronous reset; hold it for 64 cycles"),
@@ -83,7 +83,7 @@ def _ports(image: Image) -> list[dict[str, Any]]:
         ("root_overflows", "out", 32, "saturated results of the root since reset"),
         ("domain_errors", "out", 32, "function arguments outside the domain since reset"),
         ("program_valid", "in", 1, "write a microcode word; only while not busy"),
-        ("program_memory", "in", 4, "which memory: see program"),
+        ("program_memory", "in", image.memory_bits, "which memory: see program"),
         ("program_address", "in", 16, "which word"),
         ("program_data", "in", width, "the word"),
     ]
@@ -150,7 +150,7 @@ def _entry(entry: Entry) -> dict[str, Any]:
 
 def _program(image: Image) -> dict[str, Any]:
     memories = []
-    for number, (unit, kind) in enumerate(PROGRAM_MEMORIES):
+    for number, (unit, kind) in enumerate(image.memories):
         words = image.strands[unit] if kind == "strands" else image.operations[unit]
         memories.append(
             {"number": number, "unit": unit, "kind": kind, "file": f"program/{unit}.{kind}.hex", "words": len(words)}

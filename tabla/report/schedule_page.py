@@ -8,6 +8,7 @@ from typing import Any
 from tabla.report.figures import figures
 from tabla.schedule.schedule import Schedule
 from tabla.schedule.strands import Strand
+from tabla.templates.template import kind_of
 
 SCHEMA = "tabla-schedule-1"
 WIDTH, LEFT, ROW, BAR, HEAD = 1160, 96, 46, 26, 30
@@ -94,10 +95,16 @@ def schedule_page(schedule: Schedule) -> str:
     )
 
 
+def _name(unit: str) -> str:
+    """A unit in words, with the number of its sequencer if there are several."""
+    kind = kind_of(unit)
+    return _UNITS[kind][0] + unit.removeprefix(kind).replace("_", " ")
+
+
 def _row(unit: str, strand: Strand) -> str:
     loops = " × ".join(map(str, strand.counts)) or "1"
     return (
-        f"<tr><td>{_UNITS[unit][0]}</td><td class=n>{strand.start}</td><td class=n>{strand.end}</td>"
+        f"<tr><td>{_name(unit)}</td><td class=n>{strand.start}</td><td class=n>{strand.end}</td>"
         f"<td>{loops}</td><td class=n>{strand.interval}</td><td><code>{escape(strand.comment)}</code></td></tr>"
     )
 
@@ -110,7 +117,7 @@ def _step(span: int) -> int:
 def _picture(schedule: Schedule) -> str:
     span = max(schedule.end + 1, schedule.cycles, 1)
     scale = (WIDTH - LEFT - 10) / span
-    height = HEAD + ROW * len(_UNITS) + 8
+    height = HEAD + ROW * len(schedule.units) + 8
     size = f'width="{WIDTH}" height="{height}" viewBox="0 0 {WIDTH} {height}"'
     parts = [f'<svg xmlns="http://www.w3.org/2000/svg" {size} font-family="system-ui, sans-serif" font-size="12">']
     step = _step(span)
@@ -118,10 +125,11 @@ def _picture(schedule: Schedule) -> str:
         x = LEFT + cycle * scale
         parts.append(f'<line x1="{x:.1f}" y1="{HEAD - 6}" x2="{x:.1f}" y2="{height}" stroke="#e2e8f0"/>')
         parts.append(f'<text x="{x:.1f}" y="{HEAD - 12}" text-anchor="middle" fill="#64748b">{cycle}</text>')
-    for number, (unit, (name, colour)) in enumerate(_UNITS.items()):
+    for number, (unit, strands) in enumerate(schedule.units.items()):
+        colour = _UNITS[kind_of(unit)][1]
         y = HEAD + ROW * number + (ROW - BAR) / 2
-        parts.append(f'<text x="0" y="{y + BAR / 2 + 4:.1f}" fill="#334155">{name}</text>')
-        for strand in schedule.units[unit]:
+        parts.append(f'<text x="0" y="{y + BAR / 2 + 4:.1f}" fill="#334155">{_name(unit)}</text>')
+        for strand in strands:
             follower = strand.start + schedule.cycles
             while follower < span:
                 parts.append(_bar(strand, follower, span, scale, y, colour, faint=True))

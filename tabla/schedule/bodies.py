@@ -129,7 +129,7 @@ def lane_body(statement: Statement, context: LaneContext, *, shift: int, levels:
     base = "addend" if "c" in first.fields else "zero"
     slots[0] = first.with_fields(base=base, half="lane0" if tree else "all")
     out = [slots[0], *(s.with_fields(base="accumulator") for s in slots[1:])]
-    out[-1] = out[-1].with_fields(emit=int(not tree))
+    out[-1] = out[-1].with_fields(emit=int(not tree), up=int(tree))
     return tuple(o.with_fields(shift=shift) for o in out)
 
 

@@ -71,7 +71,7 @@ def _schedule(
     models = frozenset(
         ((m, mapping.homes[m]), False) for m in material.graph.updates if (m, mapping.homes[m]) in layout.places
     )
-    placed = ListScheduler(tasks, models).run()
+    placed = ListScheduler(tasks, models, sequencers=template.sequencers).run()
     if placed is None:
         return None
     return assemble(graph, material, mapping, layout, depths, placed, site.shifts, template, format)
@@ -111,7 +111,7 @@ def assemble(
 ) -> Schedule:
     """Period, borders, streams and figures around placed tasks."""
     laws = timing()
-    period = period_of(placed, material.graph, mapping, layout)
+    period = period_of(placed, material.graph, mapping, layout, sequencers=template.sequencers)
     strands = all_strands(placed)
     last_data = max((t for p in placed for t in _data_reads(p)), default=0)
     release = laws.front + last_data + 1

@@ -18,7 +18,7 @@ from tabla.schedule.layout import hollow, is_scratch
 from tabla.schedule.regions import Region, Regions, ScheduleFault, read_ports, write_ports
 from tabla.schedule.schedule import Schedule
 from tabla.schedule.strands import Strand
-from tabla.templates.template import functions, timing
+from tabla.templates.template import Template, functions, kind_of, timing
 
 Cycles = NDArray[np.int64]
 EMPTY: Cycles = np.zeros(0, dtype=np.int64)
@@ -47,6 +47,11 @@ def _units(schedule: Schedule) -> None:
             span = strands[-1].end - strands[0].start
             _refuse(span > schedule.period, f"{unit} is taken for {span} cycles of a period of {schedule.period}")
     _refuse(schedule.period > schedule.cycles, "the period is longer than the predicted cycles")
+
+
+def _of(schedule: Schedule, kind: str) -> list[Strand]:
+    """The strands of a kind of unit, each once however many sequencers run it."""
+    return [s for s in schedule.strands if s.unit == kind]
 
 
 def _issues(strands: Iterable[Strand]) -> Iterable[tuple[Strand, int, Cycles]]:
@@ -85,12 +90,13 @@ def _results(strands: Iterable[Strand], after: int) -> _Shows:
 def _root_registers(schedule: Schedule) -> None:
     """The result and function registers are read in the very cycles in which what is meant shows there."""
     laws = timing()
-    root, lanes = schedule.units["root_issue"], schedule.units["lane_issue"]
+    units = schedule.units
+    root = units["root_issue"]
     result, function = _results(root, laws.result), _Shows()
-    units = {f.code: f for f in functions().values()}
+    by_code = {f.code: f for f in functions().values()}
     for strand in root:
         if code := int(strand.body[-1].field("function", 0)):
-            latency = units[code].cycles(schedule.format.width, schedule.format.fraction)
+            latency = by_code[code].cycles(schedule.format.width, schedule.format.fraction)
             function.add(strand.cycles(len(strand.body) - 1)[strand.last()] + laws.result + latency)
     folded = np.sort(function.all() % schedule.period)
     _refuse((np.diff(folded) == 0).any(), "two function results show in one cycle")
@@ -104,19 +110,32 @@ def _root_registers(schedule: Schedule) -> None:
         source = str(strand.body[slot].field("source", "result"))
         known = function if source == "function" else result
         _refuse(not known.match(cycles), f"'{strand.comment}' writes a {source} that does not show")
-    own = _results(lanes, laws.result)
-    for strand, slot, cycles in _issues(schedule.units["lane_write"]):
-        if strand.body[slot].field("source", "result") == "result":
-            _refuse(not own.match(cycles), f"'{strand.comment}' writes a result that does not show")
+    for unit, strands in units.items():
+        if kind_of(unit) == "lane_write":
+            own = _results(units[unit.replace("write", "issue")], laws.result)
+            for strand, slot, cycles in _issues(strands):
+                if strand.body[slot].field("source", "result") == "result":
+                    _refuse(not own.match(cycles), f"'{strand.comment}' writes a result that does not show")
 
 
 def _tree(schedule: Schedule) -> None:
-    """Root operations that take the tree's words meet the sums that one strand of the lanes has just finished."""
-    sums = _results(schedule.units["lane_issue"], 1 + schedule.template.tree_levels * timing().tree_level)
-    for strand, slot, cycles in _issues(schedule.units["root_issue"]):
+    """Root operations that take the tree's words meet the sums that one strand of the lanes has just sent.
+
+    Every sum that is sent is taken: as one unit takes them in order, those of two samples never meet in the tree.
+    """
+    late = 1 + schedule.template.tree_levels * timing().tree_level
+    sums, taken, sent = _Shows(), [EMPTY], [EMPTY]
+    for strand, slot, cycles in _issues(_of(schedule, "lane_issue")):
+        if strand.body[slot].field("up"):
+            sent.append(cycles[strand.last()] + late)
+            sums.add(sent[-1])
+    found = np.sort(np.concatenate(sent))
+    _refuse((np.diff(found) == 0).any(), "two sums meet in the tree")
+    for strand, slot, cycles in _issues(_of(schedule, "root_issue")):
         if strand.body[slot].field("base") == "tree":
-            used = cycles[strand.first()]
-            _refuse(not sums.match(used), f"'{strand.comment}' takes a sum that is not at the tree's end")
+            taken.append(cycles[strand.first()])
+            _refuse(not sums.match(taken[-1]), f"'{strand.comment}' takes a sum that is not at the tree's end")
+    _refuse(not np.array_equal(found, np.sort(np.concatenate(taken))), "a sum is sent up the tree that nobody takes")
 
 
 def _bus(schedule: Schedule) -> None:
@@ -128,11 +147,11 @@ def _bus(schedule: Schedule) -> None:
             arrivals.append(cycles + laws.broadcast)
     words = np.sort(np.concatenate(arrivals))
     uses = [EMPTY]
-    for strand, slot, cycles in _issues(schedule.units["lane_issue"]):
+    for strand, slot, cycles in _issues(_of(schedule, "lane_issue")):
         operation = strand.body[slot]
         if "bus" in (operation.field("b"), operation.field("c")):
             uses.append(cycles + laws.operand)
-    for strand, slot, cycles in _issues(schedule.units["lane_write"]):
+    for strand, slot, cycles in _issues(_of(schedule, "lane_write")):
         if strand.body[slot].field("source") == "bus":
             uses.append(cycles)
             late = ~np.isin(cycles, words)
@@ -169,21 +188,20 @@ def _memories(schedule: Schedule) -> None:
     precise = _shared_rows(schedule, regions)
     times: dict[tuple[str, int], _Times] = {}
     owners: dict[tuple[str, int], Region] = {}
-    for unit, strands in schedule.units.items():
-        for strand, slot, cycles in _issues(strands):
-            operation = strand.body[slot]
-            for kind, ports in (("read", read_ports), ("write", write_ports)):
-                for generator, memory in ports(unit, operation):
-                    at = strand.values(operation.addresses[generator])
-                    region = regions.of(memory, int(at.min()))
-                    _refuse(int(at.max()) >= region.base + region.words, f"'{strand.comment}' leaves {region.key}")
-                    key = (memory, region.base)
-                    owners[key] = region
-                    row, when = at - region.base, cycles
-                    if key in precise:
-                        row, when = _per_lane(schedule.template.pes, strand, slot, row, cycles)
-                    words = region.words * (schedule.template.pes if key in precise else 1)
-                    times.setdefault(key, _Times(words)).add(kind, row, when)
+    for strand, slot, cycles in _issues(schedule.strands):
+        operation = strand.body[slot]
+        for kind, ports in (("read", read_ports), ("write", write_ports)):
+            for generator, memory in ports(strand.unit, operation):
+                at = strand.values(operation.addresses[generator])
+                region = regions.of(memory, int(at.min()))
+                _refuse(int(at.max()) >= region.base + region.words, f"'{strand.comment}' leaves {region.key}")
+                key = (memory, region.base)
+                owners[key] = region
+                row, when = at - region.base, cycles
+                if key in precise:
+                    row, when = _per_lane(schedule.template, strand, slot, row, cycles)
+                words = region.words * (schedule.template.pes if key in precise else 1)
+                times.setdefault(key, _Times(words)).add(kind, row, when)
     for key, t in times.items():
         _region(schedule, owners[key], t)
 
@@ -191,7 +209,7 @@ def _memories(schedule: Schedule) -> None:
 def _shared_rows(schedule: Schedule, regions: Regions) -> frozenset[tuple[str, int]]:
     """Lane memories that several strands write: their rows are shared, so lanes must be told apart."""
     writers: dict[tuple[str, int], int] = {}
-    for strand in schedule.units["lane_write"]:
+    for strand in _of(schedule, "lane_write"):
         for operation in strand.body:
             for generator, memory in write_ports("lane_write", operation):
                 region = regions.of(memory, int(strand.values(operation.addresses[generator]).min()))
@@ -199,10 +217,14 @@ def _shared_rows(schedule: Schedule, regions: Regions) -> frozenset[tuple[str, i
     return frozenset(key for key, count in writers.items() if count > 1)
 
 
-def _per_lane(pes: int, strand: Strand, slot: int, rows: Cycles, cycles: Cycles) -> tuple[Cycles, Cycles]:
+def _per_lane(
+    template: Template, strand: Strand, slot: int, rows: Cycles, cycles: Cycles
+) -> tuple[Cycles, Cycles]:
     """Rows and cycles of each active lane: word ``row * pes + lane``."""
-    addresses = strand.body[slot].addresses
+    addresses, pes = strand.body[slot].addresses, template.pes
     lanes = np.arange(pes, dtype=np.int64)
+    if strand.sequencers:
+        lanes = lanes[np.isin(lanes // template.lanes_per_sequencer, strand.sequencers)]
     low, high = strand.values(addresses["low"])[:, None], strand.values(addresses["high"])[:, None]
     active = (low <= lanes) & (lanes < high)
     words = rows[:, None] * pes + lanes

@@ -77,8 +77,9 @@ class Reservations:
 class ListScheduler:
     """Schedules one list of tasks; `models` are the keys of places that updates overwrite."""
 
-    def __init__(self, tasks: Sequence[Task], models: frozenset[MemoryKey]) -> None:
+    def __init__(self, tasks: Sequence[Task], models: frozenset[MemoryKey], *, sequencers: int = 1) -> None:
         self.tasks = list(tasks)
+        self.sequencers = sequencers
         self.models = models
         self.reserved = Reservations()
         self.placed: dict[int, Placed] = {}
@@ -148,7 +149,8 @@ class ListScheduler:
         self.placed[n] = best
         task, start = best.task, best.start
         for strand in task.strands:
-            self.reserved.take(strand.unit, strand.start + start, strand.end + start)
+            for unit in strand.units(self.sequencers):
+                self.reserved.take(unit, strand.start + start, strand.end + start)
         if task.function:
             self.reserved.take("function", task.function[0] + start, task.function[1] + start + 1)
         if task.wants:
@@ -268,8 +270,9 @@ class ListScheduler:
 
     def _push(self, task: Task, start: int) -> int:
         for strand in task.strands:
-            if push := self.reserved.push(strand.unit, strand.start + start, strand.end + start):
-                return push
+            for unit in strand.units(self.sequencers):
+                if push := self.reserved.push(unit, strand.start + start, strand.end + start):
+                    return push
         if task.function and (
             push := self.reserved.push("function", task.function[0] + start, task.function[1] + start + 1)
         ):

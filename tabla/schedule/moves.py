@@ -177,7 +177,7 @@ def up_move(site: Site, tensor: str) -> Task:
     for piece, others in runs:
         nest, at, bounds = spread_nest(place.base, place.strides, home.axis, piece, others, pes)
         counts = tuple(x.count for x in nest)
-        send = Operation(fields={"a": place.banks[0]}, addresses={place.banks[0]: at, **bounds})
+        send = Operation(fields={"a": place.banks[0], "up": 1}, addresses={place.banks[0]: at, **bounds})
         take = Operation(fields={"a": "zero", "base": "tree"})
         to = root_nest(target.base, target.strides, home.axis, piece, others, pes)
         write = Operation(fields={"source": "result", "to_memory": 1}, addresses={"address": to})

@@ -11,6 +11,7 @@ from tabla.ir.graph import Graph
 from tabla.mapping.search import Mapping
 from tabla.schedule.layout import Layout
 from tabla.schedule.list_scheduler import Placed, all_strands
+from tabla.schedule.strands import by_unit
 from tabla.schedule.tasks import LATE, NEVER, MemoryKey
 from tabla.templates.template import timing
 
@@ -51,7 +52,7 @@ def _gap(late: NDArray[np.int64], early: NDArray[np.int64]) -> int:
     return int((late[both] + 1 - early[both]).max()) if both.any() else 0
 
 
-def period_of(placed: list[Placed], graph: Graph, mapping: Mapping, layout: Layout) -> int:
+def period_of(placed: list[Placed], graph: Graph, mapping: Mapping, layout: Layout, *, sequencers: int = 1) -> int:
     """The smallest period that respects memories, units, the bus and the function unit."""
     least = 1
     models = {((m, mapping.homes[m]), False) for m in graph.updates}
@@ -64,9 +65,9 @@ def period_of(placed: list[Placed], graph: Graph, mapping: Mapping, layout: Layo
             least = max(least, _gap(t.read_last, t.write_first))
         least = max(least, _gap(t.write_last, t.write_first))
     spans: dict[str, tuple[int, int]] = {}
-    for strand in all_strands(placed):
-        begin, end = spans.get(strand.unit, (strand.start, strand.end))
-        spans[strand.unit] = (min(begin, strand.start), max(end, strand.end))
+    for unit, strands in by_unit(all_strands(placed), sequencers).items():
+        if strands:
+            spans[unit] = (min(s.start for s in strands), max(s.end for s in strands))
     least = max([least, *(end - begin for begin, end in spans.values())])
     return _apart(least, _shared(placed))
 

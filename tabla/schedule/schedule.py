@@ -14,7 +14,7 @@ from tabla.mapping.search import Mapping
 from tabla.schedule.bounds import multiplies
 from tabla.schedule.layout import Depths, Layout
 from tabla.schedule.list_scheduler import Placed
-from tabla.schedule.strands import Strand
+from tabla.schedule.strands import Strand, by_unit
 from tabla.schedule.streams import dump_count
 from tabla.templates.template import Template
 
@@ -95,16 +95,13 @@ class Schedule:
     @property
     def units(self) -> dict[str, tuple[Strand, ...]]:
         """Strands of the run program by unit, in order."""
-        return {
-            unit: tuple(s for s in self.strands if s.unit == unit)
-            for unit in ("lane_issue", "lane_write", "root_issue", "root_write")
-        }
+        return by_unit(self.strands, self.template.sequencers)
 
     @property
     def microcode_words(self) -> int:
-        """Strand and operation words of all programs."""
-        every = (*self.strands, *self.dump, *self.stream_sample, *self.stream_load)
-        return sum(1 + len(s.body) for s in every)
+        """Strand and operation words of all programs; what several sequencers run counts in each."""
+        units = [*by_unit((*self.strands, *self.dump), self.template.sequencers).values()]
+        return sum(1 + len(s.body) for strands in (*units, self.stream_sample, self.stream_load) for s in strands)
 
     @property
     def model_words(self) -> int:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
+
+from tabla.templates.template import LANE_KINDS, units_of
 
 Cycles = NDArray[np.int64]
 
@@ -43,7 +45,8 @@ class Strand:
     """A loop nest over a body of operations.
 
     `counts` outermost first, every count >= 1; slot k of iteration n issues at ``start + (n * len(body) + k) *
-    interval``; `reduce` innermost levels accumulate. `comment` says what it computes, for people.
+    interval``; `reduce` innermost levels accumulate. `comment` says what it computes, for people. `sequencers` run
+    a strand of the lanes, side by side in step; none named: all there are.
     """
 
     unit: str
@@ -53,6 +56,21 @@ class Strand:
     interval: int = 1
     reduce: int = 0
     comment: str = ""
+    sequencers: tuple[int, ...] = ()
+
+    def units(self, sequencers: int) -> tuple[str, ...]:
+        """The units that run it in an array of so many sequencers."""
+        if sequencers == 1 or self.unit not in LANE_KINDS:
+            return (self.unit,)
+        return tuple(f"{self.unit}_{s}" for s in self.sequencers or range(sequencers))
+
+    def of(self, unit: str) -> Strand:
+        """What one of its units runs: of a sum that goes up the tree only the first sequencer adds the half unit."""
+        first = self.sequencers[0] if self.sequencers else 0
+        if self.unit == unit or unit == f"{self.unit}_{first}":
+            return self
+        whole = [o.with_fields(half="none") if o.field("half") == "lane0" else o for o in self.body]
+        return replace(self, body=tuple(whole))
 
     @property
     def iterations(self) -> int:
@@ -103,3 +121,12 @@ class Strand:
         marks = np.zeros(inner, dtype=np.bool_)
         marks[which] = True
         return np.tile(marks, self.iterations // inner)
+
+
+def by_unit(strands: Iterable[Strand], sequencers: int) -> dict[str, tuple[Strand, ...]]:
+    """The strands of each unit, in the order given."""
+    found: dict[str, list[Strand]] = {unit: [] for unit in units_of(sequencers)}
+    for strand in strands:
+        for unit in strand.units(sequencers):
+            found[unit].append(strand.of(unit))
+    return {unit: tuple(own) for unit, own in found.items()}

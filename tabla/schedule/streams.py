@@ -79,7 +79,7 @@ def dump_strands(layout: Layout, template: Template) -> list[Strand]:
     pes = template.pes
     up = 1 + template.tree_levels * laws.tree_level
     send = Operation(
-        fields={"a": "model"},
+        fields={"a": "model", "up": 1},
         addresses={
             "model": Address(base=0, strides=(0,), window=True),
             "low": Address(base=0, strides=(1,)),

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from hand_assembler import Nest, assemble, lane, lane_write, op, operation_word, parameters, root, root_write, stream
 from hand_images import Case, function_program, linear
-from tabla.hw.accelerator import PROGRAM_MEMORIES, Accelerator
+from tabla.hw.accelerator import Accelerator
 from tabla.hw.control import MacControl
 from tabla.hw.group import Group
 from tabla.hw.lane import Lane
@@ -181,7 +181,7 @@ def test_a_program_written_through_the_port_runs_like_one_that_was_built_in() ->
     with machine:
         words = [[51], [-77], [1000]]
         before = machine.run(words, 3).outputs
-        at = PROGRAM_MEMORIES.index(("root_issue", "operations"))
+        at = rounds.memories.index(("root_issue", "operations"))
         issue = op(("a", "b"), {"a": (0,), "b": (0,), "c": (0,)}, a="data", b="data", half="all", shift=1)
         machine.write(at, 0, operation_word("root_issue", issue, (), shape))
         after = machine.run(words, 3).outputs

@@ -46,6 +46,8 @@ def same_cycles(strand: Strand, other: Strand, address_bits: int) -> None:
     assert len(strand.body) == len(other.body)
     for mine, theirs in zip(strand.body, other.body, strict=True):
         for name, value in mine.fields.items():
+            if name == "up" and name not in theirs.fields:
+                continue  # an array with one sequencer has no such bit
             assert theirs.fields[name] == value, name
         for name, address in mine.addresses.items():
             mask = -1 if name in ("low", "high") else (1 << address_bits) - 1

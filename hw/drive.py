@@ -1,0 +1,103 @@
+"""From a sequencer's operations to the wires that its lanes share."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from amaranth.hdl import Const, Module, Mux
+from tabla.hw.control import MacControl
+from tabla.hw.group import Group
+from tabla.hw.lane import Lane, LaneShape
+from tabla.hw.pipeline import delayed, padded
+from tabla.hw.sequencer import Sequencer
+from tabla.hw.stream import Stream
+from tabla.templates.template import operation_format
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Drive:
+    """What the groups take of one sequencer.
+
+    `controls` as ``Group`` wants them; `sense` and `up` (of several sequencers) in the cycle of the accumulators that
+    they speak of; `inverted` is the sense as it is decoded; `updates`: a model word is written.
+    """
+
+    controls: dict[str, Any]
+    inverted: Any
+    sense: Any
+    up: Any
+    updates: Any
+
+    @staticmethod
+    def of(
+        m: Module,
+        shape: LaneShape,
+        control: MacControl,
+        issue: Sequencer,
+        write: Sequencer,
+        *,
+        stream: Stream,
+        bus: Any,
+        load: Any,
+    ) -> "Drive":
+        """Delays every wire by so much that it meets its operation in the lanes."""
+        lane = issue.unit.replace("_issue", "")
+        stages = {
+            "a_select": (control.a_select, 1),
+            "b_select": (control.b_select, 2),
+            "c_select": (control.c_select, 2),
+            "invert": (control.invert, 3),
+            "half_all": (control.half_all, 3),
+            "half_lane0": (control.half_lane0, 3),
+            "start_shift": (control.shift, 3),
+            "keep": (control.keep, 4),
+            "inverted": (control.inverted, 5),
+            "shift": (control.shift, 5),
+            "issued": (control.issued, 6),
+            "post": (control.post, 6),
+            "emit": (control.emit, 6),
+        }
+        wires = {name: delayed(m, value, cycles, name=f"{lane}_{name}") for name, (value, cycles) in stages.items()}
+        for name in issue.generators:
+            wires[name if name in ("low", "high") else f"{name}_address"] = getattr(issue.values, name)
+
+        late = Sequencer.VALUES - Sequencer.FIELDS
+        wrote = delayed(m, write.valid, late, name=write.unit)
+        instruction = delayed(m, write.instruction, late, name=f"{write.unit}_instruction")
+        fields, offset = {}, 0
+        for field in operation_format(write.unit).fields:
+            fields[field.name] = instruction[offset : offset + field.width]
+            offset += field.width
+        address = write.values.address if "address" in write.generators else Const(0, 1)
+        stream_address = delayed(m, stream.lane_address, 1, name="stream_lane_address")
+        loaded = Mux(load, stream_address, address)
+        wires |= {
+            "model_write_address": loaded,
+            "interim_write_address": loaded,
+            "data_write_address": stream_address,
+            "write_bus": fields["source"],
+            "to_model": wrote & fields["to_model"],
+            "to_interim": wrote & fields["to_interim"],
+            "load": load,
+            "bus": bus,
+            "stream_to_data": stream.to_data,
+            "stream_to_model": stream.to_model,
+            "stream_to_interim": stream.to_interim,
+        }
+        for name in ("low", "high"):
+            if name in write.generators:
+                wires[f"write_{name}"] = getattr(write.values, name)
+        updates = delayed(m, wrote & fields["model"], Group.FANOUT, name=f"{lane}_update")
+
+        shown = Lane.ACCUMULATED + Group.FANOUT
+        sense = delayed(m, control.inverted, shown, name=lane.replace("lane", "sense"))
+        up: Any = Const(1, 1)
+        if "up" in issue.signature.members:
+            sends = issue.valid & issue.last & issue.up
+            up = delayed(m, sends, MacControl.LATENCY + shown, name=lane.replace("lane", "up"))
+        return Drive(
+            controls={name: padded(wires[name], width) for name, width in shape.controls.items()},
+            inverted=control.inverted,
+            sense=sense,
+            up=up,
+            updates=updates,
+        )
