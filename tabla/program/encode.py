@@ -214,7 +214,7 @@ def _operation(unit: str, strand: Strand, operation: Operation, form: WordLayout
     format = operation_format(unit)
     fields: dict[str, int] = {}
     # What only arrays with several sequencers say.
-    alone = () if format.several else operation_format(f"{unit}_0").several
+    alone = operation_format(f"{unit}_0").several if unit == kind_of(unit) else ()
     for name, value in operation.fields.items():
         if name in alone:
             continue

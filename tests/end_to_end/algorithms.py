@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from tabla.templates.template import template_for
+from tabla.templates.template import Template, template_for
 
 from tabla.ir.evaluate import FixedPlan
 from tabla.ir.format import Format
@@ -63,10 +63,14 @@ def graph_of(text: str, format: Format = Q6_10, results: tuple[str, ...] = ()) -
 
 
 def hold_against_evaluation(
-    graph: Graph, engine: str, pes: int, format: Format = Q6_10, *, samples: int = 3, seed: int = 1
+    graph: Graph, engine: str, array: int | Template, format: Format = Q6_10, *, samples: int = 3, seed: int = 1
 ) -> None:
-    """Every word of every model after every sample, every result, the cycles and the latency."""
-    schedule = schedule_graph(graph, template_for(pes), format)
+    """Every word of every model after every sample, every result, the cycles and the latency.
+
+    `array`: so many PEs, or a template.
+    """
+    template = template_for(array) if isinstance(array, int) else array
+    schedule = schedule_graph(graph, template, format)
     host, image = Host(schedule), encode(schedule)
     inputs, models = draw_words(graph, format, 2 * samples, seed)
     plan = FixedPlan.of(graph, format)
