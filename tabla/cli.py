@@ -24,13 +24,15 @@ COMMANDS = {
     "sim": "simulate",
     "train": "train",
     "synth": "synthesise",
+    "ranges": "ranges",
+    "preprocess": "preprocess",
     "tblgen": "tablegen",
     "templates": "templates",
     "targets": "targets",
     "boards": "boards",
     "examples": "examples",
 }
-LATER = ("build", "ranges", "preprocess")
+LATER = ("build",)
 
 
 class Parser(argparse.ArgumentParser):

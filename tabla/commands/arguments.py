@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from argparse import ArgumentParser, ArgumentTypeError, Namespace
+from argparse import ArgumentParser, ArgumentTypeError, Namespace, _ActionsContainer
 from collections.abc import Callable
 
 from tabla.options import Options
@@ -64,6 +64,21 @@ def add_json(parser: ArgumentParser) -> None:
     parser.add_argument("--json", metavar="FILE", help="write the results as JSON; '-' is standard output")
 
 
+def add_defines(parser: _ActionsContainer) -> None:
+    """``-D``."""
+    text = "set $NAME; in a .t file the constant NAME too"
+    parser.add_argument(
+        "-D", dest="defines", action="append", type=definition, default=[], metavar="NAME=VALUE", help=text
+    )
+
+
+def add_sizes(parser: _ActionsContainer) -> None:
+    """``--size``."""
+    parser.add_argument(
+        "--size", dest="sizes", action="append", type=size, default=[], metavar="N=64", help="the value of a size"
+    )
+
+
 def add_shapes(parser: ArgumentParser) -> None:
     """For commands that read no arrays: their shapes alone."""
     parser.add_argument("--inputs", metavar="FILE.npz", help="arrays whose shapes give a kernel its sizes")
@@ -92,9 +107,7 @@ def add_build(parser: ArgumentParser) -> None:
         metavar="qI.F",
         help="fixed point, I counts the sign bit (default q6.10), or a name that tabla templates lists",
     )
-    meaning.add_argument(
-        "-D", dest="defines", action="append", type=definition, default=[], metavar="NAME=VALUE", help="set a constant"
-    )
+    add_defines(meaning)
     meaning.add_argument("--learning-rate", metavar="MU", help="the same as -D mu=MU")
     meaning.add_argument("--minibatch", type=whole(1), default=1, metavar="B", help="samples a step (default 1)")
     meaning.add_argument(
@@ -107,9 +120,7 @@ def add_build(parser: ArgumentParser) -> None:
         help="a value to return too",
     )
     kernel = parser.add_argument_group("a kernel (.tc)")
-    kernel.add_argument(
-        "--size", dest="sizes", action="append", type=size, default=[], metavar="N=64", help="the value of a size"
-    )
+    add_sizes(kernel)
     kernel.add_argument(
         "--keep", action="append", type=names, default=[], metavar="W,B", help="inputs held on chip, loaded once"
     )
@@ -131,6 +142,11 @@ def build_options(arguments: Namespace) -> Options:
         keep=_listed(arguments.keep),
         **{name: getattr(arguments, name) for name in (*fields, *more)},
     )
+
+
+def size_options(arguments: Namespace) -> Options:
+    """The options that shape a kernel, for commands that build nothing."""
+    return Options(defines=dict(arguments.defines), sizes=dict(arguments.sizes), inputs=arguments.inputs)
 
 
 def _listed(groups: list[list[str]]) -> tuple[str, ...]:

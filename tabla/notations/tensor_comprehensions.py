@@ -12,7 +12,7 @@ from tabla.ir.format import Format
 from tabla.ir.graph import Graph
 from tabla.lang.faults import did_you_mean
 from tabla.lang.preprocess import Preprocessed, preprocess
-from tabla.lang.tc import Function, parse
+from tabla.lang.tc import Function, Unit, parse
 from tabla.lang.tc.bind import bind_sizes
 from tabla.lang.tc.evaluate import evaluate
 from tabla.lang.tc.text import function_text
@@ -31,10 +31,11 @@ def read_tensor_comprehensions(path: Path, member: str | None, options: Options)
     """
     if options.learning_rate is not None:
         raise TablaError(f"--learning-rate: '{path}' does not learn", hint="only TABLA programs (.t) have a rate")
-    expanded, function = read_function(path, member, options)
+    expanded, unit = read_unit(path, options)
     with expanded.pointing_back():
+        function = unit.function(member)
         _refuse_unknown(function, options)
-        sizes = bind_sizes(function, _one_call(function, _given(options), options.keep), options.sizes)
+        sizes = sizes_of(function, options)
     keep = options.keep
 
     def lowered(number_format: Format, results: Sequence[str]) -> Graph:
@@ -49,14 +50,19 @@ def read_tensor_comprehensions(path: Path, member: str | None, options: Options)
     )
 
 
-def read_function(path: Path, member: str | None, options: Options) -> tuple[Preprocessed, Function]:
-    """A function of a file, checked, and the text that it was read from."""
+def read_unit(path: Path, options: Options) -> tuple[Preprocessed, Unit]:
+    """The functions of a file, checked, and the text that they were read from."""
     expanded = preprocess(Source.from_path(path), options.written_defines)
     for name in options.defines:
         if name not in expanded.used:
             raise TablaError(f"-D {name}: '{path}' does not use ${name}", hint=f"a size is given by --size {name}=...")
     with expanded.pointing_back():
-        return expanded, parse(expanded.source).function(member)
+        return expanded, parse(expanded.source)
+
+
+def sizes_of(function: Function, options: Options) -> dict[str, int]:
+    """The value of every size, from `options` or from the shapes of the arrays that they name."""
+    return bind_sizes(function, _one_call(function, _given(options), options.keep), options.sizes)
 
 
 def _refuse_unknown(function: Function, options: Options) -> None:

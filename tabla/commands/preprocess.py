@@ -1,0 +1,43 @@
+"""``tabla preprocess``: the text with every ``$name`` replaced, as the front ends read it."""
+
+from __future__ import annotations
+
+import re
+from argparse import ArgumentParser, Namespace
+from pathlib import Path
+
+from tabla.commands.arguments import add_defines
+from tabla.commands.console import Console
+from tabla.lang.preprocess import preprocess
+from tabla.report.folder import replaced_file
+from tabla.source import Source, TablaError
+
+HELP = "replace the $ variables of a text, or list their values"
+
+
+def configure(parser: ArgumentParser) -> None:
+    """Options of the command."""
+    parser.add_argument("file", metavar="FILE", help="any text whose regions are braces: .t, .tc, ...")
+    parser.add_argument("--values", action="store_true", help="print the definitions instead, one a line")
+    parser.add_argument("-o", "--output", metavar="FILE", help="write there instead of to standard output")
+    add_defines(parser)
+
+
+def run(arguments: Namespace, console: Console) -> int:
+    """Print or write what was made of the text."""
+    defines = dict(arguments.defines)
+    expanded = preprocess(Source.from_path(arguments.file), defines)
+    for name in defines:
+        # In a .t file the name may also be that of a constant.
+        constant = arguments.file.endswith(".t") and re.search(
+            rf"(?<![\w$]){re.escape(name)}\s*=", expanded.source.text
+        )
+        if name not in expanded.used and not constant:
+            raise TablaError(f"-D {name}: '{arguments.file}' does not use ${name}", hint="leave it out")
+    text = expanded.values() if arguments.values else expanded.source.text
+    if arguments.output is None:
+        console.verbatim(text)
+        return 0
+    with replaced_file(Path(arguments.output)) as path:
+        path.write_text(text, encoding="utf-8", newline="\n")
+    return 0

@@ -1,0 +1,39 @@
+"""``tabla ranges``: what range inference finds for the indices of a kernel."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser, Namespace
+
+from tabla.commands.arguments import add_defines, add_shapes, add_sizes, size_options
+from tabla.commands.console import Console
+from tabla.lang.tc import ranges_text
+from tabla.notations import split
+from tabla.notations.tensor_comprehensions import read_unit, sizes_of
+from tabla.source import TablaError
+
+HELP = "print the inferred ranges of a kernel, half-open: i in [1, N)"
+
+
+def configure(parser: ArgumentParser) -> None:
+    """Options of the command."""
+    parser.add_argument("file", metavar="FILE.tc[:def]", help="the kernel; without a def all of them")
+    add_defines(parser)
+    add_sizes(parser)
+    add_shapes(parser)
+
+
+def run(arguments: Namespace, console: Console) -> int:
+    """Symbolic ranges; with sizes, numbers."""
+    path, member = split(arguments.file)
+    if path.suffix != ".tc":
+        raise TablaError(f"'{arguments.file}' has no ranges to infer", hint="ranges are those of a .tc file")
+    options = size_options(arguments)
+    expanded, unit = read_unit(path, options)
+    with expanded.pointing_back():
+        if options.sizes or options.inputs:
+            function = unit.function(member)
+            text = ranges_text(unit, function.name, sizes_of(function, options))
+        else:
+            text = ranges_text(unit, member)
+    console.result(text)
+    return 0
