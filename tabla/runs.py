@@ -189,7 +189,8 @@ def simulate(
         after = {**model_words, **machine.models()}
         _agree(build, model_words, steps, count, after, results)
         real = {name: to_real(array, build.format) for name, array in after.items()}
-        shown = {name: to_real(array, build.format) for name, array in _unstepped(build, results).items()}
+        unstepped = _unstepped(build, results)
+        shown = {name: to_real(unstepped[name], build.format) for name, _ in build.sample.results}
         return Simulation(
             engine=engine,
             samples=data.count,
