@@ -68,7 +68,7 @@ class Updater:
     def _by_factors(self, target: str, model: Variable, box: Box, product: Multiplied) -> None:
         indices = _restricted(product.write, product.indices, box)
         left, right = product.term.factors
-        small, large = (left, right) if _touched(left, indices) <= _touched(right, indices) else (right, left)
+        small, large = (left, right) if touched(left, indices) <= touched(right, indices) else (right, left)
         if self._rate.mantissa != 1:
             scaled = Linear(terms=(Term(factors=(self._mantissa(), small)),))
             small = self._builder.part(target, scaled, indices, product.span)
@@ -114,7 +114,7 @@ def _restricted(write: Sequence[Affine], indices: tuple[Index, ...], box: Box) -
     return tuple(ranges[index.name] for index in indices)
 
 
-def _touched(operand: Operand, indices: tuple[Index, ...]) -> int:
+def touched(operand: Operand, indices: tuple[Index, ...]) -> int:
     """How many elements an operand takes over the box."""
     count = 1
     for index in indices:

@@ -1,0 +1,241 @@
+"""A traced Tile program becomes a graph (``docs/decisions/0012-tile.md``)."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
+from fractions import Fraction
+from typing import assert_never
+
+from tabla.ir.format import Format
+from tabla.ir.graph import (
+    Affine,
+    Compare,
+    Constant,
+    Extreme,
+    Graph,
+    Index,
+    Linear,
+    Operand,
+    Operation,
+    Product,
+    Role,
+    Term,
+)
+from tabla.lang.tile.program import (
+    Contraction,
+    Elementwise,
+    Gather,
+    Input,
+    Node,
+    Number,
+    Ordinal,
+    Program,
+    Reshape,
+)
+from tabla.lower.builder import GraphBuilder, single
+from tabla.lower.tile_expressions import Expressions, constant, refuse
+from tabla.lower.tile_projection import inhabited
+from tabla.lower.tile_region import Region, region_of
+from tabla.lower.tile_reshape import refinement
+from tabla.lower.tile_update import Updater, fused
+
+_ZERO = Constant(value=Fraction(0))
+
+
+def lower(program: Program, *, number_format: Format, keep: Sequence[str] = (), name: str = "program") -> Graph:
+    """The graph of a program; the tensors of `keep` and those that learn stay on chip as models.
+
+    Raises `TablaError` for constants that `number_format` cannot hold and for what the graph cannot say.
+    """
+    return _Lowering(program, number_format, keep).run(name)
+
+
+class _Lowering:
+    def __init__(self, program: Program, number_format: Format, keep: Sequence[str]) -> None:
+        self.program = program
+        self.ranges: dict[str, Index] = {}
+        self.builder = GraphBuilder(number_format, self.ranges)
+        self.held: dict[Node, str] = {}
+        self.expressions = Expressions(self.builder, self.held)
+        self.taken: set[str] = set()
+        learned = {step.weights for step in program.steps}
+        for given in program.inputs:
+            role: Role = "model" if given in learned or given.parameter in keep else "input"
+            self.taken.add(given.parameter)
+            self.held[given] = given.parameter
+            self.builder.tensor(given.parameter, given.shape, role, origin=given.parameter, span=given.span)
+
+    def run(self, name: str) -> Graph:
+        """Statements of all nodes that are words of their own, then the updates."""
+        nodes = self.program.nodes()
+        words = _words(self.program, nodes)
+        for node in nodes:
+            if node in words:
+                self._define(node, self._unique(node))
+        updates = {}
+        for step in self.program.steps:
+            updater = Updater(self.builder, self.expressions, step)
+            updates[step.weights.parameter] = updater.update()
+        results = tuple((f"out{n}", self._result(n, node)) for n, node in enumerate(self.program.outputs))
+        return self.builder.graph(name, updates, results)
+
+    def _unique(self, node: Node) -> str:
+        wanted = node.name.text
+        if wanted is None:
+            wanted = f"out{self.program.outputs.index(node)}" if node in self.program.outputs else "T"
+        number, found = 1, wanted
+        while found in self.taken:
+            number, found = number + 1, f"{wanted}.{number + 1}"
+        self.taken.add(found)
+        return found
+
+    def _result(self, number: int, node: Node) -> str:
+        """The tensor of a result: a copy where it is a parameter or a number."""
+        if node in self.held and not isinstance(node, Input):
+            return self.held[node]
+        name = f"out{number}"
+        self.builder.tensor(name, node.shape, "value", origin=name, span=node.span)
+        at, indices = _axes(node)
+        self.expressions.owner, self.expressions.indices = name, indices
+        terms = (Term(factors=(self.expressions.element(node, at),)),)
+        self.builder.emit(name, at, indices, Linear(terms=terms), node.span)
+        return name
+
+    def _define(self, node: Node, name: str) -> None:
+        self.expressions.owner = name
+        match node:
+            case Contraction():
+                self._contract(node, name)
+            case Elementwise() | Ordinal():
+                self._elementwise(node, name)
+            case Reshape():
+                self._reshape(node, name)
+            case Gather():
+                refuse("gather does not run on the machine yet", node.span)
+            case _:
+                raise AssertionError(f"{node} has no statement")
+        self.held[node] = name
+
+    def _tensor(self, name: str, node: Node, *, filled: bool = False) -> None:
+        self.builder.tensor(name, node.shape, "value", origin=name, span=node.span, filled=filled)
+
+    def _elementwise(self, node: Elementwise | Ordinal, name: str) -> None:
+        self._tensor(name, node)
+        at, indices = _axes(node)
+        self.expressions.owner, self.expressions.indices = name, indices
+        if isinstance(node, Ordinal):
+            operation: Linear = Linear(terms=(Term(factors=(self.expressions.element(node, at),)),))
+            self.builder.emit(name, at, indices, operation, node.span)
+        else:
+            self.builder.emit(name, at, indices, self.expressions.operation(node, at), node.span)
+
+    def _reshape(self, node: Reshape, name: str) -> None:
+        extents, read, write = refinement(node.operand.shape, node.shape)
+        if extents is None:
+            flat = Reshape(shape=(node.size,), kind=node.kind, operand=node.operand, span=node.span)
+            self._reshape(flat, f"{name}.flat")
+            self.held[flat] = f"{name}.flat"
+            self._reshape(replace(node, operand=flat), name)
+            return
+        self._tensor(name, node)
+        indices = tuple(Index(name=f"i{n}", low=0, high=extent) for n, extent in enumerate(extents))
+        operand = self.expressions.element(node.operand, read, node.span)
+        self.builder.emit(name, write, indices, Linear(terms=(Term(factors=(operand,)),)), node.span)
+
+    def _contract(self, node: Contraction, name: str) -> None:
+        region = region_of(node)
+        if region is None:
+            self._tensor(name, node)
+            at, indices = _axes(node)
+            zero = Linear(terms=(Term(factors=(_ZERO,)),))
+            self.builder.emit(name, at, indices, zero, node.span)
+            return
+        constraints = self._constraints(node, region)
+        outer = {index.name for index in region.indices}
+        partial = region.points < node.size or any(set(c.names) <= outer for c in constraints)
+        self._tensor(name, node, filled=partial)
+        self.ranges.update({index.name: index for index in region.reduced})
+        operation = self._operation(node, region, constraints)
+        self.builder.emit(name, region.write, region.indices, operation, node.span, constraints)
+
+    def _constraints(self, node: Contraction, region: Region) -> tuple[Affine, ...]:
+        """Those of the region; where no point is valid, a sum is 0 as it is, and others are not written."""
+        if node.aggregation in ("sum", "assign") or not region.constraints:
+            return region.constraints
+        outer = inhabited(region)
+        if outer is None:
+            refuse("which outputs have valid index values is too irregular to say", node.span)
+        return tuple(dict.fromkeys((*region.constraints, *outer)))
+
+    def _operation(self, node: Contraction, region: Region, constraints: tuple[Affine, ...]) -> Operation:
+        summed = tuple(index.name for index in region.reduced)
+        terms = self._terms(node, region, constraints)
+        match node.aggregation:
+            case "sum" | "assign":
+                return Linear(terms=tuple(replace(term, reduce=summed) for term in terms))
+            case "product":
+                return Product(operand=self._word(node, terms, region, constraints), reduce=summed)
+            case "max" | "min" as op:
+                return Extreme(op=op, operands=(self._word(node, terms, region, constraints),), reduce=summed)
+            case _:
+                assert_never(node.aggregation)
+
+    def _terms(self, node: Contraction, region: Region, constraints: tuple[Affine, ...]) -> tuple[Term, ...]:
+        """What one set of index values contributes."""
+        parts = [
+            self.expressions.element(source.node, at, source.span)
+            for source, at in zip(node.sources, region.reads, strict=True)
+        ]
+        match node.combination:
+            case "none":
+                return (Term(factors=(parts[0],)),)
+            case "add":
+                return tuple(Term(factors=(part,)) for part in parts)
+            case "multiply":
+                kept = tuple(part for part in parts if not (isinstance(part, Constant) and part.value == 1))
+                return (Term(factors=kept or (parts[0],)),)
+            case "condition":
+                equal = Compare(op="==", left=parts[0], right=parts[1])
+                indices = (*region.indices, *region.reduced)
+                test = self.builder.part(self.expressions.owner, equal, indices, node.span, constraints)
+                return (Term(factors=(test, parts[2])),)
+            case _:
+                assert_never(node.combination)
+
+    def _word(
+        self, node: Contraction, terms: tuple[Term, ...], region: Region, constraints: tuple[Affine, ...]
+    ) -> Operand:
+        """A contribution as one word: a product or a sum is rounded first."""
+        if len(terms) == 1 and (word := single(terms[0])) is not None:
+            return word
+        indices = (*region.indices, *region.reduced)
+        return self.builder.part(self.expressions.owner, Linear(terms=terms), indices, node.span, constraints)
+
+
+def _axes(node: Node) -> tuple[tuple[Affine, ...], tuple[Index, ...]]:
+    """Subscripts and indices over a whole tensor; an extent of 1 needs no index."""
+    at: list[Affine] = []
+    indices: list[Index] = []
+    for axis, extent in enumerate(node.shape):
+        if extent > 1:
+            indices.append(Index(name=f"i{axis}", low=0, high=extent))
+        at.append(Affine.make(0, {f"i{axis}": 1} if extent > 1 else {}))
+    return tuple(at), tuple(indices)
+
+
+def _words(program: Program, nodes: Sequence[Node]) -> set[Node]:
+    """The nodes that are tensors of the graph: contractions, what they read, results, values used twice."""
+    uses = Counter(operand for node in nodes for operand in node.operands)
+    words = {node for node in program.outputs if not isinstance(node, Input | Number)}
+    words |= {step.gradient for step in program.steps if not fused(step.gradient, uses[step.gradient])}
+    words |= {node for node in nodes if isinstance(node, Contraction | Reshape | Gather)}
+    words -= {step.gradient for step in program.steps if step.gradient not in program.outputs} & {
+        node for node in nodes if fused(node, uses[node])
+    }
+    for node in nodes:
+        if not isinstance(node, Elementwise):
+            words |= {operand for operand in node.operands if isinstance(operand, Elementwise)}
+    words |= {node for node in nodes if isinstance(node, Elementwise) and uses[node] > 1}
+    return {node for node in words if node in program.outputs or constant(node) is None} - set(program.inputs)

@@ -1,0 +1,260 @@
+"""Elementwise expressions of Tile as sums of products of words, with the rounding points of decision 0002."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from fractions import Fraction
+from typing import NoReturn
+
+from tabla.ir import graph
+from tabla.ir.graph import (
+    Affine,
+    Compare,
+    CompareOp,
+    Constant,
+    Divide,
+    Function,
+    FunctionName,
+    Index,
+    Linear,
+    Operand,
+    Operation,
+    Read,
+    Term,
+)
+from tabla.lang.tile.program import Elementwise, Node, Number, Operator, Ordinal
+from tabla.lower.builder import GraphBuilder
+from tabla.source import Label, Span, TablaError
+
+Sum = tuple[Term, ...]
+Subscripts = tuple[Affine, ...]
+
+FUNCTIONS: Mapping[Operator, FunctionName] = {
+    "exponential": "exp",
+    "logarithm": "log",
+    "square_root": "sqrt",
+    "hyperbolic_tangent": "tanh",
+    "sigmoid": "sigmoid",
+}
+COMPARISONS: Mapping[Operator, CompareOp] = {
+    "equal": "==",
+    "not_equal": "!=",
+    "less": "<",
+    "less_equal": "<=",
+    "greater": ">",
+    "greater_equal": ">=",
+}
+MOST_FACTORS = 16
+_ONE = Constant(value=Fraction(1))
+_ZERO = Constant(value=Fraction(0))
+
+
+class Expressions:
+    """Values of elements; `held` are the nodes that have a tensor of their own."""
+
+    def __init__(self, builder: GraphBuilder, held: Mapping[Node, str]) -> None:
+        self.builder, self.held = builder, held
+        self.owner = ""
+        self.indices: Sequence[Index] = ()
+
+    def element(self, node: Node, at: Subscripts, span: Span | None = None) -> Operand:
+        """An element of a node that is held, a number, or a coordinate."""
+        match node:
+            case Number() | Elementwise() if (value := constant(node)) is not None:
+                return Constant(value=value, span=node.span)
+            case Ordinal() if node not in self.held:
+                return graph.Ordinal(value=at[node.axis], span=span or node.span)
+            case _:
+                return Read(tensor=self.held[node], subscripts=at, span=span or node.span)
+
+    def sum_of(self, node: Node, at: Subscripts, *, inside: bool = True) -> Sum:
+        """The element as signed terms; `inside` is False for the node that is being defined."""
+        if (value := constant(node)) is not None:
+            return (Term(factors=(Constant(value=value, span=node.span),)),) if value else ()
+        if not isinstance(node, Elementwise) or (inside and node in self.held):
+            return (Term(factors=(self.element(node, at),)),)
+        parts = [(operand, stretched(operand, at)) for operand in node.inputs]
+        match node.operator:
+            case "add":
+                return self.sum_of(*parts[0]) + self.sum_of(*parts[1])
+            case "subtract":
+                return self.sum_of(*parts[0]) + negated(self.sum_of(*parts[1]))
+            case "negate":
+                return negated(self.sum_of(*parts[0]))
+            case "multiply":
+                return self._product(*parts, span=node.span)
+            case "select":
+                return self._choice(*(self.word(*part) for part in parts), span=node.span, test=node.inputs[0])
+            case "maximum":
+                return self._extreme("max", *parts)
+            case "minimum":
+                return self._extreme("min", *parts)
+            case "absolute":
+                word = self.word(*parts[0])
+                below = self._part(Compare(op="<", left=word, right=_ZERO), node.span)
+                twice = Term(factors=(below, word), sign=-1)
+                return (Term(factors=(word,)), twice, twice)
+            case "cast" if node.kind == "float" or node.kind == node.inputs[0].kind or _widens(node):
+                return self.sum_of(*parts[0])
+            case "power":
+                return self._power(node, *parts)
+            case _:
+                return (Term(factors=(self._part(self.operation(node, at), node.span),)),)
+
+    def operation(self, node: Elementwise, at: Subscripts) -> Operation:
+        """What defines an element."""
+        parts = [(operand, stretched(operand, at)) for operand in node.inputs]
+        match node.operator:
+            case "divide" if node.kind == "float":
+                return Divide(left=self.word(*parts[0]), right=self.word(*parts[1]))
+            case operator if operator in COMPARISONS:
+                left, right = (self.word(*part) for part in parts)
+                return Compare(op=COMPARISONS[operator], left=left, right=right)
+            case operator if operator in FUNCTIONS:
+                return Function(name=FUNCTIONS[operator], operand=self.word(*parts[0]))
+            case "cast" if node.kind == "boolean":
+                return Compare(op="!=", left=self.word(*parts[0]), right=_ZERO)
+            case "divide" | "cast" | "round" | "sine" | "cosine":
+                shown = {"divide": "a quotient of integers", "cast": "a cast to integers"}.get(node.operator)
+                refuse(f"{shown or node.operator} does not run on the machine yet", node.span)
+            case _:
+                terms = self.sum_of(node, at, inside=False)
+                return Linear(terms=terms or (Term(factors=(_ZERO,)),))
+
+    def word(self, node: Node, at: Subscripts) -> Operand:
+        """The element as one word: a temporary where it is more."""
+        return self._word(self.sum_of(node, at), node.span)
+
+    def _word(self, terms: Sum, span: Span | None) -> Operand:
+        if not terms:
+            return _ZERO
+        if len(terms) == 1 and len(terms[0].factors) == 1 and terms[0].sign == 1:
+            return terms[0].factors[0]
+        return self._part(Linear(terms=terms), span)
+
+    def _product(self, left: tuple[Node, Subscripts], right: tuple[Node, Subscripts], *, span: Span | None) -> Sum:
+        return self._times(self.sum_of(*left), self.sum_of(*right), span)
+
+    def _times(self, one: Sum, other: Sum, span: Span | None) -> Sum:
+        if not one or not other:
+            return ()
+        sign = 1
+        factors: list[Operand] = []
+        for terms in (one, other):
+            if len(terms) == 1 and len(terms[0].factors) == 1:
+                sign *= terms[0].sign
+                factors.append(terms[0].factors[0])
+            else:
+                factors.append(self._part(Linear(terms=terms), span))
+        kept = tuple(factor for factor in factors if not (isinstance(factor, Constant) and factor.value == 1))
+        return (Term(factors=kept or (_ONE,), sign=sign),)
+
+    def _choice(self, condition: Operand, chosen: Operand, other: Operand, *, span: Span | None, test: Node) -> Sum:
+        """``c ? a : b`` as ``c*a - c*b + b``, c being 0 or 1."""
+        if test.kind != "boolean":
+            condition = self._part(Compare(op="!=", left=condition, right=_ZERO), span)
+        terms = (
+            Term(factors=(condition, chosen)),
+            Term(factors=(condition, other), sign=-1),
+            Term(factors=(other,)),
+        )
+        return tuple(t for t in terms if not any(isinstance(f, Constant) and f.value == 0 for f in t.factors))
+
+    def _extreme(self, op: graph.ExtremeOp, left: tuple[Node, Subscripts], right: tuple[Node, Subscripts]) -> Sum:
+        operands = (self.word(*left), self.word(*right))
+        test = Compare(op=">" if op == "max" else "<", left=operands[0], right=operands[1])
+        condition = self._part(test, left[0].span)
+        return self._choice(condition, *operands, span=None, test=_BOOLEAN)
+
+    def _power(self, node: Elementwise, base: tuple[Node, Subscripts], exponent: tuple[Node, Subscripts]) -> Sum:
+        """Whole powers by repeated multiplication, a half by the root, the rest by ``exp(b * log a)``."""
+        value = constant(exponent[0])
+        if value is not None and value == Fraction(1, 2):
+            root = Function(name="sqrt", operand=self.word(*base))
+            return (Term(factors=(self._part(root, node.span),)),)
+        if value is not None and value.denominator == 1 and abs(value) <= MOST_FACTORS:
+            return self._whole_power(base, int(value), node.span)
+        logarithm = self._part(Function(name="log", operand=self.word(*base)), node.span)
+        product = self._times((Term(factors=(logarithm,)),), self.sum_of(*exponent), node.span)
+        power = Function(name="exp", operand=self._word(product, node.span))
+        return (Term(factors=(self._part(power, node.span),)),)
+
+    def _whole_power(self, base: tuple[Node, Subscripts], exponent: int, span: Span | None) -> Sum:
+        terms: Sum = (Term(factors=(_ONE,)),)
+        if exponent:
+            word: Sum = (Term(factors=(self.word(*base),)),)
+            terms = word
+            for _ in range(abs(exponent) - 1):
+                terms = self._times(terms, word, span)
+        if exponent < 0:
+            divide = Divide(left=_ONE, right=self._word(terms, span))
+            terms = (Term(factors=(self._part(divide, span),)),)
+        return terms
+
+    def _part(self, operation: Operation, span: Span | None) -> Read:
+        return self.builder.part(self.owner, operation, self.indices, span)
+
+
+_BOOLEAN = Number(shape=(), kind="boolean", value=Fraction(1))
+
+
+def _widens(node: Elementwise) -> bool:
+    """From booleans to integers: 0 and 1 stay."""
+    return node.kind == "integer" and node.inputs[0].kind == "boolean"
+
+
+def stretched(node: Node, at: Subscripts) -> Subscripts:
+    """The subscripts of a broadcast operand: aligned at the right, 0 where its extent is 1."""
+    own = at[len(at) - len(node.shape) :]
+    return tuple(Affine() if extent == 1 else each for each, extent in zip(own, node.shape, strict=True))
+
+
+_FOLD: Mapping[Operator, Callable[[Fraction, Fraction], Fraction]] = {
+    "add": lambda a, b: a + b,
+    "subtract": lambda a, b: a - b,
+    "multiply": lambda a, b: a * b,
+}
+_REAL: Mapping[Operator, Callable[[float], float]] = {
+    "exponential": math.exp,
+    "logarithm": math.log,
+    "square_root": math.sqrt,
+    "hyperbolic_tangent": math.tanh,
+    "sine": math.sin,
+    "cosine": math.cos,
+}
+
+
+def constant(node: Node) -> Fraction | None:
+    """The exact number that a node of numbers alone is (functions: in float64), None where it is not one."""
+    match node:
+        case Number(value=value):
+            return value
+        case Elementwise(operator=operator, inputs=inputs) if not node.shape:
+            values = [constant(operand) for operand in inputs]
+            if any(value is None for value in values):
+                return None
+            known = [value for value in values if value is not None]
+            if operator in _FOLD:
+                return _FOLD[operator](known[0], known[1])
+            if operator == "negate":
+                return -known[0]
+            if operator == "divide" and node.kind == "float" and known[1]:
+                return known[0] / known[1]
+            try:
+                return Fraction(_REAL[operator](float(known[0]))) if operator in _REAL else None
+            except (ValueError, OverflowError):
+                return None
+        case _:
+            return None
+
+
+def negated(terms: Sum) -> Sum:
+    """The sum with its signs changed."""
+    return tuple(replace(term, sign=-term.sign) for term in terms)
+
+
+def refuse(message: str, span: Span | None, hint: str = "tabla eval --float has everything") -> NoReturn:
+    """What the graph cannot say yet is a fault of the program that is told so."""
+    raise TablaError(message, *([Label(span)] if span is not None else []), hint=hint)

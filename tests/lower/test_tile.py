@@ -1,0 +1,36 @@
+"""Tile programs as graphs: the numbers of the language's own evaluation, and of the machine, word for word."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from tabla.ir.evaluate import evaluate_fixed
+from tabla.ir.evaluate_float import evaluate_float
+from tabla.ir.format import Format
+from tabla.ir.graph import Graph
+from tabla.ir.verify import verify
+from tabla.lang.tile.evaluate import evaluate
+from tabla.lower.tile import lower
+from tests.lang.tile.references import REFERENCES, traced
+
+FORMAT = Format.parse("q12.20")
+
+
+def lowered(name: str) -> Graph:
+    graph = lower(traced(name), number_format=FORMAT)
+    verify(graph)
+    return graph
+
+
+@pytest.mark.parametrize("name", sorted(REFERENCES))
+def test_the_graph_means_the_program(name: str) -> None:
+    graph, arrays = lowered(name), REFERENCES[name].draw(5)
+    expected = evaluate(traced(name), arrays)
+    values = evaluate_float(graph, arrays).values
+    words = {k: np.floor(v * FORMAT.one + 0.5).astype(np.int64) for k, v in arrays.items()}
+    fixed = evaluate_fixed(graph, FORMAT, words)
+    assert [shown for shown, _ in graph.results] == list(expected)
+    for shown, tensor in graph.results:
+        np.testing.assert_allclose(values[tensor], expected[shown], rtol=1e-9, atol=1e-9)
+        np.testing.assert_allclose(fixed.values[tensor] / FORMAT.one, expected[shown], rtol=2e-3, atol=2e-3)
