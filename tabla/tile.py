@@ -35,6 +35,7 @@ from tabla.lang.tile.functions import (
     sqrt,
     tanh,
 )
+from tabla.lang.tile.gradient import descend, gradient
 from tabla.lang.tile.indices import TensorIndex, TensorIndexes
 from tabla.lang.tile.steps import update
 from tabla.lang.tile.tensors import Tensor, TensorOutput
@@ -51,8 +52,10 @@ __all__ = [
     "cast",
     "cond",
     "cos",
+    "descend",
     "exp",
     "gather",
+    "gradient",
     "index",
     "log",
     "max",

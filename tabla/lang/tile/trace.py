@@ -46,7 +46,9 @@ def trace(
                 where,
             )
     with collecting() as steps:
-        outputs = _outputs(_call(function, passed), function, where)
+        returned = _call(function, passed)
+        # A function that learns need not return anything.
+        outputs = () if returned is None and steps else _outputs(returned, function, where)
     return Program(
         name=_name(function), inputs=tuple(inputs.values()), outputs=outputs, steps=_steps(steps), span=where
     )

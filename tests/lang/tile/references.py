@@ -30,7 +30,7 @@ class Reference:
     def draw(self, seed: int) -> dict[str, Array]:
         """Inputs from a seed; multiples of 1/256, so that words hold them exactly."""
         random = np.random.default_rng(seed)
-        return {name: np.round(random.uniform(-1.5, 1.5, s) * 256) / 256 for name, s in self.shapes.items()}
+        return {n: np.asarray(np.round(random.uniform(-1.5, 1.5, s) * 256) / 256) for n, s in self.shapes.items()}
 
     def expected(self, arrays: dict[str, Array]) -> tuple[Array, ...]:
         """The results."""

@@ -1,0 +1,48 @@
+"""Gradients: statements that run a program backwards. The gradient of a contraction is a contraction."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from tabla.lang.tile.derivatives import Derivatives
+from tabla.lang.tile.elementwise import node_of
+from tabla.lang.tile.places import here, refuse
+from tabla.lang.tile.program import Node, ordered
+from tabla.lang.tile.steps import update
+from tabla.lang.tile.tensors import Tensor
+
+
+def gradient(loss: Tensor, weights: Sequence[Tensor]) -> list[Tensor]:
+    """The derivatives of a single value after each of some tensors, in their shapes.
+
+    Where a maximum or minimum is taken twice, each of those elements gets the whole derivative. Raises `TablaError`
+    for a loss that is not a single value, and for what has no derivative here.
+    """
+    span, root = here(), loss.node
+    if root.size != 1:
+        refuse(f"the loss has shape {root.shape}", "sum it up first: L[()] += E[i]")
+    wanted = [each.node for each in weights]
+    order = ordered([root])
+    concerned: set[Node] = set(wanted)
+    for node in order:
+        if any(operand in concerned for operand in node.operands):
+            concerned.add(node)
+    backward = Derivatives(concerned, span)
+    backward.add(root, node_of(1.0))
+    for node in reversed(order):
+        if node in concerned and node not in wanted:
+            backward.through(node)
+    return [_tensor(backward, node) for node in wanted]
+
+
+def _tensor(backward: Derivatives, node: Node) -> Tensor:
+    """The derivative as a tensor of the weights' shape; zeros where the loss does not depend on them."""
+    found = backward.filled(backward.of(node), node.shape)
+    found.name.text = found.name.text or (f"d{node.name.text}" if node.name.text else None)
+    return Tensor(found)
+
+
+def descend(loss: Tensor, weights: Sequence[Tensor], rate: float) -> None:
+    """One step against the gradient: after this sample each of `weights` is ``w - rate * gradient``."""
+    for each, derivative in zip(weights, gradient(loss, weights), strict=True):
+        update(each, derivative, rate)
