@@ -178,6 +178,13 @@ ACCEPTED = {
         'def a; def b; def X { bit q=!eq(1,1); bit r=!ne("a","a"); bit s=!lt(-1,1); bit t=!ge(1,2); bit u=!eq(a,b); }',
         {"X.q": "1", "X.r": "0", "X.s": "1", "X.t": "0", "X.u": "0"},
     ),
+    "comparisons of strings, bits and records": (
+        (
+            'def a; def b; def X { bit l=!le("a","a"); bit m=!gt("b","a"); bit n=!ne(a,b); bit o=!eq("a","A"); '
+            'bit p=1; bit q=!eq(p,1); bit r=!lt("B","a"); }'
+        ),
+        {"X.l": "1", "X.m": "1", "X.n": "1", "X.o": "0", "X.q": "1", "X.r": "1"},
+    ),
     "arithmetic": (
         (
             "def X { int a=!add(1,2,3); int b=!mul(2,3,4); int c=!shl(1,10); int d=!srl(-1,60); int e=!sra(-8,1); "
