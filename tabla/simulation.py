@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from tabla.link.machine import PREFIX, SerialMachine, place_of
 from tabla.program.host import Host
 from tabla.program.image import Image
 from tabla.schedule.schedule import Schedule
@@ -17,6 +18,16 @@ from tabla.source import TablaError
 
 Words = NDArray[np.int64]
 ENGINES = ("model", "cxxrtl", "verilator", "icarus", "amaranth")
+"""Those that need no board; `serial:PATH` is one."""
+
+
+def checked_engine(text: str) -> str:
+    """The name of an engine, as it is; any other text is a `TablaError`."""
+    if text.startswith(PREFIX):
+        place_of(text)
+    elif text not in ENGINES:
+        raise TablaError(f"unknown engine '{text}'", hint=f"use one of {', '.join(ENGINES)}, {PREFIX}PATH")
+    return text
 
 
 def default_engine() -> str:
@@ -28,7 +39,7 @@ def default_engine() -> str:
 
 def open_machine(image: Image, engine: str, module: str) -> Machine:
     """The machine of an image on an engine; a missing tool is a `TablaError` that names its cure."""
-    match engine:
+    match checked_engine(engine):
         case "model":
             from tabla.sim.cycle_model import CycleModel
 
@@ -49,7 +60,7 @@ def open_machine(image: Image, engine: str, module: str) -> Machine:
             require(engine)  # before the work of writing Verilog
             return CocotbMachine(image, verilog(image, module), module, engine)
         case _:
-            raise TablaError(f"unknown engine '{engine}'", hint=f"use one of {', '.join(ENGINES)}")
+            return SerialMachine(image, engine)
 
 
 @dataclass(slots=True, kw_only=True, eq=False)

@@ -7,6 +7,7 @@ from argparse import ArgumentParser, ArgumentTypeError, Namespace, _ActionsConta
 from collections.abc import Callable
 
 from tabla.options import Options
+from tabla.simulation import ENGINES, checked_engine
 from tabla.source import TablaError
 
 
@@ -47,6 +48,21 @@ def names(text: str) -> list[str]:
     if not all(found):
         raise ArgumentTypeError(f"'{text}' is not a list of names")
     return found
+
+
+def engine(text: str) -> str:
+    """The name of an engine."""
+    try:
+        return checked_engine(text)
+    except TablaError as fault:
+        raise ArgumentTypeError(f"{fault.message}; {fault.hint}") from None
+
+
+def add_engine(parser: ArgumentParser, default: str | None = None) -> None:
+    """Where the accelerator runs."""
+    choices = f"one of {', '.join(ENGINES)}, or serial:/dev/ttyUSB0[@BAUD] for a board"
+    shown = f" (default {default})" if default else ""
+    parser.add_argument("--engine", type=engine, default=default, metavar="NAME", help=choices + shown)
 
 
 def add_file(parser: ArgumentParser) -> None:

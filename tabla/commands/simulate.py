@@ -5,16 +5,14 @@ from __future__ import annotations
 from argparse import ArgumentParser, Namespace
 from pathlib import Path
 
-from tabla.commands.arguments import add_build, add_file, add_json, add_quiet, build_options, whole
+from tabla.commands.arguments import add_build, add_engine, add_file, add_json, add_quiet, build_options, whole
 from tabla.commands.console import Console
 from tabla.commands.output import write_arrays, write_json
 from tabla.driver import build
-from tabla.simulation import ENGINES
 from tabla.training.arrays import read_arrays
 
 HELP = "run the accelerator in simulation on given samples"
 SCHEMA = "tabla-sim-1"
-ENGINE_HELP = f"one of {', '.join(ENGINES)} (default model)"
 
 
 def configure(parser: ArgumentParser) -> None:
@@ -22,7 +20,7 @@ def configure(parser: ArgumentParser) -> None:
     add_file(parser)
     parser.add_argument("--inputs", metavar="FILE.npz", required=True, help="inputs, labels, initial models by name")
     parser.add_argument("-o", "--output", metavar="FILE.npz", help="models after the last step, results")
-    parser.add_argument("--engine", choices=ENGINES, default="model", metavar="NAME", help=ENGINE_HELP)
+    add_engine(parser, "model")
     parser.add_argument("--samples", type=whole(1), metavar="N", help="only the first N samples")
     parser.add_argument("--seed", type=whole(0), metavar="S", help="draw models that the inputs do not have")
     add_build(parser)

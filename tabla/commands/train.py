@@ -5,11 +5,10 @@ from __future__ import annotations
 from argparse import ArgumentParser, Namespace
 from pathlib import Path
 
-from tabla.commands.arguments import add_build, add_file, add_json, add_quiet, build_options, whole
+from tabla.commands.arguments import add_build, add_engine, add_file, add_json, add_quiet, build_options, whole
 from tabla.commands.console import Console
 from tabla.commands.output import write_arrays, write_json
 from tabla.driver import build
-from tabla.simulation import ENGINES
 from tabla.training.arrays import read_arrays
 from tabla.training.metrics import NAMES
 
@@ -27,7 +26,7 @@ def configure(parser: ArgumentParser) -> None:
     start.add_argument("--weights", metavar="FILE.npz", help="models to start from")
     start.add_argument("--seed", type=whole(0), default=0, metavar="S", help="random models to start from (default 0)")
     parser.add_argument("-o", "--output", metavar="FILE.npz", help="write the models at the end")
-    parser.add_argument("--engine", choices=ENGINES, metavar="NAME", help=f"one of {', '.join(ENGINES)}")
+    add_engine(parser)
     parser.add_argument("--samples", type=whole(1), metavar="N", help="only the first N samples")
     parser.add_argument("--strict", action="store_true", help="exit 1 on overflow, domain error or zero update")
     add_build(parser)

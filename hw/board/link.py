@@ -1,0 +1,160 @@
+"""The host's end of a board: frames of a serial line in, an accelerator's ports out."""
+
+from typing import Any
+
+from amaranth.hdl import Module, ResetInserter, Signal
+from amaranth.lib import wiring
+from amaranth.lib.wiring import In, Out
+from tabla.hw.board.buffer import BlockQueue
+from tabla.hw.board.frames import FrameReceiver, FrameSender
+from tabla.hw.board.replies import Replier
+from tabla.hw.board.requests import RequestReader
+from tabla.hw.board.stopwatch import Stopwatch
+from tabla.hw.board.uart import UartReceiver, UartTransmitter
+
+from tabla.program.image import Image
+from tabla.program.link import MAGIC, OUTPUT_WORDS, STATUS, LinkShape, Request, fingerprint
+
+COUNTERS = ("lane_overflows", "root_overflows", "domain_errors")
+_REQUEST = ("ends", "sound", "known", "code", "argument")
+
+
+class HostLink(wiring.Component):
+    """Carries out the requests of ``docs/decisions/0012-board.md``, one at a time, each with one reply.
+
+    Beats reach the accelerator only after the check of their frame has held. A sound RESET frame resets the
+    accelerator and drops whatever is under way, a reply too.
+
+    Members
+    -------
+    receive : In(1), transmit : Out(1)
+        The line; `divisor` cycles a bit.
+    machine_reset : Out(1)
+        Resets the accelerator; at power-up too.
+    damaged : Out(1)
+        Some frame did not pass its check since reset.
+    Others : as the accelerator's, seen from the other end.
+    """
+
+    RESET_CYCLES = 8
+
+    def __init__(self, *, image: Image, divisor: int, clock: int) -> None:
+        self.divisor = divisor
+        self.shape = LinkShape.of(image)
+        self.width = image.parameters.width
+        self.beat_width = image.parameters.stream_words * self.width
+        self.constants = {
+            "magic": MAGIC,
+            "program": fingerprint(image),
+            "clock": clock,
+            "buffer": self.shape.beats,
+        }
+        super().__init__(
+            {
+                "receive": In(1, init=1),
+                "transmit": Out(1, init=1),
+                "machine_reset": Out(1, init=1),
+                "damaged": Out(1),
+                "command_valid": Out(1),
+                "command_ready": In(1),
+                "command_code": Out(2),
+                "command_count": Out(32),
+                "in_valid": Out(1),
+                "in_ready": In(1),
+                "in_data": Out(self.beat_width),
+                "out_valid": In(1),
+                "out_ready": Out(1),
+                "out_data": In(self.width),
+                "busy": In(1),
+                "sample_start": In(1),
+                "update": In(1),
+                **{name: In(32) for name in COUNTERS},
+            }
+        )
+
+    def elaborate(self, platform: Any) -> Module:
+        m = Module()
+        restart = Signal()
+        clears = ResetInserter({"sync": restart})
+        m.submodules.receiver = receiver = UartReceiver(divisor=self.divisor)
+        m.submodules.transmitter = transmitter = UartTransmitter(divisor=self.divisor)
+        m.submodules.frames_in = frames = FrameReceiver()
+        m.submodules.requests = requests = RequestReader(shape=self.shape, beat_width=self.beat_width)
+        sender, replier, stopwatch = FrameSender(), Replier(shape=self.shape, width=self.width), Stopwatch()
+        beats = BlockQueue(width=self.beat_width, depth=self.shape.beats, commits=True)
+        words = BlockQueue(width=self.width, depth=OUTPUT_WORDS, commits=False)
+        m.submodules.frames_out = clears(sender)
+        m.submodules.replier = clears(replier)
+        m.submodules.beats = clears(beats)
+        m.submodules.words = clears(words)
+        m.submodules.stopwatch = clears(stopwatch)
+        m.d.comb += [
+            receiver.pin.eq(self.receive),
+            frames.line_valid.eq(receiver.valid),
+            frames.line_data.eq(receiver.data),
+            requests.frame_valid.eq(frames.valid),
+            requests.frame_data.eq(frames.data),
+            requests.frame_ends.eq(frames.ends),
+            requests.frame_sound.eq(frames.sound),
+            requests.room.eq(beats.room),
+            beats.put.eq(requests.put),
+            beats.word.eq(requests.word),
+            beats.commit.eq(requests.commit),
+            beats.rollback.eq(requests.rollback),
+            restart.eq(requests.ends & requests.known & (requests.code == Request.RESET)),
+            *(getattr(replier, name).eq(getattr(requests, name)) for name in _REQUEST),
+            replier.out_valid.eq(words.out_valid),
+            replier.out_data.eq(words.out_data),
+            words.out_ready.eq(replier.out_ready),
+            sender.valid.eq(replier.valid),
+            sender.data.eq(replier.data),
+            sender.last.eq(replier.last),
+            replier.ready.eq(sender.ready),
+            transmitter.valid.eq(sender.line_valid),
+            transmitter.data.eq(sender.line_data),
+            sender.line_ready.eq(transmitter.ready),
+            self.transmit.eq(transmitter.pin),
+        ]
+        self._machine(m, replier, stopwatch, beats, words)
+        self._resets(m, restart, replier)
+        with m.If(requests.ends & ~requests.sound):
+            m.d.sync += self.damaged.eq(1)
+        with m.If(restart):
+            m.d.sync += self.damaged.eq(0)
+        return m
+
+    def _machine(self, m: Module, replier: Replier, stopwatch: Stopwatch, beats: BlockQueue, words: BlockQueue) -> None:
+        """The accelerator's ports, and what is measured at them."""
+        m.d.comb += [
+            self.command_valid.eq(replier.command_valid),
+            self.command_code.eq(replier.command_code),
+            self.command_count.eq(replier.command_count),
+            replier.command_ready.eq(self.command_ready),
+            self.in_valid.eq(beats.out_valid),
+            self.in_data.eq(beats.out_data),
+            beats.out_ready.eq(self.in_ready),
+            words.put.eq(self.out_valid & words.room),
+            words.word.eq(self.out_data),
+            self.out_ready.eq(words.room),
+            stopwatch.restart.eq(self.command_valid & self.command_ready),
+            stopwatch.beat.eq(self.in_valid & self.in_ready),
+            stopwatch.token.eq(self.sample_start),
+            stopwatch.update.eq(self.update),
+            stopwatch.output.eq(words.put),
+        ]
+        values = self.constants | {"busy": self.busy} | {name: getattr(self, name) for name in COUNTERS}
+        values |= {name: getattr(stopwatch, name) for name in ("tokens", "interval", "last_update", "last_output")}
+        m.d.comb += [getattr(replier, name).eq(values[name]) for name in STATUS]
+
+    def _resets(self, m: Module, restart: Any, replier: Replier) -> None:
+        """The accelerator's reset, long enough for all its registers; the answer to a RESET follows it."""
+        left = Signal(range(self.RESET_CYCLES + 1), init=self.RESET_CYCLES)
+        asked = Signal()
+        m.d.sync += self.machine_reset.eq(left != 0)
+        m.d.comb += replier.greet.eq(asked & (left == 0))
+        with m.If(restart):
+            m.d.sync += [left.eq(self.RESET_CYCLES), asked.eq(1)]
+        with m.Elif(left != 0):
+            m.d.sync += left.eq(left - 1)
+        with m.Else():
+            m.d.sync += asked.eq(0)

@@ -1,0 +1,116 @@
+"""Requests carried out: the accelerator's commands, and one reply for each frame."""
+
+from typing import Any
+
+from amaranth.hdl import Array, Module, Mux, Signal
+from amaranth.lib import wiring
+from amaranth.lib.wiring import In, Out
+
+from tabla.program.link import ARGUMENT_BYTES, DONE, STATUS, LinkShape, Refusal, Request
+
+
+class Replier(wiring.Component):
+    """Answers one request after another; a frame that ends while one is being answered is lost.
+
+    Reset it to drop the answer under way.
+
+    Members
+    -------
+    ends, sound, known : In(1), code : In(8), argument : In(32)
+        As ``RequestReader`` gives them.
+    greet : In(1)
+        Answer a RESET now, unless something is being answered.
+    command_valid : Out(1), command_ready : In(1), command_code : Out(2), command_count : Out(32)
+    out_valid : In(1), out_ready : Out(1), out_data : In(width)
+        Words of the output queue.
+    valid : Out(1), ready : In(1), data : Out(8), last : Out(1)
+        The reply's bytes, as ``FrameSender`` takes them.
+    One In(32) for each name in ``STATUS``.
+    """
+
+    def __init__(self, *, shape: LinkShape, width: int) -> None:
+        self.shape = shape
+        super().__init__(
+            {
+                "ends": In(1),
+                "sound": In(1),
+                "known": In(1),
+                "code": In(8),
+                "argument": In(8 * ARGUMENT_BYTES),
+                "greet": In(1),
+                "command_valid": Out(1),
+                "command_ready": In(1),
+                "command_code": Out(2),
+                "command_count": Out(32),
+                "out_valid": In(1),
+                "out_ready": Out(1),
+                "out_data": In(width),
+                "valid": Out(1),
+                "ready": In(1),
+                "data": Out(8),
+                "last": Out(1),
+                **dict.fromkeys(STATUS, In(32)),
+            }
+        )
+
+    def elaborate(self, platform: Any) -> Module:
+        m = Module()
+        reply, code, left = Signal(8), Signal(8), Signal(32)
+        byte, index = Signal(2), Signal(range(len(STATUS)))
+        tells, reads, shown = Signal(), Signal(), Signal(32)
+        status = Array(getattr(self, name) for name in STATUS)
+        m.d.comb += [
+            tells.eq((code == Request.STATUS) | (code == Request.RESET)),
+            reads.eq((code == Request.READ) & (left != 0)),
+            shown.eq(Mux(reads, self.out_data, status[index])),
+            self.command_code.eq(code),
+            self.command_count.eq(left),
+        ]
+        with m.FSM():
+            with m.State("LISTEN"):
+                m.d.sync += [byte.eq(0), index.eq(0), left.eq(self.argument), code.eq(self.code)]
+                m.d.sync += reply.eq(self.code | DONE)
+                with m.If(self.greet):
+                    m.d.sync += [code.eq(Request.RESET), reply.eq(Request.RESET | DONE)]
+                    m.next = "REPLY"
+                with m.Elif(self.ends):
+                    m.next = "REPLY"
+                    with m.If(~self.known):
+                        m.d.sync += [code.eq(-1), reply.eq(Mux(self.sound, Refusal.REFUSED, Refusal.DAMAGED))]
+                    with m.Elif(self.code <= Request.DUMP):
+                        m.next = "COMMAND"
+            with m.State("COMMAND"):
+                m.d.comb += self.command_valid.eq(1)
+                with m.If(self.command_ready):
+                    m.next = "REPLY"
+            with m.State("REPLY"):
+                m.d.comb += [self.valid.eq(1), self.data.eq(reply), self.last.eq(~tells & ~reads)]
+                with m.If(self.ready):
+                    m.next = "LISTEN"
+                    with m.If(tells):
+                        m.next = "STATUS"
+                    with m.If(reads):
+                        m.next = "WORDS"
+            with m.State("STATUS"):
+                m.d.comb += [
+                    self.valid.eq(1),
+                    self.data.eq(shown.word_select(byte, 8)),
+                    self.last.eq((byte == 3) & (index == len(STATUS) - 1)),
+                ]
+                with m.If(self.ready):
+                    m.d.sync += [byte.eq(byte + 1), index.eq(index + (byte == 3))]
+                    with m.If(self.last):
+                        m.next = "LISTEN"
+            with m.State("WORDS"):
+                ends = byte == self.shape.word_bytes - 1
+                m.d.comb += [
+                    self.valid.eq(self.out_valid),
+                    self.data.eq(shown.word_select(byte, 8)),
+                    self.last.eq(ends & (left == 1)),
+                    self.out_ready.eq(self.ready & ends),
+                ]
+                with m.If(self.valid & self.ready):
+                    m.d.sync += [byte.eq(Mux(ends, 0, byte + 1)), left.eq(left - ends)]
+                    with m.If(self.last):
+                        m.next = "LISTEN"
+        return m

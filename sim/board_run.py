@@ -1,0 +1,48 @@
+"""A board on this computer: its RTL, from the serial line on, behind a pseudo-terminal that looks like the real one."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import tty
+from types import TracebackType
+from typing import Self
+
+from tabla.hw.board.core import BoardCore
+from tabla.hw.emit import component_verilog, verilog
+from tabla.sim.board_driver import DRIVER
+from tabla.sim.cxxrtl_run import build
+
+from tabla.program.image import Image
+
+
+class SimulatedBoard:
+    """Runs from the start of a ``with`` block to its end; `path` is what a host opens as its serial line.
+
+    `divisor` cycles a bit: fewer than a real board has make the line faster, nothing else differs. The clock and its
+    PLL, pads and pins are not simulated. Needs what engine ``cxxrtl`` needs; a missing tool is a TablaError.
+    """
+
+    def __init__(self, image: Image, module: str, *, divisor: int = 4, clock: int = 25_000_000) -> None:
+        core = BoardCore(image=image, accelerator=module, divisor=divisor, clock=clock)
+        name = f"{module}_board"
+        self._simulator = build(verilog(image, module) + component_verilog(core, name), name, DRIVER)
+        self._divisor = divisor
+
+    def __enter__(self) -> Self:
+        master, self._slave = os.openpty()
+        # This end stays open, so that hosts may come and go.
+        tty.setraw(self._slave)
+        self.path = os.ttyname(self._slave)
+        self._process = subprocess.Popen(
+            [str(self._simulator), str(self._divisor)], stdin=master, stdout=master, close_fds=True
+        )
+        os.close(master)
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, fault: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._process.kill()
+        self._process.wait()
+        os.close(self._slave)

@@ -1,0 +1,206 @@
+"""The accelerator on a board as an engine like the others: load, run, dump over a serial line."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+
+import numpy as np
+
+from tabla.link.port import SerialPort
+from tabla.link.requests import Requests, Status
+from tabla.program.image import Image
+from tabla.program.link import BAUD, MAGIC, OUTPUT_WORDS, LinkShape, Request, fingerprint
+from tabla.sim.machine import BeatRows, Counters, Machine, RunResult, Stalls, Words, as_beats
+from tabla.source import TablaError
+
+PREFIX = "serial:"
+_FRAME_BYTES = 4096
+_READ_WORDS = 4096
+_REFUSED_PAUSE = 0.002
+
+
+def place_of(engine: str) -> tuple[str, int]:
+    """Path and baud of ``serial:PATH[@BAUD]``; a `TablaError` if it is not that."""
+    path, at, baud = engine.removeprefix(PREFIX).rpartition("@")
+    if not at:
+        path, baud = baud, str(BAUD)
+    if not engine.startswith(PREFIX) or not path or not baud.isascii() or not baud.isdigit():
+        raise TablaError(
+            f"'{engine}' does not name a serial line",
+            hint=f"write {PREFIX}/dev/ttyUSB0, or {PREFIX}/dev/ttyUSB0@115200",
+        )
+    return path, int(baud)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BoardResult(RunResult):
+    """What a board tells of a run: cycles that it counted itself, of some samples only.
+
+    `interval`: between the last two tokens while beats were waiting; `first_latency`: of the first sample after a load;
+    0 where none was counted. The lists of cycles are empty.
+    """
+
+    interval: int
+    first_latency: int
+
+    @property
+    def latencies(self) -> list[int]:
+        """That of the first sample."""
+        return [self.first_latency] if self.first_latency else []
+
+    @property
+    def cycles(self) -> int:
+        """The steady state."""
+        return self.interval
+
+
+class SerialMachine(Machine):
+    """The board at ``serial:PATH[@BAUD]`` with the program of `image`.
+
+    A board that does not answer, holds another program, or a line that fails is a `TablaError`.
+    """
+
+    def __init__(self, image: Image, engine: str) -> None:
+        self.image = image
+        self._shape = LinkShape.of(image)
+        path, baud = place_of(engine)
+        self._requests = Requests(SerialPort(path, baud))
+        self._fresh = True
+        try:
+            self._greet(path)
+        except BaseException:
+            self._requests.close()
+            raise
+
+    def _greet(self, path: str) -> None:
+        status = self._requests.reset()
+        if status.magic != MAGIC:
+            raise TablaError(
+                f"the board at '{path}' speaks another version of the protocol", hint="build its bitstream again"
+            )
+        if status.program != fingerprint(self.image):
+            raise TablaError(
+                f"the board at '{path}' holds another program",
+                hint="build a bitstream of this program with the same options, and load it",
+            )
+        self._buffer = status.buffer
+
+    def load(self, beats: BeatRows) -> None:
+        """Command 0."""
+        each = self.image.stream_load.beats
+        rows = as_beats(beats, self.image.parameters.stream_words, each)
+        self._ask(Request.LOAD, 1)
+        self._send(rows)
+        self._rest()
+        self._fresh = True
+
+    def run(self, beats: BeatRows, samples: int, stalls: Stalls | None = None) -> RunResult:
+        """Command 1, as many samples at once as the board can hold, so that it counts cycles at its own pace."""
+        if stalls is not None:
+            raise ValueError("a board takes no stalls: its line has its own")
+        each, outputs = self.image.stream_run.beats, self.image.run.outputs
+        rows = as_beats(beats, self.image.parameters.stream_words, samples * each)
+        words: list[int] = []
+        interval = latency = done = 0
+        counters = Counters()
+        while done < samples:
+            count = 1 if self._fresh else min(samples - done, self._most())
+            status = self._chunk(rows[done * each : (done + count) * each], count, count * outputs, words)
+            if self._fresh:
+                latency = 1 + (status.last_update or status.last_output)
+            if count > 1:
+                interval = status.interval
+            self._fresh = False
+            counters = Counters(
+                lane_overflows=status.lane_overflows,
+                root_overflows=status.root_overflows,
+                domain_errors=status.domain_errors,
+            )
+            done += count
+        return BoardResult(
+            samples=samples,
+            outputs=words,
+            starts=[],
+            first_words=[],
+            last_words=[],
+            updates=[],
+            leaves=[],
+            counters=counters,
+            interval=interval,
+            first_latency=latency,
+        )
+
+    def _most(self) -> int:
+        """Samples whose beats, and whose outputs, the board holds at once."""
+        each, outputs = self.image.stream_run.beats, self.image.run.outputs
+        return max(1, min(self._buffer // max(1, each), OUTPUT_WORDS // max(1, outputs)))
+
+    def _chunk(self, rows: Words, count: int, outputs: int, words: list[int]) -> Status:
+        """Some samples; adds their outputs to `words`."""
+        fits = len(rows) <= self._buffer
+        if fits:
+            self._send(rows)
+        self._ask(Request.RUN, count)
+        if not fits:
+            self._send(rows)
+        words += self._read(outputs)
+        status = self._rest()
+        if status.tokens != count:
+            raise AssertionError(f"the board ran {status.tokens} samples, not {count}")
+        return status
+
+    def dump(self, count: int) -> list[int]:
+        """Command 2."""
+        self._ask(Request.DUMP, count)
+        words = self._read(count * self.image.dump.outputs)
+        self._rest()
+        return words
+
+    def _ask(self, code: Request, argument: int) -> bytes:
+        reply = self._requests.ask(code, argument)
+        if reply is None:
+            raise AssertionError(f"the board refuses request {code.name}")
+        return reply
+
+    def _send(self, rows: Words) -> None:
+        """Beats, as fast as the accelerator makes room for them."""
+        each = max(1, min(_FRAME_BYTES // self._shape.beat_bytes, self._buffer // 2))
+        for first in range(0, len(rows), each):
+            part = rows[first : first + each]
+            text = packed(part, self.image.parameters.width)
+            while self._requests.ask(Request.BEATS, len(part), text) is None:
+                if not self._requests.status().busy:
+                    raise AssertionError("the board has no room for beats, and does nothing")
+                time.sleep(_REFUSED_PAUSE)
+
+    def _read(self, count: int) -> list[int]:
+        """So many words, signed."""
+        size, width = self._shape.word_bytes, self.image.parameters.width
+        found: list[int] = []
+        while len(found) < count:
+            part = min(_READ_WORDS, count - len(found))
+            text = self._ask(Request.READ, part)
+            if len(text) != part * size:
+                raise AssertionError(f"the board sent {len(text)} bytes for {part} words")
+            sheet = np.frombuffer(text, dtype=np.uint8).reshape(part, size).astype(np.int64)
+            words = (sheet << (8 * np.arange(size))).sum(axis=1)
+            found += (words - ((words >> (width - 1)) << width)).tolist()
+        return found
+
+    def _rest(self) -> Status:
+        """Waits until nothing is under way."""
+        while (status := self._requests.status()).busy:
+            pass
+        return status
+
+    def close(self) -> None:
+        """Gives the line back; the board keeps its state."""
+        self._requests.close()
+
+
+def packed(rows: Words, width: int) -> bytes:
+    """Beats [n, S] of signed words, each beat in whole bytes, word 0 lowest."""
+    beats, words = rows.shape
+    bits = np.unpackbits(rows.astype("<i8").view(np.uint8).reshape(beats, words, 8), axis=2, bitorder="little")
+    return np.packbits(bits[:, :, :width].reshape(beats, words * width), axis=1, bitorder="little").tobytes()

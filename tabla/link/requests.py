@@ -1,0 +1,118 @@
+"""One request and its reply at a time, over a line that may lose or change bytes."""
+
+from __future__ import annotations
+
+import struct
+import time
+from dataclasses import dataclass
+
+from tabla.link.frames import Frames, body, request
+from tabla.link.port import SerialPort
+from tabla.program.link import DONE, STATUS, Refusal, Request
+from tabla.source import TablaError
+
+SILENCE = 10.0
+"""Seconds without a byte after which a board counts as gone."""
+
+_TRIES = 4
+_GREETING = 2.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Status:
+    """What a board tells of itself; the fields are those of `tabla.program.link.STATUS`."""
+
+    magic: int
+    program: int
+    clock: int
+    buffer: int
+    busy: int
+    lane_overflows: int
+    root_overflows: int
+    domain_errors: int
+    tokens: int
+    interval: int
+    last_update: int
+    last_output: int
+
+    @staticmethod
+    def of(payload: bytes) -> Status:
+        """From a reply; ValueError if it has another length."""
+        if len(payload) != 4 * len(STATUS):
+            raise ValueError(f"{len(payload)} bytes of status")
+        return Status(**dict(zip(STATUS, struct.unpack(f"<{len(STATUS)}I", payload), strict=True)))
+
+
+class Requests:
+    """Requests to the board at the end of a line. What the line or the board does wrong is a `TablaError`.
+
+    A request that the board found damaged is sent again, for it did nothing. A damaged reply is a fault: whether the
+    board did what it was asked is then not known.
+    """
+
+    def __init__(self, port: SerialPort) -> None:
+        self._port = port
+        self._frames = Frames()
+
+    def reset(self) -> Status:
+        """Whatever the board was doing, it begins anew."""
+        for _ in range(_TRIES):
+            self._port.write(request(Request.RESET), SILENCE)
+            end = time.monotonic() + _GREETING
+            while (left := end - time.monotonic()) > 0:
+                # What was on its way before is nobody's any more, whole or not.
+                reply = body(self._next(left) or b"")
+                if reply and reply[0] == Request.RESET | DONE:
+                    try:
+                        return Status.of(reply[1:])
+                    except ValueError:
+                        break
+        raise TablaError(
+            f"no board answers at '{self._port.path}'",
+            hint="load the bitstream of tabla build; give the same --baud to both",
+        )
+
+    def status(self) -> Status:
+        """How the board is."""
+        try:
+            return Status.of(self.ask(Request.STATUS) or b"")
+        except ValueError:
+            raise self._unsound() from None
+
+    def ask(self, code: Request, argument: int = 0, payload: bytes = b"") -> bytes | None:
+        """What the reply holds; None if the board refuses."""
+        for _ in range(_TRIES):
+            self._port.write(request(code, argument, payload), SILENCE)
+            found = self._next(SILENCE)
+            if found is None:
+                raise TablaError(
+                    f"the board at '{self._port.path}' does not answer", hint="load its bitstream again and start anew"
+                )
+            match body(found):
+                case bytes() as reply if reply[0] == code | DONE:
+                    return reply[1:]
+                case bytes() as reply if reply == bytes([Refusal.REFUSED]):
+                    return None
+                case bytes() as reply if reply == bytes([Refusal.DAMAGED]):
+                    continue
+                case _:
+                    raise self._unsound()
+        raise self._unsound()
+
+    def _unsound(self) -> TablaError:
+        return TablaError(
+            f"the line '{self._port.path}' changes bytes", hint="build for a lower --baud, or use a better cable"
+        )
+
+    def _next(self, seconds: float) -> bytes | None:
+        """The next frame; None when no byte came for so long."""
+        while (found := self._frames.next()) is None:
+            text = self._port.read(seconds)
+            if not text:
+                return None
+            self._frames.feed(text)
+        return found
+
+    def close(self) -> None:
+        """Give the line back."""
+        self._port.close()

