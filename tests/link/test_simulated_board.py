@@ -127,7 +127,7 @@ def test_a_board_tells_what_it_is(build: Build, requests: Requests) -> None:
 
 
 def test_another_program_is_refused(build: Build, board: SimulatedBoard) -> None:
-    other = tabla.compile(Path(build.program.source.name), **{**OPTIONS, "learning_rate": 0.25})
+    other = tabla.compile(Path(build.source.name), **{**OPTIONS, "learning_rate": 0.25})
     with pytest.raises(TablaError, match="holds another program"):
         SerialMachine(other.image, f"serial:{board.path}")
     SerialMachine(build.image, f"serial:{board.path}").close()
