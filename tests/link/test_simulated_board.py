@@ -126,8 +126,9 @@ def test_a_board_tells_what_it_is(build: Build, requests: Requests) -> None:
     assert requests.status().program == status.program
 
 
-def test_another_program_is_refused(build: Build, board: SimulatedBoard) -> None:
-    other = tabla.compile(Path(build.source.name), **{**OPTIONS, "learning_rate": 0.25})
+def test_another_program_is_refused(build: Build, board: SimulatedBoard, tmp_path: Path) -> None:
+    (tmp_path / "model.t").write_text(LOGISTIC)
+    other = tabla.compile(tmp_path / "model.t", **{**OPTIONS, "learning_rate": 0.25})
     with pytest.raises(TablaError, match="holds another program"):
         SerialMachine(other.image, f"serial:{board.path}")
     SerialMachine(build.image, f"serial:{board.path}").close()
