@@ -66,8 +66,16 @@ def _schedule(
     if layout is None:
         return None
     depths = allocate(layout)
-    site = Site.of(material.graph, mapping, layout, template, format)
-    tasks = Builder(site).tasks()
+    builder = Builder(Site.of(material.graph, mapping, layout, template, format))
+    tasks = builder.tasks()
+    if unheld := {(tensor, ROOT) for tensor in builder.site.passing(builder.left)} & layout.places.keys():
+        # Nobody reads these words again: without places for them once more, the same but for addresses.
+        for key in sorted(unheld):
+            del layout.places[key]
+        depths = allocate(layout)
+        builder = Builder(Site.of(material.graph, mapping, layout, template, format))
+        tasks = builder.tasks()
+    site = builder.site
     models = frozenset(
         ((m, mapping.homes[m]), False) for m in material.graph.updates if (m, mapping.homes[m]) in layout.places
     )
@@ -122,7 +130,7 @@ def assemble(
     beats = sum(s.iterations for s in streams)
     border = _ring(Border(beats=beats, slots=template.ring_slots, release=release, period=period))
     cycles = border.cycles(laws)
-    outputs = sum(layout.place(t, ROOT).words for _, t in graph.results)
+    outputs = sum(material.graph.tensors[t].size for _, t in graph.results)
     flight = laws.front + end + laws.broadcast + CREDIT_RETURN + 1
     finish = _finish(strands, training=bool(graph.updates))
     # Both ends count: the first word's cycle and the last update's.

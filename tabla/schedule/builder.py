@@ -12,6 +12,7 @@ from tabla.mapping.fit import Fit, common_reduction
 from tabla.mapping.places import ROOT, Spot
 from tabla.schedule.bodies import LaneContext, RootContext, lane_body, root_sum
 from tabla.schedule.irregular import product, unrolled
+from tabla.schedule.leaving import in_order, shown_as
 from tabla.schedule.loops import Lanes, Loop, address, trimmed
 from tabla.schedule.moves import down_move, receive, result_tasks, twin_copies, up_move
 from tabla.schedule.site import Extras, Output, Site, nest_of, task_of
@@ -22,10 +23,13 @@ from tabla.templates.template import functions, timing
 
 @dataclass(frozen=True, slots=True)
 class Builder:
-    """Builds all tasks of a site. `received` collects the copies that producers make on their way."""
+    """Builds all tasks of a site. `received` collects the copies that producers make on their way, `left` the results
+    that leave as they are made.
+    """
 
     site: Site
     received: set[tuple[str, Spot]] = field(default_factory=set)
+    left: set[str] = field(default_factory=set)
 
     def tasks(self) -> list[Task]:
         """All tasks, in a valid order."""
@@ -40,7 +44,8 @@ class Builder:
         for tensor, spot in site.chosen.copies:
             if spot in site.copies(tensor) and (tensor, spot) not in self.received:
                 out.append(up_move(site, tensor) if spot == ROOT else down_move(site, tensor, spot))
-        return out + result_tasks(site)
+                self.left.update(name for name in (out[-1].shows,) if name)
+        return out + result_tasks(site, self.left)
 
     def _statement(self, statement: Statement, fit: Fit, after: Statement | None) -> Task:
         match fit.way:
@@ -179,7 +184,10 @@ class Builder:
         if function:
             register, show = "function", show + site.function_cycles(function)
         output = Output(loops=outs, interval=period, show=show, register=register)
-        put = site.root_write(target, write, output)
+        shows = shown_as(site.graph, target) if in_order(site.graph, target, write, outs) else ""
+        if shows:
+            self.left.add(shows)
+        put = site.root_write(target, write, output, leaves=bool(shows))
         if site.scalar(target):
             scalars.append(Scalar(tensor=target, register=register, show=show))
         spot, taken = receive(site, target, write, output)
@@ -191,7 +199,7 @@ class Builder:
             holds = target if site.scalar(target) else ""
         span = (show, show + (math.prod(_counts(outs)) - 1) * period) if function else None
         made = (statement.target, target) if after is not None else (target,)
-        extras = Extras(scalars=tuple(scalars), function=span, holds=holds, produces=made)
+        extras = Extras(scalars=tuple(scalars), function=span, holds=holds, produces=made, shows=shows)
         return [*strands, put, *taken], extras
 
     def _feed(self, statement: Statement, fit: Fit, loops: tuple[Loop, ...], body: int) -> tuple[Strand, ...]:

@@ -35,6 +35,10 @@ class Layout:
         """The place of a tensor at a spot; the next value of a model lies where the model lies."""
         return self.places[(self.owner(tensor), spot)]
 
+    def holds(self, tensor: str, spot: Spot) -> bool:
+        """Whether the tensor has a place at the spot."""
+        return (self.owner(tensor), spot) in self.places
+
     def owner(self, tensor: str) -> str:
         """The model that a next value belongs to, else the tensor itself."""
         return next((m for m, n in self.graph.updates.items() if n == tensor), tensor)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
+from dataclasses import replace
 
 from tabla.ir.graph import Affine
 from tabla.mapping.places import EVERY, ROOT, Spot
+from tabla.schedule.leaving import shown_as
 from tabla.schedule.loops import Loop, address
 from tabla.schedule.site import Extras, Output, Site, task_of
 from tabla.schedule.strands import Address, Operation, Strand
@@ -167,28 +169,68 @@ def down_move(site: Site, tensor: str, spot: Spot) -> Task:
 
 
 def up_move(site: Site, tensor: str) -> Task:
-    """Lanes to root: one lane a cycle passes its word up the tree."""
+    """Lanes to root: one lane a cycle passes its word up the tree; on its way out if nothing else wants it there."""
     home, pes = site.home(tensor), site.template.pes
-    place, target = site.layout.place(tensor, home), site.layout.place(tensor, ROOT)
+    place, name = site.layout.place(tensor, home), f"{tensor} up the tree"
     strands: list[Strand] = []
-    start = 0
-    name = f"{tensor} up the tree"
+    start, shows = 0, _leaving(site, tensor)
     runs = [(p, _others(b, home.axis)) for b in _boxes(site, tensor) for p in pieces(*b[home.axis], pes)]
     for piece, others in runs:
         nest, at, bounds = spread_nest(place.base, place.strides, home.axis, piece, others, pes)
-        counts = tuple(x.count for x in nest)
+        fields: dict[str, str | int] = {"source": "result", "to_output": int(bool(shows))}
+        to: dict[str, Address] = {}
+        order = list(range(len(nest)))
+        if shows:
+            order = _outwards(nest, home.axis)
+        else:
+            target = site.layout.place(tensor, ROOT)
+            fields["to_memory"] = 1
+            to["address"] = root_nest(target.base, target.strides, home.axis, piece, others, pes)
+        counts = tuple(nest[k].count for k in order)
+        at, bounds = _reordered(at, order), {end: _reordered(bound, order) for end, bound in bounds.items()}
         send = Operation(fields={"a": place.banks[0], "up": 1}, addresses={place.banks[0]: at, **bounds})
         take = Operation(fields={"a": "zero", "base": "tree"})
-        to = root_nest(target.base, target.strides, home.axis, piece, others, pes)
-        write = Operation(fields={"source": "result", "to_memory": 1}, addresses={"address": to})
         up = start + site.up
         strands += [
             Strand(unit="lane_issue", start=start, body=(send,), counts=counts, comment=name),
             Strand(unit="root_issue", start=up, body=(take,), counts=counts, comment=name),
-            Strand(unit="root_write", start=up + timing().result, body=(write,), counts=counts, comment=name),
+            Strand(
+                unit="root_write",
+                start=up + timing().result,
+                body=(Operation(fields=fields, addresses=to),),
+                counts=counts,
+                comment=f"result {tensor}" if shows else name,
+            ),
         ]
         start += strands[-1].iterations
-    return task_of(site, f"move {tensor} to root", strands, Extras())
+    return task_of(site, f"move {tensor} to root", strands, Extras(shows=shows))
+
+
+def _leaving(site: Site, tensor: str) -> str:
+    """The result that a tensor of the lanes is, if it can leave straight from the tree: one writer, nobody else who
+    reads it at the root, and pieces of the spread axis that follow each other in the order of results.
+    """
+    shown, axis = shown_as(site.graph, tensor), site.home(tensor).axis
+    if not shown or site.wanted_at_root(tensor):
+        return ""
+    shape, boxes = site.graph.tensors[tensor].shape, _boxes(site, tensor)
+    whole = boxes == [tuple((0, n) for n in shape)]
+    first = all(n == 1 for n in shape[:axis])
+    return shown if whole and (first or len(pieces(0, shape[axis], site.template.pes)) == 1) else ""
+
+
+def _outwards(nest: Sequence[Loop], axis: int) -> list[int]:
+    """The loops of a piece in the order of the axes; rows and lanes make up the spread one."""
+
+    def key(level: int) -> tuple[int, int]:
+        name = nest[level].name
+        return (axis, 1) if name == "lane" else (axis, 0) if name == "row" else (_axis(nest[level]), 0)
+
+    return sorted(range(len(nest)), key=key)
+
+
+def _reordered(at: Address, order: Sequence[int]) -> Address:
+    return replace(at, strides=tuple(at.strides[k] for k in order))
 
 
 def twin_copies(site: Site) -> list[Task]:
@@ -214,10 +256,12 @@ def twin_copies(site: Site) -> list[Task]:
     return out
 
 
-def result_tasks(site: Site) -> list[Task]:
-    """Results leave from a root memory, row-major, in the order of `graph.results`."""
+def result_tasks(site: Site, left: Container[str]) -> list[Task]:
+    """Results that have not `left` leave from a root memory, row-major, in the order of `graph.results`."""
     out = []
     for shown, tensor in site.graph.results:
+        if shown in left:
+            continue
         place = site.layout.place(tensor, ROOT)
         counts = (place.words,) if place.words > 1 else ()
         at = Address(base=place.base, strides=(1,) * len(counts), window=place.banks[0] == "data")
@@ -228,5 +272,5 @@ def result_tasks(site: Site) -> list[Task]:
             Strand(unit="root_issue", start=0, body=(fetch,), counts=counts, comment=name),
             Strand(unit="root_write", start=timing().result, body=(put,), counts=counts, comment=name),
         )
-        out.append(task_of(site, name, strands, Extras()))
+        out.append(task_of(site, name, strands, Extras(shows=shown)))
     return out

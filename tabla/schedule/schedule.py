@@ -88,9 +88,12 @@ class Schedule:
     def output_order(self) -> list[tuple[str, str]]:
         """Results (shown name, tensor) in the order in which their words leave."""
         begin = {
-            p.task.name: p.start + p.task.strands[-1].start for p in self.placed if p.task.name.startswith("result ")
+            p.task.shows: p.start + strand.start
+            for p in self.placed
+            for strand in p.task.strands
+            if p.task.shows and strand.unit == "root_write" and strand.body[0].field("to_output")
         }
-        return sorted(self.graph.results, key=lambda r: begin[f"result {r[0]}"])
+        return sorted(self.graph.results, key=lambda r: begin[r[0]])
 
     @property
     def units(self) -> dict[str, tuple[Strand, ...]]:

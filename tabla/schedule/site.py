@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from tabla.ir.format import Format
@@ -13,7 +13,7 @@ from tabla.mapping.search import static_tensors
 from tabla.schedule.layout import Layout
 from tabla.schedule.loops import Lanes, Loop, address, plain
 from tabla.schedule.regions import Regions, read_ports, write_ports
-from tabla.schedule.strands import Operation, Strand
+from tabla.schedule.strands import Address, Operation, Strand
 from tabla.schedule.tasks import Access, Port, Scalar, Task
 from tabla.templates.template import Template, functions, timing
 
@@ -106,19 +106,34 @@ class Site:
         """Scalars that some statement takes from the bus."""
         return frozenset(f.bus for f in self.chosen.fits if f.bus and self.scalar(f.bus))
 
-    def root_write(self, target: str, write: Sequence[Affine], output: Output) -> Strand:
-        """The strand that writes a root result to its place."""
-        place = self.layout.place(target, ROOT)
+    def wanted_at_root(self, tensor: str) -> bool:
+        """Whether some statement reads it there, or the root broadcasts it to lanes."""
+        needs = {need for fit in self.chosen.fits for need in fit.needs}
+        spots = {spot for name, spot in (*needs, *self.chosen.copies) if name == tensor} - {self.home(tensor)}
+        return (tensor, ROOT) in needs or len(spots) > 1
+
+    def passing(self, left: Container[str]) -> list[str]:
+        """Of the results that have `left` as they were made, those that nobody reads at the root."""
+        return [t for shown, t in self.graph.results if shown in left and self._unread(t)]
+
+    def _unread(self, tensor: str) -> bool:
+        return self.readers[tensor] == 1 if self.home(tensor) == ROOT else not self.wanted_at_root(tensor)
+
+    def root_write(self, target: str, write: Sequence[Affine], output: Output, *, leaves: bool = False) -> Strand:
+        """The strand that writes a root result to its place, and out when it `leaves` as it is made."""
         model = int(self.layout.owner(target) != target)
-        fields: dict[str, str | int] = {"source": output.register, "to_memory": 1, "model": model}
-        at = address(place, write, output.loops)
+        fields: dict[str, str | int] = {"source": output.register, "to_output": int(leaves), "model": model}
+        addresses: dict[str, Address] = {}
+        if not leaves or self.layout.holds(target, ROOT):
+            fields["to_memory"] = 1
+            addresses["address"] = address(self.layout.place(target, ROOT), write, output.loops)
         return Strand(
             unit="root_write",
             start=output.show,
             interval=output.interval,
-            comment=f"{target} to root memory",
+            comment=f"{target} to root memory" if addresses else f"result {target}",
             counts=tuple(x.count for x in output.loops),
-            body=(Operation(fields=fields, addresses={"address": at}),),
+            body=(Operation(fields=fields, addresses=addresses),),
         )
 
 
@@ -130,7 +145,9 @@ def nest_of(statement: Statement, lanes: Lanes | None, bus: str) -> tuple[tuple[
     def loop(name: str) -> Loop:
         return lanes.loop if lanes and name == over else plain(statement.box[name])
 
-    outs = sorted(statement.indices, key=lambda i: (i.name == over, i.name not in riding))
+    # Beyond that in the order of the target's axes: then a result can leave as it is made.
+    axes = [name for subscript in statement.write for name in subscript.names]
+    outs = sorted(statement.indices, key=lambda i: (i.name == over, i.name not in riding, axes.index(i.name)))
     reduced = sorted(statement.reduced, key=lambda i: i.name == over)
     return tuple(loop(i.name) for i in outs), tuple(loop(i.name) for i in reduced)
 
@@ -143,6 +160,7 @@ class Extras:
     function: tuple[int, int] | None = None
     holds: str = ""
     produces: tuple[str, ...] = ()
+    shows: str = ""
     bus_until: int | None = None
 
 
@@ -166,6 +184,7 @@ def task_of(site: Site, name: str, strands: Sequence[Strand], extras: Extras, *,
         function=(span[0] - zero, span[1] - zero) if span else None,
         scalars=tuple(replace(s, show=s.show - zero) for s in extras.scalars),
         produces=extras.produces,
+        shows=extras.shows,
         statement=statement,
     )
 

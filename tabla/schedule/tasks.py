@@ -68,8 +68,8 @@ class Task:
 
     `bus` is (first arrival, last use) of what it puts there, `holds` the scalar tensor that then stays on the
     bus; `wants` is a scalar that must be on the bus from `wants_cycles[0]` to `wants_cycles[1]`. `function` is
-    the span in which its function results show. `after` names tasks that must come first for reasons that no
-    memory shows.
+    the span in which its function results show. `shows` is the result that leaves from it. `after` names tasks
+    that must come first for reasons that no memory shows.
     """
 
     name: str
@@ -86,6 +86,7 @@ class Task:
     fed: Task | None = None
     statement: int = -1
     produces: tuple[str, ...] = ()
+    shows: str = ""
     comment: str = ""
     details: Map[str, str] = field(default_factory=dict)
 
