@@ -124,8 +124,21 @@ class Accelerator(wiring.Component):
         address = delayed(m, self.program_address, 1, name=f"{unit}_program_address")
         m.d.comb += [target.write_address.eq(address), target.write_data.eq(data)]
 
+    def _mode(self, m: Module, unit: str, controller: Controller) -> tuple[Any, Any, Any]:
+        """`restart`, `load` and `dump` in registers of the unit's own, which may lie anywhere on the chip.
+
+        A cycle late; units are at rest then, and nothing is asked of them until the first beat or token.
+        """
+        copies = []
+        for name in ("restart", "load", "dump"):
+            copy = Signal(name=f"{unit}_{name}", attrs={"keep": 1})
+            m.d.sync += copy.eq(getattr(controller, name))
+            copies.append(copy)
+        return copies[0], copies[1], copies[2]
+
     def _stream(self, m: Module, controller: Controller) -> Stream:
         image = self.image
+        restart, load_mode, dump = self._mode(m, "stream", controller)
         m.submodules.stream = stream = Stream(
             parameters=image.parameters,
             features=self.features["stream"],
@@ -136,11 +149,11 @@ class Accelerator(wiring.Component):
         )
         run, load = image.stream_run, image.stream_load
         m.d.comb += [
-            stream.restart.eq(controller.restart),
-            stream.enable.eq(Mux(controller.load, int(load.beats > 0), int(run.beats > 0)) & ~controller.dump),
-            stream.first_strand.eq(Mux(controller.load, load.begin, run.begin)),
+            stream.restart.eq(restart),
+            stream.enable.eq(Mux(load_mode, int(load.beats > 0), int(run.beats > 0)) & ~dump),
+            stream.first_strand.eq(Mux(load_mode, load.begin, run.begin)),
             stream.last_strand.eq(
-                Mux(controller.load, load.begin + max(1, load.strands) - 1, run.begin + max(1, run.strands) - 1)
+                Mux(load_mode, load.begin + max(1, load.strands) - 1, run.begin + max(1, run.strands) - 1)
             ),
             stream.admit.eq(controller.in_ready),
             controller.prepared.eq(stream.prepared),
@@ -154,7 +167,8 @@ class Accelerator(wiring.Component):
         return stream
 
     def _sequencer(self, m: Module, unit: str, controller: Controller) -> Sequencer:
-        image, dump = self.image, controller.dump
+        image = self.image
+        restart, load, dump = self._mode(m, unit, controller)
         entries = (image.run, image.dump)
         sequencer = Sequencer(
             unit=unit,
@@ -178,15 +192,15 @@ class Accelerator(wiring.Component):
         begins = [entry.begin[unit] for entry in entries]
         counts = [entry.strands[unit] for entry in entries]
         m.d.comb += [
-            tokens.restart.eq(controller.restart),
+            tokens.restart.eq(restart),
             tokens.dump.eq(dump),
             tokens.token.eq(controller.token),
-            window.restart.eq(controller.restart),
+            window.restart.eq(restart),
             window.dump.eq(dump),
             window.turn.eq(sequencer.turn),
             sequencer.offset.eq(window.offset),
-            sequencer.restart.eq(controller.restart),
-            sequencer.enable.eq(Mux(dump, int(counts[1] > 0), int(counts[0] > 0)) & ~controller.load),
+            sequencer.restart.eq(restart),
+            sequencer.enable.eq(Mux(dump, int(counts[1] > 0), int(counts[0] > 0)) & ~load),
             sequencer.first_strand.eq(Mux(dump, begins[1], begins[0])),
             sequencer.last_strand.eq(Mux(dump, begins[1] + max(1, counts[1]) - 1, begins[0] + max(1, counts[0]) - 1)),
             sequencer.token.eq(tokens.delayed),

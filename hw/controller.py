@@ -2,9 +2,10 @@
 
 from typing import Any
 
-from amaranth.hdl import Cat, Module, Mux, Signal, signed
+from amaranth.hdl import Module, Mux, Signal, signed
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
+from tabla.hw.countdown import Countdown
 from tabla.hw.pipeline import delayed
 from tabla.hw.tokens import TokenDelay
 from tabla.templates.template import timing
@@ -72,14 +73,17 @@ class Controller(wiring.Component):
         ]
         m.d.sync += self.restart.eq(accepted)
 
-        # What is left to do, less one: the sign says "nothing".
-        tokens = Signal(signed(33), init=-1)
-        samples = Signal(signed(33), init=-1)  # less one more: those after the sample whose beats come now
-        more = Signal()
+        m.submodules.tokens = tokens = Countdown(width=32)
+        m.submodules.samples = samples = Countdown(width=32)  # their last beats are still to come
         streams = image.stream_run.beats > 0
         loads = image.stream_load.beats > 0
         is_load, is_run, is_dump = (self.command_code == code for code in (LOAD, RUN, DUMP))
-        wanted = Cat(self.command_count, 0).as_signed() - 1
+        m.d.comb += [
+            tokens.load.eq(accepted),
+            tokens.count.eq(Mux(is_run | is_dump, self.command_count, 0)),
+            samples.load.eq(accepted),
+            samples.count.eq(Mux(is_load, int(loads), Mux(is_run & int(streams), self.command_count, 0))),
+        ]
 
         # Cycles until all that was started has come to rest; also the start of a command, while programs are fetched.
         rest = Signal(signed((max(run.drain, dump.drain) + law.front).bit_length() + 1), init=-1)
@@ -93,15 +97,12 @@ class Controller(wiring.Component):
             m.d.sync += rest.eq(law.front - 3)
         with m.If(self.token):
             m.d.sync += rest.eq(Mux(self.dump, dump.drain, run.drain) + law.front - 3)
-        with m.If(opened & rest[-1] & tokens[-1] & ~more & ~self.output_waits & ~self.taken & ~self.token):
+        with m.If(opened & rest[-1] & ~tokens.any & ~samples.any & ~self.output_waits & ~self.taken & ~self.token):
             m.d.sync += [at_work.eq(0), opened.eq(0)]
 
-        fires = self._tokens(m, tokens, opened, last_beat)
-        self._admit(m, opened=opened, more=more, more_after=~samples[-1], last_beat=last_beat)
-        with m.If(self.taken & last_beat):
-            m.d.sync += [samples.eq(samples - 1), more.eq(~samples[-1])]
-        with m.If(fires):
-            m.d.sync += tokens.eq(tokens - 1)
+        fires = self._tokens(m, tokens.any, opened, last_beat)
+        self._admit(m, opened=opened, more=samples.any, more_after=samples.several, last_beat=last_beat)
+        m.d.comb += [samples.step.eq(self.taken & last_beat), tokens.step.eq(fires)]
         with m.If(accepted):
             m.d.sync += [
                 at_work.eq(1),
@@ -109,9 +110,6 @@ class Controller(wiring.Component):
                 rest.eq(law.front - 3),
                 self.load.eq(is_load),
                 self.dump.eq(is_dump),
-                tokens.eq(Mux(is_run | is_dump, wanted, -1)),
-                samples.eq(Mux(is_run, wanted - 1, -1)),
-                more.eq(Mux(is_load, int(loads), is_run & int(streams) & self.command_count.any())),
             ]
         return m
 
@@ -149,7 +147,7 @@ class Controller(wiring.Component):
         if delay < 0:
             raise ValueError(f"a slot is released {image.release} cycles after its token: too early to be real")
         m.submodules.slot_release = release = TokenDelay(
-            delays=(delay, delay), periods=(image.run.period, image.dump.period)
+            delays=(delay, delay), periods=(image.run.period, image.run.period)
         )
         slots = image.parameters.ring_slots
         free = Signal(range(slots + 1), init=slots)
@@ -163,7 +161,7 @@ class Controller(wiring.Component):
         back = release.delayed
         return (free != 0) | back, (free > 1) | ((free != 0) & back)
 
-    def _tokens(self, m: Module, tokens: Any, opened: Any, last_beat: Any) -> Any:
+    def _tokens(self, m: Module, left: Any, opened: Any, last_beat: Any) -> Any:
         """Returns whether the next cycle is a token's."""
         image, law = self.image, timing()
         run, dump = image.run, image.dump
@@ -174,6 +172,9 @@ class Controller(wiring.Component):
         arrived = delayed(m, self.taken & last_beat & ~self.load, law.ready - 2, name="arrived", clear=self.restart)
         ready = Signal(range(parameters.ring_slots + 1))
         m.d.sync += ready.eq(ready + arrived - (fires & ~self.dump))
+        # Whether there will be one ready, worked out beside the count instead of from it.
+        waits = Signal()
+        m.d.sync += waits.eq(Mux(fires & ~self.dump, (ready > 1) | ((ready == 1) & arrived), (ready != 0) | arrived))
         needs_no_input = self.dump if image.stream_run.beats else 1
 
         pause = Signal(signed(max(run.period, dump.period).bit_length() + 1))
@@ -188,6 +189,6 @@ class Controller(wiring.Component):
         m.d.sync += spare.eq(spare + self.output_taken - Mux(fires, wanted, 0))
 
         with m.If(self.restart):
-            m.d.sync += [ready.eq(0), pause.eq(-1), spare.eq(parameters.output_depth - wanted)]
-        m.d.comb += fires.eq(opened & ~tokens[-1] & pause[-1] & ~spare[-1] & ((ready != 0) | needs_no_input))
+            m.d.sync += [ready.eq(0), waits.eq(0), pause.eq(-1), spare.eq(parameters.output_depth - wanted)]
+        m.d.comb += fires.eq(opened & left & pause[-1] & ~spare[-1] & (waits | needs_no_input))
         return fires

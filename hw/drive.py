@@ -45,7 +45,7 @@ class Drive:
             "a_select": (control.a_select, 1),
             "b_select": (control.b_select, 2),
             "c_select": (control.c_select, 2),
-            "invert": (control.invert, 3),
+            "invert": (control.invert, 2),
             "half_all": (control.half_all, 3),
             "half_lane0": (control.half_lane0, 3),
             "start_shift": (control.shift, 3),

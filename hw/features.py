@@ -15,9 +15,13 @@ from tabla.program.layout import operation_layout
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UnitFeatures:
-    """Used field values by field (symbols where a field has them, else numbers as text), and used generators."""
+    """Used field values by field (symbols where a field has them, else numbers as text), and used generators.
+
+    `addend_shifts`: the shifts (by index) of operations that start from an addend.
+    """
 
     values: Mapping[str, frozenset[str]]
+    addend_shifts: frozenset[int]
     generators: frozenset[str]
     windowed: frozenset[str]
     guarded: bool
@@ -104,10 +108,13 @@ def _unit_features(image: Image, units: tuple[str, ...]) -> UnitFeatures:
     values: dict[str, set[str]] = {field.name: set() for field in form.fields}
     generators: set[str] = set()
     windowed: set[str] = set()
+    addend_shifts: set[int] = set()
     for word in words:
         symbols = _without_effect(_symbols(unit, parameters, word))
         for name, symbol in symbols.items():
             values[name].add(symbol)
+        if symbols.get("base") == "addend":
+            addend_shifts.add(int(symbols["shift"]))
         for generator in form.generators:
             if _read_by(kind_of(unit), generator, symbols):
                 generators.add(generator)
@@ -121,6 +128,7 @@ def _unit_features(image: Image, units: tuple[str, ...]) -> UnitFeatures:
         windowed -= {"low", "high"}
     return UnitFeatures(
         values={name: frozenset(found) for name, found in values.items()},
+        addend_shifts=frozenset(addend_shifts),
         generators=frozenset(generators),
         windowed=frozenset(windowed),
         guarded=guarded,

@@ -28,6 +28,7 @@ class LaneShape:
     b_sources: tuple[str, ...]
     c_sources: tuple[str, ...]
     posts: frozenset[str]
+    addend_shifts: frozenset[int]
     guarded: bool
     writes_guarded: bool
     writes_bus: bool
@@ -42,6 +43,12 @@ class LaneShape:
         """Memories that some operation reads."""
         used = {*self.a_sources, *self.b_sources, *self.c_sources}
         return tuple(name for name in ("model", "data", "interim") if name in used)
+
+    @property
+    def blocks(self) -> frozenset[str]:
+        """Memories that are block RAMs however small: as many as parts have, about two hundred, for so many lanes."""
+        each = 3 if self.parameters.pes <= 32 else 2 if self.parameters.pes <= 64 else 1
+        return frozenset(("model", "data", "interim")[:each])
 
     def depth(self, memory: str) -> int:
         """Words of a lane's memory."""
@@ -99,6 +106,7 @@ def lane_shape(parameters: Parameters, features: Features) -> LaneShape:
         b_sources=sources(form, "b", issue),
         c_sources=sources(form, "c", issue),
         posts=issue.values["post"],
+        addend_shifts=issue.addend_shifts,
         guarded=issue.guarded,
         writes_guarded=write.guarded,
         writes_bus=write.uses("source", "bus"),
@@ -118,8 +126,8 @@ class Lane(wiring.Component):
     =========  ================================================================================================
     *t*        `model_address`, `data_address`, `interim_address`; `low`, `high`: active when ``low <= lane < high``
     *t* + 1    `a_select` (one-hot over the sources in use)
-    *t* + 2    `b_select`, `c_select`, `bus`: the operands, with the words that the memories show now
-    *t* + 3    `invert`, `half_all`, `half_lane0`, `start_shift`: the start value (see ``Mac``)
+    *t* + 2    `b_select`, `c_select`, `bus`: the operands, with the words that the memories show now; `invert`
+    *t* + 3    `half_all`, `half_lane0`, `start_shift`: the start value (see ``Mac``)
     *t* + 4    `keep`
     *t* + 5    `inverted`, `shift`; **`accumulator`** holds the new sum
     *t* + 6    `issued`, `post`, `emit`
@@ -165,7 +173,10 @@ class Lane(wiring.Component):
         m = Module()
         shape, parameters, controls = self.shape, self.shape.parameters, self.controls
         m.submodules.mac = mac = Mac(
-            width=parameters.width, accumulator=parameters.accumulator, shifts=parameters.shifts
+            width=parameters.width,
+            accumulator=parameters.accumulator,
+            shifts=parameters.shifts,
+            addend_shifts=shape.addend_shifts,
         )
         m.submodules.rounder = rounder = Rounder(
             width=parameters.width,
@@ -190,7 +201,7 @@ class Lane(wiring.Component):
                 selected([(operands[name], select[i]) for i, name in enumerate(names)], parameters.width)
             )
         m.d.comb += [
-            mac.invert.eq(controls.invert),
+            mac.invert.eq(controls.invert if mac.early else delayed(m, controls.invert, 1, name="invert")),
             mac.half.eq(controls.half_all | (controls.half_lane0 & self._leads())),
             mac.shift.eq(controls.start_shift),
             mac.keep.eq(controls.keep),
@@ -236,7 +247,7 @@ class Lane(wiring.Component):
 
         memories = {}
         for name in shape.memories:
-            memory = WordMemory(width=shape.parameters.width, depth=shape.depth(name))
+            memory = WordMemory(width=shape.parameters.width, depth=shape.depth(name), block=name in shape.blocks)
             m.submodules[f"{name}_memory"] = memory
             memories[name] = memory
             enable = Signal(name=f"{name}_write", reset_less=True)

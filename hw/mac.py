@@ -1,19 +1,17 @@
 """Multiply and accumulate: the middle of the lane's and of the root's pipeline."""
 
+from collections.abc import Collection
 from typing import Any
 
-from amaranth.hdl import Cat, Const, Module, Signal, signed
+from amaranth.hdl import Cat, Const, Module, Mux, Signal, signed
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 from tabla.hw.multiplier import Multiplier
 
 
-def start_word(addend: Any, shift: int, half: Any, invert: Any, accumulator: int) -> Any:
-    """``((addend << shift) | half-unit) ^ invert``: wires and one exclusive or; `addend` is signed."""
-    width = len(addend)
-    low: list[Any] = [Const(0, shift - 1), half] if shift else []
-    bits = Cat(*low, addend, addend[-1].replicate(accumulator - shift - width))
-    return bits ^ invert.replicate(accumulator)
+def placed(addend: Any, shift: int, fill: Any, accumulator: int) -> Any:
+    """``addend << shift`` with `fill` in the empty bits: nothing but wires; `addend` is signed."""
+    return Cat(fill.replicate(shift), addend, addend[-1].replicate(accumulator - shift - len(addend)))
 
 
 class Mac(wiring.Component):
@@ -28,12 +26,16 @@ class Mac(wiring.Component):
 
     ==============================  =========================================================================
     *t*                             `a`, `b`, `addend` (0 unless the start value is an addend)
-    *t* + 1                         `invert`, `half`, `shift`: the start value is
+    *t* + 1                         `invert` (in *t* if ``early``), `half`, `shift`: the start value is
                                     ``((addend << shift) + half-unit) ^ invert``
     *t* + 2                         `keep`: the old accumulator instead, exclusive-or'd with `invert`;
                                     `tree_select`, `tree`, `tree_half`: the tree's word instead (root only)
     *t* + ``LATENCY``               `accumulator`
     ==============================  =========================================================================
+
+    `addend_shifts` are the indices of the shifts that operations with an addend use. Where there is but one, the start
+    value is the addend's register and wires, and `invert` is applied before that register: ``early``. A root cannot do
+    that, as it learns the sense of the tree's word too late.
 
     Members
     -------
@@ -43,16 +45,27 @@ class Mac(wiring.Component):
     keep : In(1)
     tree_select : In(1), tree : In(signed(accumulator)), tree_half : In(signed(accumulator))
         With `tree`. `tree_half` is added to the tree's word; it is a constant 0 in most builds.
+
     accumulator : Out(signed(accumulator))
     """
 
     LATENCY = 3
 
-    def __init__(self, *, width: int, accumulator: int, shifts: tuple[int, ...], tree: bool = False) -> None:
+    def __init__(
+        self,
+        *,
+        width: int,
+        accumulator: int,
+        shifts: tuple[int, ...],
+        addend_shifts: Collection[int],
+        tree: bool = False,
+    ) -> None:
         self.width = width
         self.accumulator_width = accumulator
         self.shifts = shifts
+        self.addend_shifts = sorted(addend_shifts) or [0]
         self.has_tree = tree
+        self.early = len(self.addend_shifts) == 1 and not tree
         members: dict[str, Any] = {
             "a": In(signed(width)),
             "b": In(signed(width)),
@@ -78,13 +91,22 @@ class Mac(wiring.Component):
         m.d.comb += [multiplier.a.eq(self.a), multiplier.b.eq(self.b)]
 
         addend = Signal(signed(self.width), reset_less=True)
+        inverts = Signal()
         start = Signal(width, reset_less=True)
-        m.d.sync += addend.eq(self.addend)
-        with m.Switch(self.shift):
-            for index, shift in enumerate(self.shifts):
-                word = start_word(addend, shift, self.half, self.invert, width)
-                with m.Default() if index == len(self.shifts) - 1 else m.Case(index):
-                    m.d.sync += start.eq(word)
+        # An operation without an addend has 0 there, so its place does not matter.
+        if self.early:
+            m.d.sync += [addend.eq(self.addend ^ self.invert.replicate(self.width)), inverts.eq(self.invert)]
+            word = placed(addend, self.shifts[self.addend_shifts[0]], inverts, width)
+        else:
+            m.d.sync += addend.eq(self.addend)
+            m.d.comb += inverts.eq(self.invert)
+            word = placed(addend, self.shifts[self.addend_shifts[-1]], Const(0, 1), width)
+            for index in self.addend_shifts[:-1]:
+                word = Mux(self.shift == index, placed(addend, self.shifts[index], Const(0, 1), width), word)
+            word = word ^ inverts.replicate(width)
+        halves = {shift - 1: index for index, shift in enumerate(self.shifts) if shift}
+        half = [self.half & (self.shift == halves[bit]) if bit in halves else Const(0, 1) for bit in range(width)]
+        m.d.sync += start.eq(word ^ Cat(*half))
 
         sum_ = Signal(signed(width), name="sum", reset_less=True)
         base = sum_.as_unsigned() & self.keep.replicate(width)

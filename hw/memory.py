@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from amaranth.hdl import Module, Signal
+from amaranth.hdl import Cat, Module, Signal
 from amaranth.lib import memory, wiring
 from amaranth.lib.wiring import In, Out
 from tabla.hw.pipeline import bits_for
@@ -16,6 +16,9 @@ class WordMemory(wiring.Component):
     address given in cycle *t* + 1 or later; reading the address that is being written gives an undefined word (the
     schedule never does, and so no block RAM has to read before it writes).
 
+    With `block` it asks synthesis for block RAMs, however small it is; otherwise synthesis chooses. Words are split
+    over memories of at most ``WIDEST`` bits: for such words a block RAM has its output register in every family.
+
     Members
     -------
     read_address : In(address)
@@ -26,9 +29,11 @@ class WordMemory(wiring.Component):
     """
 
     LATENCY = 2
+    WIDEST = 18
 
-    def __init__(self, *, width: int, depth: int, init: Sequence[int] = ()) -> None:
+    def __init__(self, *, width: int, depth: int, init: Sequence[int] = (), block: bool = False) -> None:
         self.width = width
+        self.block = block
         # Every address has a word: one past the depth, as dumps of memories of unequal depth give it, is harmless.
         self.depth = 1 << bits_for(depth)
         self.init = tuple(init)
@@ -44,19 +49,29 @@ class WordMemory(wiring.Component):
 
     def elaborate(self, platform: Any) -> Module:
         m = Module()
-        # The attribute tells Yosys that a collision may give any word: no emulation logic around the block RAM.
-        m.submodules.words = words = memory.Memory(
-            shape=self.width, depth=self.depth, init=self.init, attrs={"no_rw_check": 1}
-        )
-        read = words.read_port(domain="sync")
-        write = words.write_port()
-        word = Signal(self.width, reset_less=True)
-        m.d.sync += word.eq(read.data)
-        m.d.comb += [
-            read.addr.eq(self.read_address),
-            self.read_data.eq(word),
-            write.addr.eq(self.write_address),
-            write.data.eq(self.write_data),
-            write.en.eq(self.write_enable),
-        ]
+        parts = []
+        for low in range(0, self.width, self.WIDEST):
+            part = slice(low, min(low + self.WIDEST, self.width))
+            mask = (1 << (part.stop - part.start)) - 1
+            # no_rw_check: a collision may give any word, so there is no logic around the block RAM to emulate one.
+            words = memory.Memory(
+                shape=part.stop - part.start,
+                depth=self.depth,
+                init=[(word >> low) & mask for word in self.init],
+                attrs={"no_rw_check": 1} | ({"ram_style": "block"} if self.block else {}),
+            )
+            m.submodules["words" if self.width <= self.WIDEST else f"words_{low}"] = words
+            read = words.read_port(domain="sync")
+            write = words.write_port()
+            name = "word" if self.width <= self.WIDEST else f"word_{low}"
+            word = Signal(part.stop - part.start, name=name, reset_less=True)
+            m.d.sync += word.eq(read.data)
+            m.d.comb += [
+                read.addr.eq(self.read_address),
+                write.addr.eq(self.write_address),
+                write.data.eq(self.write_data[part]),
+                write.en.eq(self.write_enable),
+            ]
+            parts.append(word)
+        m.d.comb += self.read_data.eq(Cat(*parts))
         return m

@@ -82,7 +82,11 @@ class Root(wiring.Component):
         parameters = self.parameters
         width = parameters.width
         m.submodules.mac = mac = Mac(
-            width=width, accumulator=parameters.accumulator, shifts=parameters.shifts, tree=True
+            width=width,
+            accumulator=parameters.accumulator,
+            shifts=parameters.shifts,
+            addend_shifts=self.features["root_issue"].addend_shifts,
+            tree=True,
         )
         m.submodules.rounder = rounder = Rounder(
             width=width,
@@ -194,7 +198,7 @@ class Root(wiring.Component):
             }
             for name in ("data", "memory"):
                 if name in names:
-                    memory = WordMemory(width=self.parameters.width, depth=self.depths[name])
+                    memory = WordMemory(width=self.parameters.width, depth=self.depths[name], block=True)
                     m.submodules[f"{name}_{operand}"] = memory
                     enable, address, word = written[name]
                     m.d.comb += [

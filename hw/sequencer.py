@@ -114,6 +114,7 @@ class Sequencer(wiring.Component):
             width=self.operation_layout.width,
             depth=self.parameters.operation_depth[self.unit],
             init=self.operations,
+            block=True,
         )
         m.d.comb += [
             fetch.restart.eq(self.restart),

@@ -73,7 +73,9 @@ class StrandFetch(wiring.Component):
 
     def elaborate(self, platform: Any) -> Module:
         m = Module()
-        m.submodules.program_words = program = WordMemory(width=self.layout.width, depth=self.depth, init=self.init)
+        m.submodules.program_words = program = WordMemory(
+            width=self.layout.width, depth=self.depth, init=self.init, block=True
+        )
         m.d.comb += [
             program.write_enable.eq(self.write_enable),
             program.write_address.eq(self.write_address),

@@ -51,12 +51,12 @@ class Interpolation(wiring.Component):
         m = Module()
         table = self.table
         depth = len(table.base)
-        # Base and slope in one memory: one address, and a wide word fills block RAMs better than two narrow ones.
         words = [
             (base & ((1 << self.base_bits) - 1)) | ((slope & ((1 << self.slope_bits) - 1)) << self.base_bits)
             for base, slope in zip(table.base, table.slope, strict=True)
         ]
-        m.submodules.table = memory = WordMemory(width=self.base_bits + self.slope_bits, depth=depth, init=words)
+        width = self.base_bits + self.slope_bits
+        m.submodules.table = memory = WordMemory(width=width, depth=depth, init=words, block=True)
         m.submodules.multiplier = multiplier = Multiplier(left=self.slope_bits, right=table.shift + 1)
         fraction = delayed(m, self.fraction, WordMemory.LATENCY, name="fraction")
         base = memory.read_data[: self.base_bits].as_signed()

@@ -10,6 +10,7 @@ from tabla.ir.functions import Table, UnitName, table
 from tabla.ir.graph import Divide, Function, Graph, Linear
 from tabla.program.image import Entry, FunctionTable, Image, Parameters, StreamEntry
 from tabla.program.layout import WordLayout, operation_layout, strand_layout
+from tabla.program.operands import ordered_operands
 from tabla.schedule.schedule import Schedule
 from tabla.schedule.strands import Address, Operation, Strand, by_unit
 from tabla.source import TablaError
@@ -31,6 +32,7 @@ def encode(schedule: Schedule) -> Image:
         # Starts are stored from the unit's own beginning; dump programs begin at 0.
         own = [s.at(s.start - skew[unit]) for s in run[unit]]
         programs[unit] = [*own, *dump[unit]]
+    programs = ordered_operands(programs)
     parameters = _parameters(schedule, programs)
     strands, operations = {}, {}
     for unit, program in programs.items():

@@ -8,66 +8,13 @@ registers changes. Flip-flops that have an enable, a reset, or start as 1 stay w
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
 from typing import Any
 
-Cell = dict[str, Any]
+from tabla.synth.wires import Cell, Wires
 
 
-@dataclass(slots=True, kw_only=True)
-class _Wires:
-    """Who drives a bit, and how many inputs and ports it feeds."""
-
-    cells: dict[str, Cell]
-    driver: dict[int, str] = field(default_factory=dict)
-    readers: dict[int, list[str]] = field(default_factory=dict)
-    kept: Counter[int] = field(default_factory=Counter)
-
-    def __post_init__(self) -> None:
-        for name, cell in self.cells.items():
-            for port, bits in cell["connections"].items():
-                for bit in bits:
-                    if not isinstance(bit, int):
-                        continue
-                    if cell["port_directions"].get(port) == "output":
-                        self.driver[bit] = name
-                    else:
-                        self.readers.setdefault(bit, []).append(name)
-
-    def move_inputs(self, name: str, pins: Mapping[str, int]) -> None:
-        """Connect input pins of a cell elsewhere."""
-        connections = self.cells[name]["connections"]
-        for pin, bit in pins.items():
-            self.readers[connections[pin][0]].remove(name)
-            self.readers.setdefault(bit, []).append(name)
-            connections[pin] = [bit]
-
-    def take_outputs(self, name: str, pins: Mapping[str, int]) -> None:
-        """Let output pins of a cell drive the wires of the registers behind them, and remove those."""
-        connections = self.cells[name]["connections"]
-        for pin, bit in pins.items():
-            (register,) = self.readers.pop(connections[pin][0])
-            del self.cells[register]
-            self.driver[bit] = name
-            connections[pin] = [bit]
-
-    def register(self, name: str) -> Cell | None:
-        """The cell if it is a flip-flop without enable and reset that starts as 0."""
-        cell = self.cells[name]
-        plain = (
-            cell["type"] == "TRELLIS_FF"
-            and cell["parameters"].get("REGSET", "RESET") == "RESET"
-            and cell["parameters"].get("CLKMUX", "CLK") == "CLK"
-            and cell["parameters"].get("CEMUX", "CE").strip() == "1"
-            and cell["connections"].get("LSR", ["0"]) == ["0"]
-            and "M" not in cell["connections"]
-        )
-        return cell if plain else None
-
-
-def _before(wires: _Wires, cell: Cell, pins: Iterable[str]) -> tuple[int, dict[str, int]] | None:
+def _before(wires: Wires, cell: Cell, pins: Iterable[str]) -> tuple[int, dict[str, int]] | None:
     """The clock of the registers in front of the pins, and what the pins would get instead; None if it cannot be."""
     clocks, moved = set(), {}
     for pin in pins:
@@ -82,7 +29,7 @@ def _before(wires: _Wires, cell: Cell, pins: Iterable[str]) -> tuple[int, dict[s
     return (clocks.pop(), moved) if len(clocks) == 1 else None
 
 
-def _behind(wires: _Wires, cell: Cell, pins: Iterable[str]) -> tuple[int, dict[str, int]] | None:
+def _behind(wires: Wires, cell: Cell, pins: Iterable[str]) -> tuple[int, dict[str, int]] | None:
     """The clock of the registers behind the pins, and the wires that they drive; None if anything else reads a pin."""
     clocks, moved = set(), {}
     for pin in pins:
@@ -98,7 +45,7 @@ def _behind(wires: _Wires, cell: Cell, pins: Iterable[str]) -> tuple[int, dict[s
     return (clocks.pop(), moved) if len(clocks) == 1 else None
 
 
-def _multiplier(wires: _Wires, name: str) -> None:
+def _multiplier(wires: Wires, name: str) -> None:
     """Move what can be moved into a multiplier."""
     cell = wires.cells[name]
     operands = [_before(wires, cell, [f"{side}{bit}" for bit in range(18)]) for side in "AB"]
@@ -118,7 +65,7 @@ def _multiplier(wires: _Wires, name: str) -> None:
     cell["parameters"]["GSR"] = "DISABLED"
 
 
-def _memory(wires: _Wires, name: str) -> None:
+def _memory(wires: Wires, name: str) -> None:
     """Move the registers behind each port of a block RAM into it."""
     cell = wires.cells[name]
     for port in "AB":
@@ -145,9 +92,7 @@ def absorb_registers(module: dict[str, Any]) -> int:
     """Rewrite a flat ECP5 module in place; returns how many flip-flops it has less."""
     cells: dict[str, Cell] = module["cells"]
     before = len(cells)
-    wires = _Wires(cells=cells)
-    for port in module["ports"].values():
-        wires.kept.update(bit for bit in port["bits"] if isinstance(bit, int))
+    wires = Wires.of(module)
     for name in list(cells):
         match cells[name]["type"] if name in cells else "":
             case "MULT18X18D":
@@ -160,7 +105,7 @@ def absorb_registers(module: dict[str, Any]) -> int:
 
 def _drop_unread(cells: dict[str, Cell], kept: Mapping[int, int]) -> None:
     """Remove the flip-flops whose only reader was a block."""
-    read = set(_Wires(cells=cells).readers)
+    read = set(Wires(cells=cells).readers)
     for name, cell in list(cells.items()):
         if cell["type"] == "TRELLIS_FF":
             bit = cell["connections"]["Q"][0]

@@ -13,6 +13,7 @@ from typing import Any
 
 from tabla.source import TablaError
 from tabla.synth.absorb import absorb_registers
+from tabla.synth.carry import fold_into_carries
 from tabla.synth.tool import last_words, run_tool
 from tabla.templates.targets import Target
 
@@ -98,7 +99,9 @@ def synthesise_flat(verilog: str, top: str, target: Target) -> Netlist:
     script = _map(target, top, verilog, target.flat, "write_json design.json")
     text, said = _run(script, verilog, "design.json")
     design = json.loads(text)
-    if target.absorbs and absorb_registers(design["modules"][top]):
+    if target.absorbs:
+        absorb_registers(design["modules"][top])
+        fold_into_carries(design["modules"][top])
         text = json.dumps(design)
     cells = Counter(cell["type"] for cell in design["modules"][top]["cells"].values())
     return Netlist(top=top, target=target, text=text, cells=dict(sorted(cells.items())), warnings=_warnings(said))

@@ -50,6 +50,7 @@ def every_feature(unit: str, levels: int = 3) -> UnitFeatures:
     form = operation_format(unit)
     return UnitFeatures(
         values={f.name: frozenset(f.choices or map(str, range(1 << f.width))) for f in form.fields},
+        addend_shifts=frozenset(range(4)),
         generators=frozenset(form.generators),
         windowed=frozenset(form.generators),
         guarded=True,

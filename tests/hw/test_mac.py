@@ -50,7 +50,13 @@ class Path(wiring.Component):
         m.submodules.control = control = MacControl(
             unit="root_issue", parameters=build, features=every_feature("root_issue")
         )
-        m.submodules.mac = mac = Mac(width=build.width, accumulator=build.accumulator, shifts=build.shifts, tree=True)
+        m.submodules.mac = mac = Mac(
+            width=build.width,
+            accumulator=build.accumulator,
+            shifts=build.shifts,
+            addend_shifts=range(len(build.shifts)),
+            tree=True,
+        )
         m.submodules.rounder = rounder = Rounder(
             width=build.width, fraction=build.fraction, accumulator=build.accumulator, shifts=build.shifts
         )

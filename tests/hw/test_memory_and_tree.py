@@ -6,6 +6,7 @@ import pytest
 from bench import played
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tabla.hw.countdown import Countdown
 from tabla.hw.counters import EventCounter
 from tabla.hw.memory import WordMemory
 from tabla.hw.multiplier import Multiplier
@@ -83,3 +84,19 @@ def test_output_buffer_keeps_order_and_its_latency(depth: int, traffic: list[tup
             shown_from.append(cycle + OutputBuffer.LATENCY)
     seen = played(OutputBuffer(width=8, depth=depth), inputs)
     assert [cycle["out_data"] if cycle["out_valid"] else None for cycle in seen] == offered
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.integers(0, 40), st.lists(st.booleans(), min_size=60, max_size=90), st.integers(0, 20))
+def test_countdown_knows_what_is_left(count: int, wishes: list[bool], again: int) -> None:
+    """Each load is followed by steps as wished while any is left; what is shown is exact from the fourth cycle on."""
+    inputs, left, quiet, wanted = [], 0, 0, []
+    for cycle, wish in enumerate([False, *wishes, False, *wishes]):
+        load = cycle in (1, 1 + len(wishes))
+        step = wish and quiet > 3 and left > 0
+        wanted.append((int(left > 0), int(left > 1)) if quiet > 3 or not cycle else None)
+        inputs.append({"load": int(load), "count": count if cycle == 1 else again, "step": int(step)})
+        left, quiet = (count if cycle == 1 else again, 1) if load else (left - step, quiet + 1 if quiet else 0)
+    seen = played(Countdown(width=8), inputs)
+    for shown, expected in zip(seen, wanted, strict=True):
+        assert expected is None or (shown["any"], shown["several"]) == expected

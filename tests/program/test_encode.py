@@ -14,6 +14,7 @@ from tabla.program.decode import decode, disassemble
 from tabla.program.encode import deltas, encode
 from tabla.program.host import Host
 from tabla.program.image import UNITS
+from tabla.program.operands import ordered_operands
 from tabla.schedule.build import schedule_graph
 from tabla.schedule.schedule import Schedule
 from tabla.schedule.strands import Address, Strand
@@ -65,7 +66,10 @@ def test_decode_gives_back_what_was_encoded(n: int, h: int, pes: int) -> None:
         dump = [s for s in schedule.dump if s.unit == unit]
         found = decode(unit, image)
         assert len(found) == len(run) + len(dump)
-        for strand, back in zip((*run, *dump), found, strict=True):
+        wanted = [*run, *dump]
+        if unit == "lane_issue":
+            wanted = ordered_operands({unit: wanted})[unit]
+        for strand, back in zip(wanted, found, strict=True):
             same_cycles(strand, back, image.parameters.address_bits[unit])
         assert [s.start - skew for s in run] == [s.start for s in found[: len(run)]]
 

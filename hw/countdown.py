@@ -1,0 +1,59 @@
+"""A wide counter towards zero whose "how many are left" is known at once."""
+
+from typing import Any
+
+from amaranth.hdl import Module, Signal
+from amaranth.lib import wiring
+from amaranth.lib.wiring import In, Out
+
+
+class Countdown(wiring.Component):
+    """Counts `step` down from a `count` given with `load`; `any` and `several` stand for what is left now.
+
+    The counter itself runs a cycle behind, so its carries and its many bits lie on no path from `step` to `any`.
+    The first `step` comes 4 cycles after `load` or later; there is none when nothing is left. Nothing is left after
+    reset.
+
+    Members
+    -------
+    load : In(1), count : In(width)
+    step : In(1)
+    any : Out(1)
+        At least one is left.
+    several : Out(1)
+        At least two are.
+    """
+
+    NEAR = 3  # bits that are looked at exactly; above them "many" may come a cycle late
+
+    def __init__(self, *, width: int) -> None:
+        self.width = width
+        super().__init__({"load": In(1), "count": In(width), "step": In(1), "any": Out(1), "several": Out(1)})
+
+    def elaborate(self, platform: Any) -> Module:
+        m = Module()
+        count = Signal(self.width)
+        stepped = Signal()
+        many = Signal()
+        loaded = Signal(3)
+        near = count[: self.NEAR]
+        # What is left in the next cycle unless there is a step in this one: the counter has not seen the last step yet.
+        following = Signal(self.NEAR)
+        m.d.comb += following.eq(near - stepped)
+        m.d.sync += [
+            stepped.eq(self.step),
+            count.eq(count - stepped),
+            many.eq(count[self.NEAR :].any()),
+            loaded.eq(loaded << 1),
+        ]
+        with m.If(self.load):
+            m.d.sync += [count.eq(self.count), stepped.eq(0), loaded.eq(1)]
+        # Two steps from now at most one has been counted.
+        m.d.comb += self.several.eq(many | (following > 1))
+        with m.If(loaded[1:].any()):
+            m.d.sync += self.any.eq(many | (following != 0))
+        with m.Elif(self.step):
+            m.d.sync += self.any.eq(self.several)
+        with m.If(self.load):
+            m.d.sync += self.any.eq(0)
+        return m
