@@ -21,7 +21,10 @@ def ordered_operands(programs: Mapping[str, Sequence[Strand]]) -> dict[str, list
     free = sorted({(min(p), max(p)) for p in pairs if _turns(p)})
     fixed = [p for p in sorted(pairs) if not _turns(p)]
     wanted = min(
-        ([pair[::-1] if turned else pair for pair, turned in zip(free, turns, strict=True)] for turns in _choices(free)),
+        (
+            [pair[::-1] if turned else pair for pair, turned in zip(free, turns, strict=True)]
+            for turns in _choices(free)
+        ),
         key=lambda chosen: _luts([*fixed, *chosen]),
     )
     return {

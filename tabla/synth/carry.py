@@ -85,9 +85,7 @@ def _placed(lut: Cell) -> tuple[tuple[Any, Any, Any], Table] | None:
         }
         return (bits[low] if low else "0", bits[middle] if middle else "0", "1"), table
     for order in permutations(free):
-        table = {
-            (x, y, z): value(dict(zip(order, (x, y, z), strict=True))) for x, y, z in product((0, 1), repeat=3)
-        }
+        table = {(x, y, z): value(dict(zip(order, (x, y, z), strict=True))) for x, y, z in product((0, 1), repeat=3)}
         if not table[0, 0, 0] and not table[1, 0, 0]:
             return (bits[order[0]], bits[order[1]], bits[order[2]]), table
     return None
