@@ -4,7 +4,7 @@
 #   make test      lint, then the test suite (installs Icarus Verilog, g++ and perl with apt where it may)
 #   make test-all  the same with the slow tests, and random programs drawn anew
 #   make lint      ruff, and mypy --strict on the package as it is installed
-#   make bench     time and memory of gen, speed of each simulation engine
+#   make bench     time of gen, speed of each engine, the published learning problems: into benchmarks/results
 #   make clean
 
 PYTHON ?= python3
@@ -64,7 +64,7 @@ lint: $(VENV)/test
 	cd .lint/pkg && ../../$(BIN)/python -m mypy --config-file ../../setup.cfg --cache-dir ../../.mypy_cache -p tabla
 
 bench: $(VENV)/test simulators
-	$(BIN)/python -m benchmarks
+	$(BIN)/python -m benchmarks -o benchmarks/results
 
 clean:
 	rm -rf $(VENV) .lint build demo *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import os
-import sys
-import time
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
+
+from benchmarks.process import measured
 
 INCLUDE = Path("/usr/lib/llvm-14/include")
 FILE = INCLUDE / "llvm" / "IR" / "Intrinsics.td"
@@ -17,13 +18,4 @@ def bench_records() -> dict[str, Any]:
     """Seconds on the processor and peak memory; `missing` where Debian's llvm-14-dev is not installed."""
     if not FILE.is_file():
         return {"missing": "llvm-14-dev is not installed"}
-    began = time.perf_counter()
-    words = ["-m", "tabla", "tblgen", str(FILE), "-I", str(INCLUDE), "-o", os.devnull]
-    process = os.posix_spawn(sys.executable, [sys.executable, *words], os.environ)
-    _, status, usage = os.wait4(process, 0)
-    assert status == 0, "tblgen failed"
-    return {
-        "seconds": time.perf_counter() - began,
-        "processor_seconds": usage.ru_utime + usage.ru_stime,
-        "megabytes": usage.ru_maxrss / 1024,
-    }
+    return asdict(measured(["tblgen", str(FILE), "-I", str(INCLUDE), "-o", os.devnull]))

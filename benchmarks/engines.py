@@ -1,0 +1,53 @@
+"""Simulated cycles per second of each engine."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from tabla.examples.catalogue import EXAMPLES
+
+import tabla
+from tabla.ir.words import to_words
+from tabla.runs import shapes_of
+from tabla.simulation import ENGINES, session
+from tabla.source import TablaError
+from tabla.training.arrays import initial_models
+
+LEAST_CYCLES = 20_000.0
+NAMES = ("logistic", "backprop")
+SECONDS = 3.0  # for each engine, after it is built
+FIRST_SAMPLES = 8
+
+
+def bench_engines(name: str, pes: int) -> Iterator[dict[str, Any]]:
+    """Blocks of samples, doubled until an engine has worked for long enough; building it is timed apart."""
+    build = tabla.compile(EXAMPLES[name].program, pes=pes)
+    chance = np.random.default_rng(1)
+    inputs, models = shapes_of(build.graph, "input", "label"), initial_models(shapes_of(build.graph, "model"), 1)
+    words = {n: to_words(array, build.format, n) for n, array in models.items()}
+    for engine in ENGINES:
+        began = time.perf_counter()
+        try:
+            with session(build.schedule, build.image, engine, build.module) as machine:
+                machine.load(words)
+                samples, counted, passed, ready = FIRST_SAMPLES, 0, 0.0, 0.0
+                while passed < SECONDS:
+                    block = {
+                        n: to_words(chance.uniform(-1, 1, (samples, *shape)), build.format, n)
+                        for n, shape in inputs.items()
+                    }
+                    start = time.perf_counter()
+                    machine.learn(block)
+                    if not ready:  # the first block also waits for the simulator to start
+                        ready = time.perf_counter() - began
+                    else:
+                        counted += machine.cycles * samples
+                        passed += time.perf_counter() - start
+                    samples *= 2
+        except TablaError as missing:
+            yield {"example": name, "engine": engine, "missing": missing.message}
+            continue
+        yield {"example": name, "engine": engine, "cycles_per_second": counted / passed, "ready_seconds": ready}

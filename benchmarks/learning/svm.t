@@ -1,0 +1,15 @@
+// A support vector machine: steps only where the margin is missed.
+// Sizes: -D features=N
+
+features = 54;
+mu = 0.1;
+
+model_input  x[features];
+model_output y;
+model        w[features];
+gradient     g[features] -> w;
+iterator     i[0:features];
+
+h = sum[i](w[i] * x[i]);
+e = (y*h < 1) * (0 - y);
+g[i] = e * x[i];

@@ -1,0 +1,52 @@
+"""A command in a process of its own: its time and its peak memory.
+
+The kernel counts what a process's parent held as part of its peak, so a small process stands between: this file, run
+as a program, starts the command and prints what it took.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Usage:
+    """Seconds by the clock and on the processor, megabytes (10^6 bytes) at the peak."""
+
+    seconds: float
+    processor_seconds: float
+    megabytes: float
+
+
+def measured(words: Sequence[str]) -> Usage:
+    """Run ``python -m tabla WORDS`` without its output. Its failure is a fault."""
+    done = subprocess.run(
+        [sys.executable, "-I", "-S", __file__, *words], stdout=subprocess.PIPE, env=os.environ, check=True
+    )
+    found = json.loads(done.stdout)
+    assert found.pop("status") == 0, f"tabla {' '.join(words)} failed"
+    return Usage(**found)
+
+
+def _main(words: list[str]) -> None:
+    began = time.perf_counter()
+    process = os.posix_spawn(
+        sys.executable,
+        [sys.executable, "-m", "tabla", *words],
+        os.environ,
+        file_actions=[(os.POSIX_SPAWN_OPEN, 1, os.devnull, os.O_WRONLY, 0)],
+    )
+    _, status, usage = os.wait4(process, 0)
+    seconds = time.perf_counter() - began
+    found = {"status": status, "seconds": seconds, "processor_seconds": usage.ru_utime + usage.ru_stime}
+    print(json.dumps({**found, "megabytes": usage.ru_maxrss * 1024 / 1e6}))
+
+
+if __name__ == "__main__":
+    _main(sys.argv[1:])

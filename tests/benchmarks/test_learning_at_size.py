@@ -1,0 +1,53 @@
+"""The published problems at full size: every word as evaluated, every cycle as predicted, memories within limits."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from math import prod
+
+import pytest
+
+from benchmarks.learning.aims import MICROCODE_WORDS
+from benchmarks.learning.problems import PES, Problem, problems
+from tabla.ir.graph import Graph
+from tests.benchmarks.at_size import hold
+from tests.end_to_end.algorithms import need
+
+# Their schedules, dumps or microcode take seconds in the cycle model.
+LARGE = {"reco 2113x10197x20", "backprop 351-1000-40", "backprop 784-784-10"}
+RTL = [p for p in problems() if p.name not in LARGE and max(p.sizes) <= 200]
+# One that goes through the tree, the function unit and the bus, and one with every way of computing a statement.
+QUICK_RTL = {("logistic 54", 16), ("backprop 8-16-3", 16)}
+
+
+def cases() -> Iterator[object]:
+    for problem in problems():
+        for pes in PES:
+            marks = [pytest.mark.slow] if problem.name in LARGE else []
+            yield pytest.param(problem, pes, id=f"{problem.name}-{pes}", marks=marks)
+
+
+def rtl_cases() -> Iterator[object]:
+    for problem in RTL:
+        for pes in PES:
+            marks = [] if (problem.name, pes) in QUICK_RTL else [pytest.mark.slow]
+            yield pytest.param(problem, pes, id=f"{problem.name}-{pes}", marks=marks)
+
+
+@pytest.mark.parametrize(("problem", "pes"), list(cases()))
+def test_cycle_model(problem: Problem, pes: int) -> None:
+    made = hold(problem, pes)
+    assert made.report().microcode_words <= MICROCODE_WORDS
+    assert made.schedule.model_words <= 2 * spread_words(made.graph, pes)
+
+
+def spread_words(graph: Graph, pes: int) -> int:
+    """Words per PE of all models, each spread along its longest axis."""
+    shapes = [tensor.shape for tensor in graph.tensors.values() if tensor.role == "model"]
+    return sum(prod(shape) // max(shape) * -(-max(shape) // pes) for shape in shapes)
+
+
+@pytest.mark.parametrize(("problem", "pes"), list(rtl_cases()))
+def test_verilog(problem: Problem, pes: int) -> None:
+    need("verilator")
+    hold(problem, pes, "verilator")
