@@ -130,7 +130,7 @@ class Build:
 
                 return graph_text(self.graph)
             case "mapping":
-                return self.schedule.mapping_text()
+                return f"{self.schedule.mapping_text()}\n{self.report().costs.text()}"
             case "schedule":
                 return self.schedule.text()
             case "program":

@@ -18,6 +18,7 @@ def configure(parser: ArgumentParser) -> None:
     add_file(parser)
     parser.add_argument("-o", "--output", metavar="FOLDER", default="build", help="where to (default build)")
     parser.add_argument("--emit", choices=STAGES, metavar="STAGE", help=f"print a stage instead: {', '.join(STAGES)}")
+    parser.add_argument("--costs", action="store_true", help="also say what each statement costs the lanes, and why")
     add_shapes(parser)
     add_build(parser)
     add_json(parser)
@@ -42,4 +43,6 @@ def run(arguments: Namespace, console: Console) -> int:
     if arguments.json != "-":
         console.result(report.text())
         console.result(f"written      {folder / (made.name + '.v')}")
+        if arguments.costs:
+            console.result(f"\n{report.costs.text()}")
     return 0

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from tabla.report.costs import Costs, costs
 from tabla.schedule.schedule import Schedule
 
 SCHEMA = "tabla-report-1"
@@ -16,7 +17,7 @@ class BuildReport:
     """Cycles are per sample in the steady state; `bound_terms` say what no schedule could beat.
 
     With minibatches, `cycles`, the bounds and `multiplies` are a step's divided by its samples, whole where that is;
-    `latency` is a step's.
+    `latency` and `costs` are a step's.
     """
 
     name: str
@@ -34,6 +35,7 @@ class BuildReport:
     microcode_words: int
     model_words: int
     stream_words: int
+    costs: Costs
 
     @property
     def binding(self) -> str:
@@ -52,17 +54,21 @@ class BuildReport:
                 f"bound        {self.bound} by {self.binding} ({terms})",
                 f"latency      {self.latency}",
                 f"multiplies   {self.multiplies} per sample, {100 * self.utilisation:.1f} % of the multipliers' slots",
+                f"lanes        {self.costs.headline}",
                 f"words        {self.microcode_words} of microcode, {self.model_words} of model per PE",
             ]
         )
 
     def as_json(self) -> dict[str, Any]:
         """For programs."""
-        return {"schema": SCHEMA, **self.numbers(), "binding": self.binding}
+        statements = [cost.as_json() for cost in self.costs.statements]
+        more = {"binding": self.binding, "idle_cycles": self.costs.idle, "statements": statements}
+        return {"schema": SCHEMA, **self.numbers(), **more}
 
     def numbers(self) -> dict[str, Any]:
-        """All fields by name, ratios to six digits."""
+        """All figures by name, ratios to six digits."""
         fields = asdict(self)
+        del fields["costs"]
         fields["bound_terms"] = dict(self.bound_terms)
         return {**fields, "ratio": round(self.ratio, 6), "utilisation": round(self.utilisation, 6)}
 
@@ -85,4 +91,5 @@ def figures(schedule: Schedule) -> BuildReport:
         microcode_words=schedule.microcode_words,
         model_words=schedule.model_words,
         stream_words=schedule.stream_words,
+        costs=costs(schedule),
     )

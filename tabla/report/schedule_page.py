@@ -5,6 +5,7 @@ from __future__ import annotations
 from html import escape
 from typing import Any
 
+from tabla.report.costs import StatementCost
 from tabla.report.figures import figures
 from tabla.schedule.schedule import Schedule
 from tabla.schedule.strands import Strand
@@ -22,7 +23,8 @@ _UNITS = {
 _PAGE = """<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><title>{title}</title><style>
 body {{ font: 14px/1.5 system-ui, sans-serif; color: #0f172a; margin: 32px auto; max-width: 1200px; padding: 0 20px }}
-h1 {{ font-size: 20px; margin: 0 0 4px }} p {{ color: #475569; margin: 0 0 18px }}
+h1 {{ font-size: 20px; margin: 0 0 4px }} h2 {{ font-size: 16px; margin: 26px 0 4px }}
+p {{ color: #475569; margin: 0 0 18px }}
 dl {{ display: flex; flex-wrap: wrap; gap: 10px; margin: 0 0 22px }}
 dl div {{ border: 1px solid #e2e8f0; border-radius: 8px; padding: 8px 14px; min-width: 96px }}
 dt {{ color: #64748b; font-size: 12px }} dd {{ margin: 0; font-size: 19px; font-variant-numeric: tabular-nums }}
@@ -31,13 +33,20 @@ rect.strand {{ fill-opacity: .82 }} rect.strand:hover {{ fill-opacity: 1; stroke
 table {{ border-collapse: collapse; width: 100%; font-size: 13px }}
 th, td {{ text-align: left; padding: 3px 10px 3px 0; border-bottom: 1px solid #e2e8f0; white-space: nowrap }}
 th.n, td.n {{ text-align: right; font-variant-numeric: tabular-nums; padding-right: 18px }}
-th:last-child, td:last-child {{ white-space: normal; width: 60% }}
+th:last-child, td:last-child {{ white-space: normal; width: 50% }}
 th {{ color: #64748b; font-weight: 500 }} code {{ font: 12px ui-monospace, DejaVu Sans Mono, monospace }}
 </style></head><body>
 <h1>{title}</h1>
 <p>{about}</p>
 <dl>{boxes}</dl>
 <figure>{picture}</figure>
+<h2>What each statement costs the lanes</h2>
+<p>{summary}.</p>
+<table><tr><th>statement</th><th class=n>line</th><th>way</th><th class=n>cycles</th><th class=n>lane slots</th>
+<th class=n>multiply</th><th class=n>wasted</th><th>why</th></tr>
+{costs}
+</table>
+<h2>Strands</h2>
 <table><tr><th>unit</th><th class=n>start</th><th class=n>end</th><th>loops</th><th class=n>every</th><th>what</th></tr>
 {rows}
 </table></body></html>
@@ -91,6 +100,8 @@ def schedule_page(schedule: Schedule) -> str:
         ),
         boxes="".join(f"<div><dt>{escape(name)}</dt><dd>{escape(value)}</dd></div>" for name, value in boxes),
         picture=_picture(schedule),
+        summary=escape(report.costs.summary),
+        costs="\n".join(_cost(cost) for cost in report.costs.statements),
         rows="\n".join(_row(unit, s) for unit, strands in schedule.units.items() for s in strands),
     )
 
@@ -99,6 +110,16 @@ def _name(unit: str) -> str:
     """A unit in words, with the number of its sequencer if there are several."""
     kind = kind_of(unit)
     return _UNITS[kind][0] + unit.removeprefix(kind).replace("_", " ")
+
+
+def _cost(cost: StatementCost) -> str:
+    numbers = (cost.cycles, cost.slots, cost.multiplies, cost.wasted)
+    cells = "".join(f"<td class=n>{number}</td>" for number in numbers)
+    line = "" if cost.line is None else cost.line
+    return (
+        f"<tr><td><code>{escape(cost.name)}</code></td><td class=n>{line}</td><td>{cost.way}</td>{cells}"
+        f"<td>{escape(cost.reason)}</td></tr>"
+    )
 
 
 def _row(unit: str, strand: Strand) -> str:

@@ -16,8 +16,8 @@ from tests.end_to_end.algorithms import need
 # Their schedules, dumps or microcode take seconds in the cycle model.
 LARGE = {"reco 2113x10197x20", "backprop 351-1000-40", "backprop 784-784-10"}
 RTL = [p for p in problems() if p.name not in LARGE and max(p.sizes) <= 200]
-# One that goes through the tree, the function unit and the bus, and one with every way of computing a statement.
-QUICK_RTL = {("logistic 54", 16), ("backprop 8-16-3", 16)}
+# Every way of computing a statement, the tree, the bus and the function unit.
+QUICK_RTL = {("backprop 8-16-3", 16)}
 
 
 def cases() -> Iterator[object]:

@@ -1,0 +1,183 @@
+"""What each statement costs the lanes, and why: which slots multiply, which are lost and to what.
+
+Figures are of one sample of the machine (with minibatches, of a step). They are read off the strands, so they say what
+the hardware does, whatever the mapping meant.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, Literal
+
+import numpy as np
+
+from tabla.ir.expand import count_statement, zero_or_one
+from tabla.ir.graph import Graph
+from tabla.schedule.list_scheduler import Placed
+from tabla.schedule.schedule import Schedule
+from tabla.schedule.strands import Strand
+
+Way = Literal["local", "broadcast", "reduced", "root", "moved up", "moved down", "copied", "result"]
+
+_STATEMENT = re.compile(r"\bs(\d+) ")
+_ABOUT: dict[Way, str] = {
+    "local": "every operand lies in its lane",
+    "broadcast": "a word over the bus for all lanes at a time",
+    "reduced": "the tree adds the lanes' sums, one word a cycle",
+    "root": "one operation at a time, at the root",
+    "moved up": "one lane a cycle passes its word up the tree",
+    "moved down": "one word a cycle over the bus into the lanes",
+    "copied": "words that two memories of a lane must hold",
+    "result": "words that leave",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StatementCost:
+    """A statement, several that run as one, or a move between them.
+
+    `cycles` and `root_cycles` count the issue cycles that it takes from the lanes and from the root; `slots` are the
+    lanes' in that time (cycles x PEs). Of them `multiplies` are those that the program asks for, `other` lanes do
+    something else (addends, selects, words on their way), `unfilled` lanes have no element, and `waiting` slots pass
+    because the root takes longer than the lanes.
+    """
+
+    name: str
+    line: int | None
+    way: Way
+    cycles: int
+    root_cycles: int
+    slots: int
+    multiplies: int
+    other: int
+    unfilled: int
+    waiting: int
+
+    @property
+    def wasted(self) -> int:
+        """Lane slots that multiply nothing."""
+        return self.slots - min(self.slots, self.multiplies)
+
+    @property
+    def reason(self) -> str:
+        """Why it costs that, for people."""
+        found = [_ABOUT[self.way]]
+        if self.unfilled and self.way != "moved up":
+            filled = 1 - self.unfilled / (self.slots - self.waiting)
+            found.append(f"its rows fill {100 * filled:.0f} % of the lanes")
+        if self.waiting:
+            found.append(f"{100 * self.waiting / self.slots:.0f} % of the time for the root")
+        return "; ".join(found)
+
+    def as_json(self) -> dict[str, Any]:
+        """For programs."""
+        return {**asdict(self), "wasted": self.wasted, "reason": self.reason}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Costs:
+    """All statements in the order in which they start, and the lanes' idle cycles of the `period` of a sample."""
+
+    statements: tuple[StatementCost, ...]
+    pes: int
+    period: int
+
+    @property
+    def idle(self) -> int:
+        """Issue cycles of a sample in which no lane has anything to do."""
+        return self.period - sum(cost.cycles for cost in self.statements)
+
+    @property
+    def most_wasteful(self) -> StatementCost | None:
+        """The statement that wastes most lane slots."""
+        return max(self.statements, key=lambda cost: cost.wasted, default=None)
+
+    def text(self) -> str:
+        """A table for people."""
+        width = max([9, *(len(cost.name) for cost in self.statements)])
+        columns = ("line", "way", "cycles", "root", "slots", "multiply", "other", "unfilled", "waiting")
+        lines = [f"{'statement':<{width}} {columns[0]:>5} {columns[1]:<10}" + "".join(f"{c:>10}" for c in columns[2:])]
+        for c in self.statements:
+            numbers = (c.cycles, c.root_cycles, c.slots, c.multiplies, c.other, c.unfilled, c.waiting)
+            head = f"{c.name:<{width}} {'' if c.line is None else c.line:>5} {c.way:<10}"
+            lines.append(head + "".join(f"{number:>10}" for number in numbers) + f"  {c.reason}")
+        lines.append(self.summary)
+        return "\n".join(lines) + "\n"
+
+    @property
+    def headline(self) -> str:
+        """Where the lanes' slots go, in a few words."""
+        idle, worst = f"{self.idle} of {self.period} cycles without work", self.most_wasteful
+        if worst is None or not worst.wasted:
+            return idle
+        return f"{idle}; {worst.name} wastes most, {100 * worst.wasted / (self.period * self.pes):.1f} % of their slots"
+
+    @property
+    def summary(self) -> str:
+        """The same with the reason."""
+        worst = self.most_wasteful
+        return f"lanes: {self.headline}" + (f" ({worst.reason})" if worst is not None and worst.wasted else "")
+
+
+def costs(schedule: Schedule) -> Costs:
+    """What every statement of a schedule takes."""
+    placed = sorted(schedule.placed, key=lambda p: (p.start, p.task.name))
+    graph, pes = schedule.mapped, schedule.template.pes
+    found = tuple(_cost(p, graph, pes, schedule.template.sequencers) for p in placed)
+    return Costs(statements=found, pes=pes, period=schedule.period)
+
+
+def _cost(placed: Placed, graph: Graph, pes: int, sequencers: int) -> StatementCost:
+    strands = placed.strands()
+    lanes = [s for s in strands if s.unit == "lane_issue"]
+    flags = zero_or_one(graph)
+    ours = [graph.statements[int(number)] for number in _STATEMENT.findall(placed.task.name)]
+    multiplies = sum(count_statement(statement, flags).multiplies for statement in ours)
+    spans = [statement.span for statement in ours if statement.span]
+    cycles = sum(s.length for s in lanes)
+    issues = sum(s.iterations * len(s.body) for s in lanes)
+    active = sum(_active(s, pes, sequencers) for s in lanes)
+    return StatementCost(
+        name=placed.task.name,
+        line=spans[0].source.line_column(spans[0].start)[0] if spans else None,
+        way=_way(placed, strands, lanes),
+        cycles=cycles,
+        root_cycles=sum(s.length for s in strands if s.unit == "root_issue"),
+        slots=cycles * pes,
+        multiplies=multiplies,
+        other=active - min(active, multiplies),
+        unfilled=issues * pes - active,
+        waiting=(cycles - issues) * pes,
+    )
+
+
+def _way(placed: Placed, strands: Sequence[Strand], lanes: Sequence[Strand]) -> Way:
+    up = any(o.field("base") == "tree" for s in strands if s.unit == "root_issue" for o in s.body)
+    if placed.task.statement < 0:
+        if up:
+            return "moved up"
+        if lanes:
+            return "copied"
+        return "moved down" if any(s.unit == "lane_write" for s in strands) else "result"
+    if not lanes:
+        return "root"
+    if up:
+        return "reduced"
+    return "broadcast" if any("bus" in o.fields.values() for s in lanes for o in s.body) else "local"
+
+
+def _active(strand: Strand, pes: int, sequencers: int) -> int:
+    """Lanes that take part, summed over all issues of a strand."""
+    share = pes // sequencers
+    total = 0
+    for operation in strand.body:
+        bounds = operation.addresses
+        for block in strand.sequencers or range(sequencers):
+            first, end = block * share, (block + 1) * share
+            low = np.clip(strand.values(bounds["low"]), first, end) if "low" in bounds else np.array([first])
+            high = np.clip(strand.values(bounds["high"]), first, end) if "high" in bounds else np.array([end])
+            inside = np.maximum(0, high - low)
+            total += int(inside.sum()) * (strand.iterations // len(inside))
+    return total

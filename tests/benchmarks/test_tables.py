@@ -1,0 +1,130 @@
+"""The benchmark's own arithmetic: operations as published, aims beside figures, tables, the picture, processes."""
+
+from __future__ import annotations
+
+import csv
+import io
+import xml.etree.ElementTree as Xml
+from dataclasses import replace
+
+import pytest
+
+from benchmarks.__main__ import main
+from benchmarks.learning.aims import CYCLES, PEER, ratio_aim
+from benchmarks.learning.gen_time import FEATURES, GenTime, picture, table
+from benchmarks.learning.measure import Row, measure
+from benchmarks.learning.operations import operations
+from benchmarks.learning.problems import PES, Problem, problems
+from benchmarks.learning.table import as_csv, line, summary
+from benchmarks.process import measured
+from tabla.lang.tabla import parse
+from tabla.source import Source
+
+# The scalar operations that the published figures state for the same programs.
+PUBLISHED = {
+    "linear 55": 275,
+    "linear 784": 3920,
+    "logistic 54": 271,
+    "logistic 200": 1001,
+    "svm 54": 273,
+    "svm 200": 1003,
+    "reco 138x130x10": 13668,
+}
+
+
+def test_the_work_is_the_published_work() -> None:
+    found = {}
+    for problem in problems():
+        defines = {name: str(size) for name, size in problem.defines.items()}
+        found[problem.name] = operations(parse(Source.from_path(problem.file), defines))
+    assert {name: found[name] for name in PUBLISHED} == PUBLISHED
+    assert found["linear 784, minibatch 8"] == PUBLISHED["linear 784"]
+
+
+def test_every_kind_of_operation_counts() -> None:
+    text = """
+    model_input x[4]; model w[4]; gradient g[4] -> w; iterator i[0:4];
+    a = norm[i](x[i]) + pi[i](x[i] - 1);
+    b = max(-a, 2) / 3;
+    g[i] = sigmoid(b * x[i]) * w[i];
+    """
+    # norm 4 + 3 + 1, pi 4 + 3, +; -, max, /; (*, sigmoid, *) * 4; the update 2 * 4
+    assert operations(parse(Source.from_text(text))) == 8 + 7 + 1 + 3 + 12 + 8
+
+
+def test_aims_and_peers_name_problems_of_the_list() -> None:
+    names = {problem.name for problem in problems()}
+    assert len(names) == 21 + 1
+    assert {name for name, _ in (*CYCLES, *PEER)} <= names
+    assert ratio_aim(Problem(kind="svm", sizes=(54,)), 16) == 1.05
+    assert ratio_aim(Problem(kind="reco", sizes=(138, 130, 10)), 128) == 1.50
+    assert ratio_aim(Problem(kind="reco", sizes=(138, 130, 10)), 64) == 1.25
+    assert ratio_aim(Problem(kind="backprop", sizes=(64, 128, 10)), 64) == 1.20
+    assert ratio_aim(Problem(kind="backprop", sizes=(351, 1000, 40)), 64) == 1.05
+
+
+@pytest.fixture(scope="module")
+def row() -> Row:
+    return measure(Problem(kind="linear", sizes=(55,)), 64)
+
+
+def test_a_row_is_measured(row: Row) -> None:
+    assert (row.program, row.pes, row.operations, row.peer, row.aim) == ("linear 55", 64, 275, 131, 32)
+    assert row.simulated == row.cycles >= row.bound
+    assert row.model_words == 1
+    assert 0 < row.gen_seconds < 100 and 40 < row.gen_megabytes < 2000
+    assert not row.stream_binds and not row.narrow_binds
+
+
+def test_what_is_not_reached_is_said(row: Row) -> None:
+    fine = replace(row, cycles=32, ratio=1.05, microcode_words=512, gen_seconds=1.0)
+    assert fine.missed == () and "NOT REACHED" not in line(fine)
+    for change, said in (
+        ({"cycles": 33}, "cycles > 32"),
+        ({"ratio": 1.051}, "ratio > 1.05"),
+        ({"microcode_words": 513}, "microcode > 512"),
+        ({"gen_seconds": 20.5}, "gen > 20 s"),
+        ({"gen_megabytes": 2001.0}, "gen > 20 s, 2000 MB"),
+    ):
+        missed = replace(fine, **change)
+        assert said in line(missed) and missed.as_json()["missed"]
+        assert summary([fine, missed]).endswith("all of a row: 1")
+    assert "64*" in line(replace(row, stream_words=64, narrow_binds=True))
+    assert "32!" in line(replace(row, stream_words=32, narrow_binds=True, stream_binds=True))
+
+
+def test_csv_has_every_field(row: Row) -> None:
+    read = list(csv.DictReader(io.StringIO(as_csv([row, replace(row, pes=16)]))))
+    assert [r["pes"] for r in read] == ["64", "16"]
+    assert set(read[0]) == set(row.as_json())
+    assert read[0]["cycles"] == str(row.cycles)
+
+
+def test_picture_of_gen_times() -> None:
+    times = [
+        GenTime(features=features, pes=pes, seconds=2 + pes / 100, megabytes=150.0)
+        for features in FEATURES
+        for pes in PES
+    ]
+    root = Xml.fromstring(picture(times))
+    tag = "{http://www.w3.org/2000/svg}"
+    dots = [(float(c.attrib["cx"]), float(c.attrib["cy"])) for c in root.iter(f"{tag}circle")]
+    assert len(dots) == len(times)
+    width, height = float(root.attrib["width"]), float(root.attrib["height"])
+    assert all(0 < x < width and 0 < y < height for x, y in dots)
+    # More seconds, higher up; more features, further right.
+    assert dots[0][1] > dots[-1][1] and dots[0][0] < dots[1][0]
+    assert table(times).count("\n") == 2 + len(FEATURES)
+
+
+def test_memory_is_the_commands_own() -> None:
+    ballast = bytearray(b"1") * 250_000_000
+    assert measured(["--version"]).megabytes < 200
+    del ballast
+
+
+def test_a_part_that_is_not_there_is_a_fault_of_usage(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as fault:
+        main(["nonsense"])
+    assert fault.value.code == 2
+    assert "there is no part nonsense" in capsys.readouterr().err
