@@ -328,7 +328,10 @@ class Accelerator(wiring.Component):
         aligned = size % words_in_beat == 0 or words_in_beat % size == 0
         words = min(size, words_in_beat) if aligned else size
         stream_words = [delayed(m, word, 1, name=f"stream_word_{k}") for k, word in enumerate(stream.words)]
-        m.submodules.tree = tree = Tree(leaves=groups, width=parameters.accumulator)
+        extremes = shape.extremes and len(drives) == 1
+        m.submodules.tree = tree = Tree(leaves=groups, width=parameters.accumulator, extremes=extremes)
+        if extremes:
+            m.d.comb += tree.extreme.eq(delayed(m, drives[0].extreme, levels(size), name="extreme_above"))
         overflows = Signal(groups)
         kinds: dict[tuple[int, ...], str] = {}
         for g in range(groups):
@@ -346,6 +349,7 @@ class Accelerator(wiring.Component):
             m.d.comb += [
                 group.first_lane.eq(g * size),
                 group.sense.eq(Cat(drive.sense for drive in mine) if drivers else mine[0].sense),
+                *([group.extreme.eq(mine[0].extreme)] if group.extremes else []),
                 tree.words[g].eq(group.sum),
                 overflows[g].eq(group.overflow),
             ]

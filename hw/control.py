@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from amaranth.hdl import Module, Mux, Signal
+from amaranth.hdl import Const, Module, Mux, Signal
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 from tabla.hw.features import UnitFeatures
@@ -16,6 +16,12 @@ def sources(form: OperationFormat, field: str, features: UnitFeatures) -> tuple[
     """The operand sources of a field that are in use, in the order of their codes; `zero` needs no wire."""
     choices = next(f.choices for f in form.fields if f.name == field)
     return tuple(c for c in choices if c != "zero" and features.uses(field, c))
+
+
+def limit_words(width: int, lowest: Any, highest: Any) -> list[tuple[Any, Any]]:
+    """The least and the greatest word, each with the wire that makes it the start value of an extreme."""
+    half = 1 << (width - 1)
+    return [(Const(half, width), lowest), (Const(half - 1, width), highest)]
 
 
 class MacControl(wiring.Component):
@@ -37,6 +43,8 @@ class MacControl(wiring.Component):
         As ``Rounder`` takes them; `emit`: a saturated result counts.
     function_code : Out(4)
         0, or the function that takes this operation's result.
+    extreme, lowest, highest : Out(1), if the program has operations that keep the larger or smaller word
+        As ``Mac`` takes `extreme`; the start value is the least or the greatest word, with the addend's timing.
     """
 
     LATENCY = 2
@@ -58,6 +66,9 @@ class MacControl(wiring.Component):
         single = ("invert", "half_all", "half_lane0", "keep", "tree", "tree_half", "inverted", "issued", "emit")
         members |= {name: Out(1) for name in single}
         members |= {"shift": Out(2), "post": Out(3), "function_code": Out(4)}
+        self.extremes = features.uses("post", "extreme")
+        if self.extremes:
+            members |= {"extreme": Out(1), "lowest": Out(1), "highest": Out(1)}
         super().__init__(members)
 
     def elaborate(self, platform: Any) -> Module:
@@ -76,6 +87,11 @@ class MacControl(wiring.Component):
             "issued": self.valid,
             "emit": self.valid & self.last & self._field("emit"),
         }
+        if self.extremes:
+            extreme = self._is("post", "extreme")
+            limit = begins & self._is("base", "zero") & extreme
+            once["extreme"] = self.valid & extreme
+            once["lowest"], once["highest"] = limit & ~self._field("negate"), limit & self._field("negate")
         stage = {}
         for name, value in once.items():
             stage[name] = Signal(name=f"decoded_{name}")
@@ -115,6 +131,8 @@ class MacControl(wiring.Component):
             self.post.eq(post),
             self.function_code.eq(function),
         ]
+        for name in ("extreme", "lowest", "highest") if self.extremes else ():
+            m.d.sync += getattr(self, name).eq(stage[name])
         m.d.comb += self.inverted.eq(sense)
         return m
 

@@ -18,13 +18,15 @@ class Drive:
     """What the groups take of one sequencer.
 
     `controls` as ``Group`` wants them; `sense` and `up` (of several sequencers) in the cycle of the accumulators that
-    they speak of; `inverted` is the sense as it is decoded; `updates`: a model word is written.
+    they speak of, and so `extreme` (the tree keeps the largest); `inverted` is the sense as it is decoded; `updates`: a
+    model word is written.
     """
 
     controls: dict[str, Any]
     inverted: Any
     sense: Any
     up: Any
+    extreme: Any
     updates: Any
 
     @staticmethod
@@ -56,6 +58,13 @@ class Drive:
             "post": (control.post, 6),
             "emit": (control.emit, 6),
         }
+        if control.extremes:
+            stages |= {
+                "lowest": (control.lowest, 2),
+                "highest": (control.highest, 2),
+                "extreme": (control.extreme, 4),
+                "complement": (control.inverted, 4),
+            }
         wires = {name: delayed(m, value, cycles, name=f"{lane}_{name}") for name, (value, cycles) in stages.items()}
         for name in issue.generators:
             wires[name if name in ("low", "high") else f"{name}_address"] = getattr(issue.values, name)
@@ -91,6 +100,9 @@ class Drive:
         shown = Lane.ACCUMULATED + Group.FANOUT
         sense = delayed(m, control.inverted, shown, name=lane.replace("lane", "sense"))
         up: Any = Const(1, 1)
+        extreme: Any = Const(0, 1)
+        if control.extremes:
+            extreme = delayed(m, control.extreme, shown, name=lane.replace("lane", "extreme"))
         if "up" in issue.signature.members:
             sends = issue.valid & issue.last & issue.up
             up = delayed(m, sends, MacControl.LATENCY + shown, name=lane.replace("lane", "up"))
@@ -99,5 +111,6 @@ class Drive:
             inverted=control.inverted,
             sense=sense,
             up=up,
+            extreme=extreme,
             updates=updates,
         )

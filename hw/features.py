@@ -17,7 +17,7 @@ from tabla.program.layout import operation_layout
 class UnitFeatures:
     """Used field values by field (symbols where a field has them, else numbers as text), and used generators.
 
-    `addend_shifts`: the shifts (by index) of operations that start from an addend.
+    `addend_shifts`: the shifts (by index) of operations that start from an addend, or an extreme from a limit.
     """
 
     values: Mapping[str, frozenset[str]]
@@ -113,7 +113,8 @@ def _unit_features(image: Image, units: tuple[str, ...]) -> UnitFeatures:
         symbols = _without_effect(_symbols(unit, parameters, word))
         for name, symbol in symbols.items():
             values[name].add(symbol)
-        if symbols.get("base") == "addend":
+        starts = symbols.get("base"), symbols.get("post") == "extreme"
+        if starts[0] == "addend" or starts == ("zero", True):
             addend_shifts.add(int(symbols["shift"]))
         for generator in form.generators:
             if _read_by(kind_of(unit), generator, symbols):

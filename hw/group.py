@@ -27,6 +27,8 @@ class Group(wiring.Component):
         In the cycle of the lanes' accumulators: they are complements. Not delayed.
     up : In(1) for each set, of several sequencers only
         Likewise: they are for the tree.
+    extreme : In(1), if the lanes know extremes and one sequencer drives them
+        In the same cycle: the tree keeps the largest word. Not delayed.
     stream_enable : In(1) for each lane
     stream_words : In(width) for each lane, or fewer: lane k of the group takes word k modulo their number
     sum : Out(signed(accumulator))
@@ -42,6 +44,8 @@ class Group(wiring.Component):
         self.lanes = shape.parameters.pes_per_pu
         self.words = words
         self.drivers = drivers
+        # Words of several sequencers meet as zeros of those that do not send: they can only be added.
+        self.extremes = shape.extremes and not drivers
         self.sets = [f"controls_{number}" for number in sorted(set(drivers))] or ["controls"]
         controls = wiring.Signature({name: Out(width) for name, width in shape.controls.items()})
         super().__init__(
@@ -50,6 +54,7 @@ class Group(wiring.Component):
                 **{name: In(controls) for name in self.sets},
                 "sense": In(len(self.sets)),
                 **({"up": In(len(self.sets))} if drivers else {}),
+                **({"extreme": In(1)} if self.extremes else {}),
                 "stream_enable": In(self.lanes),
                 "stream_words": In(shape.parameters.width).array(words),
                 "sum": Out(signed(shape.parameters.accumulator)),
@@ -63,7 +68,10 @@ class Group(wiring.Component):
         enable = self._fanned(m, self.stream_enable, "stream_enable")
         words = [self._fanned(m, self.stream_words[k], f"stream_word_{k}") for k in range(self.words)]
 
-        m.submodules.tree = tree = Tree(leaves=self.lanes, width=self.shape.parameters.accumulator)
+        accumulator = self.shape.parameters.accumulator
+        m.submodules.tree = tree = Tree(leaves=self.lanes, width=accumulator, extremes=self.extremes)
+        if self.extremes:
+            m.d.comb += tree.extreme.eq(self.extreme)
         m.d.comb += [tree.inverted.eq(0 if self.drivers else self.sense), self.sum.eq(tree.sum)]
         overflows = Signal(self.lanes)
         for k in range(self.lanes):

@@ -8,7 +8,7 @@ from typing import Any
 from amaranth.hdl import Const, Module, Mux, Signal, signed
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
-from tabla.hw.control import sources
+from tabla.hw.control import limit_words, sources
 from tabla.hw.features import Features
 from tabla.hw.mac import Mac
 from tabla.hw.memory import WordMemory
@@ -37,6 +37,11 @@ class LaneShape:
     interim_written: bool
     model_loaded: bool
     interim_loaded: bool
+
+    @property
+    def extremes(self) -> bool:
+        """Whether operations keep the larger or smaller word."""
+        return "extreme" in self.posts
 
     @property
     def memories(self) -> tuple[str, ...]:
@@ -93,6 +98,8 @@ class LaneShape:
             "stream_to_model": 1,
             "stream_to_interim": 1,
         }
+        if self.extremes:
+            wires |= {"extreme": 1, "complement": 1, "lowest": 1, "highest": 1}
         return wires
 
 
@@ -126,9 +133,10 @@ class Lane(wiring.Component):
     =========  ================================================================================================
     *t*        `model_address`, `data_address`, `interim_address`; `low`, `high`: active when ``low <= lane < high``
     *t* + 1    `a_select` (one-hot over the sources in use)
-    *t* + 2    `b_select`, `c_select`, `bus`: the operands, with the words that the memories show now; `invert`
+    *t* + 2    `b_select`, `c_select`, `bus`: the operands, with the words that the memories show now; `invert`;
+               `lowest`, `highest`
     *t* + 3    `half_all`, `half_lane0`, `start_shift`: the start value (see ``Mac``)
-    *t* + 4    `keep`
+    *t* + 4    `keep`; `extreme`, `complement`
     *t* + 5    `inverted`, `shift`; **`accumulator`** holds the new sum
     *t* + 6    `issued`, `post`, `emit`
     *t* + 7    the result register; **`overflow`** if it was saturated, emitted, and the lane active
@@ -177,6 +185,7 @@ class Lane(wiring.Component):
             accumulator=parameters.accumulator,
             shifts=parameters.shifts,
             addend_shifts=shape.addend_shifts,
+            extremes=shape.extremes,
         )
         m.submodules.rounder = rounder = Rounder(
             width=parameters.width,
@@ -192,14 +201,21 @@ class Lane(wiring.Component):
         active = self._active(m)
         a_mask = Signal(len(controls.a_select), reset_less=True)
         m.d.sync += a_mask.eq(controls.a_select & active[1].replicate(len(a_mask)))
-        for port, names, select in (
-            (mac.a, shape.a_sources, a_mask),
-            (mac.b, shape.b_sources, controls.b_select),
-            (mac.addend, shape.c_sources, controls.c_select),
+        limits = []
+        if shape.extremes:
+            limits = limit_words(parameters.width, controls.lowest, controls.highest)
+            m.d.comb += [
+                mac.extreme.eq(controls.extreme),
+                mac.complement.eq(controls.complement),
+                mac.take.eq(delayed(m, a_mask.any(), 2, name="take")),
+            ]
+        for port, names, select, more in (
+            (mac.a, shape.a_sources, a_mask, []),
+            (mac.b, shape.b_sources, controls.b_select, []),
+            (mac.addend, shape.c_sources, controls.c_select, limits),
         ):
-            m.d.comb += port.eq(
-                selected([(operands[name], select[i]) for i, name in enumerate(names)], parameters.width)
-            )
+            choices = [(operands[name], select[i]) for i, name in enumerate(names)]
+            m.d.comb += port.eq(selected([*choices, *more], parameters.width))
         m.d.comb += [
             mac.invert.eq(controls.invert if mac.early else delayed(m, controls.invert, 1, name="invert")),
             mac.half.eq(controls.half_all | (controls.half_lane0 & self._leads())),

@@ -22,6 +22,9 @@ class Mac(wiring.Component):
     readers get it beside the accumulator. One operation a cycle; without an operation: a = 0, keep = 1, invert = 0.
     No reset.
 
+    With `extremes` an operation may keep the larger of start value and product instead of adding them; the smaller, as
+    complements, while the sum is kept as its complement.
+
     The operands of one operation, in cycle *t*, and when its other inputs are wanted:
 
     ==============================  =========================================================================
@@ -29,7 +32,9 @@ class Mac(wiring.Component):
     *t* + 1                         `invert` (in *t* if ``early``), `half`, `shift`: the start value is
                                     ``((addend << shift) + half-unit) ^ invert``
     *t* + 2                         `keep`: the old accumulator instead, exclusive-or'd with `invert`;
-                                    `tree_select`, `tree`, `tree_half`: the tree's word instead (root only)
+                                    `tree_select`, `tree`, `tree_half`: the tree's word instead (root only);
+                                    `extreme`: keep the larger, `take`: the product counts, `complement`: the sum is
+                                    kept as its complement (with `extremes`)
     *t* + ``LATENCY``               `accumulator`
     ==============================  =========================================================================
 
@@ -45,7 +50,8 @@ class Mac(wiring.Component):
     keep : In(1)
     tree_select : In(1), tree : In(signed(accumulator)), tree_half : In(signed(accumulator))
         With `tree`. `tree_half` is added to the tree's word; it is a constant 0 in most builds.
-
+    extreme, take, complement : In(1)
+        With `extremes`.
     accumulator : Out(signed(accumulator))
     """
 
@@ -59,6 +65,7 @@ class Mac(wiring.Component):
         shifts: tuple[int, ...],
         addend_shifts: Collection[int],
         tree: bool = False,
+        extremes: bool = False,
     ) -> None:
         self.width = width
         self.accumulator_width = accumulator
@@ -66,6 +73,7 @@ class Mac(wiring.Component):
         self.addend_shifts = sorted(addend_shifts) or [0]
         self.has_tree = tree
         self.early = len(self.addend_shifts) == 1 and not tree
+        self.has_extremes = extremes
         members: dict[str, Any] = {
             "a": In(signed(width)),
             "b": In(signed(width)),
@@ -82,6 +90,8 @@ class Mac(wiring.Component):
                 "tree": In(signed(accumulator)),
                 "tree_half": In(signed(accumulator)),
             }
+        if extremes:
+            members |= {"extreme": In(1), "take": In(1), "complement": In(1)}
         super().__init__(members)
 
     def elaborate(self, platform: Any) -> Module:
@@ -112,9 +122,14 @@ class Mac(wiring.Component):
         base = sum_.as_unsigned() & self.keep.replicate(width)
         if self.has_tree:
             base = base | (self.tree.as_unsigned() & self.tree_select.replicate(width))
-        total = (base ^ start).as_signed() + multiplier.product
+        before = (base ^ start).as_signed()
+        total = before + multiplier.product
         if self.has_tree:
             total = total + self.tree_half
+        if self.has_extremes:
+            product = Signal(signed(width), name="compared")
+            m.d.comb += product.eq(multiplier.product ^ self.complement.replicate(len(multiplier.product)).as_signed())
+            total = Mux(self.extreme, Mux(self.take & (product > before), product, before), total)
         m.d.sync += sum_.eq(total)
         m.d.comb += self.accumulator.eq(sum_)
         return m

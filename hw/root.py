@@ -6,7 +6,7 @@ from typing import Any
 from amaranth.hdl import Const, Module, Mux, Signal, signed
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
-from tabla.hw.control import MacControl
+from tabla.hw.control import MacControl, limit_words
 from tabla.hw.features import Features
 from tabla.hw.function_unit import FunctionUnit
 from tabla.hw.mac import Mac
@@ -87,6 +87,7 @@ class Root(wiring.Component):
             shifts=parameters.shifts,
             addend_shifts=self.features["root_issue"].addend_shifts,
             tree=True,
+            extremes="extreme" in self.control_wires,
         )
         m.submodules.rounder = rounder = Rounder(
             width=width,
@@ -119,6 +120,12 @@ class Root(wiring.Component):
         ]
         if self.features.tree_half:
             m.d.comb += mac.tree_half.eq(self._tree_half(m, at))
+        if "extreme" in self.control_wires:
+            m.d.comb += [
+                mac.extreme.eq(at("extreme", 4)),
+                mac.complement.eq(at("inverted", 4)),
+                mac.take.eq(at("a_select", 4).any()),
+            ]
         divisor = operands["b"]
         m.d.comb += [
             functions.code.eq(at("function_code", self.RESULT)),
@@ -208,7 +215,12 @@ class Root(wiring.Component):
                         memory.write_data.eq(word),
                     ]
                     words[name] = memory.read_data
-            operands[operand] = selected(
-                [(words[name], select[i]) for i, name in enumerate(names)], self.parameters.width
-            )
+            choices = [(words[name], select[i]) for i, name in enumerate(names)]
+            if operand == "c" and "extreme" in self.control_wires:
+                limits = (
+                    delayed(m, getattr(self.control, name), WordMemory.LATENCY, name=name)
+                    for name in ("lowest", "highest")
+                )
+                choices += limit_words(self.parameters.width, *limits)
+            operands[operand] = selected(choices, self.parameters.width)
         return operands

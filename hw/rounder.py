@@ -7,8 +7,8 @@ from amaranth.hdl import Const, Module, Mux, Signal, signed
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
-POSTS = ("none", "<", "<=", "==", "!=", ">=", ">")
-"""What the post field's codes mean; a test compares them with the records."""
+POSTS = ("none", "<", "<=", "==", "!=", ">=", ">", "extreme")
+"""What the post field's codes mean; a test compares them with the records. `extreme` rounds as `none`."""
 
 
 class Rounder(wiring.Component):
@@ -94,7 +94,7 @@ class Rounder(wiring.Component):
             ">": ~(negative | zero),
         }
         with m.If(self.valid):
-            if self.posts - {"none"}:
+            if self.posts - {"none", "extreme"}:
                 with m.Switch(self.post):
                     for code, post in enumerate(POSTS):
                         if post in holds and post in self.posts:

@@ -2,9 +2,10 @@
 
 from typing import Any
 
-from amaranth.hdl import Module, Signal, signed
+from amaranth.hdl import Module, Mux, Signal, signed
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
+from tabla.hw.pipeline import delayed
 
 
 def levels(leaves: int) -> int:
@@ -17,21 +18,25 @@ class Tree(wiring.Component):
 
     Words of cycle *t* show as their sum in cycle *t* + ``levels(leaves)`` (at once for a single leaf). While the words
     are complements (`inverted`, in the words' own cycle) so is the sum: ``~a + ~b == ~(a + b + 1)``, a carry in.
+    With `extremes` and while `extreme` (in the words' own cycle too) the largest of the words instead of their sum.
 
     Members
     -------
     words : In(signed(width)) for each leaf
     inverted : In(1)
+    extreme : In(1), with `extremes`
     sum : Out(signed(width))
     """
 
-    def __init__(self, *, leaves: int, width: int) -> None:
+    def __init__(self, *, leaves: int, width: int, extremes: bool = False) -> None:
         self.leaves = leaves
         self.width = width
+        self.extremes = extremes
         super().__init__(
             {
                 "words": In(signed(width)).array(leaves),
                 "inverted": In(1),
+                **({"extreme": In(1)} if extremes else {}),
                 "sum": Out(signed(width)),
             }
         )
@@ -40,15 +45,21 @@ class Tree(wiring.Component):
         m = Module()
         rank: list[Any] = [self.words[leaf] for leaf in range(self.leaves)]
         inverted: Any = self.inverted
+        extreme: Any = self.extreme if self.extremes else None
         for level in range(levels(self.leaves)):
             above = []
             for place in range(0, len(rank), 2):
                 register = Signal(signed(self.width), name=f"sum_{level}_{place // 2}", reset_less=True)
                 pair = rank[place : place + 2]
-                m.d.sync += register.eq(pair[0] + pair[1] + inverted if len(pair) == 2 else pair[0])
+                joined = pair[0] + pair[1] + inverted if len(pair) == 2 else pair[0]
+                if extreme is not None and len(pair) == 2:
+                    joined = Mux(extreme, Mux(pair[0] > pair[1], pair[0], pair[1]), joined)
+                m.d.sync += register.eq(joined)
                 above.append(register)
             carry = Signal(name=f"inverted_{level}", reset_less=True)
             m.d.sync += carry.eq(inverted)
             rank, inverted = above, carry
+            if extreme is not None:
+                extreme = delayed(m, extreme, 1, name=f"extreme_{level}")
         m.d.comb += self.sum.eq(rank[0])
         return m

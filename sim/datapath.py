@@ -49,6 +49,7 @@ class LaneResult:
     words: Lanes | None
     shift: int
     post: str
+    negate: bool = False
 
 
 class Datapath:
@@ -163,14 +164,17 @@ class Datapath:
         raise MachineFault(f"cycle {cycle}: sample {sample.number} has put no word on the bus yet")
 
     def tree_at(self, cycle: int, sample: Sample) -> int:
-        """The tree's word in `cycle`: the sum of all lanes' accumulators, `tree_cycles` before."""
+        """The tree's word in `cycle`: all lanes' accumulators of `tree_cycles` before, added or their extreme."""
         if self.sequencers > 1:
             return self._tree_of_several(cycle, sample)
         for result in reversed(self.lane_results[0]):
             if result.shown <= cycle - self.tree_cycles:
                 if result.sample is not sample or not result.last:
                     break
-                return int(sum(result.accumulator.tolist()))
+                words = [int(word) for word in result.accumulator.tolist()]
+                if result.post == "extreme":
+                    return min(words) if result.negate else max(words)
+                return sum(words)
         raise MachineFault(f"cycle {cycle}: the tree shows no finished sum of sample {sample.number}")
 
     def _tree_of_several(self, cycle: int, sample: Sample) -> int:
@@ -183,6 +187,8 @@ class Datapath:
         ]
         if not meeting or any(result.sample is not sample for result in meeting):
             raise MachineFault(f"cycle {cycle}: the tree shows no sum of sample {sample.number} alone")
+        if any(result.post == "extreme" for result in meeting):
+            raise MachineFault(f"cycle {cycle}: the tree of several sequencers only adds")
         return sum(int(word) for result in meeting for word in result.accumulator.tolist())
 
     def root_result_at(self, cycle: int, sample: Sample) -> int:

@@ -94,6 +94,9 @@ def lane_issue(path: Datapath, issue: Issue) -> Run:
     elif shift and symbols["half"] == "lane0":
         start = zeros.copy()
         start[0] = 1 << (shift - 1)
+    extreme = symbols["post"] == "extreme"
+    if extreme and base == "zero":
+        start = start + ((path.highest if negate else path.lowest) << shift)
     plain = base == "zero" and isinstance(start, int) and start == 0
     compare = COMPARISONS.get(post)
     exact = path.number is object
@@ -111,14 +114,20 @@ def lane_issue(path: Datapath, issue: Issue) -> Run:
             value = start
         if multiplies:
             product = left(cycle, sample, at) * right(cycle, sample, at)
-            if not full:
-                masked = zeros.copy()
-                masked[low:high] = product if isinstance(product, int) else product[low:high]
-                product = masked
-            if not plain:
-                product = value - product if negate else value + product
-            elif negate:
-                product = -product
+            if extreme:
+                kept: Lanes = zeros + value
+                better = np.minimum if negate else np.maximum
+                kept[low:high] = better(kept[low:high], product if isinstance(product, int) else product[low:high])
+                product = kept
+            else:
+                if not full:
+                    masked = zeros.copy()
+                    masked[low:high] = product if isinstance(product, int) else product[low:high]
+                    product = masked
+                if not plain:
+                    product = value - product if negate else value + product
+                elif negate:
+                    product = -product
             value = product
         accumulator: Lanes = zeros + value if isinstance(value, int) else value
         words: Lanes | None = None
@@ -141,6 +150,7 @@ def lane_issue(path: Datapath, issue: Issue) -> Run:
                 words=words,
                 shift=shift,
                 post=post,
+                negate=negate,
             )
         )
 

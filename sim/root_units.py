@@ -63,7 +63,7 @@ def root_issue(path: Datapath, issue: Issue) -> Run:
     multiplies = issue.gate_open and symbols["a"] != "zero"
     left, right, addend = (_fetch(path, issue, port) for port in PORTS)
     sign = -1 if numbers["negate"] else 1
-    compare = COMPARISONS.get(symbols["post"])
+    compare, extreme = COMPARISONS.get(symbols["post"]), symbols["post"] == "extreme"
     emits = bool(numbers["emit"]) and issue.last and compare is None
     lowest, highest, one = path.lowest, path.highest, path.one
     due_after, tree_after = path.law.result, path.law.operand + path.law.multiply
@@ -79,10 +79,16 @@ def root_issue(path: Datapath, issue: Issue) -> Run:
             value = (addend(cycle, sample, at) << shift) + half
         elif base == "tree":
             value = path.tree_at(cycle + tree_after, sample) + half
+        elif extreme:
+            value = ((highest if numbers["negate"] else lowest) << shift) + half
         else:
             value = half
         if multiplies:
-            value += sign * left(cycle, sample, at) * right(cycle, sample, at)
+            product = left(cycle, sample, at) * right(cycle, sample, at)
+            if extreme:
+                value = min(value, product) if numbers["negate"] else max(value, product)
+            else:
+                value += sign * product
         path.root_accumulator = value
         path.root_owner = sample
         if compare is not None:

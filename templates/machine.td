@@ -63,7 +63,7 @@ def LaneIssue : OperationFormat<"lane_issue"> {
   list<string> cChoices = ["model", "data", "interim", "bus"];
   list<string> baseChoices = ["zero", "accumulator", "addend"];
   list<string> halfChoices = ["none", "all", "lane0"];
-  list<string> postChoices = ["none", "<", "<=", "==", "!=", ">=", ">"];
+  list<string> postChoices = ["none", "<", "<=", "==", "!=", ">=", ">", "extreme"];
 }
 
 def LaneWrite : OperationFormat<"lane_write"> {
@@ -110,7 +110,7 @@ def RootIssue : OperationFormat<"root_issue"> {
   list<string> cChoices = ["data", "memory", "result", "function"];
   list<string> baseChoices = ["zero", "accumulator", "addend", "tree"];
   list<string> halfChoices = ["none", "all"];
-  list<string> postChoices = ["none", "<", "<=", "==", "!=", ">=", ">"];
+  list<string> postChoices = ["none", "<", "<=", "==", "!=", ">=", ">", "extreme"];
 }
 
 def RootWrite : OperationFormat<"root_write"> {

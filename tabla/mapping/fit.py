@@ -9,10 +9,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
-from tabla.ir.graph import Affine, Compare, Graph, Linear, Operation, Read, Statement
+from tabla.ir.graph import Affine, Compare, Extreme, Graph, Linear, Operation, Read, Statement, operands_of
 from tabla.mapping.places import EVERY, ROOT, Spot
 
 Way = Literal["root", "lane", "tree"]
@@ -44,6 +44,8 @@ def spread(subscripts: tuple[Affine, ...], index: str) -> tuple[int, int] | None
 
 def common_reduction(statement: Statement) -> bool:
     """Whether all terms sum over the same indices or none, and fit one body: one strand can hold them."""
+    if isinstance(statement.operation, Extreme):
+        return len(statement.operation.operands) < MOST_SLOTS
     if not isinstance(statement.operation, Linear):
         return True
     sets = {frozenset(t.reduce) for t in statement.operation.terms if t.reduce}
@@ -63,6 +65,20 @@ def _rides(tensor: str, operands: Operation) -> bool:
             return uses[0].sign > 0 and not uses[0].reduce
         case Compare(left=left, right=right):
             return [isinstance(o, Read) and o.tensor == tensor for o in (left, right)].count(True) == 1
+        case Extreme(operands=words, reduce=reduce, initial=initial):
+            # Only a start value can: a comparison takes its word from the lane's memory.
+            uses_of = [isinstance(o, Read) and o.tensor == tensor for o in operands_of(operands)]
+            first = (
+                initial
+                if reduce or initial is not None
+                else next((w for w, u in zip(words, uses_of, strict=True) if u), None)
+            )
+            return (
+                uses_of.count(True) == 1
+                and isinstance(first, Read)
+                and first.tensor == tensor
+                and (len(words) > 1 or initial is not None)
+            )
         case _:
             return False
 
@@ -100,10 +116,15 @@ def _lane_reads(
     return offsets[0], tuple(sorted(needs)), bus
 
 
-def fits(statement: Statement, graph: Graph, pes: int, static: frozenset[str]) -> Iterator[Fit]:
-    """All ways, `root` last. `static` tensors never change while samples run and are free to lie anywhere."""
+def fits(
+    statement: Statement, graph: Graph, pes: int, static: frozenset[str], *, sequencers: int = 1
+) -> Iterator[Fit]:
+    """All ways, `root` last. `static` tensors never change while samples run and are free to lie anywhere.
+
+    The tree of several sequencers only adds.
+    """
     operation = statement.operation
-    plain = isinstance(operation, Linear | Compare) and common_reduction(statement)
+    plain = isinstance(operation, Linear | Compare | Extreme) and common_reduction(statement)
     if plain:
         for index in statement.indices:
             target = spread(statement.write, index.name)
@@ -112,6 +133,14 @@ def fits(statement: Statement, graph: Graph, pes: int, static: frozenset[str]) -
             found = _lane_reads(operation, statement.reads, index.name, target, graph, pes, static)
             if found is not None:
                 yield Fit(way="lane", index=index.name, offset=found[0], needs=found[1], bus=found[2])
+    if plain and isinstance(operation, Extreme) and sequencers == 1:
+        for index in statement.reduced:
+            reads = tuple(o for o in operation.operands if isinstance(o, Read))
+            found = _lane_reads(replace(operation, initial=None), reads, index.name, None, graph, pes, static)
+            if found is not None:
+                first = {(operation.initial.tensor, ROOT)} if isinstance(operation.initial, Read) else set()
+                needs = tuple(sorted(set(found[1]) | first))
+                yield Fit(way="tree", index=index.name, offset=found[0], needs=needs, bus=found[2])
     if plain and isinstance(operation, Linear):
         for index in statement.reduced:
             up = [t for t in operation.terms if index.name in t.reduce]

@@ -12,7 +12,7 @@ from collections.abc import Mapping as Map
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from tabla.ir.graph import Graph, Statement
+from tabla.ir.graph import Extreme, Graph, Statement
 from tabla.mapping.fit import Fit, fits, spread
 from tabla.mapping.places import EVERY, ROOT, Spot
 
@@ -54,6 +54,8 @@ def work(statement: Statement) -> int:
     for index in (*statement.indices, *statement.reduced):
         points *= index.extent
     operation = statement.operation
+    if isinstance(operation, Extreme):
+        return points * len(operation.operands)
     terms = getattr(operation, "terms", ())
     products = max(1, sum(1 for t in terms if len(t.factors) == 2))
     return points * products
@@ -62,14 +64,14 @@ def work(statement: Statement) -> int:
 class Search:
     """Candidates for one graph on `pes` lanes."""
 
-    def __init__(self, graph: Graph, *, pes: int) -> None:
+    def __init__(self, graph: Graph, *, pes: int, sequencers: int = 1) -> None:
         self.graph = graph
         self.pes = pes
         self.static = static_tensors(graph)
         self.streamed = frozenset(t.name for t in graph.tensors.values() if t.role in ("input", "label"))
         self.model_of = {n: m for m, n in graph.updates.items()}
         self.results = {t for _, t in graph.results}
-        self._fits = {s.id: tuple(fits(s, graph, pes, self.static)) for s in graph.statements}
+        self._fits = {s.id: tuple(fits(s, graph, pes, self.static, sequencers=sequencers)) for s in graph.statements}
         self._shared = self._shared_homes()
 
     def candidates(self, most: int) -> list[Mapping]:

@@ -30,7 +30,7 @@ class Clash(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class _Product:
+class Product:
     """``sign * left * right``; `right` None stands for 1; `gated` products join only the first iteration."""
 
     sign: int
@@ -39,10 +39,10 @@ class _Product:
     gated: bool
 
 
-def _product(term: Term, gated: bool) -> _Product:
+def _product(term: Term, gated: bool) -> Product:
     reads = [f for f in term.factors if isinstance(f, Read)]
     assert reads and all(isinstance(f, Read | Constant) for f in term.factors)
-    return _Product(term.sign, reads[0], reads[1] if len(reads) == 2 else None, gated)
+    return Product(term.sign, reads[0], reads[1] if len(reads) == 2 else None, gated)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,7 +87,7 @@ class LaneContext:
                 return {n: bank for n, (bank, _) in zip(names, choice, strict=True)}, addresses
         return None
 
-    def slot(self, product: _Product | None, addend: Read | None) -> Operation | None:
+    def slot(self, product: Product | None, addend: Read | None) -> Operation | None:
         """One operation, or None if its words clash."""
         orders: list[dict[str, Read]] = [{}]
         if product is not None:
@@ -162,11 +162,11 @@ def _sum(context: LaneContext, terms: Sequence[Term], levels: int) -> list[Opera
 def _comparison(context: LaneContext, op: str, left: Read, right: Read) -> tuple[Operation, ...]:
     one: dict[str, str | int] = {"b": "one", "negate": 1, "base": "addend", "emit": 1}
     for symbol, c, a in ((op, left, right), (FLIPPED[op], right, left)):
-        slot = context.slot(_Product(-1, a, None, False), c)
+        slot = context.slot(Product(-1, a, None, False), c)
         if slot is not None:
             return (slot.with_fields(**one, post=symbol),)
     for symbol, c, a in ((op, left, right), (FLIPPED[op], right, left)):
-        start, minus = context.slot(None, c), context.slot(_Product(-1, a, None, False), None)
+        start, minus = context.slot(None, c), context.slot(Product(-1, a, None, False), None)
         if start is not None and minus is not None:
             return (
                 start.with_fields(base="addend"),

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from tabla.ir.format import Format
-from tabla.ir.graph import Graph
+from tabla.ir.graph import Extreme, Graph
 from tabla.mapping.materialise import Materialised, materialise
 from tabla.mapping.places import ROOT
 from tabla.mapping.search import Mapping, Search
@@ -17,6 +17,7 @@ from tabla.schedule.borders import CREDIT_RETURN, Border
 from tabla.schedule.bounds import bound_terms
 from tabla.schedule.builder import Builder
 from tabla.schedule.check import check
+from tabla.schedule.extremes import lane_extreme
 from tabla.schedule.layout import Depths, Layout, allocate, first_layout
 from tabla.schedule.list_scheduler import ListScheduler, Placed, all_strands
 from tabla.schedule.loops import Lanes, plain
@@ -41,7 +42,7 @@ def schedule_graph(graph: Graph, template: Template, format: Format) -> Schedule
     check_supported(graph)
     plain = snapshot(graph)
     material = materialise(plain, format)
-    search = Search(material.graph, pes=template.pes)
+    search = Search(material.graph, pes=template.pes, sequencers=template.sequencers)
     best: Schedule | None = None
     for mapping in search.candidates(CANDIDATES):
         found = _schedule(graph, material, mapping, template, format)
@@ -98,7 +99,10 @@ def _banks(graph: Graph, mapping: Mapping, template: Template) -> Layout | None:
                     lanes.loop if i.name == fit.index else plain(i) for i in (*statement.indices, *statement.reduced)
                 )
                 context = LaneContext(layout=layout, fit=fit, lanes=lanes, loops=loops)
-                lane_body(statement, context, shift=0, levels=len(statement.reduced))
+                if isinstance(statement.operation, Extreme):
+                    lane_extreme(statement.operation, context)
+                else:
+                    lane_body(statement, context, shift=0, levels=len(statement.reduced))
             return layout
         except Clash as clash:
             # Double the first that can be; a model is loaded twice, a computed word is written twice at once.

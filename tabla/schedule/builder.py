@@ -7,10 +7,11 @@ import math
 from dataclasses import dataclass, field, replace
 from typing import assert_never
 
-from tabla.ir.graph import Affine, Compare, Divide, Function, Linear, Product, Read, Statement
+from tabla.ir.graph import Affine, Compare, Divide, Extreme, Function, Linear, Product, Read, Statement
 from tabla.mapping.fit import Fit, common_reduction
 from tabla.mapping.places import ROOT, Spot
 from tabla.schedule.bodies import LaneContext, RootContext, lane_body, root_sum
+from tabla.schedule.extremes import lane_extreme, root_extreme
 from tabla.schedule.irregular import product, unrolled
 from tabla.schedule.leaving import in_order, shown_as
 from tabla.schedule.loops import Lanes, Loop, address, trimmed
@@ -65,7 +66,7 @@ class Builder:
         outs, reduced = nest_of(statement, lanes, fit.bus)
         loops = (*outs, *reduced)
         context = LaneContext(layout=site.layout, fit=fit, lanes=lanes, loops=loops)
-        body = lane_body(statement, context, shift=site.shift(statement), levels=len(reduced))
+        body = _lane_body(site, statement, context, levels=len(reduced))
         name = name_of(statement)
         issue = Strand(unit="lane_issue", start=0, body=body, counts=_counts(loops), reduce=len(reduced), comment=name)
         period = len(body) * math.prod(_counts(reduced))
@@ -90,15 +91,20 @@ class Builder:
 
     def _tree(self, statement: Statement, fit: Fit, after: Statement | None) -> Task:
         site = self.site
-        assert isinstance(statement.operation, Linear)
         lanes = Lanes(index=statement.box[fit.index], offset=fit.offset, pes=site.template.pes)
         outs, reduced = nest_of(statement, lanes, fit.bus)
         loops = (*outs, *reduced)
         context = LaneContext(layout=site.layout, fit=fit, lanes=lanes, loops=loops)
-        shift = site.shift(statement)
-        body = lane_body(statement, context, shift=shift, levels=len(reduced))
-        terms = [t for t in statement.operation.terms if not t.reduce]
-        above = root_sum(RootContext(layout=site.layout, loops=outs), terms, start="tree", shift=shift, levels=0)
+        body = _lane_body(site, statement, context, levels=len(reduced))
+        top = RootContext(layout=site.layout, loops=outs)
+        match statement.operation:
+            case Linear(terms=terms):
+                rest = [t for t in terms if not t.reduce]
+                above = root_sum(top, rest, start="tree", shift=site.shift(statement), levels=0)
+            case Extreme() as extreme:
+                above = root_extreme(extreme, top, tree=True)
+            case _:
+                raise AssertionError(f"statement {statement.id} cannot go up the tree")
         slots = len(body) * math.prod(_counts(reduced))
         several = math.prod(_counts(outs)) > 1
         # The root's slots need a whole interval each of the lanes' time for one output.
@@ -144,6 +150,8 @@ class Builder:
                 body = (context.operation({"c": left, "b": right}, base="addend", function=code),)
             case Product(operand=Read()):
                 return product(site, statement, name)
+            case Extreme() as extreme:
+                body = root_extreme(extreme, context)
             case _:
                 raise AssertionError(f"statement {statement.id} has operands that are not tensors")
         root = Strand(
@@ -250,6 +258,12 @@ class Builder:
             return fed
         alone = task_of(site, name, strands, extras, statement=statement.id)
         return replace(alone, wants=fit.bus, wants_cycles=(operand, until), fed=fed)
+
+
+def _lane_body(site: Site, statement: Statement, context: LaneContext, *, levels: int) -> tuple[Operation, ...]:
+    if isinstance(statement.operation, Extreme):
+        return tuple(lane_extreme(statement.operation, context))
+    return lane_body(statement, context, shift=site.shift(statement), levels=levels)
 
 
 def _counts(loops: tuple[Loop, ...]) -> tuple[int, ...]:

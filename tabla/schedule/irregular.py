@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from tabla.ir.graph import Affine, Linear, Product, Read, Statement
+from tabla.mapping.places import Place
 from tabla.schedule.bodies import RootContext, root_sum
 from tabla.schedule.layout import scratch
 from tabla.schedule.loops import Loop, address, plain
@@ -64,7 +65,8 @@ def unrolled(site: Site, statement: Statement, name: str) -> Task:
 def product(site: Site, statement: Statement, name: str) -> Task:
     """A running product: step t reads what step t-1 wrote; outputs in between hide the latency.
 
-    Word 0 of each run of scratch words is 1, loaded with the models; step t writes word t + 1.
+    Word 0 of each run of scratch words is 1, loaded with the models, or the initial word, which every sample copies
+    there; step t writes word t + 1.
     """
     assert isinstance(statement.operation, Product) and isinstance(statement.operation.operand, Read)
     laws = timing()
@@ -87,8 +89,11 @@ def product(site: Site, statement: Statement, name: str) -> Task:
         fields={"source": "result", "to_memory": 1}, addresses={"address": replace(before, base=before.base + 1)}
     )
     counts = tuple(x.count for x in loops)
-    issue = Strand(unit="root_issue", start=0, body=(step,), counts=counts, interval=interval, comment=name)
-    write = Strand(unit="root_write", start=laws.result, body=(put,), counts=counts, interval=interval, comment=name)
+    first = _initial_words(site, statement, place, run, outs, name)
+    after = max((max(s.end, s.start + laws.result + laws.memory_write) for s in first[:1]), default=0)
+    issue = Strand(unit="root_issue", start=after, body=(step,), counts=counts, interval=interval, comment=name)
+    start = after + laws.result
+    write = Strand(unit="root_write", start=start, body=(put,), counts=counts, interval=interval, comment=name)
     copy = Operation(
         fields={"a": "zero", "c": "memory", "base": "addend"},
         addresses={"c": address(place, (*run, Affine.make(total, {})), outs)},
@@ -101,4 +106,23 @@ def product(site: Site, statement: Statement, name: str) -> Task:
     fetch = fetch.at(output.show - laws.result)
     done = site.root_write(statement.target, statement.write, output)
     extras = Extras(produces=(statement.target,))
-    return task_of(site, name, (issue, write, fetch, done), extras, statement=statement.id)
+    return task_of(site, name, (*first, issue, write, fetch, done), extras, statement=statement.id)
+
+
+def _initial_words(
+    site: Site, statement: Statement, place: Place, run: tuple[Affine, ...], outs: tuple[Loop, ...], name: str
+) -> tuple[Strand, ...]:
+    """Copies of the initial words into word 0 of each run."""
+    assert isinstance(statement.operation, Product)
+    if statement.operation.initial is None:
+        return ()
+    assert isinstance(statement.operation.initial, Read)
+    bank, at = RootContext(layout=site.layout, loops=outs).port(statement.operation.initial)
+    fetch = Operation(fields={"a": "zero", "c": bank, "base": "addend"}, addresses={"c": at})
+    to = address(place, (*run, Affine()), outs)
+    put = Operation(fields={"source": "result", "to_memory": 1}, addresses={"address": to})
+    counts = tuple(x.count for x in outs)
+    return (
+        Strand(unit="root_issue", start=0, body=(fetch,), counts=counts, comment=name),
+        Strand(unit="root_write", start=timing().result, body=(put,), counts=counts, comment=name),
+    )

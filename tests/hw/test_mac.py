@@ -10,9 +10,9 @@ from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 from bench import corners, every_feature, played
 from hand_assembler import parameters
-from tabla.hw.control import MacControl
+from tabla.hw.control import MacControl, limit_words
 from tabla.hw.mac import Mac
-from tabla.hw.pipeline import delayed
+from tabla.hw.pipeline import delayed, selected
 from tabla.hw.rounder import POSTS, Rounder
 from tabla.templates.template import operation_format, timing
 
@@ -56,6 +56,7 @@ class Path(wiring.Component):
             shifts=build.shifts,
             addend_shifts=range(len(build.shifts)),
             tree=True,
+            extremes=True,
         )
         m.submodules.rounder = rounder = Rounder(
             width=build.width, fraction=build.fraction, accumulator=build.accumulator, shifts=build.shifts
@@ -68,12 +69,17 @@ class Path(wiring.Component):
         )
         late = {
             name: [delayed(m, getattr(control, name), cycles, name=f"{name}_{cycles}_") for cycles in range(8)]
-            for name in ("invert", "half_all", "shift", "keep", "tree", "inverted", "issued", "post", "emit")
+            for name in ("invert", "half_all", "shift", "keep", "tree", "inverted", "issued", "post", "emit", "extreme")
         }
+        lowest, highest = (delayed(m, getattr(control, name), 2, name=name) for name in ("lowest", "highest"))
+        limits = selected(limit_words(build.width, lowest, highest), build.width)
         m.d.comb += [
             mac.a.eq(operands["a"] & a_select.any().replicate(build.width)),
             mac.b.eq(operands["b"] & b_select.any().replicate(build.width)),
-            mac.addend.eq(operands["c"] & c_select.any().replicate(build.width)),
+            mac.addend.eq((operands["c"] & c_select.any().replicate(build.width)) | limits),
+            mac.extreme.eq(late["extreme"][4]),
+            mac.complement.eq(late["inverted"][4]),
+            mac.take.eq(delayed(m, a_select.any(), 2, name="take")),
             mac.invert.eq(late["invert"][3]),
             mac.half.eq(late["half_all"][3]),
             mac.shift.eq(late["shift"][3]),
@@ -141,17 +147,23 @@ def expected(steps: list[Step], build: Parameters) -> list[tuple[int, int, int, 
         start = total
         if step.first:
             match f["base"]:
+                case "zero" if f["post"] == "extreme":
+                    start = ((high if f["negate"] else low) << shift) + half
                 case "zero":
                     start = half
                 case "addend":
                     start = (step.c << shift) + half
                 case "tree":
                     start = step.tree
-        product = step.a * step.b if f["a"] != "zero" and step.open else 0
+        taken = f["a"] != "zero" and step.open
+        product = step.a * step.b if taken else 0
         total = start - product if f["negate"] else start + product
+        if f["post"] == "extreme":
+            compared = min if f["negate"] else max
+            total = compared(start, product) if taken else start
         value = total >> shift
         result, saturated = max(low, min(high, value)), int(not low <= value <= high)
-        if f["post"] != "none":
+        if f["post"] in HOLDS:
             result, saturated = (1 << build.fraction if HOLDS[f["post"]](total) else 0), 0
         found.append((total, result, saturated, int(step.last and f["emit"])))
     return found

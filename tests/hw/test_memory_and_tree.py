@@ -52,6 +52,26 @@ def test_tree_adds_words_and_complements(leaves: int) -> None:
     assert late * timing().tree_level == (leaves - 1).bit_length()
 
 
+@pytest.mark.parametrize("leaves", [1, 2, 5, 16])
+def test_tree_keeps_the_largest_or_smallest_word(leaves: int) -> None:
+    chance = random.Random(leaves)
+    traffic = [
+        ([chance.randrange(-(1 << 19), 1 << 19) for _ in range(leaves)], chance.randint(0, 1), chance.randint(0, 1))
+        for _ in range(60)
+    ]
+    inputs = [
+        {f"words.{k}": ~word if inverted else word for k, word in enumerate(words)}
+        | {"inverted": inverted, "extreme": extreme}
+        for words, inverted, extreme in traffic
+    ]
+    late = levels(leaves)
+    seen = played(Tree(leaves=leaves, width=26, extremes=True), inputs, more=late)
+    for cycle, (words, inverted, extreme) in enumerate(traffic):
+        shown = seen[cycle + late]["sum"]
+        expected = (min(words) if inverted else max(words)) if extreme else sum(words)
+        assert (~shown if inverted else shown) == expected
+
+
 def test_multiplier_is_a_product_two_cycles_later() -> None:
     pairs = [(a, b) for a in (-128, -1, 0, 1, 77, 127) for b in (-512, -3, 0, 2, 511)]
     seen = played(Multiplier(left=8, right=10), [{"a": a, "b": b} for a, b in pairs], more=2)

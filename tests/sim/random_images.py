@@ -17,7 +17,7 @@ from tabla.sim.machine import Words, as_beats
 from tabla.program.image import Image, Parameters
 
 ROWS = 4
-POSTS = ("none", "none", "none", "<", "<=", "==", "!=", ">=", ">")
+POSTS = ("none", "none", "none", "extreme", "extreme", "<", "<=", "==", "!=", ">=", ">")
 
 
 def _lane_op(chance: Random, pes: int, bus: bool, last_first: bool) -> Op:

@@ -1,0 +1,69 @@
+"""Bodies of the largest and the smallest word: each operation compares one word with the accumulator and keeps one."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from tabla.ir.graph import Extreme, Operand, Read
+from tabla.schedule.bodies import LaneContext, Product, RootContext
+from tabla.schedule.strands import Operation
+
+
+def _kept(operation: Extreme) -> Extreme:
+    """Of words of which none is reduced, one is the start value: it costs no slot of its own."""
+    if operation.initial is None and not operation.reduce and len(operation.operands) > 1:
+        return replace(operation, initial=operation.operands[0], operands=operation.operands[1:])
+    return operation
+
+
+def _read(operand: Operand) -> Read:
+    assert isinstance(operand, Read)
+    return operand
+
+
+def lane_extreme(operation: Extreme, context: LaneContext) -> list[Operation]:
+    """Operations of a lane strand. Raises `Clash`."""
+    tree = context.fit.way == "tree"
+    if tree:
+        operation = replace(operation, initial=None)
+    elif operation.initial is None and not operation.reduce:
+        # What comes over the bus can only be the start value.
+        local = [operand for operand in operation.operands if context.spot(_read(operand)) is not None]
+        operation = replace(operation, operands=(*(o for o in operation.operands if o not in local), *local))
+    operation = _kept(operation)
+    words = [Product(1, _read(operand), None, False) for operand in operation.operands]
+    first = None if operation.initial is None else _read(operation.initial)
+    slots: list[Operation] = []
+    if first is not None and (joined := context.slot(words[0], first)) is not None:
+        slots, words, first = [joined], words[1:], None
+    if first is not None:
+        alone = context.slot(None, first)
+        assert alone is not None
+        slots.append(alone)
+    for word in words:
+        slot = context.slot(word, None)
+        if slot is None:
+            raise context.clash(word.left)
+        slots.append(slot)
+    out = _compared(operation, slots, "addend" if "c" in slots[0].fields else "zero")
+    return [*out[:-1], out[-1].with_fields(up=int(tree))]
+
+
+def root_extreme(operation: Extreme, context: RootContext, *, tree: bool = False) -> tuple[Operation, ...]:
+    """Operations of a root strand; with `tree` only what joins the word that the tree has combined."""
+    if tree:
+        words = () if operation.initial is None else (operation.initial,)
+        slots = [context.operation({"a": _read(word)}) for word in words] or [context.operation({})]
+        return tuple(_compared(operation, slots, "tree"))
+    operation = _kept(operation)
+    ports = [{"a": _read(operand)} for operand in operation.operands]
+    if operation.initial is not None:
+        ports[0]["c"] = _read(operation.initial)
+    slots = [context.operation(port) for port in ports]
+    return tuple(_compared(operation, slots, "zero" if operation.initial is None else "addend"))
+
+
+def _compared(operation: Extreme, slots: list[Operation], base: str) -> list[Operation]:
+    """The slots as comparisons, the first from `base` on."""
+    fields: dict[str, str | int] = {"post": "extreme", "negate": int(operation.op == "min")}
+    return [slot.with_fields(**fields, base="accumulator" if n else base) for n, slot in enumerate(slots)]
