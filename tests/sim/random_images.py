@@ -58,6 +58,8 @@ def _root_op(chance: Random, base: str) -> Op:
         "post": chance.choice(POSTS),
         "emit": chance.randint(0, 1),
     }
+    if (base, fields["post"]) == ("tree", "extreme"):
+        fields["half"] = "none"
     windows = tuple(port for port in "abc" if fields[port] == "data")
     at = {f"at_{port}": (chance.randrange(2) if fields[port] == "data" else chance.randrange(ROWS),) for port in "abc"}
     return root(windows=windows, **at, **fields)
