@@ -75,7 +75,7 @@ def test_cxxrtl(case: Case) -> None:
 @pytest.mark.parametrize(
     ("simulator", "case"),
     [
-        ("icarus", random_case(102)),
+        ("icarus", random_case(104)),
         ("icarus", linear(6, pes_per_pu=3, words=2, width=32, fraction=16, large=29)),
         ("verilator", random_case(103)),
     ],
