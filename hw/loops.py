@@ -93,7 +93,8 @@ class Loops(wiring.Component):
         ]
         m.d.comb += [self.open[n].eq(started[n]) for n in range(levels + 1)]
         with m.Switch(reductions):
-            for n in range(levels + 1):
+            # The field is as wide as the program's deepest sum needs, which may be less than all levels.
+            for n in range(min(levels + 1, 1 << len(reductions))):
                 with m.Case(n):
                     m.d.comb += [self.first.eq(started[n]), self.last.eq(ended[n])]
 
