@@ -6,7 +6,7 @@ is asked for: text -> tree -> graph -> passes -> schedule -> program -> Verilog.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -35,21 +35,22 @@ if TYPE_CHECKING:
 STAGES = ("ast", "graph", "mapping", "schedule", "program")
 
 
-def compile(source: str | Path, **options: Any) -> Build:
+def compile(source: str | Path | Callable[..., Any], **options: Any) -> Build:
     """Compile a program for the array that `options` (the fields of `Options`) describe. Raises `TablaError`.
 
-    `source` is ``model.t``, or ``kernel.tc[:def]`` with ``sizes`` or ``inputs``.
+    `source` is ``model.t``, ``kernel.tc[:def]`` with ``sizes`` or ``inputs``, or a Tile function (also
+    ``layer.py:function``) with ``shapes`` or ``inputs``, and ``arguments`` for its other parameters.
     """
     made = build(source, Options(**options))
     made.check()
     return made
 
 
-def build(file: str | Path, options: Options) -> Build:
+def build(source: str | Path | Callable[..., Any], options: Options) -> Build:
     """Read and check a program; the graph and all behind it are made when they are needed."""
     template = options.chosen_template()
     number = Format(integer=template.integer_bits, fraction=template.fraction_bits)
-    reading = read(str(file), options)
+    reading = read(source, options)
     return Build(name=reading.name, options=options, reading=reading, template=template, format=number)
 
 
@@ -85,7 +86,9 @@ class Build:
     @cached_property
     def graph(self) -> Graph:
         """What is compiled: the same after the passes."""
-        return run_passes(self.lowered, self.format)
+        from tabla.report.notebook import drawn_graph
+
+        return drawn_graph(run_passes(self.lowered, self.format))
 
     @property
     def module(self) -> str:
@@ -104,10 +107,11 @@ class Build:
     @cached_property
     def schedule(self) -> Schedule:
         """When every unit does what, checked. A program that does not fit is a `TablaError`."""
+        from tabla.report.notebook import drawn_schedule
         from tabla.schedule.build import schedule_graph
 
         with self.reading.text.pointing_back():
-            return schedule_graph(self.graph, self.template, self.format)
+            return drawn_schedule(schedule_graph(self.graph, self.template, self.format))
 
     @cached_property
     def image(self) -> Image:
@@ -151,6 +155,21 @@ class Build:
         from tabla.runs import simulate
 
         return simulate(self, inputs, **options)
+
+    def __call__(self, *arrays: ArrayLike, **named: ArrayLike) -> Any:
+        """Run the simulated accelerator on arrays, in the order of the program's inputs or by name.
+
+        Gives the result, or a tuple of them; of a program that learns, its models by name after the step.
+        """
+        from tabla.runs import call
+
+        return call(self, arrays, named)
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows: the report."""
+        from tabla.report.notebook import report_html
+
+        return report_html(self.name, self.report())
 
     def train(self, data: Mapping[str, ArrayLike] | str | Path, *, epochs: int = 10, **options: Any) -> Training:
         """Learn on the simulated accelerator; `options` as :func:`runs.train`."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from pathlib import Path
@@ -25,7 +25,7 @@ class Options:
 
     `defines` are the ``-D`` options; `results` the values to return beside the models; `minibatch` the samples a step.
     `sizes` and `inputs` (arrays by name, or their .npz file) give a kernel its sizes; `keep` are its inputs that are
-    loaded once.
+    loaded once. `shapes` and `arguments` are the tensors and the other parameters of a Tile function.
     """
 
     pes: int | None = None
@@ -39,6 +39,8 @@ class Options:
     sizes: Mapping[str, int] = field(default_factory=dict)
     inputs: str | Path | Mapping[str, ArrayLike] | None = None
     keep: tuple[str, ...] = ()
+    shapes: Mapping[str, Sequence[int]] = field(default_factory=dict)
+    arguments: Mapping[str, object] = field(default_factory=dict)
     stream_words: int | None = None
     model_words: int | None = None
     data_words: int | None = None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -201,6 +201,25 @@ def simulate(
             latency_simulated=machine.latency,
             counters=machine.counters,
         )
+
+
+def call(build: Build, arrays: Sequence[ArrayLike], named: Mapping[str, ArrayLike]) -> Any:
+    """The program on the cycle model: arrays by position or name in, the result or a tuple of results out.
+
+    A program that learns gives its models after the step, by name, with its results.
+    """
+    names = list(shapes_of(build.sample, "input", "label", "model"))
+    given = dict(zip(names, arrays, strict=False))
+    if len(arrays) > len(names):
+        raise TablaError(f"'{build.name}' takes {len(names)} arrays, {len(arrays)} are given", hint=", ".join(names))
+    for name in named:
+        if name in given:
+            raise TablaError(f"'{name}' is given twice", hint="by position or by name")
+    found = simulate(build, {**given, **named}).arrays
+    if build.reading.trainable:
+        return dict(found)
+    results = tuple(found.values())
+    return results[0] if len(results) == 1 else results
 
 
 def _agree(

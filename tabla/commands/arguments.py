@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 from argparse import ArgumentParser, ArgumentTypeError, Namespace, _ActionsContainer
 from collections.abc import Callable
@@ -25,6 +26,25 @@ def size(text: str) -> tuple[str, int]:
     if not equals or not name.isidentifier():
         raise ArgumentTypeError(f"'{text}' is not NAME=NUMBER")
     return name, whole(1)(value)
+
+
+def shape(text: str) -> tuple[str, tuple[int, ...]]:
+    """``NAME=2,8,3`` of ``--shape``; ``NAME=`` is a single value."""
+    name, equals, value = text.partition("=")
+    if not equals or not name.isidentifier():
+        raise ArgumentTypeError(f"'{text}' is not NAME=SIZE,SIZE,...")
+    return name, tuple(whole(1)(each) for each in value.split(",")) if value else ()
+
+
+def argument(text: str) -> tuple[str, object]:
+    """``NAME=VALUE`` of ``--arg``: a Python number, tuple, list, string in quotes or True; else a string."""
+    name, equals, value = text.partition("=")
+    if not equals or not name.isidentifier():
+        raise ArgumentTypeError(f"'{text}' is not NAME=VALUE")
+    try:
+        return name, ast.literal_eval(value)
+    except (ValueError, SyntaxError):
+        return name, value
 
 
 def whole(low: int) -> Callable[[str], int]:
@@ -67,7 +87,7 @@ def add_engine(parser: ArgumentParser, default: str | None = None) -> None:
 
 def add_file(parser: ArgumentParser) -> None:
     """The program."""
-    parser.add_argument("file", metavar="FILE", help="the program: model.t, or kernel.tc[:def]")
+    parser.add_argument("file", metavar="FILE", help="the program: model.t, kernel.tc[:def] or layer.py:function")
 
 
 def add_quiet(parser: ArgumentParser) -> None:
@@ -135,10 +155,21 @@ def add_build(parser: ArgumentParser) -> None:
         metavar="NAME",
         help="a value to return too",
     )
-    kernel = parser.add_argument_group("a kernel (.tc)")
+    kernel = parser.add_argument_group("a kernel (.tc, .py)")
     add_sizes(kernel)
+    add_tile(kernel)
     kernel.add_argument(
         "--keep", action="append", type=names, default=[], metavar="W,B", help="inputs held on chip, loaded once"
+    )
+
+
+def add_tile(parser: _ActionsContainer) -> None:
+    """The arguments of a Tile function."""
+    parser.add_argument(
+        "--shape", dest="shapes", action="append", type=shape, default=[], metavar="I=2,8,3", help="a tensor's shape"
+    )
+    parser.add_argument(
+        "--arg", dest="arguments", action="append", type=argument, default=[], metavar="s=2", help="another parameter"
     )
 
 
@@ -156,6 +187,8 @@ def build_options(arguments: Namespace) -> Options:
         sizes=dict(arguments.sizes),
         inputs=getattr(arguments, "inputs", None),
         keep=_listed(arguments.keep),
+        shapes=dict(arguments.shapes),
+        arguments=dict(arguments.arguments),
         **{name: getattr(arguments, name) for name in (*fields, *more)},
     )
 

@@ -34,6 +34,7 @@ from tabla.lang.tile.program import (
     Program,
     Reshape,
 )
+from tabla.lang.tile.text import names_of
 from tabla.lower.builder import GraphBuilder, single
 from tabla.lower.tile_expressions import Expressions, constant, refuse
 from tabla.lower.tile_projection import inhabited
@@ -44,58 +45,62 @@ from tabla.lower.tile_update import Updater, fused
 _ZERO = Constant(value=Fraction(0))
 
 
-def lower(program: Program, *, number_format: Format, keep: Sequence[str] = (), name: str = "program") -> Graph:
+def lower(
+    program: Program,
+    *,
+    number_format: Format,
+    keep: Sequence[str] = (),
+    results: Sequence[str] = (),
+    name: str = "program",
+) -> Graph:
     """The graph of a program; the tensors of `keep` and those that learn stay on chip as models.
+
+    `results` are names of further tensors to return.
 
     Raises `TablaError` for constants that `number_format` cannot hold and for what the graph cannot say.
     """
-    return _Lowering(program, number_format, keep).run(name)
+    return _Lowering(program, number_format, keep, results).run(name)
 
 
 class _Lowering:
-    def __init__(self, program: Program, number_format: Format, keep: Sequence[str]) -> None:
-        self.program = program
+    def __init__(self, program: Program, number_format: Format, keep: Sequence[str], results: Sequence[str]) -> None:
+        self.program, self.names = program, names_of(program)
+        self.asked = {node: name for node, name in self.names.items() if name in results}
         self.ranges: dict[str, Index] = {}
         self.builder = GraphBuilder(number_format, self.ranges)
         self.held: dict[Node, str] = {}
         self.expressions = Expressions(self.builder, self.held)
-        self.taken: set[str] = set()
         learned = {step.weights for step in program.steps}
+        labels = labels_of(program)
         for given in program.inputs:
             role: Role = "model" if given in learned or given.parameter in keep else "input"
-            self.taken.add(given.parameter)
+            if role == "input" and given in labels:
+                role = "label"
             self.held[given] = given.parameter
             self.builder.tensor(given.parameter, given.shape, role, origin=given.parameter, span=given.span)
 
     def run(self, name: str) -> Graph:
         """Statements of all nodes that are words of their own, then the updates."""
         nodes = self.program.nodes()
-        words = _words(self.program, nodes)
+        words = _words(self.program, nodes, set(self.asked))
         for node in nodes:
             if node in words:
-                self._define(node, self._unique(node))
+                self._define(node, self.names[node])
         updates = {}
         for step in self.program.steps:
             updater = Updater(self.builder, self.expressions, step)
             updates[step.weights.parameter] = updater.update()
-        results = tuple((f"out{n}", self._result(n, node)) for n, node in enumerate(self.program.outputs))
-        return self.builder.graph(name, updates, results)
+        results = [(f"out{n}", self._result(f"out{n}", node)) for n, node in enumerate(self.program.outputs)]
+        results += [(shown, self._result(shown, node)) for node, shown in self.asked.items()]
+        return self.builder.graph(name, updates, tuple(dict.fromkeys(results)))
 
-    def _unique(self, node: Node) -> str:
-        wanted = node.name.text
-        if wanted is None:
-            wanted = f"out{self.program.outputs.index(node)}" if node in self.program.outputs else "T"
-        number, found = 1, wanted
-        while found in self.taken:
-            number, found = number + 1, f"{wanted}.{number + 1}"
-        self.taken.add(found)
-        return found
-
-    def _result(self, number: int, node: Node) -> str:
+    def _result(self, shown: str, node: Node) -> str:
         """The tensor of a result: a copy where it is a parameter or a number."""
         if node in self.held and not isinstance(node, Input):
             return self.held[node]
-        name = f"out{number}"
+        name = shown
+        while name in self.held.values():
+            name += "'"
         self.builder.tensor(name, node.shape, "value", origin=name, span=node.span)
         at, indices = _axes(node)
         self.expressions.owner, self.expressions.indices = name, indices
@@ -225,17 +230,29 @@ def _axes(node: Node) -> tuple[tuple[Affine, ...], tuple[Index, ...]]:
     return tuple(at), tuple(indices)
 
 
-def _words(program: Program, nodes: Sequence[Node]) -> set[Node]:
+def labels_of(program: Program) -> set[Input]:
+    """What a program learns to predict: the parameters that it reads element by element only."""
+    if not program.steps:
+        return set()
+    labels = set(program.inputs) - {step.weights for step in program.steps}
+    for node in program.nodes():
+        if not isinstance(node, Elementwise):
+            labels -= {operand for operand in node.operands if isinstance(operand, Input)}
+    return labels
+
+
+def _words(program: Program, nodes: Sequence[Node], asked: set[Node]) -> set[Node]:
     """The nodes that are tensors of the graph: contractions, what they read, results, values used twice."""
     uses = Counter(operand for node in nodes for operand in node.operands)
-    words = {node for node in program.outputs if not isinstance(node, Input | Number)}
+    shown = asked.union(program.outputs)
+    words = {node for node in shown if not isinstance(node, Input | Number)}
     words |= {step.gradient for step in program.steps if not fused(step.gradient, uses[step.gradient])}
     words |= {node for node in nodes if isinstance(node, Contraction | Reshape | Gather)}
-    words -= {step.gradient for step in program.steps if step.gradient not in program.outputs} & {
+    words -= {step.gradient for step in program.steps if step.gradient not in shown} & {
         node for node in nodes if fused(node, uses[node])
     }
     for node in nodes:
         if not isinstance(node, Elementwise):
             words |= {operand for operand in node.operands if isinstance(operand, Elementwise)}
     words |= {node for node in nodes if isinstance(node, Elementwise) and uses[node] > 1}
-    return {node for node in words if node in program.outputs or constant(node) is None} - set(program.inputs)
+    return {node for node in words if node in shown or constant(node) is None} - set(program.inputs)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 from tabla.notations.reading import Reading
 from tabla.options import Options
@@ -11,9 +13,21 @@ from tabla.source import TablaError
 __all__ = ["Reading", "read"]
 
 
-def read(file: str, options: Options) -> Reading:
-    """Read and check ``model.t`` or ``kernel.tc[:def]``. A fault of the text or of `options` is a `TablaError`."""
+def read(source: str | Path | Callable[..., Any], options: Options) -> Reading:
+    """Read and check ``model.t``, ``kernel.tc[:def]``, ``layer.py:function`` or a Tile function itself.
+
+    A fault of the text or of `options` is a `TablaError`.
+    """
+    if callable(source):
+        from tabla.notations.tile import read_tile
+
+        return read_tile(source, options)
+    file = str(source)
     path, member = split(file)
+    if path.suffix != ".py":
+        for option, given in (("--shape", options.shapes), ("--arg", options.arguments)):
+            if given:
+                raise TablaError(f"{option} is for Tile functions, '{path}' is none", hint="write layer.py:function")
     match path.suffix:
         case ".t" if member is None:
             from tabla.notations.tabla import read_tabla
@@ -24,10 +38,12 @@ def read(file: str, options: Options) -> Reading:
 
             return read_tensor_comprehensions(path, member, options)
         case ".py":
-            hint = "write the program in TABLA (.t) or Tensor Comprehensions (.tc)"
-            raise TablaError(f"'{file}': Tile (.py) cannot be read by this version", hint=hint)
+            from tabla.notations.tile import read_tile_file
+
+            return read_tile_file(path, member, options)
         case _:
-            raise TablaError(f"'{file}' is not a program", hint="programs are model.t and kernel.tc[:def]")
+            hint = "programs are model.t, kernel.tc[:def] and layer.py:function"
+            raise TablaError(f"'{file}' is not a program", hint=hint)
 
 
 def split(file: str) -> tuple[Path, str | None]:

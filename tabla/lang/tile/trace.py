@@ -8,6 +8,7 @@ from pathlib import Path
 from types import FunctionType, TracebackType
 from typing import Any
 
+from tabla.lang.faults import did_you_mean
 from tabla.lang.tile.places import line_span, place, refuse, source_of
 from tabla.lang.tile.program import Input, Kind, Name, Node, Program, Step
 from tabla.lang.tile.steps import collecting
@@ -136,18 +137,20 @@ def _definition(function: Callable[..., Any]) -> Span | None:
     return line_span(source, line) if source is not None else None
 
 
-def load(path: Path, name: str) -> Callable[..., Any]:
-    """The function `name` of a Python file. What is wrong in the file is a `TablaError` at its place."""
+def load(path: Path, name: str | None = None) -> Callable[..., Any]:
+    """The function `name` of a Python file, or its only one. What is wrong in the file is a `TablaError`."""
     from tabla.lang.tile.files import load_module
 
     module = load_module(path)
     functions = [key for key, value in vars(module).items() if _is_own(value, path)]
+    if name is None and len(functions) == 1:
+        name = functions[0]
+    hint = f"its functions are {', '.join(functions)}" if functions else "write one: def layer(I): ..."
+    if name is None:
+        raise TablaError(f"'{path}' has {len(functions) or 'no'} functions", hint=f"{hint}; name one: {path}:NAME")
     found = vars(module).get(name)
     if not callable(found):
-        raise TablaError(
-            f"'{path}' has no function '{name}'",
-            hint=f"there {'is' if len(functions) == 1 else 'are'} {', '.join(functions)}" if functions else None,
-        )
+        raise TablaError(f"'{path}' has no function '{name}'", hint=did_you_mean(name, functions) or hint)
     return found  # type: ignore[no-any-return]
 
 

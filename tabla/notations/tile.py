@@ -1,0 +1,130 @@
+"""``layer.py:function``, or the function itself: Tile, for given shapes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from tabla.ir.format import Format
+from tabla.ir.graph import Graph
+from tabla.lang.faults import did_you_mean
+from tabla.lang.preprocess import Preprocessed
+from tabla.lang.tile import Program, load, trace
+from tabla.lang.tile.evaluate import evaluate, input_kinds
+from tabla.lang.tile.places import source_of
+from tabla.lang.tile.text import names_of, program_text
+from tabla.lower.tile import lower
+from tabla.notations.reading import Reading, Reals
+from tabla.options import Options
+from tabla.source import Source, TablaError
+from tabla.training.arrays import read_arrays, refuse_strangers
+
+
+def read_tile_file(path: Path, member: str | None, options: Options) -> Reading:
+    """Read a function of a Python file. Everything that is wrong with it is a `TablaError` at its place."""
+    return read_tile(load(path, member), options, name=path.stem)
+
+
+def read_tile(function: Callable[..., Any], options: Options, *, name: str | None = None) -> Reading:
+    """Run a function once for the shapes of `options`, or of its inputs."""
+    program = trace(function, _shapes(options), _arguments(options), _kinds(options))
+    keep = options.keep
+    _refuse_unknown(program, options)
+    name = name or program.name
+
+    def lowered(number_format: Format, results: Sequence[str]) -> Graph:
+        return lower(program, number_format=number_format, keep=keep, results=results, name=name)
+
+    def evaluated(arrays: Mapping[str, Reals], calls: int | None) -> dict[str, Reals]:
+        return _evaluate(program, arrays, keep, calls)
+
+    source = _source(function)
+    return Reading(
+        name=name,
+        text=Preprocessed(source=source, original=source),
+        ast=lambda: program_text(program),
+        lower=lowered,
+        evaluate_float=None if program.steps else evaluated,
+        trainable=bool(program.steps),
+        values=tuple(text for node, text in names_of(program).items() if node not in program.inputs),
+    )
+
+
+def _source(function: Callable[..., Any]) -> Source:
+    """The text of the function's file, or of its cell."""
+    code = getattr(function, "__code__", None)
+    found = source_of(code.co_filename) if code is not None else None
+    return found or Source.from_text("", "<function>")
+
+
+def _shapes(options: Options) -> dict[str, tuple[int, ...]]:
+    given = {name: tuple(shape) for name, shape in options.shapes.items()}
+    return {**{name: shape for name, shape in _given(options).items() if name not in options.arguments}, **given}
+
+
+def _given(options: Options) -> dict[str, tuple[int, ...]]:
+    """The shapes of arrays; those of samples are said by --shape."""
+    match options.inputs:
+        case None:
+            return {}
+        case str() | Path() as path:
+            return {name: array.shape for name, array in read_arrays(Path(path)).items()}
+        case arrays:
+            return {name: np.shape(array) for name, array in arrays.items()}
+
+
+def _kinds(options: Options) -> Any:
+    """Arrays of integers are integers; a file of arrays holds real numbers."""
+    return {} if options.inputs is None or isinstance(options.inputs, str | Path) else input_kinds(options.inputs)
+
+
+def _arguments(options: Options) -> dict[str, object]:
+    """The other parameters; a learning rate is the parameter of that name."""
+    found = dict(options.arguments)
+    if options.learning_rate is not None:
+        found["learning_rate"] = float(options.learning_rate)
+    for name in options.defines:
+        raise TablaError(f"-D {name}: a Tile function has parameters", hint=f"write --arg {name}=...")
+    for name in options.sizes:
+        raise TablaError(f"--size {name}: a Tile function takes shapes", hint="write --shape I=2,8,3")
+    return found
+
+
+def _refuse_unknown(program: Program, options: Options) -> None:
+    parameters = [given.parameter for given in program.inputs]
+    for name in options.keep:
+        if name not in parameters:
+            hint = did_you_mean(name, parameters) or f"the tensors of '{program.name}' are {', '.join(parameters)}"
+            raise TablaError(f"--keep {name}: '{program.name}' has no such tensor", hint=hint)
+    names = [name for name in names_of(program).values() if name not in parameters]
+    for name in options.results:
+        if name not in names:
+            hint = did_you_mean(name, names) or f"it computes {', '.join(names)}"
+            raise TablaError(f"--result {name}: '{program.name}' does not compute it", hint=hint)
+
+
+def _evaluate(
+    program: Program, arrays: Mapping[str, Reals], keep: Sequence[str], calls: int | None
+) -> dict[str, Reals]:
+    """The language's own evaluation, call by call: streamed arrays may have an axis more in front."""
+    shapes = {given.parameter: given.shape for given in program.inputs}
+    refuse_strangers(arrays, shapes, "the input")
+    streamed = [name for name in shapes if name not in keep and name in arrays]
+    if not streamed or not all(np.ndim(arrays[name]) == len(shapes[name]) + 1 for name in streamed):
+        return _reals(evaluate(program, arrays))
+    counts = {len(arrays[name]) for name in streamed}
+    if len(counts) > 1:
+        raise TablaError(f"the inputs hold different numbers of samples: {sorted(counts)}")
+    count = min(counts.pop(), calls or 1 << 62)
+    each = [
+        _reals(evaluate(program, {n: a[call] if n in streamed else a for n, a in arrays.items()}))
+        for call in range(count)
+    ]
+    return {name: np.stack([results[name] for results in each]) for name in each[0]}
+
+
+def _reals(results: Mapping[str, np.ndarray[Any, np.dtype[Any]]]) -> dict[str, Reals]:
+    return {name: np.asarray(array, dtype=np.float64) for name, array in results.items()}

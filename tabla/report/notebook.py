@@ -1,0 +1,57 @@
+"""What notebooks show: a build as its report, a graph as its picture, a schedule as its page."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from html import escape
+
+from tabla.ir.graph import Graph
+from tabla.report.figures import BuildReport
+from tabla.report.graph_picture import svg
+from tabla.report.schedule_page import schedule_page
+from tabla.schedule.schedule import Schedule
+
+_ROW = "<tr><th style='text-align:left'>{}</th><td style='text-align:left'>{}</td></tr>"
+
+
+def report_html(name: str, report: BuildReport) -> str:
+    """The figures as a table."""
+    numbers = report.numbers()
+    terms = numbers.pop("bound_terms")
+    numbers["bound_terms"] = ", ".join(f"{term} {cycles}" for term, cycles in terms.items())
+    rows = "".join(_ROW.format(escape(key.replace("_", " ")), escape(str(value))) for key, value in numbers.items())
+    return f"<table><caption>{escape(name)}</caption>{rows}</table>"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class DrawnGraph(Graph):
+    """A graph that draws itself in notebooks; as a value it is the graph."""
+
+    def _repr_svg_(self) -> str:
+        return svg(self)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Graph):
+            return NotImplemented
+        return all(getattr(self, each.name) == getattr(other, each.name) for each in fields(Graph))
+
+    __hash__ = None  # type: ignore[assignment]  # as the graph's: its fields hold dictionaries
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class DrawnSchedule(Schedule):
+    """A schedule that draws itself in notebooks."""
+
+    def _repr_html_(self) -> str:
+        page = escape(schedule_page(self), quote=True)
+        return f'<iframe srcdoc="{page}" style="width:100%;height:480px;border:0"></iframe>'
+
+
+def drawn_graph(graph: Graph) -> DrawnGraph:
+    """The same graph."""
+    return DrawnGraph(**{each.name: getattr(graph, each.name) for each in fields(Graph)})
+
+
+def drawn_schedule(schedule: Schedule) -> DrawnSchedule:
+    """The same schedule."""
+    return DrawnSchedule(**{each.name: getattr(schedule, each.name) for each in fields(Schedule)})
