@@ -1,0 +1,37 @@
+"""Random contractions with constraints: the evaluation, the graph and its words against trying all index values."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tabla.ir.evaluate_float import evaluate_float
+from tabla.ir.format import Format
+from tabla.ir.verify import verify
+from tabla.lang.tile.evaluate import evaluate
+from tabla.lower.tile import lower
+from tabla.source import TablaError
+from tests.lang.tile.random_contractions import Drawn, contractions
+
+
+@settings(max_examples=120)
+@given(contractions(), st.integers(0, 999))
+def test_a_contraction_is_what_trying_all_values_gives(drawn: Drawn, seed: int) -> None:
+    random = np.random.default_rng(seed)
+    arrays = [random.integers(-3, 4, shape).astype(float) for shape in drawn.shapes]
+    expected, counts = drawn.brute(arrays)
+    if drawn.aggregation == "assign" and (counts > 1).any():
+        with pytest.raises(TablaError, match="assigned more than once"):
+            drawn.traced()
+        return
+    program, named = drawn.traced(), dict(zip("ABC", arrays, strict=False))
+    np.testing.assert_allclose(evaluate(program, named)["out0"], expected, rtol=1e-12)
+    try:
+        graph = lower(program, number_format=Format.parse("q16.8"))
+    except TablaError as fault:
+        assert "too irregular" in fault.message
+        return
+    verify(graph)
+    np.testing.assert_allclose(evaluate_float(graph, named).values[graph.results[0][1]], expected, rtol=1e-12)
