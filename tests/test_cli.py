@@ -115,7 +115,7 @@ def test_usage_is_status_2(tabla: Tabla, tmp_path: Path, words: tuple[str, ...])
 FAULTS = {
     "missing file": (("gen", "nothing.t"), "cannot read 'nothing.t'"),
     "missing kernel": (("gen", "kernel.tc:def"), "cannot read 'kernel.tc'"),
-    "tile": (("gen", "layer.py:function"), "cannot be read by this version"),
+    "tile": (("gen", "layer.py:function"), "cannot read 'layer.py'"),
     "no notation": (("gen", "model.v"), "'model.v' is not a program"),
     "too many PEs": (("gen", "model.t", "--pes", "129"), "129 PEs"),
     "divisor": (("gen", "model.t", "--pes", "16", "--pes-per-pu", "3"), "3 PEs per PU"),

@@ -165,6 +165,7 @@ class Pending:
 
     @property
     def _shown(self) -> str:
+        here()  # learns names
         return f"'{self.name.text}'" if self.name.text else "this output"
 
     def node(self) -> Node:
@@ -222,7 +223,7 @@ def subscripts(key: object, shape: Shape, shown: str, span: Span | None) -> tupl
     if len(items) != len(shape):
         hint = "write [()]" if not shape else f"its shape is {shape}"
         refuse(f"{shown} has {len(shape)} dimensions and {len(items)} subscripts", hint, span)
-    return tuple(expression_of(item) for item in items)
+    return tuple(expression_of(item, span) for item in items)
 
 
 def _kind(aggregation: Aggregation, combination: Combination, kinds: Sequence[Kind]) -> Kind:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from numbers import Integral
 from typing import Any
 
-from tabla.lang.tile.places import refuse
+from tabla.lang.tile.places import here, refuse
 
 
 class TensorDim:
@@ -33,6 +33,7 @@ class TensorDim:
         if self._size is None and self._rule is None:
             self._size = size
         elif self.size != size:
+            here()  # learns names
             name = f"'{self._name}' " if self._name else ""
             refuse(f"{what} is {size}, but {name}is {self.size} already", "the sizes of the shapes given must agree")
 
@@ -42,6 +43,7 @@ class TensorDim:
         if self._size is None and self._rule is not None:
             self._size = self._rule()
         if self._size is None:
+            here()  # learns names
             name = f"the dimension '{self._name}'" if self._name else "a dimension"
             refuse(f"{name} is used before it has a size", "call bind_dims on an input first")
         return self._size

@@ -190,15 +190,16 @@ def TensorIndexes(count: int) -> tuple[TensorIndex, ...]:
     return tuple(TensorIndex() for _ in range(count))
 
 
-def expression_of(value: object) -> IndexExpression:
+def expression_of(value: object, span: Span | None = None) -> IndexExpression:
     """A subscript: an index expression, a size or an integer."""
     if isinstance(value, IndexExpression):
         return value
     if isinstance(value, TensorDim | Integral) and not isinstance(value, bool):
         return IndexExpression(Fraction(size_of(value)), {})
     if isinstance(value, slice):
-        refuse("a slice is not a subscript", "use an index variable, and the output's size to cut")
-    refuse(f"{type(value).__name__} is not a subscript", "subscripts are sums of index variables, sizes and integers")
+        refuse("a slice is not a subscript", "use an index variable, and the output's size to cut", span)
+    cure = "subscripts are sums of index variables, sizes and integers"
+    refuse(f"{type(value).__name__} is not a subscript", cure, span)
 
 
 def _refuse_comparison(operator: str) -> NoReturn:

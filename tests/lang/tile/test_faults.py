@@ -1,0 +1,132 @@
+"""What a function does wrong is said at its place: the message, the characters under the caret, a cure."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tabla.lang.tile import load, trace
+from tabla.source import TablaError
+
+HEAD = """from tabla.tile import *
+
+
+def f(I, J):
+    N, M = TensorDims(2)
+    i, j, k = TensorIndexes(3)
+    I.bind_dims(N, M)
+"""
+
+# Lines of the function (I is 3 x 4, J has 5 elements; O = TensorOutput(N) is there), the message, what the caret marks.
+FAULTS = {
+    "rank": ("Z = TensorOutput() | Z[i] += I[i, j]", "'Z' has 0 dimensions and 1 subscripts", "Z[i]"),
+    "source_rank": ("O[i] += I[i]", "'I' has 2 dimensions and 1 sub", "I[i]"),
+    "bind_count": ("J.bind_dims(N, M)", "'J' has 1 dimensions, 2 are bound", "J.bind_dims(N, M)"),
+    "bind_again": ("J.bind_dims(N)", "is 5, but 'N' is 3 already", "J.bind_dims(N)"),
+    "unbound": ("X = TensorDim() | TensorOutput(X + 1)", "'X' is used before it has a size", "TensorOutput(X + 1)"),
+    "twice": ("O[i] = I[i, j] | return O + 1", "element [0] of 'O' is assigned more", "O[i]"),
+    "two_statements": ("O[i] += I[i, j] | O[i] += I[i, k]", "'O' is written twice", "O[i]"),
+    "no_statement": ("return O + 1", "'O' is used before it is written", "O + 1"),
+    "three": ("O[i] += I[i, j] * I[i, k] * J[j]", "at most two tensors", "I[i, j] * I[i, k] * J[j]"),
+    "minus": ("O[i] += -I[i, j]", "only '*' or '+' of two", "-I[i, j]"),
+    "input_written": ("I[i, j] += J[j]", "'I' is not an output", "I[i, j]"),
+    "whole_tensor": ("O[i] += I[i, j] * J", "a whole tensor", "I[i, j] * J"),
+    "element_elementwise": ("return I + J[k]", "an element of a tensor and a whole", "I + J[k]"),
+    "unbounded": ("O[i] += I[i, j - k]", "nothing bounds the index variable", "O[i]"),
+    "not_linear": ("O[i * j] += I[i, j]", "is not linear", "i * j"),
+    "fraction": ("O[i] += I[i / 2, j]", "'/' of an index variable", "i / 2"),
+    "constraint_first": ("O.add_constraint(j < 2)", "no statement to constrain", "O.add_constraint(j < 2)"),
+    "constraint_late": (
+        "O[i] += I[i, j] | P = -O | O.add_constraint(j < 2)", "'O' was used already", "O.add_constraint(j < 2)"
+    ),
+    "constraint_form": ("O[i] += I[i, j] | O.add_constraint(j <= i)", "is not a constraint", "j <= i"),
+    "constraint_of_indices": ("O[i] += I[i, j] | O.add_constraint(j < i)", "depends on an index", "j < i"),
+    "broadcast": ("return I + J", "shapes (3, 4) and (5,) do not broadcast", "I + J"),
+    "truth": ("return I if I > 0 else J", "not known while the function is read", "I > 0"),
+    "range_over": ("return [x for x in J][0]", "not run through element by element", "[x for x in J]"),
+    "gather_floats": ("return gather(I, J)", "gather by float numbers", "gather(I, J)"),
+    "reshape": ("return reshape(I, [5, 2])", "12 elements of shape (3, 4) do not fill (5, 2)", "reshape(I, [5, 2])"),
+    "python": ("return I + undefined", "NameError: name 'undefined' is not defined", "undefined"),
+    "unpacking": ("a, b = TensorDims(3)", "ValueError: too many values to unpack", "a, b"),
+    "returns_number": ("return 3", "'f' returns a int", "def f(I, J):"),
+    "returns_nothing": ("O = -I | return", "'f' returns nothing", "def f(I, J):"),
+    "loss_shape": ("return gradient(I, [J])[0]", "the loss has shape (3, 4)", "gradient(I, [J])"),
+    "slices": ("O[i] += I[i, 1:2]", "a slice is not a subscript", "I[i, 1:2]"),
+    "matrix_product": ("return I @ J", "'@' is not an operator of tensors", "I @ J"),
+    "self": ("O[i] += O[i] * J[i]", "on both sides", "O[i]"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", sorted(FAULTS))
+def test_a_fault_points_at_the_users_line(tmp_path: Path, name: str) -> None:
+    body, message, marked = FAULTS[name]
+    path = tmp_path / "layer.py"
+    lines = ["O = TensorOutput(N)", *body.split(" | "), "return O"]
+    path.write_text(HEAD + "".join(f"    {line}\n" for line in lines), encoding="utf-8")
+    with pytest.raises(TablaError) as caught:
+        trace(load(path, "f"), {"I": (3, 4), "J": (5,)})
+    fault = caught.value
+    assert message in fault.message
+    span = fault.labels[0].span
+    assert span.source.name == str(path)
+    assert span.source.text[span.start : span.end] == marked
+    assert fault.hint or name in ("python", "unpacking", "bind_again")
+
+
+def test_columns_are_characters() -> None:
+    """Python counts bytes."""
+    space: dict[str, object] = {}
+    path = Path(__file__)
+    text = 'from tabla.tile import *\ndef f(I):\n    return ("é" and I) @ I\n'
+    import linecache
+
+    linecache.cache["<cell>"] = (len(text), None, text.splitlines(keepends=True), "<cell>")
+    exec(compile(text, "<cell>", "exec"), space)
+    with pytest.raises(TablaError) as caught:
+        trace(space["f"], {"I": (2,)})  # type: ignore[arg-type]
+    span = caught.value.labels[0].span
+    assert span.source.text[span.start : span.end] == '("é" and I) @ I', path
+
+
+@pytest.mark.parametrize(
+    ("text", "message", "line"),
+    [
+        ("def f(I:\n", "SyntaxError", 1),
+        ("import nothing_of_that_name\n", "ModuleNotFoundError: No module named", 1),
+        ("x = 1\ny = x / 0\n", "ZeroDivisionError", 2),
+    ],
+)
+def test_a_file_that_does_not_run(tmp_path: Path, text: str, message: str, line: int) -> None:
+    path = tmp_path / "layer.py"
+    path.write_text(text)
+    with pytest.raises(TablaError, match=message) as caught:
+        load(path, "f")
+    assert caught.value.line == line
+
+
+@pytest.mark.parametrize(
+    ("shapes", "arguments", "message"),
+    [
+        ({"I": (3, 4)}, {}, "'J' of 'f' has neither a shape nor a value"),
+        ({"I": (3, 4), "J": (5,), "K": (1,)}, {}, "'f' has no parameter 'K'"),
+        ({"I": (3, 0), "J": (5,)}, {}, "has no elements"),
+    ],
+)
+def test_parameters(
+    tmp_path: Path, shapes: dict[str, tuple[int, ...]], arguments: dict[str, int], message: str
+) -> None:
+    path = tmp_path / "layer.py"
+    path.write_text(HEAD + "    return I\n")
+    with pytest.raises(TablaError) as caught:
+        trace(load(path), shapes, arguments)
+    assert message in caught.value.message
+    assert caught.value.line == 4
+
+
+def test_numpy_numbers_are_numbers(tmp_path: Path) -> None:
+    path = tmp_path / "layer.py"
+    path.write_text("import numpy as np\ndef f(I, n):\n    return np.float64(2) * I + np.int64(n)\n")
+    program = trace(load(path, "f"), {"I": (3,)}, {"n": np.int64(4)})
+    assert program.outputs[0].shape == (3,)

@@ -1,0 +1,44 @@
+"""docs/tile.md: its files, its console sessions and its Python run as they stand."""
+
+from __future__ import annotations
+
+import re
+import shlex
+import sys
+from pathlib import Path
+
+import pytest
+
+from tabla.cli import main
+
+TEXT = (Path(__file__).parents[1] / "docs" / "tile.md").read_text(encoding="utf-8")
+FENCE = re.compile(r"```(\w+)(?: file=(\S+))?\n(.*?)```", re.DOTALL)
+
+
+def test_everything_in_it_runs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    ran = 0
+    for kind, file, body in FENCE.findall(TEXT):
+        if file:
+            Path(file).write_text(body, encoding="utf-8")
+        elif kind == "python":
+            try:
+                exec(compile(body, "tile.md", "exec"), {})
+            finally:
+                sys.modules.pop("layer", None)
+        else:
+            said = ""
+            for line in re.findall(r"^\$ (.*)$", body, re.MULTILINE):
+                program, *words = shlex.split(line)
+                status = main(words)
+                heard = capsys.readouterr()
+                assert (program, status) == ("tabla", 0), heard.err
+                said += f"$ {line}\n{heard.out}{heard.err}"
+            # A session of commands alone shows no output, because figures change with the scheduler.
+            if any(not line.startswith("$ ") for line in body.splitlines()):
+                assert said == body
+        ran += 1
+    assert ran == 6
