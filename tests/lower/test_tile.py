@@ -12,7 +12,10 @@ from tabla.ir.graph import Graph
 from tabla.ir.verify import verify
 from tabla.lang.tile.evaluate import evaluate
 from tabla.lower.tile import lower
+from tabla.options import Options
+from tabla.passes.pipeline import run_passes
 from tests.lang.tile.references import REFERENCES, traced
+from tests.schedule.agreement import agree
 
 FORMAT = Format.parse("q12.20")
 
@@ -34,3 +37,11 @@ def test_the_graph_means_the_program(name: str) -> None:
     for shown, tensor in graph.results:
         np.testing.assert_allclose(values[tensor], expected[shown], rtol=1e-9, atol=1e-9)
         np.testing.assert_allclose(fixed.values[tensor] / FORMAT.one, expected[shown], rtol=2e-3, atol=2e-3)
+
+
+@pytest.mark.parametrize("pes", [4, 16])
+@pytest.mark.parametrize("name", sorted(REFERENCES))
+def test_the_machine_computes_the_same_words(name: str, pes: int) -> None:
+    template = Options(pes=pes).chosen_template()
+    words = Format(integer=template.integer_bits, fraction=template.fraction_bits)
+    agree(run_passes(lower(traced(name), number_format=words), words), template, words, samples=3)
