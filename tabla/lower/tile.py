@@ -41,6 +41,7 @@ from tabla.lower.tile_projection import inhabited
 from tabla.lower.tile_region import Region, region_of
 from tabla.lower.tile_reshape import refinement
 from tabla.lower.tile_update import Updater, fused
+from tabla.lower.tile_zeros import unwritten
 
 _ZERO = Constant(value=Fraction(0))
 
@@ -160,10 +161,13 @@ class _Lowering:
         constraints = self._constraints(node, region)
         outer = {index.name for index in region.indices}
         partial = region.points < node.size or any(set(c.names) <= outer for c in constraints)
-        self._tensor(name, node, filled=partial)
+        zeros = unwritten(replace(region, constraints=constraints), node.shape)
+        self._tensor(name, node, filled=partial and zeros is None)
         self.ranges.update({index.name: index for index in region.reduced})
         operation = self._operation(node, region, constraints)
         self.builder.emit(name, region.write, region.indices, operation, node.span, constraints)
+        for write, indices in zeros or ():
+            self.builder.emit(name, write, indices, Linear(terms=(Term(factors=(_ZERO,)),)), node.span)
 
     def _constraints(self, node: Contraction, region: Region) -> tuple[Affine, ...]:
         """Those of the region; where no point is valid, a sum is 0 as it is, and others are not written."""

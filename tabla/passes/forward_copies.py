@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from tabla.ir.format import Format
 from tabla.ir.graph import Affine, Graph, Operand, Read, Statement
@@ -20,7 +20,7 @@ class _Copy:
 
 
 def forward_copies(graph: Graph, fmt: Format) -> Graph:
-    """Replace reads of values that one statement copies; the copies themselves stay for `drop_dead`."""
+    """Replace reads of values that one statement copies, and results; the copies themselves stay for `drop_dead`."""
     writers: dict[str, list[Statement]] = {}
     for statement in graph.statements:
         writers.setdefault(statement.target, []).append(statement)
@@ -35,7 +35,23 @@ def forward_copies(graph: Graph, fmt: Format) -> Graph:
         if original is not None and not partial and len(writers[made.target]) == 1:
             lows = {index.name: index.low for index in made.indices}
             copies[made.target] = _Copy(write=made.write, original=original, lows=lows)
-    return with_statements(graph, changed)
+    return replace(with_statements(graph, changed), results=_results(graph, copies))
+
+
+def _results(graph: Graph, copies: Mapping[str, _Copy]) -> tuple[tuple[str, str], ...]:
+    """A result that copies a whole value is that value, unless it is a result already."""
+    taken = {tensor for _, tensor in graph.results}
+    results = []
+    for shown, tensor in graph.results:
+        original = copies[tensor].original if tensor in copies else None
+        if isinstance(original, Read) and original.tensor not in taken:
+            source, copy = graph.tensors[original.tensor], graph.tensors[tensor]
+            alike = (source.role, source.shape) == (copy.role, copy.shape) == ("value", copy.shape)
+            if alike and not source.filled and original.subscripts == copies[tensor].write:
+                tensor = original.tensor
+                taken.add(tensor)
+        results.append((shown, tensor))
+    return tuple(results)
 
 
 def _forwarded(operand: Operand, copies: Mapping[str, _Copy]) -> Operand:

@@ -27,9 +27,9 @@ def same_words(before: Graph, after: Graph, fmt: Format, seed: int) -> None:
     inputs, models = words(before, fmt, seed)
     old = evaluate_fixed(before, fmt, inputs, models)
     new = evaluate_fixed(after, fmt, inputs, models)
-    assert before.results == after.results and before.updates == after.updates
-    for _, name in before.results:
-        assert np.array_equal(old.values[name], new.values[name]), name
+    assert before.updates == after.updates
+    for (shown, name), (same, elsewhere) in zip(before.results, after.results, strict=True):
+        assert shown == same and np.array_equal(old.values[name], new.values[elsewhere]), shown
     for name, array in old.models.items():
         assert np.array_equal(array, new.models[name]), name
 
