@@ -1,0 +1,55 @@
+"""The five programs at random shapes: odd, prime, below the number of PEs. Words as evaluated, cycles not below the
+bound; where rows do not fill the lanes, the report names who wastes most of them."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from benchmarks.learning.problems import NAMES, Problem
+from tests.benchmarks.at_size import hold
+
+ODD = st.integers(1, 150).filter(lambda n: n % 2)
+PRIMES = st.sampled_from([2, 3, 5, 7, 11, 13, 17, 31, 61, 67, 97, 127, 131, 257])
+SMALL = st.integers(1, 12)
+FEATURES = st.one_of(ODD, PRIMES, st.integers(1, 1500))
+
+
+@st.composite
+def shapes(draw: st.DrawFn) -> Problem:
+    """A program and its sizes; networks stay small enough for a quick simulation."""
+    kind = draw(st.sampled_from(sorted(NAMES)))
+    match kind:
+        case "reco":
+            sizes = (draw(ODD | PRIMES), draw(ODD | PRIMES), draw(SMALL))
+        case "backprop":
+            sizes = (draw(ODD | PRIMES), draw(st.integers(1, 70)), draw(SMALL))
+        case _:
+            sizes = (draw(FEATURES),)
+    return Problem(kind=kind, sizes=sizes, minibatch=draw(st.sampled_from([1, 1, 1, 2, 3])))
+
+
+PES = st.sampled_from([1, 2, 3, 5, 8, 16, 32, 64, 100, 128])
+
+
+def exact(problem: Problem, pes: int, seed: int) -> None:
+    """`hold` raises where a word, a cycle or the bound is wrong; waste must have a name."""
+    report = hold(problem, pes, seed=seed).report()
+    if any(cost.unfilled for cost in report.costs.statements):
+        worst = report.costs.most_wasteful
+        assert worst is not None and worst.wasted
+        assert f"{worst.name} wastes most" in report.text()
+
+
+@settings(max_examples=100)
+@given(shapes(), PES, st.integers(0, 2**20))
+def test_random_shapes(problem: Problem, pes: int, seed: int) -> None:
+    exact(problem, pes, seed)
+
+
+@pytest.mark.slow
+@settings(max_examples=400)
+@given(shapes(), PES, st.integers(0, 2**20))
+def test_many_random_shapes(problem: Problem, pes: int, seed: int) -> None:
+    exact(problem, pes, seed)
