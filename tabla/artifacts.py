@@ -1,4 +1,4 @@
-"""The output folder of ``tabla gen``: every file of it, and nothing else."""
+"""The output folders of ``tabla gen`` and ``tabla build``: every file of them, and nothing else."""
 
 from __future__ import annotations
 
@@ -13,8 +13,9 @@ from tabla.ir.evaluate import FixedPlan
 from tabla.ir.words import to_words
 from tabla.program.host import Host
 from tabla.program.image import Image
+from tabla.program.link import fingerprint
 from tabla.report.bench import bench_files
-from tabla.report.folder import replaced_folder
+from tabla.report.folder import BOARD_SCHEMA, replaced_folder
 from tabla.report.graph_picture import dot, svg
 from tabla.report.manifest import manifest
 from tabla.report.schedule_page import schedule_json, schedule_page
@@ -25,6 +26,7 @@ from tabla.training.arrays import initial_models
 
 if TYPE_CHECKING:
     from tabla.driver import Build
+    from tabla.synth.board import Bitstream
 
 GOLDEN_SAMPLES, GOLDEN_SEED = 4, 1
 
@@ -53,6 +55,32 @@ def artifacts(build: Build) -> dict[str, str]:
         **_images(build.image),
         **{f"tb/{file}": text for file, text in bench_files(name, build.module, golden(build)).items()},
     }
+
+
+def write_bitstream(build: Build, made: Bitstream, folder: Path) -> dict[str, Any]:
+    """Write the folder of a board, whole or not at all: sources, constraints, bitstream, figures. Returns those."""
+    name = build.name
+    content = {
+        "schema": BOARD_SCHEMA,
+        "name": name,
+        "module": build.module,
+        "top": made.top,
+        "cycles": build.schedule.cycles,
+        "latency": build.schedule.latency,
+        "program": fingerprint(build.image),
+        **made.data(),
+    }
+    files = {
+        f"{name}.v": build.verilog,
+        f"{name}_board.v": made.verilog,
+        f"{name}{made.constraint_suffix}": made.constraints,
+        f"{name}.json": _json(content),
+    }
+    with replaced_folder(folder) as fresh:
+        for path, text in files.items():
+            (fresh / path).write_text(text, encoding="utf-8", newline="\n")
+        (fresh / f"{name}{made.suffix}").write_bytes(made.content)
+    return content
 
 
 def _json(content: Mapping[str, Any]) -> str:

@@ -24,6 +24,7 @@ COMMANDS = {
     "sim": "simulate",
     "train": "train",
     "synth": "synthesise",
+    "build": "bitstream",
     "ranges": "ranges",
     "preprocess": "preprocess",
     "tblgen": "tablegen",
@@ -32,7 +33,6 @@ COMMANDS = {
     "boards": "boards",
     "examples": "examples",
 }
-LATER = ("build",)
 
 
 class Parser(argparse.ArgumentParser):
@@ -64,9 +64,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
     words = list(sys.argv[1:] if arguments is None else arguments)
     console = Console(out=sys.stdout, err=sys.stderr)
     command = next((word for word in words if not word.startswith("-")), None)
-    if command in LATER:
-        console.fault(f"error: 'tabla {command}' is not in this version ({VERSION})")
-        return 1
     try:
         parsed = parser_for(command).parse_args(words)
     except SystemExit as stop:  # argparse's way to say that it is done

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from tabla.report.figures import BuildReport
     from tabla.runs import Simulation
     from tabla.synth import SynthesisReport
+    from tabla.synth.board import Bitstream
     from tabla.training.record import Training
 
 STAGES = ("ast", "graph", "mapping", "schedule", "program")
@@ -192,6 +193,18 @@ class Build:
             lines=source_lines(self.verilog, f"{self.name}.v", self.module, places),
             **options,
         )
+
+    def bitstream(self, board: str, *, templates: str | None = None, **options: Any) -> Bitstream:
+        """The bitstream of a board, by name of its record; `options` as in :func:`synth.build_bitstream`.
+
+        `templates` is a file with more records.
+        """
+        from tabla.synth.board import build_bitstream
+        from tabla.templates.targets import board as find_board
+        from tabla.templates.targets import target
+
+        found = find_board(board, templates)
+        return build_bitstream(self.image, self.module, self.verilog, found, target(found.target, templates), **options)
 
     def report(self) -> BuildReport:
         """Cycles, bound, words: what ``tabla gen`` prints and the manifest holds."""

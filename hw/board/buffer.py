@@ -49,10 +49,12 @@ class BlockQueue(wiring.Component):
         )
         write, read = words.write_port(), words.read_port(domain="sync")
         places = range(2 * self.depth)
-        written, read_at = Signal(places), Signal(places)
+        written = Signal(places)
+        read_at = Signal(places)
         visible = Signal(places)
         fetched = Signal()
-        first, second = Signal(), Signal()
+        first = Signal()
+        second = Signal()
         m.d.comb += [
             self.room.eq((written ^ read_at) != self.depth),
             write.en.eq(self.put),

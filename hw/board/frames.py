@@ -25,7 +25,8 @@ class Crc32(wiring.Component):
 
     def elaborate(self, platform: Any) -> Module:
         m = Module()
-        byte, left = Signal(8), Signal(range(9))
+        byte = Signal(8)
+        left = Signal(range(9))
         feedback = self.value[0] ^ byte[0]
         with m.If(left != 0):
             m.d.sync += [
@@ -68,7 +69,8 @@ class FrameReceiver(wiring.Component):
     def elaborate(self, platform: Any) -> Module:
         m = Module()
         m.submodules.crc = crc = Crc32()
-        escaped, some = Signal(), Signal()
+        escaped = Signal()
+        some = Signal()
         m.d.comb += [
             crc.valid.eq(self.valid),
             crc.data.eq(self.data),
@@ -125,9 +127,12 @@ class FrameSender(wiring.Component):
     def elaborate(self, platform: Any) -> Module:
         m = Module()
         m.submodules.crc = crc = Crc32()
-        check, left = Signal(8 * CHECK_BYTES), Signal(range(CHECK_BYTES + 1))
+        check = Signal(8 * CHECK_BYTES)
+        left = Signal(range(CHECK_BYTES + 1))
         escaped = Signal()
-        byte, offered, goes = Signal(8), Signal(), Signal()
+        byte = Signal(8)
+        offered = Signal()
+        goes = Signal()
         reserved = (byte == FLAG) | (byte == ESCAPE)
         m.d.comb += [
             goes.eq(offered & self.line_ready & (~reserved | escaped)),

@@ -55,9 +55,14 @@ class Replier(wiring.Component):
 
     def elaborate(self, platform: Any) -> Module:
         m = Module()
-        reply, code, left = Signal(8), Signal(8), Signal(32)
-        byte, index = Signal(2), Signal(range(len(STATUS)))
-        tells, reads, shown = Signal(), Signal(), Signal(32)
+        reply = Signal(8)
+        code = Signal(8)
+        left = Signal(32)
+        byte = Signal(2)
+        index = Signal(range(len(STATUS)))
+        tells = Signal()
+        reads = Signal()
+        shown = Signal(32)
         status = Array(getattr(self, name) for name in STATUS)
         m.d.comb += [
             tells.eq((code == Request.STATUS) | (code == Request.RESET)),
@@ -66,6 +71,16 @@ class Replier(wiring.Component):
             self.command_code.eq(code),
             self.command_count.eq(left),
         ]
+        # A register in front of the sender, filled when it is empty: bytes leave much more slowly than that.
+        offered = Signal()
+        taken = Signal()
+        chosen = Signal(8)
+        final = Signal()
+        m.d.comb += taken.eq(offered & ~self.valid)
+        with m.If(self.ready):
+            m.d.sync += self.valid.eq(0)
+        with m.If(taken):
+            m.d.sync += [self.valid.eq(1), self.data.eq(chosen), self.last.eq(final)]
         with m.FSM():
             with m.State("LISTEN"):
                 m.d.sync += [byte.eq(0), index.eq(0), left.eq(self.argument), code.eq(self.code)]
@@ -84,8 +99,8 @@ class Replier(wiring.Component):
                 with m.If(self.command_ready):
                     m.next = "REPLY"
             with m.State("REPLY"):
-                m.d.comb += [self.valid.eq(1), self.data.eq(reply), self.last.eq(~tells & ~reads)]
-                with m.If(self.ready):
+                m.d.comb += [offered.eq(1), chosen.eq(reply), final.eq(~tells & ~reads)]
+                with m.If(taken):
                     m.next = "LISTEN"
                     with m.If(tells):
                         m.next = "STATUS"
@@ -93,24 +108,24 @@ class Replier(wiring.Component):
                         m.next = "WORDS"
             with m.State("STATUS"):
                 m.d.comb += [
-                    self.valid.eq(1),
-                    self.data.eq(shown.word_select(byte, 8)),
-                    self.last.eq((byte == 3) & (index == len(STATUS) - 1)),
+                    offered.eq(1),
+                    chosen.eq(shown.word_select(byte, 8)),
+                    final.eq((byte == 3) & (index == len(STATUS) - 1)),
                 ]
-                with m.If(self.ready):
+                with m.If(taken):
                     m.d.sync += [byte.eq(byte + 1), index.eq(index + (byte == 3))]
-                    with m.If(self.last):
+                    with m.If(final):
                         m.next = "LISTEN"
             with m.State("WORDS"):
                 ends = byte == self.shape.word_bytes - 1
                 m.d.comb += [
-                    self.valid.eq(self.out_valid),
-                    self.data.eq(shown.word_select(byte, 8)),
-                    self.last.eq(ends & (left == 1)),
-                    self.out_ready.eq(self.ready & ends),
+                    offered.eq(self.out_valid),
+                    chosen.eq(shown.word_select(byte, 8)),
+                    final.eq(ends & (left == 1)),
+                    self.out_ready.eq(taken & ends),
                 ]
-                with m.If(self.valid & self.ready):
+                with m.If(taken):
                     m.d.sync += [byte.eq(Mux(ends, 0, byte + 1)), left.eq(left - ends)]
-                    with m.If(self.last):
+                    with m.If(final):
                         m.next = "LISTEN"
         return m

@@ -56,7 +56,9 @@ class RequestReader(wiring.Component):
         place = Signal(range(header + 1))
         tail = Signal(range(CHECK_BYTES + 2))
         refused = Signal()
-        beat, byte, complete = Signal(8 * each), Signal(range(each)), Signal()
+        beat = Signal(8 * each)
+        byte = Signal(range(each))
+        complete = Signal()
         left = Signal(16)
         m.d.sync += complete.eq(0)
         with m.If(self.frame_valid):

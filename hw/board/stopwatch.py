@@ -40,7 +40,9 @@ class Stopwatch(wiring.Component):
             update.eq(self.update),
             output.eq(self.output),
         ]
-        runs, cycle, before = Signal(), Signal(32), Signal(32)
+        runs = Signal()
+        cycle = Signal(32)
+        before = Signal(32)
         with m.If(runs | beat | token):
             m.d.sync += [runs.eq(1), cycle.eq(cycle + 1)]
         with m.If(token):

@@ -29,7 +29,8 @@ class UartReceiver(wiring.Component):
 
     def elaborate(self, platform: Any) -> Module:
         m = Module()
-        first, line = Signal(init=1), Signal(init=1)
+        first = Signal(init=1)
+        line = Signal(init=1)
         m.d.sync += [first.eq(self.pin), line.eq(first), self.valid.eq(0)]
         timer = Signal(range(self.divisor))
         left = Signal(range(BITS + 1))

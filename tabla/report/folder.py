@@ -15,17 +15,17 @@ from pathlib import Path
 
 from tabla.source import TablaError
 
-MANIFEST_SCHEMA = "tabla-manifest-1"
+MANIFEST_SCHEMA, BOARD_SCHEMA = "tabla-manifest-1", "tabla-board-1"
 
 
-def _made_by_gen(folder: Path) -> bool:
+def _made_by_us(folder: Path) -> bool:
     """Whether a manifest in `folder` says that we made it."""
     for path in sorted(folder.glob("*.json")):
         try:
             manifest = json.loads(path.read_text(encoding="utf-8"))
         except (OSError, ValueError):
             continue
-        if isinstance(manifest, dict) and manifest.get("schema") == MANIFEST_SCHEMA:
+        if isinstance(manifest, dict) and manifest.get("schema") in (MANIFEST_SCHEMA, BOARD_SCHEMA):
             return True
     return False
 
@@ -36,7 +36,7 @@ def check_replaceable(folder: Path) -> None:
         raise TablaError(f"'{folder}' is not a folder", hint="choose another one with -o")
     if Path.cwd().is_relative_to(folder.resolve()):
         raise TablaError(f"'{folder}' is the current folder, or above it", hint="name a folder inside it with -o")
-    if folder.is_dir() and any(folder.iterdir()) and not _made_by_gen(folder):
+    if folder.is_dir() and any(folder.iterdir()) and not _made_by_us(folder):
         raise TablaError(
             f"folder '{folder}' is not empty, and tabla gen did not make it",
             hint="choose another one with -o, or empty it yourself",

@@ -14,7 +14,7 @@ from tabla.source import TablaError
 from tabla.synth.critical_path import CriticalPath, critical_path, fan_outs
 from tabla.synth.tool import last_words, run_tool
 from tabla.synth.yosys import Netlist
-from tabla.templates.targets import Device
+from tabla.templates.targets import Device, Packing
 
 # Asked of the router: more than any of the parts can do, so that it never stops trying.
 _ASKED = 400
@@ -31,8 +31,18 @@ class Clock:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Pinned:
+    """Where a chip's ports lie: package, constraint file, what nextpnr shall write; and the clock's rate in MHz."""
+
+    package: str
+    constraints: str
+    packing: Packing
+    megahertz: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Placement:
-    """One run of nextpnr: `report` is its own JSON."""
+    """One run of nextpnr: `report` is its own JSON, `routed` what a packer makes a bitstream of, if it had pins."""
 
     device: Device
     package: str
@@ -41,6 +51,7 @@ class Placement:
     clock: Clock | None
     path: CriticalPath | None
     report: Mapping[str, Any] = field(repr=False)
+    routed: str = field(default="", repr=False)
 
 
 def chosen_grade(device: Device, grade: int | None) -> int:
@@ -64,24 +75,33 @@ def check_capacity(netlist: Netlist, device: Device) -> None:
             )
 
 
-def place_and_route(netlist: Netlist, device: Device, grade: int | None = None, *, seed: int = 1) -> Placement:
-    """One run of nextpnr. What does not fit, a missing tool and whatever stops nextpnr are a `TablaError`."""
+def place_and_route(
+    netlist: Netlist, device: Device, grade: int | None = None, *, seed: int = 1, pinned: Pinned | None = None
+) -> Placement:
+    """One run of nextpnr, of a block without pins or, `pinned`, of a whole chip.
+
+    What does not fit, a missing tool and whatever stops nextpnr are a `TablaError`.
+    """
     target, chosen = netlist.target, chosen_grade(device, grade)
     if not target.place:
         raise TablaError(f"{target.title} cannot be placed and routed here", hint=target.note)
     check_capacity(netlist, device)
-    package = device.packages[0]
+    package = pinned.package if pinned else device.packages[0]
     with tempfile.TemporaryDirectory(prefix="tabla-nextpnr-") as name:
         folder = Path(name)
-        (folder / "design.json").write_text(_block(netlist), encoding="utf-8")
+        (folder / "design.json").write_text(netlist.text if pinned else _block(netlist), encoding="utf-8")
         (folder / "design.pdc").write_text("", encoding="utf-8")
         arguments = device.command(package, chosen)
         arguments += ["--json", "design.json", "--report", "report.json", "--seed", str(seed)]
-        arguments += ["--freq", str(_ASKED), "--timing-allow-fail"]
+        arguments += ["--freq", str(pinned.megahertz if pinned else _ASKED), "--timing-allow-fail"]
+        if pinned:
+            (folder / pinned.packing.pins).write_text(pinned.constraints, encoding="utf-8")
+            arguments += pinned.packing.pin_arguments
         status, said = run_tool(target.place, target.package, arguments, folder)
         if status or not (folder / "report.json").is_file():
             raise TablaError(f"nextpnr failed for {device.part}", notes=last_words(said))
         report = json.loads((folder / "report.json").read_text(encoding="utf-8"))
+        routed = (folder / pinned.packing.routed).read_text(encoding="utf-8") if pinned else ""
     module = netlist.parsed()
     clock = _clock(report, module, netlist, chosen)
     return Placement(
@@ -92,6 +112,7 @@ def place_and_route(netlist: Netlist, device: Device, grade: int | None = None, 
         clock=clock,
         path=critical_path(report, clock.name, fan_outs(module)) if clock else None,
         report=report,
+        routed=routed,
     )
 
 

@@ -19,14 +19,17 @@ def require(module: str, package: str) -> None:
         )
 
 
-def run_tool(module: str, package: str, arguments: list[str], folder: Path) -> tuple[int, str]:
-    """Run the tool (its module's `_run_..._argv`, which its own script calls) in `folder`; its status and all it said.
+def run_tool(
+    module: str, package: str, arguments: list[str], folder: Path, entry: str | None = None
+) -> tuple[int, str]:
+    """Run the tool (its module's `_run_..._argv`, or `entry`, which its own script calls) in `folder`; its status and
+    all it said.
 
     Each run is a process of its own: the tools are WebAssembly programs that may end the process that runs them. File
     names in `arguments` are relative to `folder`. A tool that is not installed is a `TablaError`.
     """
     require(module, package)
-    entry = f"_run_{module.removeprefix('yowasp_')}_argv"
+    entry = entry or f"_run_{module.removeprefix('yowasp_')}_argv"
     program = f"import sys, {module}; sys.exit({module}.{entry}())"
     done = subprocess.run(
         [sys.executable, "-c", program, *arguments],

