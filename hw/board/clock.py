@@ -37,7 +37,7 @@ class Ecp5Pll(wiring.Component):
             p_CLKFB_DIV=settings.feedback_divider,
             p_CLKOP_DIV=settings.output_divider,
             p_CLKOP_ENABLE="ENABLED",
-            # Half a period of the output, counted in periods of the oscillator.
+            # Any phase will do: the feedback aligns the output, and nothing else runs from the reference.
             p_CLKOP_CPHASE=(settings.output_divider - 1) // 2,
             p_CLKOP_FPHASE=0,
             p_FEEDBK_PATH="CLKOP",

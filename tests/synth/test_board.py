@@ -1,0 +1,235 @@
+"""From an accelerator to a bitstream, as far as it goes without the time that place and route takes."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tabla.hw.board.top import BoardTop, board_ports
+from tabla.hw.emit import component_verilog
+
+import tabla
+from tabla.cli import main
+from tabla.driver import Build
+from tabla.source import TablaError
+from tabla.synth import board as board_flow
+from tabla.synth.board import Bitstream, build_bitstream
+from tabla.synth.constraints import constraint_file
+from tabla.synth.nextpnr import Clock, Placement
+from tabla.synth.yosys import Netlist
+from tabla.templates.pll import settings_of
+from tabla.templates.targets import board, boards, target
+
+LINEAR = """m = 2;
+mu = 0.5;
+model_input x[m]; model_output y; model w[m]; gradient g[m] -> w; iterator i[0:m];
+h = sum[i](w[i] * x[i]);
+e = h - y;
+g[i] = e * x[i];
+"""
+ULX3S, NANO = "ulx3s-85f", "tang-nano-9k"
+BUILDABLE = [name for name in boards() if target(board(name).target).packing]
+
+
+@pytest.fixture(scope="module")
+def build(tmp_path_factory: pytest.TempPathFactory) -> Build:
+    path = tmp_path_factory.mktemp("board") / "linear.t"
+    path.write_text(LINEAR)
+    return tabla.compile(path, pes=1)
+
+
+def top(build: Build, name: str, settings: Any = None) -> str:
+    made = BoardTop(image=build.image, accelerator=build.module, board=board(name), settings=settings, divisor=27)
+    return component_verilog(made, "top")
+
+
+def test_both_families_can_be_built() -> None:
+    assert {ULX3S, NANO} <= set(BUILDABLE)
+    assert {"ecp5", "gowin"} <= {board(name).target for name in BUILDABLE}
+
+
+@pytest.mark.parametrize("name", [ULX3S, NANO])
+def test_constraint_files(name: str, golden: Callable[[str, str], None]) -> None:
+    found = board(name)
+    packing = target(found.target).packing
+    assert packing is not None
+    form = Path(packing.pins).suffix[1:]
+    golden(f"board/{name}.{form}", constraint_file(form, found, board_ports(found)))
+
+
+@pytest.mark.parametrize("name", BUILDABLE)
+def test_every_port_has_its_pins_and_no_pin_two_ports(name: str, build: Build) -> None:
+    found = board(name)
+    ports = board_ports(found)
+    pins = [pin for port in ports.values() for pin in port]
+    assert len(pins) == len(set(pins))
+    packing = target(found.target).packing
+    assert packing is not None
+    text = constraint_file(Path(packing.pins).suffix[1:], found, ports)
+    assert all(pin in text for pin in pins)
+    header = top(build, name).partition("module top(")[2].partition(")")[0]
+    assert {port.strip() for port in header.split(",")} == set(ports)
+
+
+def test_the_pll_is_set_as_computed(build: Build) -> None:
+    found = board(ULX3S)
+    limits = target(found.target).pll
+    assert limits is not None
+    (settings,) = [one for one in settings_of(limits, found.clock_hertz) if one.hertz == 62_500_000]
+    text = top(build, ULX3S, settings)
+    for name, value in (("CLKI_DIV", 2), ("CLKFB_DIV", 5), ("CLKOP_DIV", 10), ("CLKOP_CPHASE", 4)):
+        assert f".{name}(32'd{value})" in text
+    assert '(* FREQUENCY_PIN_CLKOP = "62.5" *)' in text
+    assert "EHXPLLL" not in top(build, ULX3S)
+
+
+def test_the_button_and_the_lights_have_the_levels_of_the_board(build: Build) -> None:
+    """The record alone decides: the same design with the levels turned is another Verilog."""
+    found = board(NANO)
+    texts = {
+        component_verilog(
+            BoardTop(image=build.image, accelerator=build.module, board=turned, settings=None, divisor=27), "top"
+        )
+        for turned in (
+            found,
+            replace(found, leds_low=not found.leds_low),
+            replace(found, reset_low=not found.reset_low),
+            replace(found, reset_pin=""),
+        )
+    }
+    assert len(texts) == 4
+
+
+class Runs:
+    """Stands in for Yosys, nextpnr and the packer: runs reach the clocks that a test gives."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, *reached: float, luts: int = 100) -> None:
+        self.reached = list(reached)
+        self.asked: list[tuple[float, int]] = []
+        self.verilog: list[str] = []
+        monkeypatch.setattr(board_flow, "synthesise_flat", lambda *words: self.netlist(luts, *words))
+        monkeypatch.setattr(board_flow.nextpnr, "place_and_route", self.place)
+        monkeypatch.setattr(board_flow, "run_tool", self.pack)
+
+    def netlist(self, luts: int, verilog: str, name: str, family: Any) -> Netlist:
+        self.verilog.append(verilog)
+        cell = "LUT4" if family.name == "ecp5" else "LUT1"
+        return Netlist(top=name, target=family, text="{}", cells={cell: luts})
+
+    def place(self, netlist: Netlist, device: Any, grade: int, *, seed: int, pinned: Any) -> Placement:
+        self.asked.append((pinned.megahertz, seed))
+        reached = self.reached.pop(0)
+        clock = Clock(name="clk", reported=reached, claimed=reached)
+        found = None if netlist.target.name == "gowin" else clock
+        return Placement(
+            device=device, package="", grade=grade, seed=seed, clock=found, path=None, report={}, routed="routed"
+        )
+
+    def pack(self, module: str, package: str, arguments: list[str], folder: Path, entry: str) -> tuple[int, str]:
+        assert [path.read_text() for path in folder.iterdir()] == ["routed"]
+        (folder / ("board.bit" if "ecp5" in module else "board.fs")).write_bytes(b"bits")
+        return 0, ""
+
+
+def made(build: Build, name: str = ULX3S, **options: Any) -> Bitstream:
+    found = board(name)
+    return build_bitstream(build.image, build.module, "// accelerator\n", found, target(found.target), **options)
+
+
+def test_the_first_clock_that_is_proved_is_taken(build: Build, monkeypatch: pytest.MonkeyPatch) -> None:
+    runs = Runs(monkeypatch, 84.2, 74.9, 90.0, 80.0)
+    found = made(build, seeds=2)
+    assert runs.asked == [(100, 1), (100, 2), (75, 1)]
+    assert (found.megahertz, found.proved, found.divisor, found.seed) == (75, 90, 75, 1)
+    assert all(text.startswith("// accelerator\n") for text in runs.verilog)
+    assert ".CLKOP_DIV(32'd6)" in runs.verilog[0] and ".CLKOP_DIV(32'd8)" in runs.verilog[1]
+    assert found.content == b"bits"
+
+
+def test_a_clock_asked_for_is_proved_or_refused(build: Build, monkeypatch: pytest.MonkeyPatch) -> None:
+    runs = Runs(monkeypatch, 110.0, 113.0)
+    assert made(build, megahertz=112.5, seeds=3, baud=1_250_000).seed == 2
+    assert runs.asked == [(112.5, 1), (112.5, 2)]
+    Runs(monkeypatch, 110.0, 112.49)
+    with pytest.raises(TablaError, match=r"reaches 112\.5 MHz, not 112\.5|reaches 112\.") as fault:
+        made(build, megahertz=112.5, seeds=2, baud=1_250_000)
+    assert "--clock 100" in fault.value.hint
+    with pytest.raises(TablaError, match="does not make 101 MHz") as fault:
+        made(build, megahertz=101)
+    assert "the nearest is 100" in fault.value.hint
+
+
+def test_a_design_that_never_reaches_its_clock_ends(build: Build, monkeypatch: pytest.MonkeyPatch) -> None:
+    Runs(monkeypatch, 9.0)
+    with pytest.raises(TablaError, match=r"reaches 9\.0 MHz only"):
+        made(build)
+    runs = Runs(monkeypatch, 99.0, 86.0, 74.0, 62.0)
+    with pytest.raises(TablaError, match=r"reaches 62\.0 MHz only"):
+        made(build)
+    assert [rate for rate, _ in runs.asked] == [100, 87.5, 75, 62.5]
+
+
+def test_a_program_too_large_for_the_board(build: Build, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, luts in ((ULX3S, 83_641), (NANO, 8_641)):
+        Runs(monkeypatch, 100.0, luts=luts)
+        with pytest.raises(TablaError, match=f"needs {luts} LUT4, .* has {luts - 1}"):
+            made(build, name)
+
+
+def test_a_baud_that_the_clock_cannot_make(build: Build, monkeypatch: pytest.MonkeyPatch) -> None:
+    Runs(monkeypatch, 200.0)
+    with pytest.raises(TablaError, match=r"3000000 baud cannot be made of 12\.5 MHz: the nearest is 3125000"):
+        made(build, megahertz=12.5, baud=3_000_000)
+    with pytest.raises(TablaError, match="4 cycles a bit"):
+        made(build, megahertz=12.5, baud=12_500_000)
+
+
+def test_a_family_without_timing_runs_from_the_crystal(build: Build, monkeypatch: pytest.MonkeyPatch) -> None:
+    Runs(monkeypatch, 0.0)
+    found = made(build, NANO)
+    assert (found.megahertz, found.proved, found.settings, found.divisor) == (27, None, None, 27)
+    assert "not proved: nextpnr lacks timing" in found.text()
+    with pytest.raises(TablaError, match="crystal's 27 MHz only"):
+        made(build, NANO, megahertz=54)
+
+
+def test_a_board_without_a_way_to_a_bitstream(build: Build) -> None:
+    without = next(name for name in boards() if name not in BUILDABLE)
+    with pytest.raises(TablaError, match="no open way"):
+        made(build, without)
+
+
+def test_the_command_writes_all_or_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("linear.t").write_text(LINEAR)
+    words = ["build", "linear.t", "--board", ULX3S, "--pes", "1", "-q"]
+    Runs(monkeypatch, 90.0)
+    assert main([*words, "--clock", "100"]) == 1
+    assert "reaches 90.0 MHz, not 100" in capsys.readouterr().err
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["linear.t"]
+
+    Runs(monkeypatch, 113.0)
+    assert main([*words, "--json", "-"]) == 0
+    content = json.loads(capsys.readouterr().out)
+    assert (content["megahertz"], content["fmax"], content["pll"]["output"]) == (100, 113, 6)
+    assert content["resources"]["LUT"] == {"name": "LUT4", "used": 100, "available": 83_640}
+    assert json.loads(Path("bitstream/linear.json").read_text()) == content
+    names = {"linear.v", "linear_board.v", "linear.lpf", "linear.bit", "linear.json"}
+    assert {path.name for path in Path("bitstream").iterdir()} == names
+    # A folder of ours is replaced; another one is left alone before any tool runs.
+    Runs(monkeypatch, 113.0)
+    assert main(words) == 0
+    assert "written" in capsys.readouterr().out
+    Path("mine").mkdir()
+    Path("mine/keep").write_text("")
+    assert main([*words, "-o", "mine"]) == 1
+    assert main(["build", "linear.t", "--board", "none", "-q", "-o", "other"]) == 1
+    assert "the boards are" in capsys.readouterr().err
+    assert main(["build", "linear.t", "-q"]) == 2
+    assert not Path("other").exists()
