@@ -11,6 +11,8 @@ from typing import Any
 import pytest
 from tabla.hw.board.top import BoardTop, board_ports
 from tabla.hw.emit import component_verilog
+from tabla.templates.pll import settings_of
+from tabla.templates.targets import board, boards, target
 
 import tabla
 from tabla.cli import main
@@ -21,8 +23,6 @@ from tabla.synth.board import Bitstream, build_bitstream
 from tabla.synth.constraints import constraint_file
 from tabla.synth.nextpnr import Clock, Placement
 from tabla.synth.yosys import Netlist
-from tabla.templates.pll import settings_of
-from tabla.templates.targets import board, boards, target
 
 LINEAR = """m = 2;
 mu = 0.5;
