@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import linecache
 import sys
 from pathlib import Path
@@ -13,17 +12,17 @@ from tabla.source import Label, Source, Span, TablaError
 
 
 def load_module(path: Path) -> ModuleType:
-    """Run a file. What is wrong with it is a `TablaError` at its place."""
+    """Run a file. What is wrong with it is a `TablaError` at its place, under the name that the user gave."""
     source = Source.from_path(path)
     linecache.checkcache(str(path))
-    specification = importlib.util.spec_from_file_location(f"_tile_{path.stem}", path)
-    if specification is None or specification.loader is None:
-        raise TablaError(f"'{path}' is not a Python file", hint="Tile programs end in .py")
-    module = importlib.util.module_from_spec(specification)
+    module = ModuleType(f"tile_{path.stem}")
+    module.__file__ = str(path)
+    # Entered first because dataclasses look their module up there.
+    sys.modules[module.__name__] = module
     # Beside the file lie the modules that it imports, as for a script.
     sys.path.insert(0, str(path.parent))
     try:
-        specification.loader.exec_module(module)
+        exec(compile(source.text, str(path), "exec"), module.__dict__)
     except TablaError:
         raise
     except SyntaxError as error:

@@ -12,6 +12,8 @@ from typing import Any, NoReturn, Protocol
 
 from tabla.source import Label, Source, Span, TablaError
 
+# Lists of tensors are short; the user may hold long lists of other things.
+_MOST_ITEMS = 64
 _OURS = ("tabla.lang.tile", "tabla.tile")
 
 
@@ -35,15 +37,18 @@ def here() -> Span | None:
     frame = user_frame()
     if frame is None:
         return None
-    for name, value in _named(frame.f_locals.items()):
-        value.learn_name(name)
+    caller: FrameType | None = frame
+    while caller is not None and not caller.f_globals.get("__name__", "").startswith("tabla."):
+        for name, value in _named(caller.f_locals.items()):
+            value.learn_name(name)
+        caller = caller.f_back
     return place(frame.f_code, frame.f_lasti, frame.f_lineno)
 
 
 def _named(variables: Iterable[tuple[str, Any]]) -> Iterator[tuple[str, Nameable]]:
     """Variables that hold something with a name; the items of a list are numbered."""
     for name, value in list(variables):
-        if isinstance(value, list | tuple):
+        if isinstance(value, list | tuple) and len(value) <= _MOST_ITEMS:
             items = [(f"{name}{number}", item) for number, item in enumerate(value)]
         else:
             items = [(name, value)]
