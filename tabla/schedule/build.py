@@ -7,11 +7,11 @@ from dataclasses import replace
 
 from tabla.ir.format import Format
 from tabla.ir.graph import Extreme, Graph
+from tabla.mapping.boxes import boxes
 from tabla.mapping.materialise import Materialised, materialise
 from tabla.mapping.places import ROOT
 from tabla.mapping.search import Mapping, Search
 from tabla.mapping.snapshot import snapshot
-from tabla.mapping.supported import check_supported
 from tabla.schedule.bodies import Clash, LaneContext, lane_body
 from tabla.schedule.borders import CREDIT_RETURN, Border
 from tabla.schedule.bounds import bound_terms
@@ -39,8 +39,7 @@ def schedule_graph(graph: Graph, template: Template, format: Format) -> Schedule
 
     Raises `TablaError` when a memory of the template is too small, and for what the machine cannot compute yet.
     """
-    check_supported(graph)
-    plain = snapshot(graph)
+    plain = snapshot(boxes(graph, format))
     material = materialise(plain, format)
     search = Search(material.graph, pes=template.pes, sequencers=template.sequencers)
     best: Schedule | None = None

@@ -148,9 +148,10 @@ def hollow(graph: Graph) -> frozenset[str]:
         if any(abs(c) > 1 or len(s.names) > 1 for s in statement.write for _, c in s.coefficients):
             strided.add(statement.target)
     shown = {t for _, t in graph.results}
-    return frozenset(t for t, n in written.items() if n < graph.tensors[t].size and (t in shown or t in strided)) - set(
-        graph.updates.values()
-    )
+    partial = {t for t, n in written.items() if n < graph.tensors[t].size}
+    filled = {t for t in graph.tensors.values() if t.filled}
+    read = shown | strided | {tensor.name for tensor in filled}
+    return frozenset(partial & read) - set(graph.updates.values())
 
 
 def preloaded(layout: Layout, mapping_static: frozenset[str]) -> Map[Key, Place]:

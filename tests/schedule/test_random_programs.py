@@ -10,7 +10,6 @@ from tabla.ir.format import Format
 from tabla.ir.graph import Graph, Linear
 from tabla.lang.tabla import parse
 from tabla.lower.tabla import lower
-from tabla.mapping.supported import check_supported
 from tabla.passes.minibatch import minibatched
 from tabla.source import Source, TablaError
 from tests.ir.graph_strategy import graphs
@@ -59,16 +58,7 @@ def shifts_like_updates(graph: Graph) -> bool:
     return True
 
 
-def runs(graph: Graph) -> bool:
-    """Whether the machine can compute all of it."""
-    try:
-        check_supported(graph)
-    except TablaError:
-        return False
-    return shifts_like_updates(graph)
-
-
 @SETTINGS
-@given(graphs().filter(runs), PES, st.sampled_from(FORMATS), st.integers(0, 2**20))
+@given(graphs().filter(shifts_like_updates), PES, st.sampled_from(FORMATS), st.integers(0, 2**20))
 def test_random_graphs(graph: Graph, pes: int, format: Format, seed: int) -> None:
     agree(graph, template_for(pes), format, seed=seed)
