@@ -8,18 +8,18 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
+from math import prod
 from typing import NoReturn
 
 from tabla.ir.format import Format
-from tabla.ir.graph import Affine, Constant, Graph, Index, Linear, Product, Read, Term
+from tabla.ir.graph import Affine, Constant, Extreme, Graph, Index, Linear, Operation, Product, Read, Term
 from tabla.lang.tc.constraints import Interval
 from tabla.lang.tc.program import Function
 from tabla.lang.tc.ranges import Called, Domain, Inference, infer
 from tabla.lower.builder import GraphBuilder
-from tabla.lower.tc_expressions import Expressions, Held, Sum, refuse
+from tabla.lower.tc_expressions import Expressions, Held, refuse
+from tabla.lower.tc_points import Box, Points, points_of
 from tabla.source import Span
-
-Box = tuple[tuple[int, int], ...]
 
 
 def lower(
@@ -99,49 +99,48 @@ class _Lowering:
         tensor = self.inference.function.tensors[statement.target]
         if tensor.scalar.integral:
             _refuse_integers(tensor.name, statement.span)
-        if step.dependent:
-            name = next(iter(step.dependent))
-            refuse(
-                f"the range of '{name}' depends on another index",
-                statement.places[name],
-                "the machine runs over boxes yet: use a range of sizes, and a condition",
-            )
-        box = _box(tuple(step.intervals[name] for name in statement.indices))
-        indices = {name: Index(name=name, low=a, high=b) for name, (a, b) in _named(step).items()}
-        self.ranges.update(indices)
-        expressions = Expressions(self.builder, step, self.held, self.inference.sizes)
+        points = points_of(step, self.inference.sizes)
+        self.ranges.update(points.box)
+        expressions = Expressions(self.builder, points, self.held)
         known = self.held.get(tensor.name)
-        place = self._place(step, box)
+        place = self._place(step)
         expressions.owner = place.tensor
-        expressions.indices = tuple(indices.values())
-        write = tuple(
-            Affine.make(-base, {name: 1}) for name, base in zip(statement.indices, place.base, strict=True)
-        )
-        own = tuple(indices[name] for name in statement.indices)
-        earlier: Sum = ()
+        earlier: Read | None = None
         if statement.reduction is not None and not statement.initialise:
             assert known is not None
-            at = tuple(Affine.make(-base, {name: 1}) for name, base in zip(statement.indices, known.base, strict=True))
-            earlier = (Term(factors=(Read(tensor=known.tensor, subscripts=at),)),)
-        plain = statement.initialise and not statement.reduced
-        match None if plain else statement.reduction:
-            case None | "+":
-                terms = expressions.sum_of(statement.value)
-                reduced = tuple(replace(term, reduce=statement.reduced) for term in terms)
-                total = (*earlier, *reduced) or (Term(factors=(Constant(value=Fraction(0)),)),)
-                self.builder.emit(place.tensor, write, own, Linear(terms=total), statement.span)
-            case "*" if statement.reduced and not earlier:
-                operand = expressions.word(statement.value)
-                product = Product(operand=operand, reduce=statement.reduced)
-                self.builder.emit(place.tensor, write, own, product, statement.span)
-            case operator:
-                hint = "the machine adds up, and multiplies from the identity; tabla eval --float has all reductions"
-                refuse(f"the reduction '{operator}=' does not run on the machine yet", statement.span, hint)
+            earlier = Read(tensor=known.tensor, subscripts=_at(points, known))
+        if points.partial and (earlier is not None or statement.reduction not in (None, "+")):
+            hint = "give the output indices ranges of sizes"
+            refuse("what the range leaves out does not run on the machine yet", statement.span, hint)
+        operation = self._operation(points, expressions, earlier)
+        write, own = _at(points, place), points.indices
+        self.builder.emit(place.tensor, write, own, operation, statement.span, points.constraints)
         self.held[tensor.name] = place
 
-    def _place(self, step: Domain, box: Box) -> Held:
+    def _operation(self, points: Points, expressions: Expressions, earlier: Read | None) -> Operation:
+        """What a statement computes; `earlier` is the element that it updates."""
+        statement, reduce = points.step.statement, points.summed
+        # From the identity on, one value is that value.
+        plain = earlier is None and not reduce
+        match None if plain else statement.reduction:
+            case None | "+":
+                terms = tuple(replace(term, reduce=reduce) for term in expressions.sum_of(points.value))
+                before = () if earlier is None else (Term(factors=(earlier,)),)
+                return Linear(terms=(*before, *terms) or (Term(factors=(Constant(value=Fraction(0)),)),))
+            case "*" if reduce:
+                return Product(operand=expressions.word(points.value), reduce=reduce, initial=earlier)
+            case "*":
+                assert earlier is not None
+                return Linear(terms=(Term(factors=(expressions.word(points.value), earlier)),))
+            case "min" | "max" as op if reduce:
+                return Extreme(op=op, operands=(expressions.word(points.value),), reduce=reduce, initial=earlier)
+            case "min" | "max" as op:
+                assert earlier is not None
+                return Extreme(op=op, operands=(expressions.word(points.value), earlier))
+
+    def _place(self, step: Domain) -> Held:
         """Where a statement writes: beside what is defined already, or, over all of it, a new version."""
-        name, span = step.statement.target, step.statement.span
+        name, span, box = step.statement.target, step.statement.span, _written(step)
         boxes = self.boxes.get(name, [])
         fresh = not any(_meet(box, other) for other in boxes)
         updates = step.statement.reduction is not None
@@ -156,8 +155,23 @@ class _Lowering:
         version = self.versions[name] = self.versions.get(name, 0) + 1
         unique = f"{self.prefix}{name}" if version == 1 else f"{self.prefix}{name}.{version}"
         shape = tuple(b - a for a, b in bounds)
-        self.builder.tensor(unique, shape, "value", origin=name, span=span)
+        self.builder.tensor(unique, shape, "value", origin=name, span=span, filled=self._gaps(step))
         return Held(tensor=unique, base=tuple(a for a, _ in bounds))
+
+    def _gaps(self, step: Domain) -> bool:
+        """Whether the statements that write a tensor from here on, up to its next version, leave elements out."""
+        boxes: list[Box] = []
+        for later in self.inference.steps[self.inference.steps.index(step) :]:
+            if not isinstance(later, Domain) or later.statement.target != step.statement.target:
+                continue
+            box = _written(later)
+            if any(_meet(box, other) for other in boxes):
+                break
+            if points_of(later, self.inference.sizes).partial:
+                return True
+            boxes.append(box)
+        whole = _box(self.inference.bounds[step.statement.target])
+        return sum(map(_volume, boxes)) < _volume(whole)
 
     def _call(self, step: Called) -> None:
         call = step.statement
@@ -179,9 +193,21 @@ class _Lowering:
             self.versions[target] = self.versions.get(target, 0) + 1
 
 
-def _named(step: Domain) -> dict[str, tuple[int, int]]:
-    names = [*step.statement.indices, *step.statement.reduced]
-    return dict(zip(names, _box(tuple(step.intervals[name] for name in names)), strict=True))
+def _at(points: Points, held: Held) -> tuple[Affine, ...]:
+    """The element of the target at a point."""
+    affines = (points.places[name] for name in points.step.statement.indices)
+    return tuple(
+        Affine(constant=affine.constant - base, coefficients=affine.coefficients)
+        for affine, base in zip(affines, held.base, strict=True)
+    )
+
+
+def _written(step: Domain) -> Box:
+    return _box(tuple(step.intervals[name] for name in step.statement.indices))
+
+
+def _volume(box: Box) -> int:
+    return prod(high - low for low, high in box)
 
 
 def _box(intervals: tuple[Interval, ...]) -> Box:

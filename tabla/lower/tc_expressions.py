@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, NoReturn
+from typing import NoReturn
 
 from tabla.ir.graph import (
     Affine,
     Compare,
     Constant,
     Divide,
+    Extreme,
+    ExtremeOp,
     Function,
     FunctionName,
-    Index,
     Linear,
     Operand,
     Operation,
@@ -24,16 +25,17 @@ from tabla.ir.graph import (
 )
 from tabla.lang.tc import program
 from tabla.lang.tc.program import Value
-from tabla.lang.tc.ranges import Domain
-from tabla.lang.tc.sizes import Size
 from tabla.lang.tc.subscripts import linear_of
 from tabla.lower.builder import GraphBuilder
+from tabla.lower.tc_points import Points
 from tabla.source import Label, Span, TablaError
 
 Sum = tuple[Term, ...]
 
 _FUNCTIONS: Mapping[str, FunctionName] = {"exp": "exp", "log": "log", "sqrt": "sqrt", "tanh": "tanh"}
 _ONE = Constant(value=Fraction(1))
+MOST_FACTORS = 8
+"""Of a power that is computed as a product; each factor is a multiply and a rounding."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,18 +49,15 @@ class Held:
 class Expressions:
     """The values of one statement; `owner` names the temporaries that they need."""
 
-    def __init__(
-        self, builder: GraphBuilder, domain: Domain, held: Mapping[str, Held], sizes: Mapping[str, Size]
-    ) -> None:
-        self.builder, self.domain, self.held, self.sizes = builder, domain, held, sizes
-        self.owner = domain.statement.target
-        self.indices: Sequence[Index] = ()
+    def __init__(self, builder: GraphBuilder, points: Points, held: Mapping[str, Held]) -> None:
+        self.builder, self.points, self.held = builder, points, held
+        self.owner = points.step.statement.target
 
     def sum_of(self, value: Value) -> Sum:
         """The value as signed terms, each a word or a product of two."""
         if (constant := self.constant(value)) is not None:
             return (Term(factors=(Constant(value=constant, span=value.span),)),) if constant else ()
-        if value.scalar.integral and (ordinal := self._affine(value)) is not None:
+        if value.scalar.integral and (ordinal := self.points.affine(value)) is not None:
             return (Term(factors=(Ordinal(value=ordinal, span=value.span),)),)
         match value:
             case program.Binary(operator="+", left=left, right=right):
@@ -74,9 +73,11 @@ class Expressions:
             case program.Choice(condition=condition, chosen=chosen, other=other):
                 return self._choice(self.word(condition), self.word(chosen), self.word(other))
             case program.Apply(function="min" | "fmin", arguments=(one, other)):
-                return self._smaller("<", one, other, value.span)
+                return self._extreme("min", one, other, value.span)
             case program.Apply(function="max" | "fmax", arguments=(one, other)):
-                return self._smaller(">", one, other, value.span)
+                return self._extreme("max", one, other, value.span)
+            case program.Apply(function="pow", arguments=(base, exponent)):
+                return self._power(base, exponent, value.span)
             case program.Apply(function="fabs", arguments=(operand,)):
                 word = self.word(operand)
                 below = self._part(Compare(op="<", left=word, right=Constant(value=Fraction(0))), value.span)
@@ -107,7 +108,7 @@ class Expressions:
             case program.Constant(value=number):
                 return number
             case program.SizeVariable() | program.Extent():
-                linear = linear_of(value, self._extent, self.sizes)
+                linear = linear_of(value, self.points.extent, self.points.sizes)
                 assert linear is not None and linear.constant.value is not None
                 return Fraction(linear.constant.value)
             case program.Convert(operand=operand, scalar=scalar) if scalar.kind == "float":
@@ -135,6 +136,10 @@ class Expressions:
             case program.Apply(function="rsqrt", arguments=(operand,)):
                 root = self._part(Function(name="sqrt", operand=self.word(operand)), value.span)
                 return self._part(Divide(left=_ONE, right=root), value.span)
+            case program.Apply(function="hypot", arguments=(one, other)):
+                a, b = self.word(one), self.word(other)
+                squares = Linear(terms=(Term(factors=(a, a)), Term(factors=(b, b))))
+                return self._part(Function(name="sqrt", operand=self._part(squares, value.span)), value.span)
             case program.Apply(function=function, arguments=(operand,)) if function in _FUNCTIONS:
                 return self._part(Function(name=_FUNCTIONS[function], operand=self.word(operand)), value.span)
             case program.Apply(function=function):
@@ -151,22 +156,12 @@ class Expressions:
         held = self.held[read.tensor]
         subscripts: list[Affine] = []
         for subscript, base in zip(read.subscripts, held.base, strict=True):
-            affine = self._affine(subscript)
+            affine = self.points.affine(subscript)
             if affine is None:
                 hint = "subscripts are sums of indices with integer factors; tabla eval --float takes any"
                 refuse("this subscript does not run on the machine yet", subscript.span, hint)
             subscripts.append(Affine(constant=affine.constant - base, coefficients=affine.coefficients))
         return Read(tensor=held.tensor, subscripts=tuple(subscripts), span=read.span)
-
-    def _affine(self, value: Value) -> Affine | None:
-        linear = linear_of(value, self._extent, self.sizes)
-        if linear is None:
-            return None
-        factors = {name: size.value or 0 for name, size in linear.coefficients.items()}
-        return Affine.make(linear.constant.value or 0, factors)
-
-    def _extent(self, tensor: str, axis: int) -> Size:
-        return self.domain.before[tensor][axis].extent
 
     def _product(self, left: Value, right: Value) -> Sum:
         one, other = self.sum_of(left), self.sum_of(right)
@@ -190,12 +185,35 @@ class Expressions:
             Term(factors=(other,)),
         )
 
-    def _smaller(self, op: Any, one: Value, other: Value, span: Span) -> Sum:
-        left, right = self.word(one), self.word(other)
-        return self._choice(self._part(Compare(op=op, left=left, right=right), span), left, right)
+    def _extreme(self, op: ExtremeOp, one: Value, other: Value, span: Span) -> Sum:
+        chosen = Extreme(op=op, operands=(self.word(one), self.word(other)))
+        return (Term(factors=(self._part(chosen, span),)),)
+
+    def _power(self, base: Value, exponent: Value, span: Span) -> Sum:
+        """Small whole powers are products; all others are ``exp(exponent * log(base))``."""
+        number = self.constant(exponent)
+        if number is not None and number.denominator == 1 and 1 <= number <= MOST_FACTORS:
+            word = self.word(base)
+            total: Sum = (Term(factors=(word,)),)
+            for _ in range(int(number) - 1):
+                (term,) = total
+                factor = term.factors[0] if len(term.factors) == 1 else self._part(Linear(terms=total), span)
+                total = (Term(factors=(factor, word)),)
+            return total
+        if number is None and _whole(exponent):
+            hint = "exp(x * log(a)) does for a > 0; tabla eval --float has all powers"
+            refuse("a power whose exponent is an index does not run on the machine", span, hint)
+        logarithm = self._part(Function(name="log", operand=self.word(base)), span)
+        product = self._part(Linear(terms=(Term(factors=(self.word(exponent), logarithm)),)), span)
+        return (Term(factors=(self._part(Function(name="exp", operand=product), span),)),)
 
     def _part(self, operation: Operation, span: Span) -> Read:
-        return self.builder.part(self.owner, operation, self.indices, span)
+        return self.builder.part(self.owner, operation, self.points.all, span, self.points.constraints)
+
+
+def _whole(value: Value) -> bool:
+    """Whether a value is an integer, written as a float or not."""
+    return value.scalar.integral or (isinstance(value, program.Convert) and _whole(value.operand))
 
 
 def negated(terms: Sum) -> Sum:

@@ -26,23 +26,21 @@ from tests.schedule.agreement import agree
 ROOT = Path(__file__).parents[2]
 FORMAT = Format.parse("q12.20")
 
-# What today's graph has no words for; docs/decisions/0010-tc.md says what each needs.
-REDUCTIONS = {
-    "any_above", "argmin", "attention", "log_softmax", "max_pool", "max_pool_overlapping", "min_distance", "min_pool",
-    "softmax",
-}  # fmt: skip
+# What the graph has no words for; docs/decisions/0010-tc.md says what each needs.
 GATHERS = {
     "cross_entropy", "embedding", "embedding_bag", "embedding_two", "gather", "gather_two", "perforated_conv1d",
-    "shift_rows",
+    "shift_rows", "transposed_convolution",
 }  # fmt: skip
-TABLES = {
-    "conv1d_gradients", "conv2d_input_gradient", "conv2d_padded", "flatten", "kronecker_flat",
-    "transposed_convolution", "upsample",
+INTEGERS = {
+    "any_above", "argmin", "cast", "count_positive", "histogram", "integers", "min_distance", "one_hot", "ranks",
+    "scatter_add",
 }  # fmt: skip
-TRIANGLES = {"causal_attention", "cumulative_product", "cumulative_sum", "lower_triangular", "running_max"}
-INTEGERS = {"cast", "count_positive", "histogram", "integers", "one_hot", "ranks", "scatter_add"}
-FUNCTIONS = {"central_moments", "fourier", "local_response_norm", "sobel", "vandermonde"}
-NOT_YET = REDUCTIONS | GATHERS | TABLES | TRIANGLES | INTEGERS | FUNCTIONS
+FUNCTIONS = {"fourier", "vandermonde"}
+NOT_YET = GATHERS | INTEGERS | FUNCTIONS
+# What the graph says and the machine does not compute yet: constraints.
+NOT_ON_MACHINE = {
+    "causal_attention", "conv1d_gradients", "cumulative_product", "cumulative_sum", "lower_triangular", "running_max",
+}  # fmt: skip
 
 
 def function_of(name: str) -> Function:
@@ -72,7 +70,7 @@ def test_the_graph_means_the_program(name: str) -> None:
 
 
 @pytest.mark.parametrize("pes", [4, 16])
-@pytest.mark.parametrize("name", sorted(REFERENCES.keys() - NOT_YET))
+@pytest.mark.parametrize("name", sorted(REFERENCES.keys() - NOT_YET - NOT_ON_MACHINE))
 def test_the_machine_computes_the_same_words(name: str, pes: int) -> None:
     function, inputs = function_of(name), REFERENCES[name].draw(5)
     template = Options(pes=pes).chosen_template()
@@ -130,7 +128,7 @@ def test_corners(text: str) -> None:
         ("def f(float(N) A) -> (B) { B(i) = A(i) B(i) = 2.0 where i in 0:2 }", "this overwrites a part of 'B'"),
         ("def f(float(N) A) -> (B) { B(i) = A(i) * 1e9 }", "does not fit"),
         ("def f(float(N) A) -> (B) { B(i) = erf(A(i)) }", "'erf' does not run on the machine"),
-        ("def f(float(N) A) -> (B) { B(i) = A(i / 2) }", "this subscript does not run"),
+        ("def f(float(N) A) -> (B) { B(i) = A(i * i) where i in 0:2 }", "this subscript does not run"),
         ("def f(float(N) A) -> (B) { B(i) = float(i % 2) * A(i) }", "this integer arithmetic does not run"),
         ("def f(float(N) A) -> (B) { B(i) = A(i) where i in 7:9 }", "9 <= 5 does not hold"),
     ],

@@ -1,0 +1,275 @@
+"""Where a statement of a kernel runs, in indices of the graph: a box, affine constraints, indices split in two."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from math import ceil, floor
+
+from tabla.ir.graph import Affine, Index
+from tabla.lang.tc import program
+from tabla.lang.tc.program import Value, walk
+from tabla.lang.tc.ranges import Domain
+from tabla.lang.tc.sizes import Size
+from tabla.lang.tc.subscripts import Linear, linear_of
+
+Box = tuple[tuple[int, int], ...]
+Extents = Callable[[str, int], Size]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Points:
+    """The points of one statement, and the `value` to compute at them.
+
+    `indices` are the output indices, `places` what each index of the program is in those of the graph. `partial`:
+    elements of the statement's own box are left out, they are zero.
+    """
+
+    step: Domain
+    sizes: Mapping[str, Size] = field(repr=False)
+    value: Value
+    indices: tuple[Index, ...]
+    reduced: tuple[Index, ...]
+    places: Mapping[str, Affine]
+    constraints: tuple[Affine, ...] = ()
+    partial: bool = False
+
+    @property
+    def box(self) -> dict[str, Index]:
+        """All indices by name."""
+        return {index.name: index for index in (*self.indices, *self.reduced)}
+
+    @property
+    def all(self) -> tuple[Index, ...]:
+        """All indices, the output ones first."""
+        return (*self.indices, *self.reduced)
+
+    @property
+    def summed(self) -> tuple[str, ...]:
+        """Names of the reduced indices."""
+        return tuple(index.name for index in self.reduced)
+
+    def extent(self, tensor: str, axis: int) -> Size:
+        """How long an axis of a tensor is before the statement."""
+        return self.step.before[tensor][axis].extent
+
+    def affine(self, value: Value) -> Affine | None:
+        """An integer value as an affine of the graph's indices, None where it is none on these points."""
+        linear = linear_of(value, self.extent, self.sizes)
+        if linear is not None:
+            return self.placed(linear)
+        match value:
+            case program.Convert(operand=operand, scalar=scalar) if scalar.integral and operand.scalar.integral:
+                return self.affine(operand)
+            case program.Unary(operator="-", operand=operand):
+                inner = self.affine(operand)
+                return None if inner is None else _scaled(inner, -1)
+            case program.Binary(operator="+" | "-" | "/" | "%" as operator, left=left, right=right):
+                one, other = self.affine(left), self.affine(right)
+                return None if one is None or other is None else self._combined(operator, one, other)
+            case program.Apply(function="min" | "max" as function, arguments=(left, right)):
+                one, other = self.affine(left), self.affine(right)
+                return None if one is None or other is None else self._chosen(function, one, other)
+            case _:
+                return None
+
+    def placed(self, linear: Linear) -> Affine:
+        """An affine of the program's indices in those of the graph."""
+        total = Affine.of(linear.constant.value or 0)
+        for name, size in linear.coefficients.items():
+            total = _sum(total, _scaled(self.places[name], size.value or 0))
+        return total
+
+    def _combined(self, operator: str, one: Affine, other: Affine) -> Affine | None:
+        if operator in "+-":
+            return _sum(one, _scaled(other, -1 if operator == "-" else 1))
+        divisor = other.constant
+        if other.names or divisor < 1 or one.bounds(self.box)[0] < 0:
+            return None
+        rest = Affine.make(one.constant % divisor, {n: c for n, c in one.coefficients if c % divisor})
+        low, high = rest.bounds(self.box)
+        if low < 0 or high >= divisor:
+            return None
+        if operator == "%":
+            return rest
+        whole = {n: c // divisor for n, c in one.coefficients if c % divisor == 0}
+        return Affine.make(one.constant // divisor, whole)
+
+    def _chosen(self, function: str, one: Affine, other: Affine) -> Affine | None:
+        if self._never_negative(_sum(one, _scaled(other, -1))):
+            return one if function == "max" else other
+        if self._never_negative(_sum(other, _scaled(one, -1))):
+            return other if function == "max" else one
+        return None
+
+    def _never_negative(self, affine: Affine) -> bool:
+        """Whether the box says so, or one constraint does."""
+        less = (Affine.of(0), *self.constraints)
+        return any(_sum(affine, _scaled(constraint, -1)).bounds(self.box)[0] >= 0 for constraint in less)
+
+
+def points_of(step: Domain, sizes: Mapping[str, Size]) -> Points:
+    """The points of a statement. A condition that chooses between a value and 0 becomes a smaller box, or constraints;
+    an index that the value divides becomes two.
+    """
+    statement = step.statement
+
+    def index(name: str) -> Index:
+        low, high = step.intervals[name].low.value, step.intervals[name].high.value
+        assert low is not None and high is not None
+        return Index(name=name, low=low, high=high)
+
+    points = Points(
+        step=step,
+        sizes=sizes,
+        value=statement.value,
+        indices=tuple(index(name) for name in statement.indices),
+        reduced=tuple(index(name) for name in statement.reduced),
+        places={name: Affine.of(0, **{name: 1}) for name in (*statement.indices, *statement.reduced)},
+    )
+    ends = []
+    for name, (low, high) in step.dependent.items():
+        ends.append(_sum(points.places[name], _scaled(points.placed(low), -1)))
+        ends.append(_sum(points.placed(high), _scaled(points.places[name], -1), Affine.of(-1)))
+    return _split(_conditional(_narrowed(points, ends)))
+
+
+def _narrowed(points: Points, constraints: Sequence[Affine]) -> Points:
+    """The points that satisfy further constraints: those of one index narrow its range, the others stay."""
+    box, kept = points.box, list(points.constraints)
+    for constraint in constraints:
+        if constraint.bounds(box)[0] >= 0:
+            continue
+        if len(constraint.names) != 1:
+            kept.append(constraint)
+            continue
+        ((name, factor),) = constraint.coefficients
+        end = Fraction(-constraint.constant, factor)
+        old = box[name]
+        low, high = (max(old.low, ceil(end)), old.high) if factor > 0 else (old.low, min(old.high, floor(end) + 1))
+        if low >= high:
+            # Nothing is left of it; constraints can say so, boxes cannot.
+            kept.append(constraint)
+            continue
+        box[name] = Index(name=name, low=low, high=high)
+    outer = {index.name for index in points.indices}
+    partial = points.partial or any(outer.issuperset(c.names) for c in kept)
+    partial |= any(box[index.name] != index for index in points.indices)
+    return replace(
+        points,
+        indices=tuple(box[index.name] for index in points.indices),
+        reduced=tuple(box[index.name] for index in points.reduced),
+        constraints=tuple(kept),
+        partial=partial,
+    )
+
+
+def _conditional(points: Points) -> Points:
+    """``condition ? value : 0`` where zeros are what the other points leave."""
+    statement, value = points.step.statement, points.value
+    if statement.reduction not in (None, "+") or (statement.reduction and not statement.initialise):
+        return points
+    while isinstance(value, program.Convert) and value.scalar.kind == "float":
+        value = value.operand
+    if not isinstance(value, program.Choice) or not _zero(value.other):
+        return points
+    found: list[Affine] = []
+    for condition in _conjuncts(value.condition):
+        constraints = _constraints(points, condition)
+        if constraints is None:
+            return points
+        found += constraints
+    return _narrowed(replace(points, value=value.chosen), found)
+
+
+def _zero(value: Value) -> bool:
+    match value:
+        case program.Constant(value=number):
+            return number == 0
+        case program.Convert(operand=operand):
+            return _zero(operand)
+        case _:
+            return False
+
+
+def _conjuncts(condition: Value) -> Iterator[Value]:
+    match condition:
+        case program.Binary(operator="&&", left=left, right=right):
+            yield from _conjuncts(left)
+            yield from _conjuncts(right)
+        case _:
+            yield condition
+
+
+def _constraints(points: Points, condition: Value) -> list[Affine] | None:
+    """An affine comparison of integers as forms that are >= 0 where it holds."""
+    if not isinstance(condition, program.Binary) or not condition.common.integral:
+        return None
+    one, other = points.affine(condition.left), points.affine(condition.right)
+    if one is None or other is None:
+        return None
+    more, less = _sum(one, _scaled(other, -1)), _sum(other, _scaled(one, -1))
+    match condition.operator:
+        case ">=":
+            return [more]
+        case ">":
+            return [_sum(more, Affine.of(-1))]
+        case "<=":
+            return [less]
+        case "<":
+            return [_sum(less, Affine.of(-1))]
+        case "==":
+            return [more, less]
+        case _:
+            return None
+
+
+def _split(points: Points) -> Points:
+    """Indices that the value divides by a number become a quotient and a remainder, where the range has no rest."""
+    for name, divisor in _divisions(points).items():
+        index = points.box.get(name)
+        tied = any(name in constraint.names for constraint in points.constraints)
+        if index is None or tied or index.low % divisor or index.extent % divisor or index.extent == divisor:
+            continue
+        low, high = index.low // divisor, index.high // divisor
+        outer, inner = f"{name}.outer", f"{name}.inner"
+        pair = (Index(name=outer, low=low, high=high), Index(name=inner, low=0, high=divisor))
+        place = Affine.make(0, {outer: divisor, inner: 1})
+        points = replace(
+            points,
+            indices=_replaced(points.indices, name, pair),
+            reduced=_replaced(points.reduced, name, pair),
+            places={**points.places, name: place},
+        )
+    return points
+
+
+def _divisions(points: Points) -> dict[str, int]:
+    """Indices with the one number by which the value divides sums that hold them; those with several are left out."""
+    found: dict[str, set[int]] = {}
+    for value in walk(points.value):
+        match value:
+            case program.Binary(operator="/" | "%", left=left, right=right) if value.scalar.integral:
+                one, other = points.affine(left), points.affine(right)
+                if one is not None and other is not None and not other.names and other.constant > 1:
+                    for name, factor in one.coefficients:
+                        if factor % other.constant:
+                            found.setdefault(name, set()).add(other.constant)
+    return {name: min(divisors) for name, divisors in found.items() if len(divisors) == 1}
+
+
+def _replaced(indices: tuple[Index, ...], name: str, pair: tuple[Index, Index]) -> tuple[Index, ...]:
+    return tuple(new for index in indices for new in (pair if index.name == name else (index,)))
+
+
+def _scaled(affine: Affine, factor: int) -> Affine:
+    return Affine.make(affine.constant * factor, {name: c * factor for name, c in affine.coefficients})
+
+
+def _sum(*parts: Affine) -> Affine:
+    total: dict[str, int] = {}
+    for part in parts:
+        for name, c in part.coefficients:
+            total[name] = total.get(name, 0) + c
+    return Affine.make(sum(part.constant for part in parts), total)
