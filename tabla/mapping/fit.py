@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from tabla.ir.graph import Affine, Compare, Extreme, Graph, Linear, Operation, Read, Statement, operands_of
-from tabla.mapping.places import EVERY, ROOT, Spot
+from tabla.mapping.places import ALL, EVERY, ROOT, Span, Spot
 
 Way = Literal["root", "lane", "tree"]
 MOST_SLOTS = 12
@@ -24,7 +24,8 @@ MOST_SLOTS = 12
 class Fit:
     """A way to compute a statement: `index` runs over lanes with element ``index + offset`` in lane ``mod P``.
 
-    `needs` are the spots that operands must have; `bus` is the tensor that arrives over the bus, if any.
+    `needs` are the spots that operands must have; `bus` is the tensor that arrives over the bus, if any. `span`: the
+    lanes that compute, of which P is then the number.
     """
 
     way: Way
@@ -32,6 +33,7 @@ class Fit:
     offset: int = 0
     needs: tuple[tuple[str, Spot], ...] = ()
     bus: str = ""
+    span: Span = ALL
 
 
 def spread(subscripts: tuple[Affine, ...], index: str) -> tuple[int, int] | None:

@@ -1,7 +1,8 @@
 """Places: where a tensor's words lie in the array.
 
 A tensor may have several places. `root`: row-major in a root memory. `lane`: one axis is spread over lanes,
-element e of it in lane ``e mod P``, row ``e div P``; the other axes and the rows lie in each lane's memory.
+element e of it in lane ``e mod P``, row ``e div P``; the other axes and the rows lie in each lane's memory. Arrays with
+several sequencers also spread over the lanes of some of them: P is then their number, and lanes count from the first.
 `every`: each lane holds all of it.
 """
 
@@ -15,14 +16,29 @@ Bank = Literal["data", "memory", "model", "interim"]
 
 
 @dataclass(frozen=True, slots=True, order=True)
+class Span:
+    """Lanes [first, first + lanes), those of whole sequencers side by side; 0 lanes stand for the whole array."""
+
+    first: int = 0
+    lanes: int = 0
+
+    def __str__(self) -> str:
+        return f" of lanes {self.first} to {self.first + self.lanes - 1}" if self.lanes else ""
+
+
+ALL = Span()
+
+
+@dataclass(frozen=True, slots=True, order=True)
 class Spot:
-    """A kind of place without an address: the kind, and the spread axis of `lane` (-1 otherwise)."""
+    """A kind of place without an address: the kind, and of `lane` the spread axis (-1 otherwise) and the lanes."""
 
     kind: Kind
     axis: int = -1
+    span: Span = ALL
 
     def __str__(self) -> str:
-        return f"lane[{self.axis}]" if self.kind == "lane" else self.kind
+        return f"lane[{self.axis}]{self.span}" if self.kind == "lane" else self.kind
 
 
 ROOT = Spot("root")
@@ -31,7 +47,10 @@ EVERY = Spot("every")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Place:
-    """A tensor at a spot: `banks` that hold it at the same address `base` (root: `data` or `memory`)."""
+    """A tensor at a spot: `banks` that hold it at the same address `base` (root: `data` or `memory`).
+
+    `pes` counts the lanes of the spot's span.
+    """
 
     tensor: str
     spot: Spot

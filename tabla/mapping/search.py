@@ -61,12 +61,23 @@ def work(statement: Statement) -> int:
     return points * products
 
 
-class Search:
-    """Candidates for one graph on `pes` lanes."""
+def lane_slots(statement: Statement, fit: Fit, lanes: int) -> float:
+    """Issue slots of a statement whose index runs over so many lanes."""
+    extent = statement.box[fit.index].extent
+    return work(statement) / extent * -(-(extent + fit.offset % lanes) // lanes)
 
-    def __init__(self, graph: Graph, *, pes: int, sequencers: int = 1) -> None:
+
+class Search:
+    """Candidates for one graph on `pes` lanes.
+
+    With `beside`, slots weigh by the least share of the `sequencers` that has to be busy with them.
+    """
+
+    def __init__(self, graph: Graph, *, pes: int, sequencers: int = 1, beside: bool = False) -> None:
         self.graph = graph
         self.pes = pes
+        self.sequencers = sequencers
+        self.beside = beside
         self.static = static_tensors(graph)
         self.streamed = frozenset(t.name for t in graph.tensors.values() if t.role in ("input", "label"))
         self.model_of = {n: m for m, n in graph.updates.items()}
@@ -195,10 +206,13 @@ class Search:
         return cost + (size if spot.kind == "lane" or spot == EVERY else 0) + 8
 
     def _cost(self, statement: Statement, fit: Fit) -> float:
-        slots = work(statement)
         if fit.way == "root":
-            return slots + 5
-        extent = statement.box[fit.index].extent
-        rows = -(-(extent + fit.offset % self.pes) // self.pes)
+            return work(statement) + 5
+        together = self.sequencers if self.beside else 1
+        shares = (
+            m / together * lane_slots(statement, fit, m * self.pes // together)
+            for m in range(1, together + 1)
+            if together % m == 0
+        )
         # Root and lanes work side by side, so issue slots of the array weigh as they are.
-        return slots / extent * rows + (14 if fit.way == "tree" else 8) + (8 if fit.bus else 0)
+        return min(shares) + (14 if fit.way == "tree" else 8) + (8 if fit.bus else 0)

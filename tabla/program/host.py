@@ -65,13 +65,16 @@ class Host:
         layout, out = self.schedule.layout, {}
         for (tensor, spot), _ in self._load:
             record = layout.graph.tensors[tensor]
-            if record.role != "model" or tensor in out:
+            # A copy holds what the last sample read, not what it left.
+            copy = spot != self.schedule.mapping.homes.get(tensor, spot)
+            if record.role != "model" or tensor in out or copy:
                 continue
             place = layout.places[(tensor, spot)]
             if place.spot == ROOT:
                 out[tensor] = words[place.base : place.base + place.words, pes].reshape(record.shape)
             else:
-                lanes = words[place.base : place.base + place.words, :pes]
+                first = place.spot.span.first
+                lanes = words[place.base : place.base + place.words, first : first + place.pes]
                 out[tensor] = _scatter(place, lanes)
         return out
 
@@ -87,7 +90,7 @@ class Host:
 
 
 def _elements(place: Place) -> Words:
-    """For a lane place: the flat element index at (address, lane), or the tensor's size for padding."""
+    """For a lane place: the flat element index at (address, lane of its span), or the tensor's size for padding."""
     size = int(np.prod(place.shape, dtype=np.int64))
     out = np.full((place.words, place.pes), size, dtype=np.int64)
     index = np.indices(place.shape, dtype=np.int64).reshape(len(place.shape), -1)
@@ -106,10 +109,11 @@ def _beat_index(place: Place, stream_words: int) -> Words:
         out[:, 0] = np.arange(place.words)
         return out
     elements = _elements(place)
-    wide = blocks(place.pes, stream_words) * stream_words
+    reach = blocks(place, stream_words)
+    begin = place.spot.span.first - reach.start * stream_words
     size = int(np.prod(place.shape, dtype=np.int64))
-    padded = np.full((place.words, wide), size, dtype=np.int64)
-    padded[:, : place.pes] = elements
+    padded = np.full((place.words, len(reach) * stream_words), size, dtype=np.int64)
+    padded[:, begin : begin + place.pes] = elements
     return padded.reshape(-1, stream_words)
 
 

@@ -86,8 +86,8 @@ class Costs:
 
     @property
     def idle(self) -> int:
-        """Issue cycles of a sample in which no lane has anything to do."""
-        return self.period - sum(cost.cycles for cost in self.statements)
+        """Issue cycles of a sample in which no lane has work; of several sequencers the mean, rounded down."""
+        return (self.period * self.pes - sum(cost.slots for cost in self.statements)) // self.pes
 
     @property
     def most_wasteful(self) -> StatementCost | None:
@@ -137,7 +137,9 @@ def _cost(placed: Placed, graph: Graph, pes: int, sequencers: int) -> StatementC
     multiplies = sum(count_statement(statement, flags).multiplies for statement in ours)
     spans = [statement.span for statement in ours if statement.span]
     cycles = sum(s.length for s in lanes)
-    issues = sum(s.iterations * len(s.body) for s in lanes)
+    driven = [(s, pes // sequencers * len(s.sequencers or range(sequencers))) for s in lanes]
+    slots = sum(s.length * count for s, count in driven)
+    issues = sum(s.iterations * len(s.body) * count for s, count in driven)
     active = sum(_active(s, pes, sequencers) for s in lanes)
     return StatementCost(
         name=placed.task.name,
@@ -145,11 +147,11 @@ def _cost(placed: Placed, graph: Graph, pes: int, sequencers: int) -> StatementC
         way=_way(placed, strands, lanes),
         cycles=cycles,
         root_cycles=sum(s.length for s in strands if s.unit == "root_issue"),
-        slots=cycles * pes,
+        slots=slots,
         multiplies=multiplies,
         other=active - min(active, multiplies),
-        unfilled=issues * pes - active,
-        waiting=(cycles - issues) * pes,
+        unfilled=issues - active,
+        waiting=slots - issues,
     )
 
 

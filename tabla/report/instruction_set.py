@@ -57,7 +57,9 @@ def _unit(form: OperationFormat) -> str:
         codes = ", ".join(f"{code} `{symbol}`" for code, symbol in enumerate(field.choices)) or "number"
         rows.append((bits, f"`{field.name}`", codes))
     generators = ", ".join(f"`{g}`" for g in form.generators)
-    return f"## `{form.unit}`\n\n{_table(('bits', 'field', 'codes'), rows)}\nGenerators: {generators}.\n"
+    several = ", ".join(f"`{name}`" for name in operation_format(f"{form.unit}_0").several)
+    more = f" Of several sequencers also one bit: {several}." if several else ""
+    return f"## `{form.unit}`\n\n{_table(('bits', 'field', 'codes'), rows)}\nGenerators: {generators}.{more}\n"
 
 
 def _timing() -> str:

@@ -106,12 +106,16 @@ def _tensors(schedule: Schedule) -> list[dict[str, Any]]:
 
 
 def _place(tensor: str, place: Place) -> dict[str, Any]:
-    """Element e of the spread axis is in lane e mod PEs, row e div PEs; the address is base + strides . subscripts."""
-    spread = place.spot.kind == "lane"
+    """Element e of the spread axis is in lane e mod PEs, row e div PEs; the address is base + strides . subscripts.
+
+    A place that has only some lanes says which: PEs is then their number, and lanes count from the first.
+    """
+    spread, span = place.spot.kind == "lane", place.spot.span
     return {
         "tensor": tensor,
         "where": {"root": "root", "lane": "lanes", "every": "every lane"}[place.spot.kind],
         "spread_axis": place.spot.axis if spread else None,
+        **({"first_lane": span.first, "lanes": span.lanes} if span.lanes else {}),
         "memories": list(place.banks),
         "base": place.base,
         "words": place.words,

@@ -60,7 +60,7 @@ class LaneContext:
         if any(self.lanes.index.name in s.names for s in read.subscripts):
             found = spread(read.subscripts, self.lanes.index.name)
             assert found is not None
-            return Spot("lane", found[0])
+            return Spot("lane", found[0], self.fit.span)
         return None if read.tensor == self.fit.bus else EVERY
 
     def options(self, read: Read) -> list[tuple[str, Place | None]]:

@@ -12,6 +12,7 @@ from tabla.mapping.materialise import Materialised, materialise
 from tabla.mapping.places import ROOT
 from tabla.mapping.search import Mapping, Search
 from tabla.mapping.snapshot import snapshot
+from tabla.mapping.spans import distinct, divisors, spread_out
 from tabla.schedule.bodies import Clash, LaneContext, lane_body
 from tabla.schedule.borders import CREDIT_RETURN, Border
 from tabla.schedule.bounds import bound_terms
@@ -43,25 +44,41 @@ def schedule_graph(graph: Graph, template: Template, format: Format) -> Schedule
     material = materialise(plain, format)
     search = Search(material.graph, pes=template.pes, sequencers=template.sequencers)
     best: Schedule | None = None
-    for mapping in search.candidates(CANDIDATES):
-        found = _schedule(graph, material, mapping, template, format)
+    for mapping in _candidates(search, template):
+        found = schedule_mapping(graph, material, mapping, template, format)
         if found is not None and (best is None or _merit(found) < _merit(best)):
             best = found
     if best is None:
-        best = _schedule(graph, material, search.at_root(), template, format)
+        best = schedule_mapping(graph, material, search.at_root(), template, format)
     assert best is not None, "no mapping fits, not even the root alone"
     _limits(best, template)
     check(best)
     return best
 
 
+def _candidates(search: Search, template: Template) -> list[Mapping]:
+    """What is worth being scheduled: the best over all lanes, and, of several sequencers, what runs side by side."""
+    whole = search.candidates(CANDIDATES)
+    if template.sequencers == 1:
+        return whole
+    graph, pes, sequencers = search.graph, template.pes, template.sequencers
+    beside = Search(graph, pes=pes, sequencers=sequencers, beside=True).candidates(CANDIDATES)
+    shared = [
+        spread_out(mapping, graph, pes=pes, sequencers=sequencers, least=least)
+        for mapping in beside
+        for least in divisors(sequencers)
+    ]
+    return distinct([*whole, *shared])
+
+
 def _merit(schedule: Schedule) -> tuple[int, int, int]:
     return schedule.cycles, schedule.latency, schedule.microcode_words
 
 
-def _schedule(
+def schedule_mapping(
     graph: Graph, material: Materialised, mapping: Mapping, template: Template, format: Format
 ) -> Schedule | None:
+    """One mapping scheduled, not yet checked; None if it cannot be."""
     layout = _banks(material.graph, mapping, template)
     if layout is None:
         return None
@@ -93,7 +110,7 @@ def _banks(graph: Graph, mapping: Mapping, template: Template) -> Layout | None:
             for statement, fit in zip(graph.statements, mapping.fits, strict=True):
                 if fit.way == "root":
                     continue
-                lanes = Lanes(index=statement.box[fit.index], offset=fit.offset, pes=template.pes)
+                lanes = Lanes.of(statement, fit, template.pes)
                 loops = tuple(
                     lanes.loop if i.name == fit.index else plain(i) for i in (*statement.indices, *statement.reduced)
                 )

@@ -62,13 +62,22 @@ class Builder:
 
     def _lane(self, statement: Statement, fit: Fit) -> Task:
         site = self.site
-        lanes = Lanes(index=statement.box[fit.index], offset=fit.offset, pes=site.template.pes)
+        lanes = Lanes.of(statement, fit, site.template.pes)
         outs, reduced = nest_of(statement, lanes, fit.bus)
         loops = (*outs, *reduced)
         context = LaneContext(layout=site.layout, fit=fit, lanes=lanes, loops=loops)
         body = _lane_body(site, statement, context, levels=len(reduced))
         name = name_of(statement)
-        issue = Strand(unit="lane_issue", start=0, body=body, counts=_counts(loops), reduce=len(reduced), comment=name)
+        own = site.sequencers(fit.span)
+        issue = Strand(
+            unit="lane_issue",
+            start=0,
+            body=body,
+            counts=_counts(loops),
+            reduce=len(reduced),
+            comment=name,
+            sequencers=own,
+        )
         period = len(body) * math.prod(_counts(reduced))
         place = site.layout.place(statement.target, site.home(statement.target))
         model = int(site.layout.owner(statement.target) != statement.target)
@@ -85,13 +94,14 @@ class Builder:
             counts=_counts(outs),
             comment=name,
             body=(Operation(fields=fields, addresses=to),),
+            sequencers=own,
         )
         feed = self._feed(statement, fit, loops, len(body))
         return self._fed(statement, (issue, write), feed, fit, issue, name, Extras(produces=(statement.target,)))
 
     def _tree(self, statement: Statement, fit: Fit, after: Statement | None) -> Task:
         site = self.site
-        lanes = Lanes(index=statement.box[fit.index], offset=fit.offset, pes=site.template.pes)
+        lanes = Lanes.of(statement, fit, site.template.pes)
         outs, reduced = nest_of(statement, lanes, fit.bus)
         loops = (*outs, *reduced)
         context = LaneContext(layout=site.layout, fit=fit, lanes=lanes, loops=loops)
@@ -118,6 +128,7 @@ class Builder:
             interval=interval,
             reduce=len(reduced),
             comment=name,
+            sequencers=site.sequencers(fit.span),
         )
         spacing = slots * interval // len(above) if several else 1
         root = Strand(

@@ -195,6 +195,8 @@ def _memories(schedule: Schedule) -> None:
                 at = strand.values(operation.addresses[generator])
                 region = regions.of(memory, int(at.min()))
                 _refuse(int(at.max()) >= region.base + region.words, f"'{strand.comment}' leaves {region.key}")
+                beside = _beside(schedule.template, strand, region)
+                _refuse(beside, f"'{strand.comment}' uses lanes beside those of {region.key[0][0]}")
                 key = (memory, region.base)
                 owners[key] = region
                 row, when = at - region.base, cycles
@@ -204,6 +206,15 @@ def _memories(schedule: Schedule) -> None:
                 times.setdefault(key, _Times(words)).add(kind, row, when)
     for key, t in times.items():
         _region(schedule, owners[key], t)
+
+
+def _beside(template: Template, strand: Strand, region: Region) -> bool:
+    """Whether a strand runs in lanes that are not a spread place's: there the address means nothing."""
+    span, each = region.key[0][1].span, template.lanes_per_sequencer
+    if not span.lanes:
+        return False
+    own = range(span.first // each, (span.first + span.lanes) // each)
+    return not strand.sequencers or any(s not in own for s in strand.sequencers)
 
 
 def _shared_rows(schedule: Schedule, regions: Regions) -> frozenset[tuple[str, int]]:

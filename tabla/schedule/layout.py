@@ -85,7 +85,9 @@ def first_layout(graph: Graph, mapping: Mapping, *, pes: int) -> Layout:
             banks = ("model",)
         else:
             banks = ("interim",)
-        layout.places[(tensor, spot)] = Place(tensor=tensor, spot=spot, shape=record.shape, pes=pes, banks=banks)
+        layout.places[(tensor, spot)] = Place(
+            tensor=tensor, spot=spot, shape=record.shape, pes=spot.span.lanes or pes, banks=banks
+        )
     for statement in graph.statements:
         if isinstance(statement.operation, Product):
             steps = 1

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from tabla.ir.graph import Affine, Index
+from tabla.ir.graph import Affine, Index, Statement
+from tabla.mapping.fit import Fit
 from tabla.mapping.places import Place
 from tabla.schedule.strands import Address
 
@@ -23,11 +24,18 @@ class Loop:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Lanes:
-    """The index over lanes: element ``index + offset`` lies in lane ``mod pes``."""
+    """The index over lanes: element ``index + offset`` lies in lane ``mod pes``, counted from lane `first`."""
 
     index: Index
     offset: int
     pes: int
+    first: int = 0
+
+    @staticmethod
+    def of(statement: Statement, fit: Fit, pes: int) -> Lanes:
+        """Those of a statement in an array of `pes` lanes."""
+        span = fit.span
+        return Lanes(index=statement.box[fit.index], offset=fit.offset, pes=span.lanes or pes, first=span.first)
 
     @property
     def loop(self) -> Loop:
@@ -38,11 +46,11 @@ class Lanes:
 
     def bounds(self, loops: Sequence[Loop]) -> dict[str, Address]:
         """Generators `low` and `high`: which lanes are active in each row."""
-        row = self.loop.low
         strides = tuple(-self.pes if loop.lane else 0 for loop in loops)
+        moved = self.offset - self.loop.low * self.pes + self.first
         return {
-            "low": Address(base=self.index.low + self.offset - row * self.pes, strides=strides),
-            "high": Address(base=self.index.high + self.offset - row * self.pes, strides=strides),
+            "low": Address(base=self.index.low + moved, strides=strides),
+            "high": Address(base=self.index.high + moved, strides=strides),
         }
 
 

@@ -6,7 +6,7 @@ from collections.abc import Container, Sequence
 from dataclasses import replace
 
 from tabla.ir.graph import Affine
-from tabla.mapping.places import EVERY, ROOT, Spot
+from tabla.mapping.places import EVERY, ROOT, Place, Spot
 from tabla.schedule.leaving import shown_as
 from tabla.schedule.loops import Loop, address
 from tabla.schedule.site import Extras, Output, Site, task_of
@@ -40,14 +40,14 @@ def _axis(loop: Loop) -> int:
 
 
 def spread_nest(
-    base: int, strides: Sequence[int], axis: int, piece: Piece, others: tuple[Loop, ...], pes: int
+    place: Place, piece: Piece, others: tuple[Loop, ...]
 ) -> tuple[tuple[Loop, ...], Address, dict[str, Address]]:
     """Loops (rows, other axes, lanes) of a piece, the lane memory's address and the one active lane."""
-    begin, loops = piece
+    (begin, loops), base, strides, axis, pes = piece, place.base, place.strides, place.spot.axis, place.pes
     rows, lane = loops[:-1], loops[-1]
     nest = (*rows, *others, lane)
     steps = [strides[axis]] * len(rows) + [strides[_axis(x)] for x in others] + [0]
-    first = begin % pes
+    first = begin % pes + place.spot.span.first
     one = tuple([0] * (len(nest) - 1) + [1])
     base += sum(strides[_axis(x)] * x.low for x in others)
     at = Address(base=base + (begin // pes) * strides[axis], strides=tuple(steps))
@@ -64,9 +64,9 @@ def root_nest(
     return Address(base=base + begin * strides[axis], strides=tuple(steps))
 
 
-def _everywhere(site: Site, loops: Sequence[Loop]) -> dict[str, Address]:
-    none = (0,) * len(loops)
-    return {"low": Address(base=0, strides=none), "high": Address(base=site.template.pes, strides=none)}
+def _everywhere(place: Place, loops: Sequence[Loop]) -> dict[str, Address]:
+    none, first = (0,) * len(loops), place.spot.span.first
+    return {"low": Address(base=first, strides=none), "high": Address(base=first + place.pes, strides=none)}
 
 
 def _take(
@@ -88,6 +88,7 @@ def _take(
         interval=interval,
         counts=tuple(x.count for x in nest),
         comment=f"{tensor} to {spot}",
+        sequencers=site.sequencers(spot.span),
         body=(Operation(fields=fields, addresses={"address": at, **bounds}),),
     )
 
@@ -100,18 +101,18 @@ def receive(site: Site, target: str, write: Sequence[Affine], output: Output) ->
         return None, []
     if write and (not output.loops or write[0].coefficient(output.loops[0].name) != 1):
         return None, []
-    spot, pes = wanted[0], site.template.pes
+    spot = wanted[0]
     place = site.layout.place(target, spot)
     start = output.show + timing().broadcast
     if spot == EVERY:
         at = address(place, write, output.loops)
         return spot, [
-            _take(site, target, spot, output.loops, at, _everywhere(site, output.loops), start, output.interval)
+            _take(site, target, spot, output.loops, at, _everywhere(place, output.loops), start, output.interval)
         ]
     low = write[0].constant + output.loops[0].low
     strands = []
-    for piece in pieces(low, low + output.loops[0].count, pes):
-        nest, at, bounds = spread_nest(place.base, place.strides, spot.axis, piece, (), pes)
+    for piece in pieces(low, low + output.loops[0].count, place.pes):
+        nest, at, bounds = spread_nest(place, piece, ())
         begin = start + (piece[0] - low) * output.interval
         strands.append(_take(site, target, spot, nest, at, bounds, begin, output.interval))
     return spot, strands
@@ -136,7 +137,7 @@ def _others(box: Sequence[tuple[int, int]], axis: int) -> tuple[Loop, ...]:
 
 def down_move(site: Site, tensor: str, spot: Spot) -> Task:
     """Root to lanes: each word over the bus."""
-    laws, pes = timing(), site.template.pes
+    laws = timing()
     source, place = site.layout.place(tensor, ROOT), site.layout.place(tensor, spot)
     runs: list[tuple[tuple[Loop, ...], Address, Address, dict[str, Address]]] = []
     for box in _boxes(site, tensor):
@@ -144,12 +145,12 @@ def down_move(site: Site, tensor: str, spot: Spot) -> Task:
             nest = _others(box, -1)
             subscripts = [Affine.make(0, {x.name: 1}) for x in nest]
             ends = address(source, subscripts, nest), address(place, subscripts, nest)
-            runs.append((nest, *ends, _everywhere(site, nest)))
+            runs.append((nest, *ends, _everywhere(place, nest)))
             continue
         others = _others(box, spot.axis)
-        for piece in pieces(*box[spot.axis], pes):
-            nest, at, bounds = spread_nest(place.base, place.strides, spot.axis, piece, others, pes)
-            origin = root_nest(source.base, source.strides, spot.axis, piece, others, pes)
+        for piece in pieces(*box[spot.axis], place.pes):
+            nest, at, bounds = spread_nest(place, piece, others)
+            origin = root_nest(source.base, source.strides, spot.axis, piece, others, place.pes)
             runs.append((nest, origin, at, bounds))
     strands: list[Strand] = []
     start = 0
@@ -170,13 +171,13 @@ def down_move(site: Site, tensor: str, spot: Spot) -> Task:
 
 def up_move(site: Site, tensor: str) -> Task:
     """Lanes to root: one lane a cycle passes its word up the tree; on its way out if nothing else wants it there."""
-    home, pes = site.home(tensor), site.template.pes
-    place, name = site.layout.place(tensor, home), f"{tensor} up the tree"
+    home = site.home(tensor)
+    place, name, own = site.layout.place(tensor, home), f"{tensor} up the tree", site.sequencers(home.span)
     strands: list[Strand] = []
     start, shows = 0, _leaving(site, tensor)
-    runs = [(p, _others(b, home.axis)) for b in _boxes(site, tensor) for p in pieces(*b[home.axis], pes)]
+    runs = [(p, _others(b, home.axis)) for b in _boxes(site, tensor) for p in pieces(*b[home.axis], place.pes)]
     for piece, others in runs:
-        nest, at, bounds = spread_nest(place.base, place.strides, home.axis, piece, others, pes)
+        nest, at, bounds = spread_nest(place, piece, others)
         fields: dict[str, str | int] = {"source": "result", "to_output": int(bool(shows))}
         to: dict[str, Address] = {}
         order = list(range(len(nest)))
@@ -185,14 +186,14 @@ def up_move(site: Site, tensor: str) -> Task:
         else:
             target = site.layout.place(tensor, ROOT)
             fields["to_memory"] = 1
-            to["address"] = root_nest(target.base, target.strides, home.axis, piece, others, pes)
+            to["address"] = root_nest(target.base, target.strides, home.axis, piece, others, place.pes)
         counts = tuple(nest[k].count for k in order)
         at, bounds = _reordered(at, order), {end: _reordered(bound, order) for end, bound in bounds.items()}
         send = Operation(fields={"a": place.banks[0], "up": 1}, addresses={place.banks[0]: at, **bounds})
         take = Operation(fields={"a": "zero", "base": "tree"})
         up = start + site.up
         strands += [
-            Strand(unit="lane_issue", start=start, body=(send,), counts=counts, comment=name),
+            Strand(unit="lane_issue", start=start, body=(send,), counts=counts, comment=name, sequencers=own),
             Strand(unit="root_issue", start=up, body=(take,), counts=counts, comment=name),
             Strand(
                 unit="root_write",
@@ -216,7 +217,8 @@ def _leaving(site: Site, tensor: str) -> str:
     shape, boxes = site.graph.tensors[tensor].shape, _boxes(site, tensor)
     whole = boxes == [tuple((0, n) for n in shape)]
     first = all(n == 1 for n in shape[:axis])
-    return shown if whole and (first or len(pieces(0, shape[axis], site.template.pes)) == 1) else ""
+    lanes = site.layout.place(tensor, site.home(tensor)).pes
+    return shown if whole and (first or len(pieces(0, shape[axis], lanes)) == 1) else ""
 
 
 def _outwards(nest: Sequence[Loop], axis: int) -> list[int]:
@@ -239,7 +241,7 @@ def twin_copies(site: Site) -> list[Task]:
     for (tensor, spot), twin in sorted(site.layout.twins.items()):
         source = site.layout.place(tensor, spot)
         loops = (Loop(name="word", count=source.words),)
-        bounds = _everywhere(site, loops)
+        bounds, own = _everywhere(source, loops), site.sequencers(spot.span)
         read = {"data": Address(base=source.base, strides=(1,), window=True), **bounds}
         name = f"copy {tensor} to interim"
         op = Operation(fields={"a": "data", "half": "all"}, addresses=read)
@@ -249,8 +251,10 @@ def twin_copies(site: Site) -> list[Task]:
         )
         counts = (loops[0].count,)
         strands = (
-            Strand(unit="lane_issue", start=0, body=(op,), counts=counts, comment=name),
-            Strand(unit="lane_write", start=timing().result, body=(put,), counts=counts, comment=name),
+            Strand(unit="lane_issue", start=0, body=(op,), counts=counts, comment=name, sequencers=own),
+            Strand(
+                unit="lane_write", start=timing().result, body=(put,), counts=counts, comment=name, sequencers=own
+            ),
         )
         out.append(task_of(site, name, strands, Extras()))
     return out

@@ -139,7 +139,7 @@ class Schedule:
         for (tensor, spot), place in sorted(self.layout.twins.items()):
             lines.append(f"{tensor} twin at {spot}: {'+'.join(place.banks)}[{place.base}] {place.words} words")
         for statement, fit in zip(self.mapped.statements, self.mapping.fits, strict=True):
-            over = f" {fit.index} over lanes" if fit.index else ""
+            over = f" {fit.index} over lanes{str(fit.span).removeprefix(' of lanes')}" if fit.index else ""
             bus = f", {fit.bus} over the bus" if fit.bus else ""
             lines.append(f"s{statement.id} {statement.target}: {fit.way}{over}{bus}")
         return "\n".join(lines) + "\n"

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from tabla.ir.format import Format
 from tabla.ir.graph import Affine, Graph, Linear, Statement
-from tabla.mapping.places import EVERY, ROOT, Place, Spot
+from tabla.mapping.places import EVERY, ROOT, Place, Span, Spot
 from tabla.mapping.search import Mapping as Chosen
 from tabla.mapping.search import static_tensors
 from tabla.schedule.layout import Layout
@@ -74,6 +74,11 @@ class Site:
     def down(self) -> int:
         """Root issue to the lane issue that takes its result from the bus."""
         return timing().result + timing().broadcast - timing().operand
+
+    def sequencers(self, span: Span) -> tuple[int, ...]:
+        """The sequencers that drive lanes; none named: all."""
+        each = self.template.lanes_per_sequencer
+        return tuple(range(span.first // each, (span.first + span.lanes) // each))
 
     def scalar(self, tensor: str) -> bool:
         """Whether it has one element."""

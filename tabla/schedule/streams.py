@@ -9,9 +9,10 @@ from tabla.schedule.strands import Address, Operation, Strand
 from tabla.templates.template import Template, timing
 
 
-def blocks(pes: int, stream_words: int) -> int:
-    """Beats that one row of all lanes takes."""
-    return -(-pes // stream_words)
+def blocks(place: Place, stream_words: int) -> range:
+    """The beats of one row of a spread place, by the lanes that they reach: S a beat, from lane 0 on."""
+    first = place.spot.span.first
+    return range(first // stream_words, -(-(first + place.pes) // stream_words))
 
 
 def streamed(layout: Layout) -> list[Key]:
@@ -24,13 +25,14 @@ def streamed(layout: Layout) -> list[Key]:
 def _fill(place: Place, stream_words: int, fields: dict[str, int], *, window: bool, comment: str) -> Strand:
     """One place: its words in address order; spread ones a row of lanes at a time, in blocks."""
     lane = place.spot.kind == "lane"
-    counts: tuple[int, ...] = (place.words, blocks(place.pes, stream_words)) if lane else (place.words,)
+    reach = blocks(place, stream_words)
+    counts: tuple[int, ...] = (place.words, len(reach)) if lane else (place.words,)
     inner = (0,) if lane else ()
     operation = Operation(
         fields={**fields, **({"all": 1} if place.spot.kind == "every" else {})},
         addresses={
             "address": Address(base=place.base, strides=(1, *inner), window=window),
-            "block": Address(base=0, strides=(0, *(1 for _ in inner))),
+            "block": Address(base=reach.start if lane else 0, strides=(0, *(1 for _ in inner))),
         },
     )
     return Strand(unit="stream", start=0, body=(operation,), counts=counts, comment=comment)

@@ -14,6 +14,7 @@ from tabla.lower.tabla import lower
 from tabla.program.encode import encode
 from tabla.program.host import Host
 from tabla.schedule.build import schedule_graph
+from tabla.schedule.schedule import Schedule
 from tabla.simulation import open_machine
 from tabla.source import Source
 from tests.schedule.agreement import draw_words
@@ -70,7 +71,12 @@ def hold_against_evaluation(
     `array`: so many PEs, or a template.
     """
     template = template_for(array) if isinstance(array, int) else array
-    schedule = schedule_graph(graph, template, format)
+    hold_schedule(schedule_graph(graph, template, format), engine, samples=samples, seed=seed)
+
+
+def hold_schedule(schedule: Schedule, engine: str, *, samples: int = 3, seed: int = 1) -> None:
+    """The same for a schedule."""
+    graph, format = schedule.graph, schedule.format
     host, image = Host(schedule), encode(schedule)
     inputs, models = draw_words(graph, format, 2 * samples, seed)
     plan = FixedPlan.of(graph, format)

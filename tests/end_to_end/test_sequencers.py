@@ -7,7 +7,9 @@ from dataclasses import replace
 import pytest
 from tabla.templates.template import Template, template_for
 
-from tests.end_to_end.algorithms import PROGRAMS, graph_of, hold_against_evaluation, need
+from tests.end_to_end.algorithms import PROGRAMS, Q6_10, graph_of, hold_against_evaluation, hold_schedule, need
+from tests.schedule.bank import bank
+from tests.schedule.test_sequencers import side_by_side
 
 
 def array(pes: int, sequencers: int, pes_per_pu: int | None = None) -> Template:
@@ -29,3 +31,20 @@ def test_algorithms_on_the_cycle_model(name: str, pes: int, sequencers: int) -> 
 def test_algorithms_in_icarus(name: str, pes: int, sequencers: int, pes_per_pu: int) -> None:
     need("icarus")
     hold_against_evaluation(graph_of(PROGRAMS[name]), "icarus", array(pes, sequencers, pes_per_pu))
+
+
+@pytest.mark.parametrize(
+    ("pes", "sequencers", "pes_per_pu", "text"),
+    [
+        (8, 2, 8, bank(5, words=12, neurons=3)),
+        (8, 4, 2, bank(6, words=11, neurons=4)),
+        (6, 3, 3, bank(6, words=16, neurons=4)),
+    ],
+)
+def test_sequencers_side_by_side_in_icarus(pes: int, sequencers: int, pes_per_pu: int, text: str) -> None:
+    need("icarus")
+    schedule = side_by_side(graph_of(text), array(pes, sequencers, pes_per_pu), Q6_10, 1)
+    assert schedule is not None
+    lanes = [s for s in schedule.strands if s.unit == "lane_issue"]
+    assert len({s.sequencers for s in lanes}) > 1 and any(s.sequencers and s.body[-1].field("up") for s in lanes)
+    hold_schedule(schedule, "icarus", samples=2)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 from tabla.sim.cycle_model import CycleModel
+from tabla.sim.machine import Stalls
 from tabla.templates.template import Template, timing
 
 from tabla.ir.evaluate import run_fixed
@@ -37,6 +38,13 @@ def draw_words(graph: Graph, format: Format, samples: int, seed: int) -> tuple[W
 def agree(graph: Graph, template: Template, format: Format, *, samples: int = 4, seed: int = 0) -> Schedule:
     """Assert that the cycle model's every model word and result is the evaluation's, and every cycle the predicted."""
     schedule = schedule_graph(graph, template, format)
+    agree_on(schedule, samples=samples, seed=seed)
+    return schedule
+
+
+def agree_on(schedule: Schedule, *, samples: int = 4, seed: int = 0, stalls: Stalls | None = None) -> None:
+    """The same for a schedule; words only where the host pauses (`stalls`)."""
+    graph, format = schedule.graph, schedule.format
     host = Host(schedule)
     inputs, models = draw_words(graph, format, samples, seed)
     kept = [tensor for _, tensor in graph.results]
@@ -46,17 +54,18 @@ def agree(graph: Graph, template: Template, format: Format, *, samples: int = 4,
         beats = host.sample_beats(inputs)
         # The first sample alone: updates of overlapping samples cannot be told apart by their cycles.
         alone = machine.run(beats[: schedule.beats], 1)
-        result = machine.run(beats[schedule.beats :], samples - 1)
+        result = machine.run(beats[schedule.beats :], samples - 1, stalls)
         found = host.models(machine.dump(host.dump_count)) if host.dump_count else {}
     for name, words in found.items():
         np.testing.assert_array_equal(words, expected.models[name], err_msg=f"model {name}")
     shown = host.results(alone.outputs + result.outputs)
     for name, tensor in graph.results:
         np.testing.assert_array_equal(shown[name], expected.kept[tensor], err_msg=f"result {name}")
+    if stalls is not None:
+        return
     assert schedule.cycles >= schedule.bound
     border = Border(beats=schedule.beats, slots=schedule.ring_slots, release=schedule.release, period=schedule.period)
     _, tokens = border.tokens(samples - 1, timing())
     assert [s - result.starts[0] for s in result.starts] == [t - tokens[0] for t in tokens]
     if alone.latencies:
         assert alone.latencies == [schedule.latency]
-    return schedule
