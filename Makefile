@@ -5,6 +5,7 @@
 #   make test-all  the same with the slow tests, and random programs drawn anew
 #   make lint      ruff, and mypy --strict on the package as it is installed
 #   make bench     time of gen, speed of each engine, the published learning problems: into benchmarks/results
+#   make bench-fpga  the five algorithms on 16 and 64 PEs, placed and routed on an ECP5-85F: hours; PARTS, PES, SEEDS
 #   make clean
 
 PYTHON ?= python3
@@ -16,7 +17,7 @@ PYTEST := $(BIN)/python -m pytest -rs
 # Two workers suit the smallest check machines; `make test WORKERS=8` on a larger one.
 WORKERS ?= 2
 
-.PHONY: help demo test test-all lint bench simulators clean
+.PHONY: help demo test test-all lint bench bench-fpga simulators clean
 .DEFAULT_GOAL := help
 
 help:
@@ -65,6 +66,13 @@ lint: $(VENV)/test
 
 bench: $(VENV)/test simulators
 	$(BIN)/python -m benchmarks -o benchmarks/results
+
+# Rows measured before stay in the file, so that a long run can be done in parts: make bench-fpga PES=16 SEEDS=1
+PARTS ?= 85k:6,85k:8,um5g-85k:8
+PES ?= 16,64
+SEEDS ?= 4
+bench-fpga: $(VENV)/test
+	$(BIN)/python -m benchmarks.fpga --parts $(PARTS) --pes $(PES) --seeds $(SEEDS) --json benchmarks/fpga.json
 
 clean:
 	rm -rf $(VENV) .lint build demo *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis

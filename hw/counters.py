@@ -25,7 +25,12 @@ class EventCounter(wiring.Component):
         m = Module()
         happened = Signal(range(self.sources + 1))
         m.d.sync += happened.eq(sum(self.events[source] for source in range(self.sources)))
-        total = Signal(self.width + 1)
-        m.d.comb += total.eq(self.count + happened)
-        m.d.sync += self.count.eq(Mux(total[-1], -1, total[: self.width]))
+        # Near its end, which is known a cycle late, the counter looks at its low bits before it steps.
+        low = (2 * self.sources).bit_length()
+        near_end = Signal()
+        m.d.sync += near_end.eq(self.count[low:].all())
+        room = ~self.count[:low]
+        step = Signal.like(happened)
+        m.d.comb += step.eq(Mux(near_end & (room < happened), room, happened))
+        m.d.sync += self.count.eq(self.count + step)
         return m

@@ -7,7 +7,7 @@ from amaranth.hdl import Cat, Module, Signal, signed
 from amaranth.lib import data, memory, wiring
 from amaranth.lib.wiring import In, Out
 from tabla.hw.memory import WordMemory
-from tabla.hw.pipeline import bits_for
+from tabla.hw.pipeline import bits_for, delayed
 
 from tabla.program.layout import WordLayout
 
@@ -35,7 +35,7 @@ def strand_shape(layout: WordLayout, levels: int) -> data.StructLayout:
 class StrandFetch(wiring.Component):
     """Reads strand words ``first``..``last`` again and again and keeps up to 8 of them ready, a strand a cycle.
 
-    `restart` for one cycle empties it and begins anew at `first`; the first strand is ready 5 cycles later. While
+    `restart` for one cycle empties it and begins anew at `first`; the first strand is ready 6 cycles later. While
     `enable` is low nothing is fetched.
 
     Members
@@ -97,14 +97,17 @@ class StrandFetch(wiring.Component):
             with m.If(address == self.last):
                 m.d.sync += [address.eq(self.first), at_first.eq(1)]
 
-        arriving = Signal(WordMemory.LATENCY + 1)
-        opening = Signal(WordMemory.LATENCY, reset_less=True)
+        # The block RAM may lie far away: its word has a cycle for the way, and another one for the arithmetic.
+        late = WordMemory.LATENCY + 1
+        arriving = Signal(late + 1)
+        opening = Signal(late, reset_less=True)
         m.d.sync += [
             arriving.eq(Cat(ask, arriving[:-1])),
             opening.eq(Cat(at_first, opening[:-1])),
         ]
         ready = Signal(self.shape, reset_less=True)
-        self._make_ready(m, program.read_data, opening[-1], arriving[WordMemory.LATENCY - 1], ready)
+        word = delayed(m, program.read_data, 1, name="program_word")
+        self._make_ready(m, word, opening[-1], arriving[late - 1], ready)
         self._queue(m, ready, arriving[-1])
 
         with m.If(self.restart):

@@ -47,18 +47,31 @@ class TokenDelay(wiring.Component):
         m.submodules.queue = queue = memory.Memory(shape=bits, depth=depth, init=[])
         write = queue.write_port()
         read = queue.read_port(domain="comb")
+        # The oldest due time stands in a register: one cycle is for its comparison, not for reading it too.
         waiting = Signal(range(depth + 1))
+        head = Signal(bits, reset_less=True)
+        filled = Signal()
         leaves = Signal()
+        moves = Signal()
+        passes = Signal()
         m.d.comb += [
-            write.en.eq(arrived),
+            leaves.eq(filled & (head == now)),
+            moves.eq((waiting != 0) & (leaves | ~filled)),
+            passes.eq(arrived & (waiting == 0) & (leaves | ~filled)),
+            write.en.eq(arrived & ~passes),
             write.data.eq(due),
-            leaves.eq((waiting != 0) & (read.data == now)),
         ]
-        m.d.sync += [waiting.eq(waiting + arrived - leaves), self.delayed.eq(leaves & ~self.restart)]
-        with m.If(arrived):
+        m.d.sync += [
+            waiting.eq(waiting + write.en - moves),
+            self.delayed.eq(leaves & ~self.restart),
+            filled.eq(moves | passes | (filled & ~leaves)),
+        ]
+        with m.If(moves | passes):
+            m.d.sync += head.eq(Mux(moves, read.data, due))
+        with m.If(write.en):
             m.d.sync += write.addr.eq(write.addr + 1)
-        with m.If(leaves):
+        with m.If(moves):
             m.d.sync += read.addr.eq(read.addr + 1)
         with m.If(self.restart):
-            m.d.sync += [waiting.eq(0), read.addr.eq(0), write.addr.eq(0)]
+            m.d.sync += [waiting.eq(0), filled.eq(0), read.addr.eq(0), write.addr.eq(0)]
         return m

@@ -1,0 +1,145 @@
+"""What ``make bench-fpga`` measures: the five learning algorithms on an ECP5, placed and routed.
+
+python -m benchmarks.fpga [--parts 85k:6,85k:8,um5g-85k:8] [--pes 16,64] [--only logistic,svm] [--seeds 4] [--json FILE]
+
+Rows that FILE has already are kept, unless they are measured again: a run can be done in parts. The problems have the
+sizes that others publish; samples arrive four words of 16 bits a cycle.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from tabla.templates.targets import target
+
+import tabla
+from benchmarks.learning import Problem, problems
+from tabla.driver import Build
+from tabla.synth import nextpnr
+from tabla.synth.yosys import Netlist, synthesise_flat
+
+SIZES = ("linear 55", "logistic 54", "svm 54", "reco 138x130x10", "backprop 8-16-3")
+STREAM_WORDS = 4
+HEAD = (
+    f"{'program':<16} {'PEs':>3}  {'part, grade':<15} {'cycles':>6} {'LUT4':>6} {'a PE':>5} {'FF':>6} {'DSP':>4}"
+    f" {'RAM':>4} {'MHz':>6} {'samples/s':>11}"
+)
+Row = dict[str, Any]
+
+
+def built(problem: Problem, pes: int) -> Build:
+    """The accelerator."""
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / f"{problem.name.split()[0]}.t"
+        file.write_text(problem.text, encoding="utf-8")
+        build = tabla.compile(file, pes=pes, stream_words=STREAM_WORDS)
+        _ = build.verilog
+    return build
+
+
+def measured(name: str, build: Build, netlist: Netlist, part: str, grade: int, seeds: int) -> Row:
+    """A row: the best of so many seeds; the clock, too, of each."""
+    device = target("ecp5").device(part)
+    runs = [nextpnr.place_and_route(netlist, device, grade, seed=seed) for seed in range(1, seeds + 1)]
+    best = nextpnr.best(runs)
+    assert best.clock is not None and best.path is not None
+    taken, pes, cycles = netlist.taken, build.template.pes, build.schedule.cycles
+    return {
+        "program": name,
+        "pes": pes,
+        "part": device.part,
+        "grade": grade,
+        "cycles": cycles,
+        **taken,
+        "lut_per_pe": round(taken["LUT"] / pes),
+        "megahertz": round(best.clock.claimed, 1),
+        "limit": best.clock.reason,
+        "samples_per_second": round(best.clock.claimed * 1e6 / cycles),
+        "seed": best.seed,
+        "seeds": {str(run.seed): round(run.clock.reported, 1) for run in runs if run.clock},
+        "critical_path": best.path.text().splitlines()[0],
+    }
+
+
+def rows(parts: list[tuple[str, int]], pes: list[int], only: list[str], seeds: int) -> Iterator[Row]:
+    """Small arrays first."""
+    chosen = [p for p in problems() if p.name in SIZES and (not only or p.name.split()[0] in only)]
+    for size in pes:
+        for problem in chosen:
+            build = built(problem, size)
+            netlist = synthesise_flat(build.verilog, build.module, target("ecp5"))
+            for part, grade in parts:
+                yield measured(problem.name, build, netlist, part, grade, seeds)
+
+
+def show(row: Row) -> str:
+    """A line of the table."""
+    return (
+        f"{row['program']:<16} {row['pes']:>3}  {row['part'] + ', ' + str(row['grade']):<15} {row['cycles']:>6}"
+        f" {row['LUT']:>6} {row['lut_per_pe']:>5} {row['FF']:>6} {row['DSP']:>4} {row['RAM']:>4}"
+        f" {row['megahertz']:>6.1f} {row['samples_per_second']:>11,}"
+    )
+
+
+def markdown(found: list[Row]) -> str:
+    """The rows as the README has them."""
+    lines = [
+        "| program | PEs | part, grade | cycles | MHz | samples/s | LUT4 (a PE) | DSP | RAM |",
+        "|---|---|---|---|---|---|---|---|---|",
+    ]
+    for row in found:
+        lines.append(
+            f"| {row['program']} | {row['pes']} | {row['part']}, {row['grade']} | {row['cycles']} | {row['megahertz']}"
+            f" | {row['samples_per_second']:,} | {row['LUT']:,} ({row['lut_per_pe']}) | {row['DSP']} | {row['RAM']} |"
+        )
+    return "\n".join(lines) + "\n"
+
+
+def key(row: Row) -> tuple[Any, ...]:
+    """What a row is about; rows are kept in this order."""
+    order = [name for name in SIZES if name == row["program"]]
+    return row["pes"], SIZES.index(order[0]) if order else len(SIZES), row["part"], row["grade"]
+
+
+def _kept(file: Path | None) -> list[Row]:
+    if file is None or not file.is_file():
+        return []
+    found: list[Row] = json.loads(file.read_text(encoding="utf-8"))["rows"]
+    return found
+
+
+def main(words: list[str]) -> int:
+    """Measure, print each row as it comes, keep the file right after each."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.fpga")
+    parser.add_argument("--parts", default="85k:6")
+    parser.add_argument("--pes", default="16,64")
+    parser.add_argument("--only", default="")
+    parser.add_argument("--seeds", type=int, default=4)
+    parser.add_argument("--json", type=Path)
+    asked = parser.parse_args(words)
+    parts = [(name, int(grade)) for name, _, grade in (part.partition(":") for part in asked.parts.split(","))]
+    only = [name for name in asked.only.split(",") if name]
+    print(HEAD, flush=True)
+    for row in rows(parts, [int(number) for number in asked.pes.split(",")], only, asked.seeds):
+        print(show(row), flush=True)
+        if asked.json is not None:
+            found = [other for other in _kept(asked.json) if key(other) != key(row)]
+            content = {
+                "schema": "tabla-fpga-1",
+                "tool": f"tabla {tabla.__version__}",
+                "format": "q6.10",
+                "stream_words": STREAM_WORDS,
+                "rows": sorted([*found, row], key=key),
+            }
+            asked.json.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
