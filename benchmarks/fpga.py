@@ -3,7 +3,7 @@
 python -m benchmarks.fpga [--parts 85k:6,85k:8,um5g-85k:8] [--pes 16,64] [--only logistic,svm] [--seeds 4] [--json FILE]
 
 Rows that FILE has already are kept, unless they are measured again: a run can be done in parts. The problems have the
-sizes that others publish; samples arrive four words of 16 bits a cycle.
+sizes that others publish, and the programs, formats and streams of ``make bench``.
 """
 
 from __future__ import annotations
@@ -11,7 +11,6 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -19,13 +18,12 @@ from typing import Any
 from tabla.templates.targets import target
 
 import tabla
-from benchmarks.learning import Problem, problems
-from tabla.driver import Build
+from benchmarks.learning.problems import problems
+from tabla.driver import Build, build
 from tabla.synth import nextpnr
 from tabla.synth.yosys import Netlist, synthesise_flat
 
 SIZES = ("linear 55", "logistic 54", "svm 54", "reco 138x130x10", "backprop 8-16-3")
-STREAM_WORDS = 4
 HEAD = (
     f"{'program':<16} {'PEs':>3}  {'part, grade':<15} {'cycles':>6} {'LUT4':>6} {'a PE':>5} {'FF':>6} {'DSP':>4}"
     f" {'RAM':>4} {'MHz':>6} {'samples/s':>11}"
@@ -33,70 +31,64 @@ HEAD = (
 Row = dict[str, Any]
 
 
-def built(problem: Problem, pes: int) -> Build:
-    """The accelerator."""
-    with tempfile.TemporaryDirectory() as folder:
-        file = Path(folder) / f"{problem.name.split()[0]}.t"
-        file.write_text(problem.text, encoding="utf-8")
-        build = tabla.compile(file, pes=pes, stream_words=STREAM_WORDS)
-        _ = build.verilog
-    return build
-
-
-def measured(name: str, build: Build, netlist: Netlist, part: str, grade: int, seeds: int) -> Row:
-    """A row: the best of so many seeds; the clock, too, of each."""
+def measured(name: str, made: Build, netlist: Netlist, part: str, grade: int, seeds: int) -> Row:
+    """A row: the best of so many seeds, and the clock of each; with no seed only what synthesis tells."""
     device = target("ecp5").device(part)
     runs = [nextpnr.place_and_route(netlist, device, grade, seed=seed) for seed in range(1, seeds + 1)]
-    best = nextpnr.best(runs)
-    assert best.clock is not None and best.path is not None
-    taken, pes, cycles = netlist.taken, build.template.pes, build.schedule.cycles
+    best = nextpnr.best(runs) if runs else None
+    taken, pes, cycles = netlist.taken, made.template.pes, made.schedule.cycles
+    clock = best.clock if best else None
     return {
         "program": name,
         "pes": pes,
         "part": device.part,
         "grade": grade,
+        "words_per_beat": made.schedule.stream_words,
         "cycles": cycles,
         **taken,
         "lut_per_pe": round(taken["LUT"] / pes),
-        "megahertz": round(best.clock.claimed, 1),
-        "limit": best.clock.reason,
-        "samples_per_second": round(best.clock.claimed * 1e6 / cycles),
-        "seed": best.seed,
+        "megahertz": round(clock.claimed, 1) if clock else None,
+        "limit": clock.reason if clock else "",
+        "samples_per_second": round(clock.claimed * 1e6 / cycles) if clock else None,
         "seeds": {str(run.seed): round(run.clock.reported, 1) for run in runs if run.clock},
-        "critical_path": best.path.text().splitlines()[0],
+        "critical_path": best.path.text().splitlines()[0] if best and best.path else "",
     }
 
 
 def rows(parts: list[tuple[str, int]], pes: list[int], only: list[str], seeds: int) -> Iterator[Row]:
     """Small arrays first."""
-    chosen = [p for p in problems() if p.name in SIZES and (not only or p.name.split()[0] in only)]
+    chosen = [p for p in problems() if p.name in SIZES and (not only or p.kind in only)]
     for size in pes:
         for problem in chosen:
-            build = built(problem, size)
-            netlist = synthesise_flat(build.verilog, build.module, target("ecp5"))
+            made = build(problem.file, problem.options(size))
+            netlist = synthesise_flat(made.verilog, made.module, target("ecp5"))
             for part, grade in parts:
-                yield measured(problem.name, build, netlist, part, grade, seeds)
+                yield measured(problem.name, made, netlist, part, grade, seeds)
 
 
 def show(row: Row) -> str:
     """A line of the table."""
+    clock = "-" if row["megahertz"] is None else f"{row['megahertz']:.1f}"
+    rate = "-" if row["samples_per_second"] is None else f"{row['samples_per_second']:,}"
     return (
         f"{row['program']:<16} {row['pes']:>3}  {row['part'] + ', ' + str(row['grade']):<15} {row['cycles']:>6}"
-        f" {row['LUT']:>6} {row['lut_per_pe']:>5} {row['FF']:>6} {row['DSP']:>4} {row['RAM']:>4}"
-        f" {row['megahertz']:>6.1f} {row['samples_per_second']:>11,}"
+        f" {row['LUT']:>6} {row['lut_per_pe']:>5} {row['FF']:>6} {row['DSP']:>4} {row['RAM']:>4} {clock:>6} {rate:>11}"
     )
 
 
 def markdown(found: list[Row]) -> str:
     """The rows as the README has them."""
     lines = [
-        "| program | PEs | part, grade | cycles | MHz | samples/s | LUT4 (a PE) | DSP | RAM |",
+        "| program | PEs | cycles | part, grade | MHz (seeds) | samples/s | LUT4 (a PE) | DSP | RAM |",
         "|---|---|---|---|---|---|---|---|---|",
     ]
     for row in found:
+        clock, rate = "not routed", ""
+        if row["megahertz"] is not None:
+            clock, rate = f"{row['megahertz']} ({len(row['seeds'])})", f"{row['samples_per_second']:,}"
         lines.append(
-            f"| {row['program']} | {row['pes']} | {row['part']}, {row['grade']} | {row['cycles']} | {row['megahertz']}"
-            f" | {row['samples_per_second']:,} | {row['LUT']:,} ({row['lut_per_pe']}) | {row['DSP']} | {row['RAM']} |"
+            f"| {row['program']} | {row['pes']} | {row['cycles']} | {row['part']}, {row['grade']} | {clock} | {rate}"
+            f" | {row['LUT']:,} ({row['lut_per_pe']}) | {row['DSP']} | {row['RAM']} |"
         )
     return "\n".join(lines) + "\n"
 
@@ -134,7 +126,6 @@ def main(words: list[str]) -> int:
                 "schema": "tabla-fpga-1",
                 "tool": f"tabla {tabla.__version__}",
                 "format": "q6.10",
-                "stream_words": STREAM_WORDS,
                 "rows": sorted([*found, row], key=key),
             }
             asked.json.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
