@@ -53,7 +53,8 @@ def _samples(build: Build, arrays: Arrays, first: int | None) -> Samples:
     shapes = shapes_of(build.sample, "input", "label")
     given = {name: shape for name, shape in shapes.items() if name in read or name in arrays}
     samples = stack_samples(arrays, given)
-    count = min(samples.count, first) if first else samples.count
+    # Without inputs every sample is like the others: as many as asked for.
+    count = samples.count if not first else min(samples.count, first) if given else first
     found = {name: array[:count] for name, array in samples.arrays.items()}
     found |= {name: np.zeros((count, *shape)) for name, shape in shapes.items() if name not in given}
     return Samples(arrays=found, count=count, stacked=samples.stacked)

@@ -1,0 +1,86 @@
+"""A row of the table: what ``tabla gen`` says of a kernel, and what the cycle model counts."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Iterator
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+
+import tabla
+from benchmarks.kernels.problems import FORMAT, PES, Kernel, kernels
+from tabla.runs import shapes_of
+
+CALLS = 3
+HEAD = (
+    f"kernels at {PES} PEs             cycles  counted    bound   ratio  binding"
+    "     multipliers     aim     peer  latency  gen s"
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KernelRow:
+    """Cycles are per call in steady state; `use` is multiplies over the lanes' multiplier slots."""
+
+    name: str
+    cycles: int
+    counted: int
+    bound: int
+    binding: str
+    use: float
+    aim: float | None
+    peer: int | None
+    latency: int
+    seconds: float
+
+    @property
+    def met(self) -> bool:
+        """Whether the aim is reached."""
+        return self.aim is None or self.use >= self.aim
+
+    def as_json(self) -> dict[str, Any]:
+        """For ``benchmarks.json``."""
+        return {**asdict(self), "met": self.met}
+
+    def line(self) -> str:
+        """For people."""
+        aim = "" if self.aim is None else f"{self.aim:.0%}"
+        peer = "" if self.peer is None else f"{self.peer:,}"
+        counts = f"{self.cycles:>8,} {self.counted:>8,} {self.bound:>8,} {self.cycles / self.bound:>7.2f}"
+        rest = f"{self.use:>13.1%} {aim:>7} {peer:>8} {self.latency:>8,} {self.seconds:>6.1f}"
+        return f"{self.name:<28} {counts}  {self.binding:<10} {rest}  {'' if self.met else 'MISSED'}".rstrip()
+
+
+def measure(kernel: Kernel) -> KernelRow:
+    """Compile, then run some calls on the cycle model, every word against the evaluation."""
+    began = time.process_time()
+    build = tabla.compile(kernel.path, sizes=kernel.sizes, keep=kernel.keep, pes=PES, format=FORMAT)
+    _ = build.verilog
+    seconds = time.process_time() - began
+    chance = np.random.default_rng(1)
+    inputs = {
+        name: chance.uniform(-1, 1, shape if name in kernel.keep else (CALLS, *shape))
+        for name, shape in shapes_of(build.sample, "input", "model").items()
+    }
+    done = build.simulate(inputs, samples=CALLS)
+    terms = build.schedule.bound_terms
+    return KernelRow(
+        name=kernel.name,
+        cycles=build.schedule.cycles,
+        counted=done.cycles_simulated,
+        bound=build.schedule.bound,
+        binding=max(sorted(terms), key=lambda name: terms[name]),
+        use=build.schedule.utilisation,
+        aim=kernel.aim,
+        peer=kernel.peer,
+        latency=build.schedule.latency,
+        seconds=seconds,
+    )
+
+
+def bench_kernels(chosen: Iterable[Kernel] | None = None) -> Iterator[KernelRow]:
+    """All rows, each as soon as it is there."""
+    for kernel in chosen if chosen is not None else kernels():
+        yield measure(kernel)

@@ -1,0 +1,53 @@
+"""The kernels of the table, with their sizes, what they keep on chip, and the aims."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+PES = 16
+FORMAT = "q6.10"
+GEN_SECONDS = 10.0
+FOLDER = Path(__file__).resolve().parent
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Kernel:
+    """`aim`: least multiplier use, where there is one; `peer`: NNgen's cycles with as many multipliers."""
+
+    name: str
+    file: str
+    sizes: Mapping[str, int]
+    keep: tuple[str, ...] = ()
+    aim: float | None = None
+    peer: int | None = None
+
+    @property
+    def path(self) -> Path:
+        """The ``.tc`` file."""
+        return FOLDER / self.file
+
+
+def _matmul(size: int, aim: float, peer: int | None, keep: tuple[str, ...]) -> Kernel:
+    sizes = {"M": size, "K": size, "N": size}
+    name = f"matmul {size}, {' and '.join(keep)} on chip"
+    return Kernel(name=name, file="matmul.tc", sizes=sizes, keep=keep, aim=aim, peer=peer)
+
+
+def kernels() -> tuple[Kernel, ...]:
+    """In the order of the table."""
+    products = [
+        _matmul(size, aim, peer, keep)
+        for size, aim, peer in ((16, 0.80, None), (32, 0.93, 4121), (64, 0.97, 33393))
+        for keep in (("A", "B"), ("B",))
+    ]
+    image = {"C": 8, "H": 16, "W": 16, "O": 16}
+    return (
+        *products,
+        Kernel(name="conv2d 3x3, In and F on chip", file="conv2d.tc", sizes=image, keep=("In", "F"), aim=0.97),
+        Kernel(name="conv2d 3x3, F on chip", file="conv2d.tc", sizes=image, keep=("F",), aim=0.97),
+        Kernel(name="MLP 64-32-10", file="mlp.tc", sizes={"I": 64, "H": 32, "O": 10}, keep=("W1", "b1", "W2", "b2")),
+        Kernel(name="softmax of 8 rows of 64", file="softmax.tc", sizes={"N": 8, "D": 64}),
+        Kernel(name="cumulative sum of 64", file="cumsum.tc", sizes={"N": 64}),
+    )
