@@ -19,6 +19,8 @@ using Design = cxxrtl_design::DESIGN;
 template<size_t Bits> static uint64_t number(const cxxrtl::value<Bits> &v) { return v.template get<uint64_t>(); }
 template<size_t Bits> static uint64_t number(const cxxrtl::wire<Bits> &w) { return w.curr.template get<uint64_t>(); }
 
+template<size_t Bits> static size_t chunks(const cxxrtl::value<Bits> &) { return (Bits + 31) / 32; }
+
 template<typename T> static bool receive(T *into, size_t count) {
     return std::fread(into, sizeof(T), count, stdin) == count;
 }
@@ -40,7 +42,7 @@ static uint32_t pause(const std::vector<uint32_t> &list, uint64_t index) {
 struct Server {
     Design top;
     uint64_t cycle = 0;
-    static constexpr size_t CHUNKS = sizeof(top.p_in__data.data) / sizeof(top.p_in__data.data[0]);
+    const size_t CHUNKS = chunks(top.p_in__data);
 
     // Everything that a cycle shows is settled by one pass over the design before its clock edge takes effect; the
     // inputs of the cycle are set before. FEEDBACK designs need the clock's low phase for that.
@@ -88,7 +90,7 @@ struct Server {
             top.p_command__code = cxxrtl::value<2>{request.code};
             top.p_command__count = cxxrtl::value<32>{request.count};
             top.p_in__valid = cxxrtl::value<1>{offers ? 1u : 0u};
-            if (offers) std::memcpy(top.p_in__data.data, &beats[beat * CHUNKS], sizeof top.p_in__data.data);
+            if (offers) std::memcpy(&top.p_in__data.data, &beats[beat * CHUNKS], 4 * CHUNKS);
             top.p_out__ready = cxxrtl::value<1>{takes ? 1u : 0u};
             settle();
             ++idle;

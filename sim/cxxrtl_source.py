@@ -10,20 +10,28 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from tabla.sim.cxxrtl_words import fits, plain
+
 FUNCTION_LINES = 200
 """Lines of a piece of `eval`; shorter pieces compile no faster."""
 
 _EDGE = "\tbool posedge_p_clk = this->posedge_p_clk();"
+_HELD = re.compile(r"^\t(?:/\*\w+\*/ )?((?:value|wire|memory)<\d+> \w+(?: \{ \d+u \})?;)$", re.MULTILINE)
+_MEMORY_COMMIT = re.compile(r"if \((\w+)\.commit\(observer\)\) changed = true;")
 _DECLARATION = re.compile(r"\tvalue<\d+> \w+;")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Source:
-    """`header` declares the design; `parts` are files that include it; `feedback`: nothing was recast."""
+    """`header` declares the design; `parts` are files that include it.
+
+    `feedback`: nothing was recast; `words`: for the run-time library of :mod:`tabla.sim.cxxrtl_words`.
+    """
 
     header: str
     parts: tuple[str, ...]
     feedback: bool
+    words: bool = False
 
 
 def recast(text: str, name: str, files: int) -> Source:
@@ -43,6 +51,9 @@ def recast(text: str, name: str, files: int) -> Source:
         if not _DECLARATION.fullmatch(line) and line not in kept and not line.lstrip().startswith("//")
     ]
     pieces = _pieces(statements)
+    on_words = _on_words(text, name, members, pieces, files)
+    if on_words is not None:
+        return on_words
     declared = [*members, *(f"\tvoid eval_{number}(performer *performer);" for number in range(len(pieces)))]
     # Functions defined outside the class belong to one file; the first of them ends the header.
     outside = re.search(rf"^\w[\w<>:* ]* {name}::\w+\(", text, re.MULTILINE)
@@ -67,6 +78,42 @@ def recast(text: str, name: str, files: int) -> Source:
     return Source(header="#pragma once\n" + head + closed, parts=(first, *parts[1:]), feedback=False)
 
 
+def _on_words(text: str, name: str, members: list[str], pieces: list[list[str]], files: int) -> Source | None:
+    """The design on machine words, or None if it uses more than :mod:`tabla.sim.cxxrtl_words` has."""
+    opening, closing = f"struct {name} : public module {{\n", f"\t{name}(interior) {{}}\n"
+    if opening not in text or closing not in text:
+        return None
+    held = [f"\t{line}" for line in _HELD.findall(text[text.index(opening) : text.index(closing)])]
+    commit = _lines(text, "\tbool commit(ObserverT &observer) {\n", "\n\t}\n")
+    commit = [_MEMORY_COMMIT.sub(r"\1.commit();", line) for line in commit if "changed;" not in line]
+    reset = _lines(text, f"void {name}::reset() {{\n", "\n}\n")
+    if not fits("\n".join((*held, *members, *commit, *reset, *(line for piece in pieces for line in piece)))):
+        return None
+    work = {"reset": _pieces(reset), "eval": pieces, "commit": _pieces(commit)}
+    functions = {f"{what}_{n}": "\n".join(piece) for what, found in work.items() for n, piece in enumerate(found)}
+    functions |= {what: "\n".join(f"\t{what}_{n}();" for n in range(len(found))) for what, found in work.items()}
+    state = [*(line for line in held if "memory<" not in line), *members]
+    memories = [line for line in held if "memory<" in line]
+    declared = [*memories, f"\t{name}();", *(f"\tvoid {function}();" for function in functions)]
+    bodies = [
+        f"void {name}::{function}() {{\n\tconstexpr bool posedge_p_clk = true;\n{plain(statements)}\n}}\n"
+        for function, statements in functions.items()
+    ]
+    # All is 0 at first, set at once; the constructor stands in one file, not wherever the header is read.
+    bodies.append(f"{name}::{name}() : state() {{ reset(); }}\n")
+    inside = "namespace cxxrtl_design {\nusing namespace cxxrtl;\n"
+    structs = "\n".join(("struct state {", *state, "};", f"struct {name} : state {{", *declared, "};", "}\n"))
+    header = f'#pragma once\n#include "words.h"\n{inside}{structs}'
+    parts = tuple(f'#include "design.h"\n{inside}' + "".join(bodies[file::files]) + "}\n" for file in range(files))
+    return Source(header=header, parts=parts, feedback=False, words=True)
+
+
+def _lines(text: str, opening: str, closing: str) -> list[str]:
+    """The lines of a function."""
+    begin = text.index(opening) + len(opening)
+    return text[begin : text.index(closing, begin)].split("\n")
+
+
 def _plain_commit(text: str) -> str:
     begin = text.index("\tbool commit(ObserverT &observer) {")
     end = text.index("\n\t}\n", begin)
@@ -81,13 +128,13 @@ def _plain_commit(text: str) -> str:
 
 
 def _pieces(statements: list[str]) -> list[list[str]]:
-    """Statements in runs of about FUNCTION_LINES, cut where no block and no temporary is open."""
+    """Statements in runs of about FUNCTION_LINES, cut where no block is open and no temporary is used."""
     pieces: list[list[str]] = [[]]
     depth = 0
     for number, line in enumerate(statements):
         pieces[-1].append(line)
         depth += line.count("{") - line.count("}")
         following = statements[number + 1] if number + 1 < len(statements) else ""
-        if depth == 0 and len(pieces[-1]) >= FUNCTION_LINES and not re.search(r"\btmp_\d+", following):
+        if depth == 0 and len(pieces[-1]) >= FUNCTION_LINES and not re.search(r"\b(?:tmp|mem_init)_\d+", following):
             pieces.append([])
     return [piece for piece in pieces if piece]

@@ -67,3 +67,34 @@ def test_other_designs_stay_as_they_are(old: str, new: str) -> None:
     text = DESIGN.replace(old, new)
     source = recast(text, "p_top", 2)
     assert source.feedback and source.parts == () and source.header.endswith(text)
+
+
+WORDS = (
+    DESIGN.replace(
+        "\tbool posedge_p_clk() const {",
+        "\t/*input*/ value<1> p_clk;\n\tmemory<8> memory_p_words { 4u };\n"
+        "\n\tp_top(interior) {}\n\tbool posedge_p_clk() const {",
+    )
+    .replace(
+        "p_sum = add(p_count.curr)", "p_sum = add_uu<8>(p_count.curr, value<1>{0x1u});\n\tp_sum.slice<7>() = p_clk"
+    )
+    .replace("memory_index(p_sum)", "memory_index(p_sum, 0, 4)")
+    .replace("void p_top::reset() {", "void p_top::reset() {\n\tp_count = wire<8>{0u};")
+)
+
+
+def test_a_design_on_machine_words() -> None:
+    source = recast(WORDS, "p_top", 2)
+    assert source.words and not source.feedback and len(source.parts) == 2
+    for line in ("\tvalue<1> p_clk;", "\tmemory<8> memory_p_words { 4u };", "\tvalue<8> p_sum;", "\twire<8> p_count;"):
+        assert line in source.header
+    text = "".join(source.parts)
+    for line in ("p_sum.put<7>(p_clk);", "p_count.curr = p_count.next;", "memory_p_words.commit();", "reset_0();"):
+        assert line in text
+    assert "cxxrtl_yosys" not in text + source.header and "observer" not in text + source.header
+
+
+@pytest.mark.parametrize(("old", "new"), [("add_uu<8>", "shl_uu<8>"), ("value<8>", "value<200>")])
+def test_a_design_that_machine_words_cannot_hold_keeps_the_library(old: str, new: str) -> None:
+    source = recast(WORDS.replace(old, new), "p_top", 2)
+    assert not source.words and "<cxxrtl/cxxrtl.h>" in source.header
