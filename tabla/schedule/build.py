@@ -46,7 +46,7 @@ def schedule_graph(graph: Graph, template: Template, format: Format) -> Schedule
     best: Schedule | None = None
     for mapping in _candidates(search, template):
         found = schedule_mapping(graph, material, mapping, template, format)
-        if found is not None and (best is None or _merit(found) < _merit(best)):
+        if found is not None and (best is None or _merit(found, template) < _merit(best, template)):
             best = found
     if best is None:
         best = schedule_mapping(graph, material, search.at_root(), template, format)
@@ -71,8 +71,9 @@ def _candidates(search: Search, template: Template) -> list[Mapping]:
     return distinct([*whole, *shared])
 
 
-def _merit(schedule: Schedule) -> tuple[int, int, int]:
-    return schedule.cycles, schedule.latency, schedule.microcode_words
+def _merit(schedule: Schedule, template: Template) -> tuple[bool, int, int, int]:
+    too_large = any(limit and need > limit for need, limit, _ in _needs(schedule, template).values())
+    return too_large, schedule.cycles, schedule.latency, schedule.microcode_words
 
 
 def schedule_mapping(
@@ -230,13 +231,17 @@ def _ring(border: Border) -> Border:
     return min(tries, key=lambda b: (max(aim, b.cycles(laws)), b.slots))
 
 
-def _limits(schedule: Schedule, template: Template) -> None:
-    needs = {
+def _needs(schedule: Schedule, template: Template) -> dict[str, tuple[int, int, str]]:
+    """(words needed, words there or 0, option) of each memory of a lane."""
+    return {
         "model": (schedule.depths.model, template.model_words, "--model-words"),
         "data": (schedule.depths.data * schedule.ring_slots, template.data_words, "--data-words"),
         "interim": (schedule.depths.interim, template.interim_words, "--interim-words"),
     }
-    for name, (need, limit, option) in needs.items():
+
+
+def _limits(schedule: Schedule, template: Template) -> None:
+    for name, (need, limit, option) in _needs(schedule, template).items():
         if limit and need > limit:
             largest = max((t for t in schedule.graph.tensors.values()), key=lambda t: t.size)
             labels = (Label(largest.span, "the largest tensor"),) if largest.span else ()
