@@ -1,4 +1,4 @@
-"""docs/tile.md: its files, its console sessions and its Python run as they stand."""
+"""Pages for users: their files, their console sessions and their Python run as they stand."""
 
 from __future__ import annotations
 
@@ -11,22 +11,25 @@ import pytest
 
 from tabla.cli import main
 
-TEXT = (Path(__file__).parents[1] / "docs" / "tile.md").read_text(encoding="utf-8")
+DOCS = Path(__file__).parents[1] / "docs"
+# Page -> how many blocks of it run.
+PAGES = {"tile.md": 6, "tensor-comprehensions.md": 4}
 FENCE = re.compile(r"```(\w+)(?: file=(\S+))?\n(.*?)```", re.DOTALL)
 
 
+@pytest.mark.parametrize("page", PAGES)
 def test_everything_in_it_runs(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(str(tmp_path))
     ran = 0
-    for kind, file, body in FENCE.findall(TEXT):
+    for kind, file, body in FENCE.findall((DOCS / page).read_text(encoding="utf-8")):
         if file:
             Path(file).write_text(body, encoding="utf-8")
         elif kind == "python":
             try:
-                exec(compile(body, "tile.md", "exec"), {})
+                exec(compile(body, page, "exec"), {})
             finally:
                 sys.modules.pop("layer", None)
         else:
@@ -41,4 +44,4 @@ def test_everything_in_it_runs(
             if any(not line.startswith("$ ") for line in body.splitlines()):
                 assert said == body
         ran += 1
-    assert ran == 6
+    assert ran == PAGES[page]
