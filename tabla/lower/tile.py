@@ -1,4 +1,4 @@
-"""A traced Tile program becomes a graph (``docs/decisions/0012-tile.md``)."""
+"""A traced Tile program becomes a graph (``docs/decisions/0014-tile.md``)."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import assert_never
 
+from tabla.ir.constraints import applying
 from tabla.ir.format import Format
 from tabla.ir.graph import (
     Affine,
@@ -20,6 +21,7 @@ from tabla.ir.graph import (
     Operand,
     Operation,
     Product,
+    Read,
     Role,
     Term,
 )
@@ -158,25 +160,48 @@ class _Lowering:
             zero = Linear(terms=(Term(factors=(_ZERO,)),))
             self.builder.emit(name, at, indices, zero, node.span)
             return
-        constraints = self._constraints(node, region)
+        self.ranges.update({index.name: index for index in region.reduced})
+        constraints, flagged = self._constraints(node, region)
         outer = {index.name for index in region.indices}
         partial = region.points < node.size or any(set(c.names) <= outer for c in constraints)
         zeros = unwritten(replace(region, constraints=constraints), node.shape)
         self._tensor(name, node, filled=partial and zeros is None)
-        self.ranges.update({index.name: index for index in region.reduced})
         operation = self._operation(node, region, constraints)
+        if flagged:
+            operation = self._where_any(name, region, operation, node)
+            constraints = applying(constraints, region.indices)
         self.builder.emit(name, region.write, region.indices, operation, node.span, constraints)
         for write, indices in zeros or ():
             self.builder.emit(name, write, indices, Linear(terms=(Term(factors=(_ZERO,)),)), node.span)
 
-    def _constraints(self, node: Contraction, region: Region) -> tuple[Affine, ...]:
-        """Those of the region; where no point is valid, a sum is 0 as it is, and others are not written."""
+    def _constraints(self, node: Contraction, region: Region) -> tuple[tuple[Affine, ...], bool]:
+        """Those of the region; where no point is valid, a sum is 0 as it is, and others are not written.
+
+        True with them if no constraints can say where that is.
+        """
         if node.aggregation in ("sum", "assign") or not region.constraints:
-            return region.constraints
+            return region.constraints, False
         outer = inhabited(region)
-        if outer is None:
-            refuse("which outputs have valid index values is too irregular to say", node.span)
-        return tuple(dict.fromkeys((*region.constraints, *outer)))
+        return tuple(dict.fromkeys((*region.constraints, *(outer or ())))), outer is None
+
+    def _where_any(self, name: str, region: Region, operation: Operation, node: Contraction) -> Linear:
+        """The operation's word times 1 where some point is valid, 0 where none is."""
+        place = tuple(Affine.make(-index.low, {index.name: 1}) for index in region.indices)
+        shape = tuple(index.extent for index in region.indices)
+        if isinstance(operation, Extreme):
+            # No word is beyond it; the evaluation in float64 has no infinity to multiply with 0.
+            fmt = self.builder.number_format
+            end = Fraction(fmt.lowest if operation.op == "max" else fmt.highest, fmt.one)
+            operation = replace(operation, initial=Constant(value=end))
+        one = Extreme(
+            op="max", operands=(Constant(value=Fraction(1)),), reduce=tuple(index.name for index in region.reduced)
+        )
+        for part, each in ((f"{name}.words", operation), (f"{name}.any", one)):
+            self.builder.tensor(part, shape, "value", origin=name, span=node.span, filled=True)
+            self.builder.emit(part, place, region.indices, each, node.span, region.constraints)
+        words, any_point = (Read(tensor=f"{name}.{part}", subscripts=place) for part in ("words", "any"))
+        flag = self.builder.part(name, Compare(op=">", left=any_point, right=_ZERO), region.indices, node.span)
+        return Linear(terms=(Term(factors=(flag, words)),))
 
     def _operation(self, node: Contraction, region: Region, constraints: tuple[Affine, ...]) -> Operation:
         summed = tuple(index.name for index in region.reduced)

@@ -2,6 +2,12 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -9,11 +15,14 @@ from tabla.ir.evaluate import evaluate_fixed
 from tabla.ir.evaluate_float import evaluate_float
 from tabla.ir.format import Format
 from tabla.ir.graph import Graph
+from tabla.ir.text import graph_text
 from tabla.ir.verify import verify
+from tabla.lang.tile import trace
 from tabla.lang.tile.evaluate import evaluate
 from tabla.lower.tile import lower
 from tabla.options import Options
 from tabla.passes.pipeline import run_passes
+from tabla.tile import TensorIndexes, TensorOutput
 from tests.lang.tile.references import REFERENCES, traced
 from tests.schedule.agreement import agree
 
@@ -46,7 +55,8 @@ CONSTRAINED = {
     "convolutions:conv_transposed_cut", "convolutions:fir", "convolutions:max_pool_overlapping",
     "convolutions:max_pool_padded", "convolutions:max_pool_ragged", "convolutions:min_pool",
     "reductions:antidiagonal_maxima", "reductions:antidiagonal_sums", "reductions:band_sum", "reductions:butterfly",
-    "reductions:correlation_lags", "reductions:exclusive_running_min", "reductions:lower_triangle",
+    "reductions:correlation_lags", "reductions:exclusive_running_min", "reductions:irregular_maxima",
+    "reductions:lower_triangle",
     "reductions:polynomial_product", "reductions:reverse_sum", "reductions:running_max", "reductions:running_product",
     "reductions:triangular_matmul", "seed:complex_conv_2d", "seed:csum", "seed:max_pool_1d",
 }  # fmt: skip
@@ -63,3 +73,37 @@ def test_the_machine_computes_the_same_words(name: str, pes: int) -> None:
     template = Options(pes=pes).chosen_template()
     words = Format(integer=template.integer_bits, fraction=template.fraction_bits)
     agree(run_passes(lower(traced(name), number_format=words), words), template, words, samples=3)
+
+
+def test_where_no_point_is_valid_is_asked_of_the_machine_if_nothing_else_says_it() -> None:
+    assert "any" in graph_text(lowered("reductions:irregular_maxima"))
+
+
+@pytest.mark.parametrize("name", ["seed:complex_conv_2d", "reductions:antidiagonal_maxima", "layers:attention"])
+def test_the_graph_is_the_same_under_any_hash_seed(name: str) -> None:
+    command = f"from tests.lower.test_tile import lowered, graph_text; print(graph_text(lowered({name!r})))"
+    texts = [
+        subprocess.run(
+            [sys.executable, "-c", command],
+            env={**os.environ, "PYTHONHASHSEED": seed, "PYTHONPATH": str(Path(__file__).parents[2])},
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
+        for seed in ("1", "2")
+    ]
+    assert texts[0] == texts[1] and texts[0]
+
+
+def test_a_contraction_stays_one_statement() -> None:
+    """Whatever its size, and in no time."""
+
+    def large(A: Any, B: Any) -> Any:
+        i, j, k = TensorIndexes(3)
+        C = TensorOutput(784, 784)
+        C[i, j] += A[i, k] * B[k, j]
+        C.add_constraint(i - k < 784)
+        return C
+
+    graph = lower(trace(large, {"A": (784, 784), "B": (784, 784)}), number_format=FORMAT)
+    assert len(graph.statements) == 1 and len(graph.statements[0].constraints) == 1

@@ -151,6 +151,15 @@ def butterfly(I: Array, K: Array) -> float:
     return float(sum(I[s] * K[d] for s, d in pairs if (s + d) % 2 == 0))
 
 
+def irregular(A: Array, B: Array) -> Array:
+    out = []
+    for i in range(9):
+        at = [(2 * k - i + 1, 3 * k - 2 * i + 4) for k in range(-9, 19)]
+        sums = [A[a] + B[b] for a, b in at if 0 <= a < len(A) and 0 <= b < len(B)]
+        out.append(max(sums) if sums else 0.0)
+    return np.array(out)
+
+
 def last_argmax(I: Array) -> Array:
     return np.array([max(np.flatnonzero(row == row.max())) for row in I])
 
@@ -261,6 +270,7 @@ def _reductions() -> dict[str, Reference]:
         "product_of_pairs": Reference({"A": (3, 4), "B": (3,)}, lambda A, B: (A + B[:, None]).prod(0)),
         "correlation_lags": Reference({"A": (6,)}, lambda A: np.array([A[: 6 - n] @ A[n:] for n in range(3)])),
         "variance": Reference({"I": (8,)}, variance),
+        "irregular_maxima": Reference({"A": (2,), "B": (2,)}, irregular),
         "distances": Reference({"A": (3, 2), "B": (4, 2)}, lambda A, B: np.linalg.norm(A[:, None] - B[None], axis=2)),
         "bilinear": Reference({"X": (3,), "A": (3, 4), "Y": (4,)}, lambda X, A, Y: X @ A @ Y),
     }

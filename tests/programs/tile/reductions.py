@@ -261,3 +261,11 @@ def bilinear(X, A, Y):
     O = TensorOutput()
     O[()] += X[i] * T[i]
     return O
+
+
+def irregular_maxima(A, B):
+    """Which outputs have a valid k at all is not an interval."""
+    i, k = TensorIndexes(2)
+    O = TensorOutput(9)
+    O[i] >= A[2 * k - i + 1] + B[3 * k - 2 * i + 4]
+    return O
