@@ -12,12 +12,13 @@ from tests.lang.tile.references import traced
 
 FORMAT = Format(integer=6, fraction=10)
 PROGRAMS = [
-    "seed:sum_over_axis", "seed:matmul", "seed:avg", "seed:conv_1d",
-    "convolutions:conv_strided", "convolutions:conv_depthwise", "convolutions:conv_grouped",
-    "convolutions:average_pool", "convolutions:im2col",
-    "reductions:gram", "reductions:variance", "reductions:bilinear", "reductions:diagonal",
-    "layers:mlp", "layers:relu_layer", "layers:gelu", "layers:layer_norm", "layers:huber", "layers:broadcasting",
-    "moves:kronecker", "moves:repeat", "moves:reshapes", "moves:batched_matmul",
+    "seed:max_over_axis", "seed:skip", "seed:csum", "seed:max_pool_1d", "seed:conv_1d",
+    "convolutions:conv_same", "convolutions:conv_grouped", "convolutions:conv_transposed",
+    "convolutions:max_pool_padded", "convolutions:average_pool_ragged",
+    "reductions:running_product", "reductions:tropical_matmul", "reductions:argmax_by_cond", "reductions:variance",
+    "reductions:polynomial_product", "reductions:irregular_maxima",
+    "layers:mlp", "layers:softmax", "layers:huber", "layers:broadcasting",
+    "moves:repeat", "moves:reshapes", "moves:pad",
 ]  # fmt: skip
 
 

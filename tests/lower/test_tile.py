@@ -10,6 +10,8 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import Phase, given, settings
+from hypothesis import strategies as st
 
 from tabla.ir.evaluate import evaluate_fixed
 from tabla.ir.evaluate_float import evaluate_float
@@ -22,7 +24,9 @@ from tabla.lang.tile.evaluate import evaluate
 from tabla.lower.tile import lower
 from tabla.options import Options
 from tabla.passes.pipeline import run_passes
+from tabla.source import TablaError
 from tabla.tile import TensorIndexes, TensorOutput
+from tests.lang.tile.random_contractions import Drawn, contractions
 from tests.lang.tile.references import REFERENCES, traced
 from tests.schedule.agreement import agree
 
@@ -48,31 +52,25 @@ def test_the_graph_means_the_program(name: str) -> None:
         np.testing.assert_allclose(fixed.values[tensor] / FORMAT.one, expected[shown], rtol=2e-3, atol=2e-3)
 
 
-# What the graph says and the machine does not compute yet: constraints, and reductions that compare.
-CONSTRAINED = {
-    "convolutions:average_pool_ragged", "convolutions:conv_2d_same", "convolutions:conv_input_gradient",
-    "convolutions:conv_same", "convolutions:conv_transposed", "convolutions:conv_transposed_2d",
-    "convolutions:conv_transposed_cut", "convolutions:fir", "convolutions:max_pool_overlapping",
-    "convolutions:max_pool_padded", "convolutions:max_pool_ragged", "convolutions:min_pool",
-    "reductions:antidiagonal_maxima", "reductions:antidiagonal_sums", "reductions:band_sum", "reductions:butterfly",
-    "reductions:correlation_lags", "reductions:exclusive_running_min", "reductions:irregular_maxima",
-    "reductions:lower_triangle",
-    "reductions:polynomial_product", "reductions:reverse_sum", "reductions:running_max", "reductions:running_product",
-    "reductions:triangular_matmul", "seed:complex_conv_2d", "seed:csum", "seed:max_pool_1d",
-}  # fmt: skip
-EXTREMES = {
-    "layers:attention", "layers:log_softmax", "layers:softmax", "layers:softmax_rows", "reductions:argmax_by_cond",
-    "reductions:count_of_maxima", "reductions:shortest_paths", "reductions:tropical_matmul", "reductions:viterbi_step",
-    "reductions:widest_product", "seed:global_min", "seed:max_over_axis", "seed:wrong_max_pool_1d",
-}  # fmt: skip
-
-
 @pytest.mark.parametrize("pes", [4, 16])
-@pytest.mark.parametrize("name", sorted(REFERENCES.keys() - CONSTRAINED - EXTREMES))
+@pytest.mark.parametrize("name", sorted(REFERENCES))
 def test_the_machine_computes_the_same_words(name: str, pes: int) -> None:
     template = Options(pes=pes).chosen_template()
     words = Format(integer=template.integer_bits, fraction=template.fraction_bits)
     agree(run_passes(lower(traced(name), number_format=words), words), template, words, samples=3)
+
+
+@settings(max_examples=60, phases=[Phase.generate])
+@given(contractions(), st.sampled_from([1, 4, 5]), st.integers(0, 999))
+def test_random_contractions_on_the_machine(drawn: Drawn, pes: int, seed: int) -> None:
+    try:
+        program = drawn.traced()
+    except TablaError as fault:
+        assert "assigned more than once" in fault.message
+        return
+    template = Options(pes=pes).chosen_template()
+    words = Format(integer=template.integer_bits, fraction=template.fraction_bits)
+    agree(run_passes(lower(program, number_format=words), words), template, words, samples=2, seed=seed)
 
 
 def test_where_no_point_is_valid_is_asked_of_the_machine_if_nothing_else_says_it() -> None:
