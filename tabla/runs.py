@@ -49,7 +49,7 @@ def shapes_of(graph: Graph, *roles: str) -> dict[str, tuple[int, ...]]:
 
 def _samples(build: Build, arrays: Arrays, first: int | None) -> Samples:
     """The inputs and labels, with zeros for those that the program declares and never reads."""
-    read = {r.tensor for s in build.sample.statements for r in s.reads} | {t for _, t in build.sample.results}
+    read = {tensor for s in build.sample.statements for tensor in s.sources} | {t for _, t in build.sample.results}
     shapes = shapes_of(build.sample, "input", "label")
     given = {name: shape for name, shape in shapes.items() if name in read or name in arrays}
     samples = stack_samples(arrays, given)

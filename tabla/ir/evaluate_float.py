@@ -15,7 +15,20 @@ from numpy.typing import NDArray
 
 from tabla.ir import function_reals
 from tabla.ir.fixed_kernels import COMPARISONS, EXTREMES
-from tabla.ir.graph import Compare, Constant, Divide, Extreme, Function, Graph, Linear, Ordinal, Product, Statement
+from tabla.ir.gathers import gathered
+from tabla.ir.graph import (
+    Compare,
+    Constant,
+    Divide,
+    Extreme,
+    Function,
+    Gather,
+    Graph,
+    Linear,
+    Ordinal,
+    Product,
+    Statement,
+)
 from tabla.ir.masked import Operands
 from tabla.ir.memory import Memory
 
@@ -111,6 +124,8 @@ class _RealNumbers:
 
 def _kernel(statement: Statement, buffers: Mapping[str, Reals]) -> Callable[[], None]:
     operands = Operands.of(statement, buffers, _RealNumbers())
+    if isinstance(statement.operation, Gather):
+        return operands.around(gathered(operands, statement.operation))
     target, value = operands.target, _value(statement, operands)
 
     def run() -> None:
@@ -146,6 +161,8 @@ def _value(statement: Statement, operands: Operands) -> Callable[[], Any]:
                 return lambda: np.prod(whole, axis=axes)
             begin = operands.outputs(initial)
             return lambda: begin * np.prod(whole, axis=axes)
+        case Gather():
+            raise AssertionError("a gather puts its words in place itself")
         case Extreme(op=extreme, operands=words, reduce=reduce, initial=initial):
             box = [*indices, *(reduced[name] for name in reduce)]
             neutral = -np.inf if extreme == "max" else np.inf

@@ -31,6 +31,7 @@ from tabla.ir.graph import (
     Divide,
     Extreme,
     Function,
+    Gather,
     Graph,
     Index,
     Linear,
@@ -98,6 +99,8 @@ def count_statement(statement: Statement, flags: frozenset[str]) -> Operations:
             return Operations(functions={name: points})
         case Divide():
             return Operations(functions={"divide": points})
+        case Gather():
+            return Operations()
         case _:
             assert_never(operation)
 
@@ -251,6 +254,11 @@ class _Expansion:
             case Divide(left=left, right=right):
                 sides = self._operand(left, point), self._operand(right, point)
                 self._add(place, Scalar(operation="divide", operands=sides), statement)
+            case Gather(tensor=tensor):
+                # Which element it is, data decide: the tensor as a whole is the last operand.
+                tables = tuple(self._operand(table, point) for table in statement.operands)
+                given = self._leaf(tensor, "element", "")
+                self._add(place, Scalar(operation="gather", operands=(*tables, given)), statement)
             case Function(name=name, operand=operand):
                 self._add(place, Scalar(operation=name, operands=(self._operand(operand, point),)), statement)
             case _:

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from tabla.ir import function_words
 from tabla.ir.accumulate import Sum, Summand
 from tabla.ir.format import Format
+from tabla.ir.gathers import gathered
 from tabla.ir.graph import (
     Compare,
     CompareOp,
@@ -22,6 +23,7 @@ from tabla.ir.graph import (
     Extreme,
     ExtremeOp,
     Function,
+    Gather,
     Graph,
     Index,
     Linear,
@@ -150,6 +152,8 @@ def _kernel(site: _Site) -> Kernel:
             return _product(site, operation)
         case Extreme():
             return _extreme(site, operation)
+        case Gather():
+            return gathered(site.operands, operation)
         case _:
             assert_never(operation)
 

@@ -217,7 +217,23 @@ class Extreme:
             raise ValueError("an extreme of no operands")
 
 
-Operation = Linear | Compare | Function | Divide | Product | Extreme
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Gathered:
+    """A subscript that data decide: the word of `table`, taken as an integer, plus `offset`."""
+
+    table: Read
+    offset: Affine = Affine()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Gather:
+    """The word of a tensor at subscripts of which some are gathered; each must lie inside the tensor."""
+
+    tensor: str
+    subscripts: tuple[Affine | Gathered, ...]
+
+
+Operation = Linear | Compare | Function | Divide | Product | Extreme | Gather
 
 
 def operands_of(operation: Operation) -> tuple[Operand, ...]:
@@ -233,6 +249,8 @@ def operands_of(operation: Operation) -> tuple[Operand, ...]:
             return (operand,) if initial is None else (operand, initial)
         case Extreme(operands=operands, initial=initial):
             return operands if initial is None else (*operands, initial)
+        case Gather(subscripts=subscripts):
+            return tuple(s.table for s in subscripts if isinstance(s, Gathered))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -271,6 +289,14 @@ class Statement:
         """The operands that are tensor elements."""
         return tuple(o for o in self.operands if isinstance(o, Read))
 
+    @property
+    def sources(self) -> tuple[str, ...]:
+        """The tensors it reads, each once, in order; the one it gathers from last."""
+        names = [read.tensor for read in self.reads]
+        if isinstance(self.operation, Gather):
+            names.append(self.operation.tensor)
+        return tuple(dict.fromkeys(names))
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Graph:
@@ -301,6 +327,6 @@ class Graph:
             dag.add_node(s.id)
             by_target.setdefault(s.target, []).append(s.id)
         for s in self.statements:
-            for tensor in sorted({r.tensor for r in s.reads}):
+            for tensor in sorted(s.sources):
                 dag.add_edges_from((writer, s.id) for writer in by_target.get(tensor, ()) if writer < s.id)
         return dag

@@ -13,6 +13,8 @@ from tabla.ir.graph import (
     Divide,
     Extreme,
     Function,
+    Gather,
+    Gathered,
     Graph,
     Linear,
     Operand,
@@ -43,11 +45,21 @@ def with_operands(operation: Operation, change: Callable[[Operand], Operand]) ->
             return replace(operation, operand=change(operand))
         case Product(operand=operand, initial=initial):
             return replace(operation, operand=change(operand), initial=None if initial is None else change(initial))
+        case Gather(subscripts=subscripts):
+            return replace(operation, subscripts=tuple(_subscript(s, change) for s in subscripts))
         case Extreme(operands=operands, initial=initial):
             first = None if initial is None else change(initial)
             return replace(operation, operands=tuple(map(change, operands)), initial=first)
         case _:
             assert_never(operation)
+
+
+def _subscript(subscript: Affine | Gathered, change: Callable[[Operand], Operand]) -> Affine | Gathered:
+    """A gathered subscript keeps its table where the change is no element of a tensor."""
+    if isinstance(subscript, Affine):
+        return subscript
+    table = change(subscript.table)
+    return replace(subscript, table=table) if isinstance(table, Read) else subscript
 
 
 def with_operation(statement: Statement, operation: Operation) -> Statement:
@@ -64,7 +76,7 @@ def summed_names(operation: Operation) -> tuple[str, ...]:
             return tuple(dict.fromkeys(name for term in terms for name in term.reduce))
         case Product(reduce=reduce) | Extreme(reduce=reduce):
             return reduce
-        case Compare() | Function() | Divide():
+        case Compare() | Function() | Divide() | Gather():
             return ()
         case _:
             assert_never(operation)

@@ -7,11 +7,14 @@ from fractions import Fraction
 from typing import assert_never
 
 from tabla.ir.graph import (
+    Affine,
     Compare,
     Constant,
     Divide,
     Extreme,
     Function,
+    Gather,
+    Gathered,
     Graph,
     Index,
     Linear,
@@ -78,8 +81,18 @@ def _operation(statement: Statement) -> str:
         case Extreme(op=op, operands=operands, reduce=reduce, initial=initial):
             extreme = f"{op}{_names(reduce) if reduce else ''}({', '.join(map(operand_text, operands))})"
             return extreme if initial is None else f"{op}({operand_text(initial)}, {extreme})"
+        case Gather(tensor=tensor, subscripts=subscripts):
+            return tensor + "".join(f"[{_subscript(subscript)}]" for subscript in subscripts)
         case _:
             assert_never(operation)
+
+
+def _subscript(subscript: Affine | Gathered) -> str:
+    if isinstance(subscript, Affine):
+        return str(subscript)
+    offset = str(subscript.offset)
+    more = "" if offset == "0" else offset if offset.startswith("-") else f"+{offset}"
+    return f"{operand_text(subscript.table)}{more}"
 
 
 def _sum(terms: Sequence[Term], shift: int) -> str:

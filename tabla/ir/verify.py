@@ -18,6 +18,8 @@ from tabla.ir.graph import (
     Divide,
     Extreme,
     Function,
+    Gather,
+    Gathered,
     Graph,
     Index,
     Linear,
@@ -56,6 +58,8 @@ def verify(graph: Graph) -> None:
             _check_constraints(statement)
             for operand, box in _operands(statement):
                 _check_operand(operand, box, statement.constraints, written)
+            if isinstance(statement.operation, Gather):
+                _check_gather(statement, statement.operation, written)
             _check_write(statement, graph, written)
         except GraphFault as fault:
             raise GraphFault(f"statement {statement.id} ({statement.target}): {fault}") from None
@@ -103,7 +107,7 @@ def _check_indices(statement: Statement) -> None:
             summed = {name for term in terms for name in _distinct(term.reduce)}
         case Product(reduce=reduce) | Extreme(reduce=reduce):
             summed = set(_distinct(reduce))
-        case Compare() | Function() | Divide():
+        case Compare() | Function() | Divide() | Gather():
             summed = set()
     if summed != {index.name for index in statement.reduced}:
         raise GraphFault(f"it sums over {sorted(summed)} and declares {[i.name for i in statement.reduced]}")
@@ -162,6 +166,18 @@ def _check_operand(
         written[operand.tensor].check_read(subscripts, indices, applying(constraints, indices))
 
 
+def _check_gather(statement: Statement, operation: Gather, written: dict[str, _Written]) -> None:
+    """All elements of a tensor that is gathered from have a value; affine subscripts stay inside."""
+    if operation.tensor not in written:
+        raise GraphFault(f"it gathers from the unknown tensor {operation.tensor}")
+    affine = [s.offset if isinstance(s, Gathered) else s for s in operation.subscripts]
+    strangers = {name for subscript in affine for name in subscript.names} - {i.name for i in statement.indices}
+    if strangers:
+        raise GraphFault(f"a subscript mentions {sorted(strangers)}, which do not run there")
+    fixed = [s if isinstance(s, Affine) else None for s in operation.subscripts]
+    written[operation.tensor].check_gather(fixed, statement)
+
+
 def _check_write(statement: Statement, graph: Graph, written: dict[str, _Written]) -> None:
     tensor = graph.tensors.get(statement.target)
     if tensor is None:
@@ -207,6 +223,22 @@ class _Written:
             point = {index.name: index.low + where[index.name] for index in indices}
             element = "".join(f"[{subscript.at(point)}]" for subscript in subscripts)
             raise GraphFault(f"it reads {self._tensor.name}{element}, which nothing has written")
+
+    def check_gather(self, subscripts: Sequence[Affine | None], statement: Statement) -> None:
+        """It has a value everywhere, and subscripts that are not gathered (None) stay inside."""
+        self._read = True
+        if not self.whole and not self._tensor.filled:
+            raise GraphFault(f"it gathers from {self._tensor.name}, of which not all is written")
+        if len(subscripts) != len(self._tensor.shape):
+            raise GraphFault(f"{self._tensor.name} has {len(self._tensor.shape)} axes and {len(subscripts)} subscripts")
+        outer = applying(statement.constraints, statement.indices)
+        for subscript, extent in zip(subscripts, self._tensor.shape, strict=True):
+            at = coordinates(outer, statement.indices, subscript.names) if subscript is not None else None
+            if subscript is None or at is None or not (positions := values(subscript, at)).size:
+                continue
+            if positions.min() < 0 or positions.max() >= extent:
+                ends = f"{positions.min()}..{positions.max()}"
+                raise GraphFault(f"subscript {subscript} of {self._tensor.name} takes {ends} of {extent}")
 
     def check_write(
         self, subscripts: tuple[Affine, ...], indices: Sequence[Index], constraints: tuple[Affine, ...]

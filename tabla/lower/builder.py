@@ -14,6 +14,8 @@ from tabla.ir.graph import (
     Divide,
     Extreme,
     Function,
+    Gather,
+    Gathered,
     Graph,
     Index,
     Linear,
@@ -140,7 +142,7 @@ def _reduced(operation: Operation) -> tuple[str, ...]:
             return tuple(dict.fromkeys(name for term in terms for name in term.reduce))
         case Product(reduce=reduce) | Extreme(reduce=reduce):
             return reduce
-        case Compare() | Divide() | Function():
+        case Compare() | Divide() | Function() | Gather():
             return ()
         case _:
             assert_never(operation)
@@ -159,14 +161,17 @@ def _uses(operation: Operation) -> list[tuple[Operand, Use]]:
             return [(operand, "addend")]
         case Product():
             return [(operand, "factor") for operand in operands_of(operation)]
-        case Extreme(operands=operands):
-            return [(operand, "addend") for operand in operands]
+        case Extreme() | Gather():
+            return [(operand, "addend") for operand in operands_of(operation)]
         case _:
             assert_never(operation)
 
 
 def _mentioned(operation: Operation) -> set[str]:
     names: set[str] = set()
+    if isinstance(operation, Gather):
+        for subscript in operation.subscripts:
+            names.update((subscript.offset if isinstance(subscript, Gathered) else subscript).names)
     for operand, _ in _uses(operation):
         names.update(mentioned(operand))
     return names

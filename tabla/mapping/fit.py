@@ -158,4 +158,4 @@ def fits(
                 root = {(f.tensor, ROOT) for t in down for f in t.factors if isinstance(f, Read)}
                 needs = tuple(sorted(set(found[1]) | root))
                 yield Fit(way="tree", index=index.name, offset=found[0], needs=needs, bus=found[2])
-    yield Fit(way="root", needs=tuple(sorted({(r.tensor, ROOT) for r in statement.reads})))
+    yield Fit(way="root", needs=tuple(sorted((tensor, ROOT) for tensor in statement.sources)))

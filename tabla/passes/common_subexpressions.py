@@ -13,6 +13,7 @@ from tabla.ir.format import Format
 from tabla.ir.graph import (
     Affine,
     Extreme,
+    Gather,
     Graph,
     Index,
     Linear,
@@ -35,6 +36,7 @@ def common_subexpressions(graph: Graph, fmt: Format) -> Graph:
     for statement in graph.statements:
         made = statement
         value = graph.tensors[statement.target].role == "value" and not statement.constraints
+        value = value and not isinstance(statement.operation, Gather)
         if value and copied(statement.operation) is None:
             order = _output_order(statement)
             earlier = first.setdefault(_key(statement, order), statement)

@@ -15,7 +15,7 @@ def drop_dead(graph: Graph, fmt: Format) -> Graph:
     kept = []
     for statement in reversed(graph.statements):
         if statement.target in needed:
-            needed |= {read.tensor for read in statement.reads}
+            needed.update(statement.sources)
             kept.append(statement)
     tensors = {name: t for name, t in graph.tensors.items() if t.role not in ("value", "constant") or name in needed}
     return with_statements(replace(graph, tensors=tensors), reversed(kept))

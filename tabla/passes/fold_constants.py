@@ -31,6 +31,7 @@ from tabla.ir.graph import (
     Divide,
     Extreme,
     Function,
+    Gather,
     Graph,
     Index,
     Linear,
@@ -98,7 +99,7 @@ def _operation(operation: Operation, box: Mapping[str, Index], fmt: Format) -> O
             return operation
         case Extreme():
             return _extreme(operation, fmt)
-        case Function() | Divide():
+        case Function() | Divide() | Gather():
             return operation
         case _:
             assert_never(operation)

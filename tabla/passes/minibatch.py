@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from tabla.ir.graph import Affine, Graph, Index, Linear, Operand, Read, Statement, Term
+from tabla.ir.graph import Affine, Gather, Graph, Index, Linear, Operand, Read, Statement, Term
 from tabla.ir.rewrite import with_operands
 
 # No name of a program has a dot.
@@ -35,13 +35,16 @@ def _of_each_sample(graph: Graph) -> frozenset[str]:
     each = {name for name, tensor in graph.tensors.items() if tensor.role in _GIVEN}
     each.update(tensor for _, tensor in graph.results)
     for statement in graph.statements:
-        if graph.tensors[statement.target].role != "next" and any(read.tensor in each for read in statement.reads):
+        if graph.tensors[statement.target].role != "next" and any(tensor in each for tensor in statement.sources):
             each.add(statement.target)
     return frozenset(each)
 
 
 def _statement(statement: Statement, index: Index, each: frozenset[str], update: bool) -> Statement:
     moved = replace(statement, operation=with_operands(statement.operation, lambda operand: _operand(operand, each)))
+    if isinstance(moved.operation, Gather) and moved.operation.tensor in each:
+        own = (Affine.of(0, **{index.name: 1}), *moved.operation.subscripts)
+        moved = replace(moved, operation=replace(moved.operation, subscripts=own))
     if update:
         return _summed(moved, index)
     if statement.target not in each:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from html import escape
 
-from tabla.ir.graph import Compare, Divide, Extreme, Function, Graph, Linear, Product, Statement
+from tabla.ir.graph import Compare, Divide, Extreme, Function, Gather, Graph, Linear, Product, Statement
 from tabla.ir.text import statement_text
 from tabla.report.layered import Place, arrange
 
@@ -83,7 +83,7 @@ def _kind(graph: Graph, statement: Statement) -> str:
     match statement.operation:
         case Function() | Divide():
             return "function"
-        case Linear() | Compare() | Product() | Extreme():
+        case Linear() | Compare() | Product() | Extreme() | Gather():
             return "value"
 
 
@@ -98,7 +98,7 @@ def boxes_and_edges(graph: Graph) -> tuple[list[Box], list[tuple[str, str]]]:
     writers: dict[str, list[str]] = {}
     for statement in graph.statements:
         writers.setdefault(statement.target, []).append(f"s{statement.id}")
-    read = {r.tensor for s in graph.statements for r in s.reads}
+    read = {tensor for s in graph.statements for tensor in s.sources}
     for tensor in graph.tensors.values():
         if tensor.name not in writers and tensor.name in read:
             boxes.append(Box(name=f"t {tensor.name}", kind=tensor.role, lines=(tensor.name + _shape(tensor.shape),)))
@@ -106,7 +106,7 @@ def boxes_and_edges(graph: Graph) -> tuple[list[Box], list[tuple[str, str]]]:
         boxes.append(
             Box(name=f"s{statement.id}", kind=_kind(graph, statement), lines=_folded(statement_text(statement)))
         )
-        for tensor_name in dict.fromkeys(r.tensor for r in statement.reads):
+        for tensor_name in statement.sources:
             for source in writers.get(tensor_name, [f"t {tensor_name}"]):
                 edges[source, f"s{statement.id}"] = None
     return boxes, list(edges)

@@ -11,7 +11,7 @@ from collections.abc import Mapping as Map
 
 from tabla.ir.constraints import points
 from tabla.ir.format import Format
-from tabla.ir.graph import Compare, Constant, Divide, Extreme, Function, Graph, Linear, Product, Read, Statement
+from tabla.ir.graph import Compare, Constant, Divide, Extreme, Function, Gather, Graph, Linear, Product, Read, Statement
 from tabla.templates.template import Template, functions, timing
 
 
@@ -91,7 +91,7 @@ def _latency(statement: Statement, template: Template, format: Format) -> int:
             for term in terms:
                 longest = max(longest, _points(statement, frozenset(term.reduce)))
             return base + _reduction(longest, template.pes)
-        case Compare():
+        case Compare() | Gather():
             return base
         case Extreme(reduce=reduce):
             return base + _reduction(_points(statement, frozenset(reduce)), template.pes)
@@ -120,7 +120,7 @@ def _path(graph: Graph, template: Template, format: Format) -> int:
         reach: dict[str, int] = {model: laws.memory_read}
         shortest: dict[str, int] = {}
         for statement in graph.statements:
-            starts = [reach[r.tensor] for r in statement.reads if reach.get(r.tensor, 0)]
+            starts = [reach[tensor] for tensor in statement.sources if reach.get(tensor, 0)]
             done = max(starts) + latencies[statement.id] if starts else 0
             # 0: does not depend on the model.
             done = min(done, shortest.get(statement.target, done))

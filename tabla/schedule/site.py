@@ -48,7 +48,7 @@ class Site:
         """Collect what the builders ask for again and again."""
         readers: dict[str, int] = {}
         for statement in graph.statements:
-            for tensor in {r.tensor for r in statement.reads}:
+            for tensor in statement.sources:
                 readers[tensor] = readers.get(tensor, 0) + 1
         for _, tensor in graph.results:
             readers[tensor] = readers.get(tensor, 0) + 1

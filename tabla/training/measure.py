@@ -26,7 +26,7 @@ def without_updates(graph: Graph, wanted: str) -> Graph:
     for statement in reversed(graph.statements):
         if statement.target in needed:
             kept.append(statement)
-            needed.update(read.tensor for read in statement.reads)
+            needed.update(statement.sources)
     statements = tuple(replace(s, id=number) for number, s in enumerate(reversed(kept)))
     keep = needed | {name for name, t in graph.tensors.items() if t.role in ("input", "label", "model")}
     tensors = {name: tensor for name, tensor in graph.tensors.items() if name in keep}
