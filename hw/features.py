@@ -93,7 +93,7 @@ def _read_by(unit: str, generator: str, symbols: dict[str, str]) -> bool:
         case "lane_issue", ("model" | "data" | "interim"):
             return generator in (symbols["a"], symbols["b"], symbols["c"])
         case "root_issue", _:
-            return symbols[generator] in ("data", "memory")
+            return symbols[generator].removeprefix("gathered_") in ("data", "memory")
         case "root_write", _:
             return symbols["to_memory"] == "1"
         case _:

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from amaranth.hdl import Const, Module, Mux, Signal, signed
+from amaranth.hdl import Cat, Const, Module, Mux, Signal, signed
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 from tabla.hw.control import MacControl, limit_words
@@ -191,6 +191,16 @@ class Root(wiring.Component):
             ),
         }
 
+    def _address(self, operand: str, result: Any) -> Any:
+        """A port's address; where it gathers, the word that the result register shows is added."""
+        address, names = getattr(self, f"{operand}_address"), self.sources[operand]
+        gathers = [index for index, name in enumerate(names) if name.startswith("gathered_")]
+        if not gathers:
+            return address
+        chosen = Cat(getattr(self.control, f"{operand}_select")[index] for index in gathers).any()
+        position = Mux(chosen, result, Const(0, signed(len(result))))
+        return (address + position)[: len(address)]
+
     def _operands(self, m: Module, written: Mapping[str, Any], result: Any, value: Any) -> dict[str, Any]:
         """The three operands in cycle *u* + 2; each has its own copies of the memories it reads."""
         operands = {}
@@ -204,17 +214,17 @@ class Root(wiring.Component):
                 "function": value.as_unsigned(),
             }
             for name in ("data", "memory"):
-                if name in names:
+                if name in names or f"gathered_{name}" in names:
                     memory = WordMemory(width=self.parameters.width, depth=self.depths[name], block=True)
                     m.submodules[f"{name}_{operand}"] = memory
                     enable, address, word = written[name]
                     m.d.comb += [
-                        memory.read_address.eq(getattr(self, f"{operand}_address")),
+                        memory.read_address.eq(self._address(operand, result)),
                         memory.write_enable.eq(enable),
                         memory.write_address.eq(address),
                         memory.write_data.eq(word),
                     ]
-                    words[name] = memory.read_data
+                    words[name] = words[f"gathered_{name}"] = memory.read_data
             choices = [(words[name], select[i]) for i, name in enumerate(names)]
             if operand == "c" and "extreme" in self.control_wires:
                 limits = (

@@ -26,12 +26,16 @@ def _fetch(path: Datapath, issue: Issue, port: str) -> Fetch:
         return lambda cycle, sample, at: path.root_result_at(cycle + operand, sample)
     if source == "function":
         return lambda cycle, sample, at: path.function_at(cycle + operand, sample)
+    gathers = source.startswith("gathered_")
+    source = source.removeprefix("gathered_")
     words, place = path.root_memories[source], PORTS.index(port)
     window, mask = address_with_window(issue, port)
     depth = len(words)
 
     def fetch(cycle: int, sample: Sample, at: tuple[int, ...]) -> int:
         address = (at[place] + sample.root_window) & mask if window else at[place]
+        if gathers:
+            address = (address + path.root_result_at(cycle, sample)) & mask
         if address >= depth:
             return path.beyond(f"root {source} address {address} of {depth}, cycle {cycle}")
         return words[address]

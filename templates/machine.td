@@ -105,7 +105,7 @@ def RootIssue : OperationFormat<"root_issue"> {
   let Inst{17} = emit;
   let Inst{20-18} = gate;
   let Inst{24-21} = function;
-  list<string> aChoices = ["zero", "data", "memory", "result", "function"];
+  list<string> aChoices = ["zero", "data", "memory", "result", "function", "gathered_data", "gathered_memory"];
   list<string> bChoices = ["one", "data", "memory", "result", "function"];
   list<string> cChoices = ["data", "memory", "result", "function"];
   list<string> baseChoices = ["zero", "accumulator", "addend", "tree"];

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from tabla.ir.format import Format
 from tabla.ir.graph import Extreme, Graph
+from tabla.mapping.addresses import addresses
 from tabla.mapping.boxes import boxes
 from tabla.mapping.materialise import Materialised, materialise
 from tabla.mapping.places import ROOT
@@ -40,7 +41,7 @@ def schedule_graph(graph: Graph, template: Template, format: Format) -> Schedule
 
     Raises `TablaError` when a memory of the template is too small, and for what the machine cannot compute yet.
     """
-    plain = snapshot(boxes(graph, format))
+    plain = snapshot(addresses(boxes(graph, format), format))
     material = materialise(plain, format)
     search = Search(material.graph, pes=template.pes, sequencers=template.sequencers)
     best: Schedule | None = None

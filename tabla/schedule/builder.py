@@ -7,11 +7,12 @@ import math
 from dataclasses import dataclass, field, replace
 from typing import assert_never
 
-from tabla.ir.graph import Affine, Compare, Divide, Extreme, Function, Linear, Product, Read, Statement
+from tabla.ir.graph import Affine, Compare, Divide, Extreme, Function, Gather, Linear, Product, Read, Statement
 from tabla.mapping.fit import Fit, common_reduction
 from tabla.mapping.places import ROOT, Spot
 from tabla.schedule.bodies import LaneContext, RootContext, lane_body, root_sum
 from tabla.schedule.extremes import lane_extreme, root_extreme
+from tabla.schedule.gathers import gather
 from tabla.schedule.irregular import product, unrolled
 from tabla.schedule.leaving import in_order, shown_as
 from tabla.schedule.loops import Lanes, Loop, address, trimmed
@@ -163,6 +164,8 @@ class Builder:
                 return product(site, statement, name)
             case Extreme() as extreme:
                 body = root_extreme(extreme, context)
+            case Gather():
+                return gather(site, statement, name)
             case _:
                 raise AssertionError(f"statement {statement.id} has operands that are not tensors")
         root = Strand(

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from tabla.mapping.places import Place
 from tabla.schedule.layout import hollow, is_scratch
-from tabla.schedule.regions import Region, Regions, ScheduleFault, read_ports, write_ports
+from tabla.schedule.regions import Region, Regions, ScheduleFault, gathers, read_ports, write_ports
 from tabla.schedule.schedule import Schedule
 from tabla.schedule.strands import Strand
 from tabla.templates.template import Template, functions, kind_of, timing
@@ -84,6 +84,9 @@ def _results(strands: Iterable[Strand], after: int) -> _Shows:
     for strand, slot, cycles in _issues(strands):
         if slot == len(strand.body) - 1:
             shows.add(cycles[strand.last()] + after)
+        elif not strand.reduce and strand.body[slot + 1].field("base", "zero") != "accumulator":
+            # Nothing is added to it: it is whole.
+            shows.add(cycles + after)
     return shows
 
 
@@ -106,6 +109,8 @@ def _root_registers(schedule: Schedule) -> None:
             if known is not None:
                 bad = ~np.isin(cycles + laws.operand, known.all())
                 _refuse(bad.any(), f"'{strand.comment}' reads a register when nothing shows there")
+        if gathers(strand.body[slot], "a"):
+            _refuse(not result.match(cycles), f"'{strand.comment}' gathers when no position shows")
     for strand, slot, cycles in _issues(schedule.units["root_write"]):
         source = str(strand.body[slot].field("source", "result"))
         known = function if source == "function" else result
@@ -200,6 +205,8 @@ def _memories(schedule: Schedule) -> None:
                 key = (memory, region.base)
                 owners[key] = region
                 row, when = at - region.base, cycles
+                if kind == "read" and gathers(operation, generator):
+                    row, when = _anywhere(region, cycles)
                 if key in precise:
                     row, when = _per_lane(schedule.template, strand, slot, row, cycles)
                 words = region.words * (schedule.template.pes if key in precise else 1)
@@ -215,6 +222,12 @@ def _beside(template: Template, strand: Strand, region: Region) -> bool:
         return False
     own = range(span.first // each, (span.first + span.lanes) // each)
     return not strand.sequencers or any(s not in own for s in strand.sequencers)
+
+
+def _anywhere(region: Region, cycles: Cycles) -> tuple[Cycles, Cycles]:
+    """Every word of a region, in the first and in the last cycle."""
+    rows = np.arange(region.words, dtype=np.int64)
+    return np.tile(rows, 2), np.repeat(cycles[[0, -1]], region.words)
 
 
 def _shared_rows(schedule: Schedule, regions: Regions) -> frozenset[tuple[str, int]]:

@@ -48,12 +48,14 @@ class Regions:
             raise ScheduleFault(f"{memory}[{at}] belongs to nothing")
         return region
 
-    def access(self, memory: str, strand: Strand, slot: int, generator: Address) -> Access:
-        """The access of one generator of one slot."""
+    def access(self, memory: str, strand: Strand, slot: int, generator: Address, *, anywhere: bool = False) -> Access:
+        """The access of one generator of one slot; `anywhere`: data decide which word of the place it is."""
         lowest = generator.base + sum(
             min(0, stride * (count - 1)) for stride, count in zip(generator.strides, strand.counts, strict=True)
         )
         region = self.of(memory, lowest)
+        if anywhere:
+            return Access.anywhere(region.key, strand, slot, words=region.words)
         return Access.of(region.key, strand, slot, generator, base=region.base, words=region.words)
 
 
@@ -66,9 +68,14 @@ def read_ports(unit: str, operation: Operation) -> Iterator[tuple[str, str]]:
         yield from ((bank, bank) for bank in LANE_BANKS if bank in used)
     elif unit == "root_issue":
         for port in ("a", "b", "c"):
-            symbol = operation.field(port)
+            symbol = str(operation.field(port)).removeprefix("gathered_")
             if symbol in ("data", "memory") and (port != "c" or operation.field("base", "zero") == "addend"):
                 yield port, f"root {symbol}"
+
+
+def gathers(operation: Operation, generator: str) -> bool:
+    """Whether data decide the address of a port."""
+    return str(operation.field(generator)).startswith("gathered_")
 
 
 def write_ports(unit: str, operation: Operation) -> Iterator[tuple[str, str]]:

@@ -12,7 +12,7 @@ from tabla.mapping.search import Mapping as Chosen
 from tabla.mapping.search import static_tensors
 from tabla.schedule.layout import Layout
 from tabla.schedule.loops import Lanes, Loop, address, plain
-from tabla.schedule.regions import Regions, read_ports, write_ports
+from tabla.schedule.regions import Regions, gathers, read_ports, write_ports
 from tabla.schedule.strands import Address, Operation, Strand
 from tabla.schedule.tasks import Access, Port, Scalar, Task
 from tabla.templates.template import Template, functions, timing
@@ -205,9 +205,10 @@ def _reads(site: Site, strands: Sequence[Strand]) -> tuple[list[Access], list[Po
     ports: list[Port] = []
     for n, strand, slot, operation in _slots(strands):
         for generator, memory in read_ports(strand.unit, operation):
-            access = site.regions.access(memory, strand, slot, operation.addresses[generator])
+            anywhere = gathers(operation, generator)
+            access = site.regions.access(memory, strand, slot, operation.addresses[generator], anywhere=anywhere)
             tensor = access.key[0][0]
-            if strand.unit == "root_issue" and strand.iterations == 1 and site.scalar(tensor):
+            if not anywhere and strand.unit == "root_issue" and strand.iterations == 1 and site.scalar(tensor):
                 cycle = strand.start + slot * strand.interval + timing().operand
                 ports.append(Port(tensor=tensor, strand=n, slot=slot, port=generator, cycle=cycle, access=len(reads)))
             reads.append(access)

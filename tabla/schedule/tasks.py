@@ -41,6 +41,14 @@ class Access:
         return Access(key=key, first=first, last=last)
 
 
+    @staticmethod
+    def anywhere(key: MemoryKey, strand: Strand, slot: int, *, words: int) -> Access:
+        """Any word of a place may be touched in any cycle of a strand's slot."""
+        cycles = strand.cycles(slot)
+        first = np.full(words, cycles[0], dtype=np.int64)
+        return Access(key=key, first=first, last=np.full(words, cycles[-1], dtype=np.int64))
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scalar:
     """A scalar result that shows in a root register: `show` is the cycle, `register` which one."""

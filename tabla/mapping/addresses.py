@@ -1,0 +1,83 @@
+"""Gathers as the machine takes them: one table of positions, counted in words of a row-major tensor.
+
+A gather over one innermost axis reads its table as it is; any other gets a tensor of positions of its own, integers
+that are the sum of the tables times the strides of their axes.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from fractions import Fraction
+
+from tabla.ir.format import Format
+from tabla.ir.graph import Affine, Constant, Gather, Gathered, Graph, Linear, Read, Statement, Tensor, Term
+from tabla.ir.rewrite import with_statements
+from tabla.source import Label, TablaError
+
+
+def addresses(graph: Graph, fmt: Format) -> Graph:
+    """The graph with gathers of one table each. Raises `TablaError` for a tensor with more words than a word counts."""
+    if not any(isinstance(statement.operation, Gather) for statement in graph.statements):
+        return graph
+    tensors, statements = dict(graph.tensors), list[Statement]()
+    for statement in graph.statements:
+        if isinstance(statement.operation, Gather):
+            statements += _gather(statement, statement.operation, tensors, fmt)
+        else:
+            statements.append(statement)
+    return with_statements(replace(graph, tensors=tensors), statements)
+
+
+def _gather(statement: Statement, operation: Gather, tensors: dict[str, Tensor], fmt: Format) -> list[Statement]:
+    shape = tensors[operation.tensor].shape
+    strides = [1] * len(shape)
+    for axis in range(len(shape) - 1, 0, -1):
+        strides[axis - 1] = strides[axis] * shape[axis]
+    offsets = [s.offset if isinstance(s, Gathered) else s for s in operation.subscripts]
+    pairs = list(zip(operation.subscripts, strides, strict=True))
+    tables = [(s.table, stride) for s, stride in pairs if isinstance(s, Gathered)]
+    lowest = sum(o.bounds(statement.box)[0] * stride for o, stride in zip(offsets, strides, strict=True))
+    if not tables:
+        raise AssertionError(f"statement {statement.id} gathers by no table")
+    if len(tables) == 1 and tables[0][1] == 1 and lowest >= 0:
+        return [statement]
+    if tensors[operation.tensor].size - 1 > fmt.highest:
+        labels = (Label(statement.span, "read here"),) if statement.span else ()
+        raise TablaError(
+            f"'{operation.tensor}' has {tensors[operation.tensor].size} words, more than a word of {fmt} can count",
+            *labels,
+            hint="use a wider format",
+        )
+    name = f"{statement.target}.at{statement.id}"
+    own = tuple(
+        index
+        for index in statement.indices
+        if any(index.name in s.names for table, _ in tables for s in table.subscripts)
+    )
+    place = tuple(Affine.make(-index.low, {index.name: 1}) for index in own)
+    tensors[name] = Tensor(
+        name=name, shape=tuple(i.extent for i in own), role="value", origin=statement.target, span=statement.span
+    )
+    terms = [Term(factors=(table, _integer(stride, fmt))) for table, stride in tables]
+    if lowest < 0:
+        # Positions before the tensor's first word belong into the sum: an address of the machine is none of another.
+        terms.append(Term(factors=(_integer(lowest, fmt), _integer(1, fmt))))
+    positions = replace(
+        statement,
+        target=name,
+        write=place,
+        indices=own,
+        operation=Linear(terms=tuple(terms), shift=-fmt.fraction),
+        constraints=(),
+    )
+    moved = list[Affine | Gathered](offsets)
+    last = offsets[-1]
+    if lowest < 0:
+        last = Affine(constant=last.constant - lowest, coefficients=last.coefficients)
+    moved[-1] = Gathered(table=Read(tensor=name, subscripts=place), offset=last)
+    return [positions, replace(statement, operation=replace(operation, subscripts=tuple(moved)))]
+
+
+def _integer(value: int, fmt: Format) -> Constant:
+    """The constant whose word is the integer."""
+    return Constant(value=Fraction(value, fmt.one))
