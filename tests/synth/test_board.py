@@ -233,3 +233,18 @@ def test_the_command_writes_all_or_nothing(
     assert "the boards are" in capsys.readouterr().err
     assert main(["build", "linear.t", "-q"]) == 2
     assert not Path("other").exists()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("name", "clock", "mark"), [(ULX3S, 50, b"LFE5U-85F-6CABGA381"), (NANO, 27, b"\n1010010111000011\n")]
+)
+def test_real_bitstreams(build: Build, name: str, clock: float, mark: bytes) -> None:
+    """The tools themselves: a bitstream for the part (its name, or the preamble of its file), at a clock that holds."""
+    found = build.bitstream(name, megahertz=clock)
+    assert mark in found.content
+    assert found.megahertz == clock
+    assert len(found.content) > 50_000
+    assert 0 < found.taken["LUT"] < 6000
+    if name == ULX3S:
+        assert found.proved is not None and found.proved >= clock

@@ -1,0 +1,207 @@
+"""The host's side of a board against a board in Python, for what the simulated one is too large to reach."""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from tabla.sim.cycle_model import CycleModel
+from tabla.sim.machine import Stalls
+
+import tabla
+from tabla.driver import Build
+from tabla.link import machine as machine_module
+from tabla.link.machine import SerialMachine, packed
+from tabla.link.requests import Status
+from tabla.program.host import Host
+from tabla.program.image import Image
+from tabla.program.link import MAGIC, OUTPUT_WORDS, LinkShape, Request, fingerprint
+
+INFERENCE = """m = 3; n = 40;
+model_input x[m]; model w[m][n]; iterator i[0:m]; iterator j[0:n];
+h[j] = sum[i](w[i][j] * x[i]);
+"""
+
+
+class Board:
+    """Requests to a board with so much room, whose accelerator is the cycle model; takes beats when it is asked."""
+
+    def __init__(self, image: Image, room: int) -> None:
+        self.image, self.room = image, room
+        self.model = CycleModel(image)
+        self.beats: deque[list[int]] = deque()
+        self.words: deque[int] = deque()
+        self.taken: list[list[int]] = []
+        self.task: tuple[int, int] | None = None
+        self.refused = self.tokens = 0
+        self.most = 0
+
+    def work(self) -> None:
+        """The command under way takes what there is, and runs when it has all."""
+        if self.task is None:
+            return
+        code, count = self.task
+        image = self.image
+        each = {0: image.stream_load.beats, 1: count * image.stream_run.beats, 2: 0}[code]
+        while self.beats and len(self.taken) < each:
+            self.taken.append(self.beats.popleft())
+        if len(self.taken) < each:
+            return
+        rows = np.array(self.taken, dtype=np.int64).reshape(each, image.parameters.stream_words)
+        self.taken, self.task, self.tokens = [], None, count * (code > 0)
+        match code:
+            case Request.LOAD:
+                self.model.load(rows)
+            case Request.RUN:
+                self.words.extend(self.model.run(rows, count).outputs)
+            case Request.DUMP:
+                self.words.extend(self.model.dump(count))
+
+    def ask(self, code: Request, argument: int = 0, payload: bytes = b"") -> bytes | None:
+        parameters = self.image.parameters
+        match code:
+            case Request.LOAD | Request.RUN | Request.DUMP:
+                assert self.task is None and not self.words
+                self.task = (int(code), argument)
+            case Request.BEATS:
+                self.most = max(self.most, argument)
+                if len(self.beats) + argument > self.room:
+                    self.refused += 1
+                    return None
+                size = LinkShape.of(self.image).beat_bytes
+                assert len(payload) == size * argument
+                for at in range(argument):
+                    bits = int.from_bytes(payload[at * size : (at + 1) * size], "little")
+                    row = [bits >> parameters.width * word for word in range(parameters.stream_words)]
+                    low, sign = (1 << parameters.width) - 1, 1 << (parameters.width - 1)
+                    self.beats.append([((word & low) ^ sign) - sign for word in row])
+            case Request.READ:
+                self.work()
+                size = -(-parameters.width // 8)
+                out = [self.words.popleft() for _ in range(argument)]
+                return b"".join((word & (1 << parameters.width) - 1).to_bytes(size, "little") for word in out)
+            case _:
+                raise AssertionError(code)
+        return b""
+
+    def reset(self) -> Status:
+        return self.status()
+
+    def status(self) -> Status:
+        self.work()
+        return Status(
+            magic=MAGIC,
+            program=fingerprint(self.image),
+            clock=1,
+            buffer=self.room,
+            busy=int(self.task is not None),
+            lane_overflows=0,
+            root_overflows=0,
+            domain_errors=0,
+            tokens=self.tokens,
+            interval=7,
+            last_update=0,
+            last_output=8,
+        )
+
+    def close(self) -> None:
+        pass
+
+
+@pytest.fixture(scope="module")
+def build(tmp_path_factory: pytest.TempPathFactory) -> Build:
+    path = tmp_path_factory.mktemp("link") / "model.t"
+    path.write_text(INFERENCE)
+    return tabla.compile(path, pes=3, format="q5.7", stream_words=1)
+
+
+def machine(monkeypatch: pytest.MonkeyPatch, build: Build, board: Board) -> SerialMachine:
+    monkeypatch.setattr(machine_module, "SerialPort", lambda path, baud: None)
+    monkeypatch.setattr(machine_module, "Requests", lambda port: board)
+    return SerialMachine(build.image, "serial:board")
+
+
+@pytest.mark.parametrize("room", [2, 16, 31, 4096])
+def test_any_room_gives_the_same_words(build: Build, room: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Loads larger than the board's room, and samples that are: the rest is sent while the command runs."""
+    board, model = Board(build.image, room), CycleModel(build.image)
+    host, chance = Host(build.schedule), np.random.default_rng(1)
+    models, samples = {"w": chance.integers(-2048, 2048, (3, 40))}, {"x": chance.integers(-2048, 2048, (60, 3))}
+    load, beats = host.load_beats(models), host.sample_beats(samples)
+    assert len(load) > 31
+    with machine(monkeypatch, build, board) as tested:
+        for each in (tested, model):
+            each.load(load)
+        ours, theirs = tested.run(beats, 60), model.run(beats, 60)
+        assert ours.outputs == theirs.outputs
+        assert tested.dump(host.dump_count) == model.dump(host.dump_count)
+        # The line sets the pace of samples that do not fit by twos; then no interval is told.
+        each = build.image.stream_run.beats
+        assert ours.cycles == (7 if room >= 2 * each else 0)
+        assert ours.latencies == [9]
+        assert board.most <= max(1, room // 2)
+    assert bool(board.refused) == (room < len(load))
+
+
+def test_outputs_of_a_chunk_fit_the_board(build: Build, monkeypatch: pytest.MonkeyPatch) -> None:
+    tested = machine(monkeypatch, build, Board(build.image, 4096))
+    assert tested._most() * build.image.run.outputs <= OUTPUT_WORDS
+    assert (tested._most() + 1) * build.image.run.outputs > OUTPUT_WORDS
+
+
+def test_a_board_that_loses_a_sample_is_a_fault_of_ours(build: Build, monkeypatch: pytest.MonkeyPatch) -> None:
+    board = Board(build.image, 4096)
+    tested = machine(monkeypatch, build, board)
+    host = Host(build.schedule)
+    tested.load(host.load_beats({"w": np.zeros((3, 40), dtype=np.int64)}))
+    status = board.status
+    monkeypatch.setattr(board, "status", lambda: replace(status(), tokens=5))
+    with pytest.raises(AssertionError, match="ran 5 samples, not 1"):
+        tested.run(host.sample_beats({"x": np.zeros((2, 3), dtype=np.int64)}), 2)
+    with pytest.raises(ValueError, match="no stalls"):
+        tested.run([], 0, Stalls(inputs=(1,)))
+
+
+@pytest.mark.parametrize(("width", "words"), [(8, 1), (12, 3), (16, 4), (18, 2), (32, 2)])
+def test_beats_are_packed_word_0_lowest(width: int, words: int) -> None:
+    chance = np.random.default_rng(width)
+    rows = chance.integers(-(1 << width - 1), 1 << width - 1, (5, words))
+    size = -(-width * words // 8)
+    text = packed(rows, width)
+    assert len(text) == 5 * size
+    for at, row in enumerate(rows.tolist()):
+        expected = sum((word & (1 << width) - 1) << width * place for place, word in enumerate(row))
+        assert int.from_bytes(text[at * size : (at + 1) * size], "little") == expected
+
+
+def shape(image: Image, **changes: Any) -> LinkShape:
+    """For an image with other parameters."""
+    beats = changes.pop("beats", image.stream_run.beats)
+    stream = replace(image.stream_run, beats=beats)
+    return LinkShape.of(replace(image, parameters=replace(image.parameters, **changes), stream_run=stream))
+
+
+def test_the_room_holds_four_samples_or_256_kbit(build: Build) -> None:
+    image = build.image
+    for width, words, beats in ((8, 1, 1), (16, 1, 785), (18, 4, 30), (32, 128, 7), (16, 1, 40_000)):
+        found = shape(image, width=width, stream_words=words, beats=beats)
+        bits = found.beats * width * words
+        assert found.beats & (found.beats - 1) == 0 and found.beats >= 16
+        assert found.beats >= 4 * beats or 2 * bits > 1 << 18 or found.beats == 16
+        assert bits <= 1 << 18 or found.beats == 16
+        assert 2 * bits > 1 << 14
+        assert (found.beat_bytes, found.word_bytes) == (-(-width * words // 8), -(-width // 8))
+
+
+def test_programs_have_fingerprints(build: Build, tmp_path: Path) -> None:
+    path = tmp_path / "model.t"
+    path.write_text(INFERENCE)
+    options = {"pes": 3, "format": "q5.7", "stream_words": 1}
+    assert fingerprint(tabla.compile(path, **options).image) == fingerprint(build.image)
+    others = [{**options, **change} for change in ({"format": "q6.6"}, {"pes": 1}, {"stream_words": 2})]
+    found = {fingerprint(tabla.compile(path, **other).image) for other in others}
+    assert len(found) == 3 and fingerprint(build.image) not in found
