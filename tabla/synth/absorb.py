@@ -72,6 +72,7 @@ def _memory(wires: Wires, name: str) -> None:
         # Wider words leave through both ports.
         if int(cell["parameters"].get(f"DATA_WIDTH_{port}", "0"), 2) > 18:
             return
+        _write_mode(wires, cell, port)
         behind = _behind(wires, cell, [f"DO{port}{bit}" for bit in range(18)])
         if not behind or cell["connections"].get(f"CLK{port}") != [behind[0]]:
             continue
@@ -80,6 +81,18 @@ def _memory(wires: Wires, name: str) -> None:
         wires.take_outputs(name, behind[1])
         cell["parameters"][f"REGMODE_{port}"] = "OUTREG"
         _tie(cell, {f"OCE{port}": "1"})
+
+
+def _write_mode(wires: Wires, cell: Cell, port: str) -> None:
+    """Normal mode for a port that writes and is not read, or is read and never writes: it cannot tell the difference.
+
+    Yosys leaves them in the mode that reads before it writes, in which the block stands far less: 155 MHz in grade 6.
+    """
+    pins = [bit for place in range(18) for bit in cell["connections"].get(f"DO{port}{place}", ())]
+    read = any(wires.readers.get(bit) or wires.kept[bit] for bit in pins if isinstance(bit, int))
+    written = cell["connections"].get(f"WE{port}", ["0"]) != ["0"]
+    if not (read and written):
+        cell["parameters"][f"WRITEMODE_{port}"] = "NORMAL"
 
 
 def _tie(cell: Cell, pins: Mapping[str, Any]) -> None:

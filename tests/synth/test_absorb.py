@@ -129,4 +129,6 @@ def test_a_block_ram_takes_the_register_behind_it() -> None:
     (block,) = blocks(module, "DP16KD")
     modes = sorted(block["parameters"][f"REGMODE_{port}"] for port in "AB")
     assert modes == ["NOREG", "OUTREG"]
+    # One port only writes and the other only reads: neither has to read before it writes.
+    assert {block["parameters"][f"WRITEMODE_{port}"] for port in "AB"} == {"NORMAL"}
     assert blocks(module, "TRELLIS_FF") == []
