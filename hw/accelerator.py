@@ -17,7 +17,9 @@ from tabla.hw.lane import Lane, LaneShape, lane_shape
 from tabla.hw.output import OutputBuffer
 from tabla.hw.pipeline import delayed
 from tabla.hw.root import Root
+from tabla.hw.routing import Routing
 from tabla.hw.sequencer import Sequencer
+from tabla.hw.serial_out import joined_output
 from tabla.hw.sharing import placed
 from tabla.hw.stream import Stream
 from tabla.hw.tokens import TokenDelay
@@ -99,8 +101,8 @@ class Accelerator(wiring.Component):
         controller = self._controller(m)
         stream = self._stream(m, controller)
         sequencers = {unit: self._sequencer(m, unit, controller) for unit in self.image.units}
-        root = self._root(m, sequencers, stream, controller)
-        self._lanes(m, sequencers, stream, root, controller, platform)
+        roots = self._roots(m, sequencers, stream, controller, platform)
+        self._lanes(m, sequencers, stream, roots, controller, platform)
         return m
 
     def _controller(self, m: Module) -> Controller:
@@ -224,51 +226,72 @@ class Accelerator(wiring.Component):
         ]
         return control
 
-    def _root(self, m: Module, sequencers: dict[str, Sequencer], stream: Stream, controller: Controller) -> Root:
+    def _routing(self, stream: Stream, words: list[Any]) -> Routing:
+        return Routing(stream=stream, words=tuple(words), lanes=self.image.parameters.lanes)
+
+    def _roots(
+        self, m: Module, sequencers: dict[str, Sequencer], stream: Stream, controller: Controller, platform: Any
+    ) -> list[Root]:
         parameters = self.image.parameters
         issue, write = sequencers["root_issue"], sequencers["root_write"]
         control = self._control(m, "root_issue", issue)
-        root = Root(parameters=parameters, features=self.features, control=control)
-        m.submodules.root = root
         # The lanes are Group.FANOUT registers further away than the root; the same cycle must reach both.
-        for name in root.control_wires:
-            wire = delayed(m, getattr(control, name), Group.FANOUT, name=f"root_{name}")
-            m.d.comb += getattr(root.control, name).eq(wire)
-        for operand in issue.generators:
-            address = delayed(m, getattr(issue.values, operand), Group.FANOUT, name=f"root_{operand}_address")
-            m.d.comb += getattr(root, f"{operand}_address").eq(address)
-
         late = Sequencer.VALUES - Sequencer.FIELDS + Group.FANOUT
-        m.d.comb += [
-            root.write.eq(delayed(m, write.valid, late, name="root_write")),
-            root.write_instruction.eq(delayed(m, write.instruction, late, name="root_write_instruction")),
-            root.load_data.eq(stream.to_root_data),
-            root.load_memory.eq(stream.to_root_memory),
-            root.load_address.eq(stream.root_address),
-            root.load_word.eq(stream.words[0]),
-        ]
+        roots = [Root(parameters=parameters, features=self.features, control=control) for _ in range(parameters.roots)]
+        wires = {
+            name: delayed(m, getattr(control, name), Group.FANOUT, name=f"root_{name}")
+            for name in roots[0].control_wires
+        }
+        inputs = {
+            f"{operand}_address": delayed(
+                m, getattr(issue.values, operand), Group.FANOUT, name=f"root_{operand}_address"
+            )
+            for operand in issue.generators
+        }
+        inputs |= {
+            "write": delayed(m, write.valid, late, name="root_write"),
+            "write_instruction": delayed(m, write.instruction, late, name="root_write_instruction"),
+            "load_address": stream.root_address,
+        }
         if write.generators:
-            address = delayed(m, write.values.address, Group.FANOUT, name="root_write_address")
-            m.d.comb += root.write_address.eq(address)
+            inputs["write_address"] = delayed(m, write.values.address, Group.FANOUT, name="root_write_address")
+        routing = self._routing(stream, list(stream.words))
+        for number, root in enumerate(roots):
+            several = len(roots) > 1
+            m.submodules["root" if not several else f"root_{number}"] = (
+                placed(platform, "root", root) if several else root
+            )
+            m.d.comb += [getattr(root.control, name).eq(wire) for name, wire in wires.items()]
+            m.d.comb += [getattr(root, name).eq(wire) for name, wire in inputs.items()]
+            here = routing.root_enable(number) if several else 1
+            m.d.comb += [
+                root.load_data.eq(stream.to_root_data & here),
+                root.load_memory.eq(stream.to_root_memory & here),
+                root.load_word.eq(routing.root_word(number) if several else stream.words[0]),
+            ]
+        self._outputs(m, roots, controller)
+        return roots
 
+    def _outputs(self, m: Module, roots: list[Root], controller: Controller) -> None:
+        """Words of the roots to the output, their events to the counters."""
+        parameters = self.image.parameters
         m.submodules.output_buffer = output = OutputBuffer(width=parameters.width, depth=parameters.output_depth)
-        m.submodules.root_overflow_counter = overflows = EventCounter(sources=2)
-        m.submodules.domain_error_counter = domain_errors = EventCounter()
+        m.submodules.root_overflow_counter = overflows = EventCounter(sources=2 * len(roots))
+        m.submodules.domain_error_counter = domain_errors = EventCounter(sources=len(roots))
+        put, word = joined_output(m, roots, controller.dump, parameters.width)
         m.d.comb += [
-            output.put.eq(root.output_valid),
-            output.word.eq(root.output_word),
+            output.put.eq(put),
+            output.word.eq(word),
             output.out_ready.eq(self.out_ready),
             self.out_valid.eq(output.out_valid),
             self.out_data.eq(output.out_data),
             controller.output_taken.eq(output.taken),
             controller.output_waits.eq(output.waits),
-            overflows.events[0].eq(root.overflow),
-            overflows.events[1].eq(root.function_overflow),
-            domain_errors.events.eq(root.domain_error),
+            overflows.events.eq(Cat(Cat(root.overflow, root.function_overflow) for root in roots)),
+            domain_errors.events.eq(Cat(root.domain_error for root in roots)),
             self.root_overflows.eq(overflows.count),
             self.domain_errors.eq(domain_errors.count),
         ]
-        return root
 
     def _units(self, kind: str) -> list[str]:
         return [unit for unit in self.image.units if kind_of(unit) == kind]
@@ -280,47 +303,54 @@ class Accelerator(wiring.Component):
         issue: Sequencer,
         write: Sequencer,
         stream: Stream,
-        root: Root,
+        bus: Any,
         controller: Controller,
     ) -> Drive:
         """What a sequencer's lanes need of it."""
         control = self._control(m, issue.unit, issue)
-        return Drive.of(m, shape, control, issue, write, stream=stream, bus=root.bus, load=controller.load)
+        return Drive.of(m, shape, control, issue, write, stream=stream, bus=bus, load=controller.load)
 
-    def _join(self, m: Module, drives: list[Drive], tree: Tree, root: Root, in_group: int) -> None:
-        """Tree to root, with the sense of the word that leaves it, and a cycle earlier for the root, which decodes it.
+    def _join(self, m: Module, drives: list[Drive], tree: Tree, sums: list[Any], roots: list[Root], below: int) -> None:
+        """Trees to roots, with the sense of the word that leaves them, and a cycle earlier for the root's decoding.
 
-        Groups that several sequencers drive have undone it already.
+        `below` ranks of registers lie in each group. Groups of several sequencers have undone the sense already.
         """
         if len(drives) > 1:
-            m.d.comb += root.tree.eq(tree.sum)
+            m.d.comb += roots[0].tree.eq(tree.sum)
             return
-        chain = [drives[0].sense]
-        for cycle in range(in_group + levels(tree.leaves)):
-            chain.append(delayed(m, chain[-1], 1, name=f"sense_{cycle}"))
         before = delayed(m, drives[0].inverted, Lane.ACCUMULATED + Group.FANOUT - 1, name="sense_before")
-        m.d.comb += [
-            tree.inverted.eq(chain[in_group]),
-            root.tree.eq(tree.sum),
-            root.tree_inverted.eq(chain[-2] if len(chain) > 1 else before),
-        ]
+        # Entry n: the sense of words that are n registers behind the accumulators, from one register before them.
+        chain = [before, drives[0].sense]
+        for cycle in range(below + levels(tree.leaves)):
+            chain.append(delayed(m, chain[-1], 1, name=f"sense_{cycle}"))
+        m.d.comb += tree.inverted.eq(chain[below + 1])
+        if len(roots) == 1:
+            m.d.comb += [roots[0].tree.eq(tree.sum), roots[0].tree_inverted.eq(chain[-2])]
+            return
+        for root, own in zip(roots, sums, strict=True):
+            m.d.comb += [
+                root.tree.eq(own),
+                root.tree_inverted.eq(chain[below]),
+                root.array.eq(tree.sum),
+                root.array_inverted.eq(chain[-2]),
+            ]
 
     def _lanes(
         self,
         m: Module,
         sequencers: dict[str, Sequencer],
         stream: Stream,
-        root: Root,
+        roots: list[Root],
         controller: Controller,
         platform: Any,
     ) -> None:
         parameters = self.image.parameters
         shape = lane_shape(parameters, self.features)
         drives = [
-            self._drive(m, shape, sequencers[issue], sequencers[write], stream, root, controller)
+            self._drive(m, shape, sequencers[issue], sequencers[write], stream, roots[0].bus, controller)
             for issue, write in zip(*(self._units(kind) for kind in LANE_KINDS), strict=True)
         ]
-        m.d.comb += self.update.eq(reduce(or_, (drive.updates for drive in drives)) | root.update)
+        m.d.comb += self.update.eq(reduce(or_, (drive.updates for drive in drives)) | roots[0].update)
 
         size, words_in_beat = parameters.pes_per_pu, parameters.stream_words
         groups = parameters.pes // size
@@ -332,7 +362,7 @@ class Accelerator(wiring.Component):
         m.submodules.tree = tree = Tree(leaves=groups, width=parameters.accumulator, extremes=extremes)
         if extremes:
             m.d.comb += tree.extreme.eq(delayed(m, drives[0].extreme, levels(size), name="extreme_above"))
-        overflows = Signal(groups)
+        overflows, sums = Signal(groups), []
         kinds: dict[tuple[int, ...], str] = {}
         for g in range(groups):
             lanes = range(g * size, (g + 1) * size)
@@ -340,22 +370,34 @@ class Accelerator(wiring.Component):
             drivers = tuple(number - own[0] for number in own) if len(drives) > 1 else ()
             group = Group(shape, words=words, drivers=drivers)
             kinds.setdefault(drivers, f"pu_{len(kinds)}" if kinds else "pu")
+            sums.append(group.sum)
             m.submodules[f"group_{g}"] = placed(platform, kinds[drivers], group)
             mine = drives[own[0] : own[-1] + 1]
             for place, drive in zip(group.sets, mine, strict=True):
                 m.d.comb += [getattr(getattr(group, place), name).eq(value) for name, value in drive.controls.items()]
+            if len(roots) > 1:
+                m.d.comb += group.controls.bus.eq(roots[g].bus)
+                if g == 0:
+                    m.d.comb += [getattr(group.controls, name).eq(value) for name, value in drives[0].first.items()]
             if drivers:
                 m.d.comb += group.up.eq(Cat(drive.up for drive in mine))
             m.d.comb += [
-                group.first_lane.eq(g * size),
+                group.first_lane.eq(g * size % parameters.lanes),
                 group.sense.eq(Cat(drive.sense for drive in mine) if drivers else mine[0].sense),
                 *([group.extreme.eq(mine[0].extreme)] if group.extremes else []),
                 tree.words[g].eq(group.sum),
                 overflows[g].eq(group.overflow),
             ]
+            if len(roots) > 1:
+                routing = self._routing(stream, list(stream.words))
+                m.d.comb += [group.stream_enable[k].eq(routing.enable(g, k)) for k in range(size)]
+                for k in range(words):
+                    word = delayed(m, routing.word(g, k), 1, name=f"stream_word_{g}_{k}")
+                    m.d.comb += group.stream_words[k].eq(word)
+                continue
             m.d.comb += [group.stream_enable[k].eq(stream.block[lane // words_in_beat]) for k, lane in enumerate(lanes)]
             m.d.comb += [group.stream_words[k].eq(stream_words[(g * size + k) % words_in_beat]) for k in range(words)]
 
-        self._join(m, drives, tree, root, levels(size))
+        self._join(m, drives, tree, sums, roots, levels(size))
         m.submodules.lane_overflow_counter = counter = EventCounter()
         m.d.comb += [counter.events.eq(overflows.any()), self.lane_overflows.eq(counter.count)]

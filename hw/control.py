@@ -35,8 +35,8 @@ class MacControl(wiring.Component):
     valid, first, last, open : In(1), instruction : In(Inst)
         As a ``Sequencer`` gives them.
     a_select, b_select, c_select : Out(one bit for each of `a_sources`, `b_sources`, `c_sources`)
-    invert, half_all, half_lane0, keep, tree, tree_half : Out(1), shift : Out(2)
-        As ``Mac`` takes them; `tree` : the start value is the tree's word.
+    invert, half_all, half_lane0, half_array0, keep, tree, array, tree_half : Out(1), shift : Out(2)
+        As ``Mac`` takes them; `tree`: the start value is a tree's word; `array`: that of the whole array.
     inverted : Out(1)
         The sum of this operation is kept as its complement.
     issued : Out(1), post : Out(3), emit : Out(1)
@@ -63,7 +63,8 @@ class MacControl(wiring.Component):
             f"{operand}_select": Out(max(1, len(names)))
             for operand, names in (("a", self.a_sources), ("b", self.b_sources), ("c", self.c_sources))
         }
-        single = ("invert", "half_all", "half_lane0", "keep", "tree", "tree_half", "inverted", "issued", "emit")
+        halves = ("half_all", "half_lane0", "half_array0", "tree_half")
+        single = ("invert", *halves, "keep", "tree", "array", "inverted", "issued", "emit")
         members |= {name: Out(1) for name in single}
         members |= {"shift": Out(2), "post": Out(3), "function_code": Out(4)}
         self.extremes = features.uses("post", "extreme")
@@ -75,15 +76,18 @@ class MacControl(wiring.Component):
         m = Module()
         begins = Signal()
         m.d.comb += begins.eq(self.valid & self.first)
+        fresh = begins & (self._is("base", "zero") | self._is("base", "addend"))
 
         # First register: what one operation alone determines.
         once: dict[str, Any] = {
             "loads": begins & ~self._is("base", "accumulator"),
             "negate": self._field("negate"),
-            "tree": begins & self._is("base", "tree"),
-            "half_all": begins & self._is("half", "all") & (self._is("base", "zero") | self._is("base", "addend")),
-            "half_lane0": begins & self._is("half", "lane0") & (self._is("base", "zero") | self._is("base", "addend")),
-            "tree_half": begins & self._is("half", "all") & self._is("base", "tree"),
+            "tree": begins & (self._is("base", "tree") | self._is("base", "array")),
+            "array": begins & self._is("base", "array"),
+            "half_all": fresh & self._is("half", "all"),
+            "half_lane0": fresh & self._is("half", "lane0"),
+            "half_array0": fresh & self._is("half", "array0"),
+            "tree_half": begins & self._is("half", "all") & (self._is("base", "tree") | self._is("base", "array")),
             "issued": self.valid,
             "emit": self.valid & self.last & self._field("emit"),
         }
@@ -123,7 +127,9 @@ class MacControl(wiring.Component):
             self.invert.eq(flips & stage["issued"]),
             self.half_all.eq(stage["half_all"]),
             self.half_lane0.eq(stage["half_lane0"]),
+            self.half_array0.eq(stage["half_array0"]),
             self.tree.eq(stage["tree"]),
+            self.array.eq(stage["array"]),
             self.tree_half.eq(stage["tree_half"]),
             self.issued.eq(stage["issued"]),
             self.emit.eq(stage["emit"]),

@@ -18,11 +18,12 @@ class Drive:
     """What the groups take of one sequencer.
 
     `controls` as ``Group`` wants them; `sense` and `up` (of several sequencers) in the cycle of the accumulators that
-    they speak of, and so `extreme` (the tree keeps the largest); `inverted` is the sense as it is decoded; `updates`: a
-    model word is written.
+    they speak of, and so `extreme` (the tree keeps the largest); `inverted` is the sense as it is decoded; `updates`:
+    a model word is written. `first` are controls that the first of several tap groups in lockstep takes instead.
     """
 
     controls: dict[str, Any]
+    first: dict[str, Any]
     inverted: Any
     sense: Any
     up: Any
@@ -95,6 +96,8 @@ class Drive:
         for name in ("low", "high"):
             if name in write.generators:
                 wires[f"write_{name}"] = getattr(write.values, name)
+        both = delayed(m, control.half_lane0 | control.half_array0, 3, name=f"{lane}_half_first")
+        first = {"half_lane0": both} if issue.parameters.roots > 1 else {}
         updates = delayed(m, wrote & fields["model"], Group.FANOUT, name=f"{lane}_update")
 
         shown = Lane.ACCUMULATED + Group.FANOUT
@@ -108,6 +111,7 @@ class Drive:
             up = delayed(m, sends, MacControl.LATENCY + shown, name=lane.replace("lane", "up"))
         return Drive(
             controls={name: padded(wires[name], width) for name, width in shape.controls.items()},
+            first={name: padded(value, 1) for name, value in first.items() if name in shape.controls},
             inverted=control.inverted,
             sense=sense,
             up=up,

@@ -70,7 +70,7 @@ def _without_effect(symbols: dict[str, str]) -> dict[str, str]:
 
 def _is_guarded(unit: str, parameters: Parameters, word: int) -> bool:
     """Can any lane of the unit be inactive?"""
-    each = parameters.pes // parameters.sequencers
+    each = parameters.lanes // parameters.sequencers
     first = int(unit.removeprefix(f"{kind_of(unit)}_")) * each if unit != kind_of(unit) else 0
     layout = operation_layout(unit, parameters)
 
@@ -140,7 +140,7 @@ def features_of(image: Image) -> Features:
     """The features that both programs, the stream's included, use."""
     parameters = image.parameters
     adds_half = any(
-        symbols["base"] == "tree" and symbols["half"] != "none"
+        symbols["base"] in ("tree", "array") and symbols["half"] != "none"
         for word in image.operations["root_issue"]
         for symbols in [_symbols("root_issue", parameters, word)]
     )

@@ -234,8 +234,9 @@ class Lane(wiring.Component):
 
     def _leads(self) -> Any:
         """Whether the lane is the first one of its sequencer."""
-        each = self.shape.parameters.pes // self.shape.parameters.sequencers
-        firsts = range(0, self.shape.parameters.pes, each)
+        parameters = self.shape.parameters
+        each = parameters.lanes // parameters.sequencers
+        firsts = range(0, parameters.lanes, each)
         return reduce(or_, (self.lane == first for first in firsts))
 
     def _active(self, m: Module) -> list[Any]:

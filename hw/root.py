@@ -32,6 +32,8 @@ class Root(wiring.Component):
     -------
     control : In(outputs of MacControl), a_address, b_address, c_address : In(address)
     tree : In(signed(accumulator)), tree_inverted : In(1)
+    array : In(signed(accumulator)), array_inverted : In(1)
+        With several roots: the same of the sum over the whole array.
     write : In(1), write_instruction : In(Inst), write_address : In(address)
     load_data, load_memory : In(1), load_address : In(address), load_word : In(width)
         The stream's words; written in the next cycle.
@@ -60,6 +62,11 @@ class Root(wiring.Component):
                 **{f"{operand}_address": In(address) for operand in "abc"},
                 "tree": In(signed(parameters.accumulator)),
                 "tree_inverted": In(1),
+                **(
+                    {"array": In(signed(parameters.accumulator)), "array_inverted": In(1)}
+                    if parameters.roots > 1
+                    else {}
+                ),
                 "write": In(1),
                 "write_instruction": In(write_width),
                 "write_address": In(parameters.address_bits["root_write"]),
@@ -104,13 +111,17 @@ class Root(wiring.Component):
             m.d.comb += port.eq(operands[operand])
 
         at = self._staged(m)
+        tree, tree_inverted = self.tree, self.tree_inverted
+        if parameters.roots > 1:
+            tree = Mux(at("array", 4), self.array, tree)
+            tree_inverted = Mux(at("array", 3), self.array_inverted, tree_inverted)
         m.d.comb += [
-            mac.invert.eq(at("invert", 3) ^ (at("tree", 3) & self.tree_inverted)),
+            mac.invert.eq(at("invert", 3) ^ (at("tree", 3) & tree_inverted)),
             mac.half.eq(at("half_all", 3)),
             mac.shift.eq(at("shift", 3)),
             mac.keep.eq(at("keep", 4)),
             mac.tree_select.eq(at("tree", 4)),
-            mac.tree.eq(self.tree),
+            mac.tree.eq(tree),
             rounder.accumulator.eq(mac.accumulator),
             rounder.inverted.eq(at("inverted", 5)),
             rounder.shift.eq(at("shift", 5)),

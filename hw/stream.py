@@ -35,6 +35,8 @@ class Stream(wiring.Component):
     taken : Out(1)
     words : Out(width) for each word of the beat; all of them the first if all lanes take that
     block : Out(1) for each block of lanes
+    all, same : Out(1)
+        With several roots. Words and blocks are then as they came; whoever takes them looks at these two.
     to_data, to_model, to_interim, to_root_data, to_root_memory : Out(1)
     lane_address, root_address : Out(address)
     """
@@ -58,7 +60,7 @@ class Stream(wiring.Component):
             unit="stream", parameters=parameters, features=features, strands=strands, operations=operations
         )
         self.blocks = -(-parameters.pes // parameters.stream_words)
-        self.targets = tuple(f.name for f in operation_format("stream").fields if f.name != "all")
+        self.targets = tuple(f.name for f in operation_format("stream").fields if f.name not in ("all", "same"))
         inputs = self.sequencer.signature.members
         names = (
             "first_strand",
@@ -84,6 +86,7 @@ class Stream(wiring.Component):
                 "taken": Out(1),
                 "words": Out(parameters.width).array(parameters.stream_words),
                 "block": Out(self.blocks),
+                **({"all": Out(1), "same": Out(1)} if parameters.roots > 1 else {}),
                 **{name: Out(1) for name in self.targets},
                 "lane_address": Out(address),
                 "root_address": Out(address),
@@ -161,7 +164,11 @@ class Stream(wiring.Component):
             m.d.comb += [window.restart.eq(self.restart), window.turn.eq(self.taken & self.begins)]
             port = getattr(self, f"{target}_address")
             m.d.sync += port.eq(address + Mux(fields["windowed"], window.offset, 0))
-        m.d.sync += [self.words[k].eq(Mux(fields["all"], words[0], words[k])) for k in range(count)]
+        several = parameters.roots > 1
+        if several:
+            m.d.sync += [self.all.eq(fields["all"]), self.same.eq(fields["same"])]
+        everyone = 0 if several else fields["all"]
+        m.d.sync += [self.words[k].eq(Mux(everyone, words[0], words[k])) for k in range(count)]
         for k in range(self.blocks):
-            m.d.sync += self.block[k].eq(fields["all"] | (fields.get("block", 0) == k))
+            m.d.sync += self.block[k].eq(everyone | (fields.get("block", 0) == k))
         m.d.sync += [getattr(self, name).eq(fields[name] & taken) for name in self.targets]

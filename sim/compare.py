@@ -115,8 +115,11 @@ def _unequal(left: Sequence[int], right: Sequence[int]) -> Iterable[tuple[int, o
 
 def dump_place(image: Image, index: int) -> str:
     """Which memory word the `index`-th word of a dump is."""
-    address, lane = divmod(index, image.parameters.pes + 1)
-    return f"root memory word {address}" if lane == image.parameters.pes else f"lane {lane}, model word {address}"
+    address, rest = divmod(index, (image.parameters.lanes + 1) * image.parameters.roots)
+    lane, group = divmod(rest, image.parameters.roots)
+    if lane == image.parameters.lanes:
+        return f"root memory word {address}" + (f" of group {group}" if image.parameters.roots > 1 else "")
+    return f"lane {group * image.parameters.lanes + lane}, model word {address}"
 
 
 def compare(machines: Mapping[str, Machine], stimulus: Stimulus) -> Difference | None:

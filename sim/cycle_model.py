@@ -38,7 +38,7 @@ _BUILDERS: dict[str, tuple[Callable[[Datapath, Issue], Run], tuple[str, ...]]] =
 class _Program:
     """One entry, unrolled for one sample and bound to a datapath."""
 
-    def __init__(self, path: Datapath, image: Image, entry: Entry) -> None:
+    def __init__(self, path: Datapath, image: Image, entry: Entry, *, groups: int = 1) -> None:
         self.entry = entry
         self.issues = sample_trace(image, entry)
         self.cycles = [issue.cycle for issue in self.issues]
@@ -56,8 +56,12 @@ class _Program:
             if run is None:
                 run = kinds[kind] = build(path, issue)
             self.runs.append((run, tuple(values[name] for name in generators)))
+        # `groups` words leave one after the other where one operation puts out a word of each group.
         self.output_cycles = [
-            issue.cycle for issue in self.issues if issue.unit == "root_write" and issue.operation.numbers["to_output"]
+            issue.cycle + later
+            for issue in self.issues
+            if issue.unit == "root_write" and issue.operation.numbers["to_output"]
+            for later in range(groups)
         ]
         if len(self.output_cycles) != entry.outputs:
             raise MachineFault(f"a token puts out {len(self.output_cycles)} words, the image says {entry.outputs}")
@@ -91,7 +95,7 @@ class CycleModel(Machine):
         self.path = Datapath(image.parameters)
         self.laws = MemoryLaws(self.path) if strict else None
         self._run_program = _Program(self.path, image, image.run)
-        self._dump_program = _Program(self.path, image, image.dump)
+        self._dump_program = _Program(self.path, image, image.dump, groups=image.parameters.roots)
         self._stream_run = StreamUnit(self.path, image, image.stream_run, self.laws)
         self._stream_load = StreamUnit(self.path, image, image.stream_load, self.laws)
         check_release(image, self._run_program.issues)

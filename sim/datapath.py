@@ -52,16 +52,59 @@ class LaneResult:
     negate: bool = False
 
 
-class Datapath:
-    """State of lanes, bus, tree and root; all words signed.
+class Root:
+    """State of one root. MachineFault when a register is read in a cycle in which it shows nothing of the sample."""
 
-    Lane memories have shape [depth, lanes], so that an address is a row. MachineFault when something is taken where the
-    laws say that nothing is.
+    def __init__(self, parameters: Parameters, number: int) -> None:
+        self.number = number
+        self.memories: dict[str, list[int]] = {
+            "data": [0] * parameters.root_data_depth,
+            "memory": [0] * parameters.root_memory_depth,
+        }
+        self.rest()
+
+    def rest(self) -> None:
+        """Forget everything in flight, as between commands."""
+        self.results: deque[tuple[int, int, Sample]] = deque(maxlen=12)
+        self.accumulator = 0
+        self.owner = Sample(number=-1)
+        self.functions: dict[int, tuple[int, Sample]] = {}
+
+    def result_at(self, cycle: int, sample: Sample) -> int:
+        """The result register in `cycle`."""
+        for due, word, owner in reversed(self.results):
+            if due == cycle and owner is sample:
+                return word
+        raise MachineFault(f"cycle {cycle}: no result of sample {sample.number} in the root's result register")
+
+    def function_at(self, cycle: int, sample: Sample) -> int:
+        """The function register in `cycle`."""
+        found = self.functions.get(cycle)
+        if found is None or found[1] is not sample:
+            raise MachineFault(f"cycle {cycle}: no value of sample {sample.number} in the function register")
+        return found[0]
+
+    def put_function(self, cycle: int, word: int, sample: Sample) -> None:
+        """A function value that shows in `cycle`."""
+        if cycle in self.functions:
+            raise MachineFault(f"cycle {cycle}: two function pipelines end at once")
+        if len(self.functions) > 256:
+            # The longest pipeline is far shorter than this many cycles.
+            self.functions = {due: entry for due, entry in self.functions.items() if due > cycle - 256}
+        self.functions[cycle] = (word, sample)
+
+
+class Datapath:
+    """State of lanes, bus, tree and roots; all words signed.
+
+    Lane memories have shape [depth, PEs], so that an address is a row. `lanes` of them share a root; the lanes of
+    root r are those from r * `lanes` on. MachineFault when something is taken where the laws say that nothing is.
     """
 
     def __init__(self, parameters: Parameters) -> None:
         self.parameters = parameters
-        self.lanes = parameters.pes
+        self.pes = parameters.pes
+        self.lanes = parameters.lanes
         self.sequencers = parameters.sequencers
         # Products of words always fit 64 bits; sums of them do unless the accumulator is wider.
         self.number: type[np.int64] | type[object] = np.int64 if parameters.accumulator <= 63 else object
@@ -69,21 +112,22 @@ class Datapath:
         self.lowest = -1 - self.highest
         self.one = 1 << parameters.fraction
         pus = parameters.pes // parameters.pes_per_pu
-        self.tree_cycles = ((parameters.pes_per_pu - 1).bit_length() + (pus - 1).bit_length()) * timing().tree_level
+        above = (pus - 1).bit_length() * timing().tree_level
+        self.tree_cycles = (parameters.pes_per_pu - 1).bit_length() * timing().tree_level
+        self.array_cycles = self.tree_cycles + above
+        if parameters.roots == 1:
+            self.tree_cycles = self.array_cycles
         self.law = timing()
 
         def rows(depth: int) -> Lanes:
-            return np.zeros((depth, self.lanes), dtype=self.number)
+            return np.zeros((depth, self.pes), dtype=self.number)
 
         self.memories: dict[str, Lanes] = {
             "model": rows(parameters.model_depth),
             "data": rows(parameters.data_depth),
             "interim": rows(parameters.interim_depth),
         }
-        self.root_memories: dict[str, list[int]] = {
-            "data": [0] * parameters.root_data_depth,
-            "memory": [0] * parameters.root_memory_depth,
-        }
+        self.roots = [Root(parameters, number) for number in range(parameters.roots)]
         self.lane_overflows = 0
         self._last_overflow = -1
         self.root_overflows = 0
@@ -95,24 +139,26 @@ class Datapath:
 
     def rest(self) -> None:
         """Forget everything in flight, as between commands."""
-        zeros: Lanes = np.zeros(self.lanes // self.sequencers, dtype=self.number)
+        zeros: Lanes = np.zeros(self.pes // self.sequencers, dtype=self.number)
         nobody = Sample(number=-1)
         start = LaneResult(
             shown=-1, due=-1, sample=nobody, accumulator=zeros, last=False, up=False, words=zeros, shift=0, post="none"
         )
         # By sequencer; deep enough to look back over the tree.
-        depth = self.tree_cycles + 12
+        depth = self.array_cycles + 12
         self.lane_results: list[deque[LaneResult]] = [deque([start], maxlen=depth) for _ in range(self.sequencers)]
-        self.root_results: deque[tuple[int, int, Sample]] = deque(maxlen=12)
-        self.root_accumulator = 0
-        self.root_owner = nobody
-        self.functions: dict[int, tuple[int, Sample]] = {}
-        self.bus: deque[tuple[int, int, Sample]] = deque(maxlen=8)
+        self.bus: deque[tuple[int, Lanes | int, Sample]] = deque(maxlen=8)
+        for root in self.roots:
+            root.rest()
 
     def lanes_of(self, sequencer: int) -> tuple[int, int]:
-        """The lanes [begin, end) that a sequencer drives."""
+        """The lanes [begin, end), of each group, that a sequencer drives."""
         each = self.lanes // self.sequencers
         return sequencer * each, (sequencer + 1) * each
+
+    def columns_of(self, sequencer: int) -> slice:
+        """The columns of lane memories that a sequencer's lanes are; with several roots there is but one sequencer."""
+        return slice(*self.lanes_of(sequencer)) if len(self.roots) == 1 else slice(None)
 
     def count_lane_overflow(self, cycle: int) -> None:
         """One more cycle in which lanes overflow, however many of them do."""
@@ -154,8 +200,19 @@ class Datapath:
                 break
         raise MachineFault(f"cycle {cycle}: no result of sample {sample.number} in the lanes' result registers")
 
-    def bus_at(self, cycle: int, sample: Sample) -> int:
-        """The bus word at the lanes in `cycle`."""
+    def active(self, low: int, high: int) -> slice | npt.NDArray[np.int64]:
+        """What picks the lanes [low, high) of every group out of all."""
+        if len(self.roots) == 1:
+            return slice(low, high)
+        return np.arange(self.pes).reshape(len(self.roots), self.lanes)[:, low:high].reshape(-1)
+
+    def broadcast(self, cycle: int, words: list[int], sample: Sample) -> None:
+        """Each root's word on the bus of its lanes, from `cycle` on."""
+        every = words[0] if len(words) == 1 else np.repeat(np.array(words, dtype=self.number), self.lanes)
+        self.bus.append((cycle, every, sample))
+
+    def bus_at(self, cycle: int, sample: Sample) -> Lanes | int:
+        """The bus word at the lanes in `cycle`; with several roots, a word for each lane."""
         for shown, word, owner in reversed(self.bus):
             if shown <= cycle:
                 if owner is not sample:
@@ -163,18 +220,26 @@ class Datapath:
                 return word
         raise MachineFault(f"cycle {cycle}: sample {sample.number} has put no word on the bus yet")
 
-    def tree_at(self, cycle: int, sample: Sample) -> int:
-        """The tree's word in `cycle`: all lanes' accumulators of `tree_cycles` before, added or their extreme."""
+    def tree_at(self, cycle: int, sample: Sample, root: int) -> int:
+        """The word of a root's tree in `cycle`: its lanes' accumulators of before, added or their extreme."""
         if self.sequencers > 1:
             return self._tree_of_several(cycle, sample)
+        result = self._sent(cycle, self.tree_cycles, sample)
+        words = [int(word) for word in result.accumulator[root * self.lanes : (root + 1) * self.lanes].tolist()]
+        if result.post == "extreme":
+            return min(words) if result.negate else max(words)
+        return sum(words)
+
+    def array_at(self, cycle: int, sample: Sample) -> int:
+        """The sum over all groups in `cycle`."""
+        return sum(int(word) for word in self._sent(cycle, self.array_cycles, sample).accumulator.tolist())
+
+    def _sent(self, cycle: int, before: int, sample: Sample) -> LaneResult:
         for result in reversed(self.lane_results[0]):
-            if result.shown <= cycle - self.tree_cycles:
+            if result.shown <= cycle - before:
                 if result.sample is not sample or not result.last:
                     break
-                words = [int(word) for word in result.accumulator.tolist()]
-                if result.post == "extreme":
-                    return min(words) if result.negate else max(words)
-                return sum(words)
+                return result
         raise MachineFault(f"cycle {cycle}: the tree shows no finished sum of sample {sample.number}")
 
     def _tree_of_several(self, cycle: int, sample: Sample) -> int:
@@ -190,26 +255,3 @@ class Datapath:
         if any(result.post == "extreme" for result in meeting):
             raise MachineFault(f"cycle {cycle}: the tree of several sequencers only adds")
         return sum(int(word) for result in meeting for word in result.accumulator.tolist())
-
-    def root_result_at(self, cycle: int, sample: Sample) -> int:
-        """The root's result register in `cycle`."""
-        for due, word, owner in reversed(self.root_results):
-            if due == cycle and owner is sample:
-                return word
-        raise MachineFault(f"cycle {cycle}: no result of sample {sample.number} in the root's result register")
-
-    def function_at(self, cycle: int, sample: Sample) -> int:
-        """The function register in `cycle`."""
-        found = self.functions.get(cycle)
-        if found is None or found[1] is not sample:
-            raise MachineFault(f"cycle {cycle}: no value of sample {sample.number} in the function register")
-        return found[0]
-
-    def put_function(self, cycle: int, word: int, sample: Sample) -> None:
-        """A function value that shows in `cycle`."""
-        if cycle in self.functions:
-            raise MachineFault(f"cycle {cycle}: two function pipelines end at once")
-        if len(self.functions) > 256:
-            # The longest pipeline is far shorter than this many cycles.
-            self.functions = {due: entry for due, entry in self.functions.items() if due > cycle - 256}
-        self.functions[cycle] = (word, sample)

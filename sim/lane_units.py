@@ -56,8 +56,7 @@ def _fetch(path: Datapath, issue: Issue, source: str) -> Fetch:
     if source == "bus":
         operand = path.law.operand
         return lambda cycle, sample, at: path.bus_at(cycle + operand, sample)
-    begin, end = path.lanes_of(issue.sequencer)
-    rows, place = path.memories[source][:, begin:end], LANE_MEMORIES.index(source)
+    rows, place = path.memories[source][:, path.columns_of(issue.sequencer)], LANE_MEMORIES.index(source)
     window, mask = address_with_window(issue, source)
     depth = len(rows)
 
@@ -77,6 +76,7 @@ def lane_issue(path: Datapath, issue: Issue) -> Run:
     symbols = operation.symbols
     low, high = _own_lanes(issue, path)
     lanes, sequencer = path.lanes // path.sequencers, issue.sequencer
+    where = path.active(low, high)
     full, multiplies = (low, high) == (0, lanes), issue.gate_open and low < high and symbols["a"] != "zero"
     left, right = _fetch(path, issue, symbols["a"]), _fetch(path, issue, symbols["b"])
     addend = _fetch(path, issue, symbols["c"])
@@ -87,13 +87,14 @@ def lane_issue(path: Datapath, issue: Issue) -> Run:
     last, emits = issue.last, bool(operation.numbers["emit"]) and issue.last
     up = last and bool(operation.numbers.get("up", 1))
     shown_after, due_after = path.law.accumulated, path.law.result
-    zeros: Lanes = np.zeros(lanes, dtype=path.number)
+    zeros: Lanes = np.zeros(path.pes // path.sequencers, dtype=path.number)
     start: Lanes | int = 0
     if shift and symbols["half"] == "all":
         start = 1 << (shift - 1)
-    elif shift and symbols["half"] == "lane0":
+    elif shift and symbols["half"] in ("lane0", "array0"):
+        # Once in the sum that the root takes: that of each group, or that of all.
         start = zeros.copy()
-        start[0] = 1 << (shift - 1)
+        start[0 :: path.lanes if symbols["half"] == "lane0" else path.pes] = 1 << (shift - 1)
     extreme = symbols["post"] == "extreme"
     if extreme and base == "zero":
         start = start + ((path.highest if negate else path.lowest) << shift)
@@ -117,12 +118,12 @@ def lane_issue(path: Datapath, issue: Issue) -> Run:
             if extreme:
                 kept: Lanes = zeros + value
                 better = np.minimum if negate else np.maximum
-                kept[low:high] = better(kept[low:high], product if isinstance(product, int) else product[low:high])
+                kept[where] = better(kept[where], product if isinstance(product, int) else product[where])
                 product = kept
             else:
                 if not full:
                     masked = zeros.copy()
-                    masked[low:high] = product if isinstance(product, int) else product[low:high]
+                    masked[where] = product if isinstance(product, int) else product[where]
                     product = masked
                 if not plain:
                     product = value - product if negate else value + product
@@ -136,7 +137,7 @@ def lane_issue(path: Datapath, issue: Issue) -> Run:
         elif emits:
             shifted = accumulator >> shift
             words = path.clamp(shifted)
-            counted, exactly = words[low:high], shifted[low:high]
+            counted, exactly = words[where], shifted[where]
             if (counted != exactly).any() if exact else counted.tobytes() != exactly.tobytes():
                 path.count_lane_overflow(cycle)
         path.lane_results[sequencer].append(
@@ -160,8 +161,8 @@ def lane_issue(path: Datapath, issue: Issue) -> Run:
 def lane_write(path: Datapath, issue: Issue) -> Run:
     """The closure of a lane write; one address."""
     operation = issue.operation
-    low, high = active_lanes(issue, path)
-    own, sequencer = slice(*_own_lanes(issue, path)), issue.sequencer
+    where, sequencer = path.active(*active_lanes(issue, path)), issue.sequencer
+    own = path.active(*_own_lanes(issue, path))
     window, mask = address_with_window(issue, "address")
     from_bus = operation.symbols["source"] == "bus"
     targets = [path.memories[name] for name in ("model", "interim") if operation.numbers[f"to_{name}"]]
@@ -170,10 +171,12 @@ def lane_write(path: Datapath, issue: Issue) -> Run:
     def run(cycle: int, sample: Sample, at: tuple[int, ...]) -> None:
         address = (at[0] + sample.lane_window) & mask if window else at[0]
         words = path.bus_at(cycle, sample) if from_bus else path.lane_result_at(cycle, sample, sequencer)[own]
+        if from_bus and not isinstance(words, int):
+            words = words[where]
         for rows in targets:
             if address >= len(rows):
                 raise MachineFault(f"cycle {cycle}: lanes write address {address} of a memory of {len(rows)} words")
-            rows[address, low:high] = words
+            rows[address, where] = words
         if updates:
             path.updates.append(cycle)
 

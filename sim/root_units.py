@@ -1,10 +1,10 @@
-"""The two root units of the cycle model: closures over the datapath, as for the lanes."""
+"""The two root units of the cycle model: closures over the datapath, as for the lanes; roots work in lockstep."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
-from tabla.sim.datapath import Datapath, Sample
+from tabla.sim.datapath import Datapath, Root, Sample
 from tabla.sim.faults import MachineFault
 from tabla.sim.function_unit import Function, function_of
 from tabla.sim.lane_units import COMPARISONS, Run, address_with_window
@@ -15,7 +15,7 @@ Fetch = Callable[[int, Sample, tuple[int, ...]], int]
 PORTS = ("a", "b", "c")
 
 
-def _fetch(path: Datapath, issue: Issue, port: str) -> Fetch:
+def _fetch(path: Datapath, root: Root, issue: Issue, port: str) -> Fetch:
     source = issue.operation.symbols[port]
     operand = path.law.operand
     if source == "zero":
@@ -23,19 +23,19 @@ def _fetch(path: Datapath, issue: Issue, port: str) -> Fetch:
     if source == "one":
         return lambda cycle, sample, at: path.one
     if source == "result":
-        return lambda cycle, sample, at: path.root_result_at(cycle + operand, sample)
+        return lambda cycle, sample, at: root.result_at(cycle + operand, sample)
     if source == "function":
-        return lambda cycle, sample, at: path.function_at(cycle + operand, sample)
+        return lambda cycle, sample, at: root.function_at(cycle + operand, sample)
     gathers = source.startswith("gathered_")
     source = source.removeprefix("gathered_")
-    words, place = path.root_memories[source], PORTS.index(port)
+    words, place = root.memories[source], PORTS.index(port)
     window, mask = address_with_window(issue, port)
     depth = len(words)
 
     def fetch(cycle: int, sample: Sample, at: tuple[int, ...]) -> int:
         address = (at[place] + sample.root_window) & mask if window else at[place]
         if gathers:
-            address = (address + path.root_result_at(cycle, sample)) & mask
+            address = (address + root.result_at(cycle, sample)) & mask
         if address >= depth:
             return path.beyond(f"root {source} address {address} of {depth}, cycle {cycle}")
         return words[address]
@@ -57,6 +57,18 @@ def _function(path: Datapath, code: int) -> tuple[Function, int]:
 
 def root_issue(path: Datapath, issue: Issue) -> Run:
     """The closure of a root issue; addresses in the order a, b, c."""
+    runs = [_root_issue(path, root, issue) for root in path.roots]
+    if len(runs) == 1:
+        return runs[0]
+
+    def run(cycle: int, sample: Sample, at: tuple[int, ...]) -> None:
+        for each in runs:
+            each(cycle, sample, at)
+
+    return run
+
+
+def _root_issue(path: Datapath, root: Root, issue: Issue) -> Run:
     operation = issue.operation
     symbols, numbers = operation.symbols, operation.numbers
     shift = path.parameters.shifts[numbers["shift"]]
@@ -65,7 +77,7 @@ def root_issue(path: Datapath, issue: Issue) -> Run:
     code = numbers["function"] if issue.last else 0
     name_of_function = next((t.name for t in path.parameters.functions if t.code == code), "")
     multiplies = issue.gate_open and symbols["a"] != "zero"
-    left, right, addend = (_fetch(path, issue, port) for port in PORTS)
+    left, right, addend = (_fetch(path, root, issue, port) for port in PORTS)
     sign = -1 if numbers["negate"] else 1
     compare, extreme = COMPARISONS.get(symbols["post"]), symbols["post"] == "extreme"
     emits = bool(numbers["emit"]) and issue.last and compare is None
@@ -76,13 +88,15 @@ def root_issue(path: Datapath, issue: Issue) -> Run:
 
     def run(cycle: int, sample: Sample, at: tuple[int, ...]) -> None:
         if base == "accumulator":
-            if path.root_owner is not sample:
+            if root.owner is not sample:
                 raise MachineFault(f"cycle {cycle}: the root adds to the accumulator of another sample")
-            value = path.root_accumulator
+            value = root.accumulator
         elif base == "addend":
             value = (addend(cycle, sample, at) << shift) + half
         elif base == "tree":
-            value = path.tree_at(cycle + tree_after, sample) + half
+            value = path.tree_at(cycle + tree_after, sample, root.number) + half
+        elif base == "array":
+            value = path.array_at(cycle + tree_after, sample) + half
         elif extreme:
             value = ((highest if numbers["negate"] else lowest) << shift) + half
         else:
@@ -93,8 +107,8 @@ def root_issue(path: Datapath, issue: Issue) -> Run:
                 value = min(value, product) if numbers["negate"] else max(value, product)
             else:
                 value += sign * product
-        path.root_accumulator = value
-        path.root_owner = sample
+        root.accumulator = value
+        root.owner = sample
         if compare is not None:
             word = one if compare(value, 0) else 0
         else:
@@ -102,12 +116,12 @@ def root_issue(path: Datapath, issue: Issue) -> Run:
             word = max(lowest, min(highest, exact))
             if emits and word != exact:
                 path.root_overflows += 1
-        path.root_results.append((cycle + due_after, word, sample))
+        root.results.append((cycle + due_after, word, sample))
         if function is not None:
             found = function(word, right(cycle, sample, at) if divides else 0)
             path.root_overflows += found.overflow
             path.domain_errors += found.domain_error
-            path.put_function(cycle + due_after + latency, found.word, sample)
+            root.put_function(cycle + due_after + latency, found.word, sample)
 
     return run
 
@@ -120,20 +134,22 @@ def root_write(path: Datapath, issue: Issue) -> Run:
     from_function = operation.symbols["source"] == "function"
     to_memory, to_bus, to_output = (bool(numbers[name]) for name in ("to_memory", "to_bus", "to_output"))
     updates = to_memory and bool(numbers["model"])
-    memory = path.root_memories["memory"]
+    memories = [root.memories["memory"] for root in path.roots]
     broadcast = path.law.broadcast
 
     def run(cycle: int, sample: Sample, at: tuple[int, ...]) -> None:
-        word = path.function_at(cycle, sample) if from_function else path.root_result_at(cycle, sample)
+        words = [r.function_at(cycle, sample) if from_function else r.result_at(cycle, sample) for r in path.roots]
         if to_memory:
             address = (at[0] + sample.root_window) & mask if window else at[0]
-            if address >= len(memory):
-                raise MachineFault(f"cycle {cycle}: the root writes address {address} of {len(memory)} words")
-            memory[address] = word
+            if address >= len(memories[0]):
+                raise MachineFault(f"cycle {cycle}: the root writes address {address} of {len(memories[0])} words")
+            for memory, word in zip(memories, words, strict=True):
+                memory[address] = word
         if to_bus:
-            path.bus.append((cycle + broadcast, word, sample))
+            path.broadcast(cycle + broadcast, words, sample)
         if to_output:
-            path.outputs.append(word)
+            # Results are the same in every group; model words are not.
+            path.outputs += words if path.dumping else words[:1]
         if updates:
             path.updates.append(cycle)
 

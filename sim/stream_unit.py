@@ -35,7 +35,7 @@ class StreamUnit:
     def __init__(self, path: Datapath, image: Image, entry: StreamEntry, laws: MemoryLaws | None) -> None:
         self.path, self.image, self.laws = path, image, laws
         lanes: dict[tuple[str, bool], _LanePlaces] = {}
-        self.root: list[tuple[str, bool, int, int]] = []
+        self.root: list[tuple[str, bool, int, int, tuple[int | None, ...]]] = []
         for beat, issue in enumerate(stream_trace(image, entry)):
             window = issue.operation.generators["address"].window
             for flag, memory in LANE_TARGETS.items():
@@ -43,7 +43,7 @@ class StreamUnit:
                     self._lane_words(lanes.setdefault((memory, window), _LanePlaces(window=window)), issue, beat)
             for flag, memory in ROOT_TARGETS.items():
                 if issue.operation.numbers[flag]:
-                    self.root.append((memory, window, issue.values["address"], beat))
+                    self.root.append((memory, window, issue.values["address"], beat, self._root_columns(issue)))
         self.lanes = [
             (memory, p.window, np.array(p.addresses), np.array(p.lanes), np.array(p.beats), np.array(p.columns))
             for (memory, _), p in lanes.items()
@@ -51,13 +51,22 @@ class StreamUnit:
 
     def _lane_words(self, places: _LanePlaces, issue: Issue, beat: int) -> None:
         width = self.image.parameters.stream_words
-        everyone = bool(issue.operation.numbers["all"])
-        for lane in range(self.path.lanes):
-            if everyone or lane // width == issue.values["block"]:
+        everyone, same = (bool(issue.operation.numbers[name]) for name in ("all", "same"))
+        for lane in range(self.path.pes):
+            group, own = divmod(lane, self.path.lanes)
+            # Which of the words that arrive for this address is the lane's.
+            word = (0 if same else group) if everyone else own if same else lane
+            if word // width == issue.values["block"]:
                 places.addresses.append(issue.values["address"])
                 places.lanes.append(lane)
                 places.beats.append(beat)
-                places.columns.append(0 if everyone else lane % width)
+                places.columns.append(word % width)
+
+    def _root_columns(self, issue: Issue) -> tuple[int | None, ...]:
+        """For each root, its word of the beat; None: none."""
+        width = self.image.parameters.stream_words
+        words = (0 if issue.operation.numbers["same"] else root for root in range(len(self.path.roots)))
+        return tuple(word % width if word // width == issue.values["block"] else None for word in words)
 
     def targets(self) -> set[str]:
         """Memories that the program writes: `model`, ..., `root data`, `root memory`."""
@@ -71,10 +80,12 @@ class StreamUnit:
             self.path.memories[memory][places, lanes] = beats[rows, columns]
             if self.laws:
                 self.laws.written[memory][places, lanes] = True
-        for memory, window, address, beat in self.root:
+        for memory, window, address, beat, columns_of_roots in self.root:
             place = address + slot * self.image.root_data_window if window else address
-            self._bounds(f"root {memory}", place, len(self.path.root_memories[memory]))
-            self.path.root_memories[memory][place] = int(beats[beat, 0])
+            for root, column in zip(self.path.roots, columns_of_roots, strict=True):
+                self._bounds(f"root {memory}", place, len(root.memories[memory]))
+                if column is not None:
+                    root.memories[memory][place] = int(beats[beat, column])
             if self.laws:
                 self.laws.root_written[memory][place] = True
 

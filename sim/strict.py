@@ -15,12 +15,17 @@ from tabla.sim.trace import Issue
 
 
 class MemoryLaws:
-    """Who wrote and who reads which words; addresses [depth, lanes] for lanes, [depth] for the root."""
+    """Who wrote and who reads which words; addresses [depth, lanes] for lanes, [depth] for the root.
+
+    Groups in lockstep touch the same addresses in the same cycles; the first speaks for all.
+    """
 
     def __init__(self, path: Datapath) -> None:
         self.path = path
         self.written = {name: np.zeros(rows.shape, dtype=np.bool_) for name, rows in path.memories.items()}
-        self.root_written = {name: np.zeros(len(words), dtype=np.bool_) for name, words in path.root_memories.items()}
+        self.root_written = {
+            name: np.zeros(len(words), dtype=np.bool_) for name, words in path.roots[0].memories.items()
+        }
         self.cycle = -1
         self.reads: list[tuple[str, int, int, int]] = []
 

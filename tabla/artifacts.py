@@ -21,6 +21,7 @@ from tabla.report.manifest import manifest
 from tabla.report.schedule_page import schedule_json, schedule_page
 from tabla.runs import shapes_of
 from tabla.schedule.borders import Border
+from tabla.schedule.streams import dump_words
 from tabla.templates.template import timing
 from tabla.training.arrays import initial_models
 
@@ -130,12 +131,10 @@ def golden(build: Build) -> dict[str, Any]:
     expected = plan.run(samples, list(shown.values()), GOLDEN_SAMPLES)
     results = [expected.kept[shown[name]].reshape(GOLDEN_SAMPLES, -1) for name, _ in schedule.output_order]
     outputs = np.concatenate([*results, np.zeros((GOLDEN_SAMPLES, 0), dtype=np.int64)], axis=1)
-    border = Border(
-        beats=schedule.beats, slots=schedule.ring_slots, release=schedule.release, period=schedule.period
-    )
+    border = Border(beats=schedule.beats, slots=schedule.ring_slots, release=schedule.release, period=schedule.period)
     _, starts = border.tokens(GOLDEN_SAMPLES, timing())
     # Where each model word lies in the dump: a dump of its own positions, taken apart.
-    words = host.dump_count * (build.template.pes + 1)
+    words = host.dump_count * dump_words(schedule.template)
     check: dict[int, int] = {}
     for name, places in host.models(range(words)).items() if words else ():
         check |= zip(places.reshape(-1).tolist(), expected.models[name].reshape(-1).tolist(), strict=True)

@@ -95,10 +95,17 @@ class Options:
             name=name,
             pes=pes,
             pes_per_pu=per_pu,
+            roots=self._asked_roots(preset, pes),
             integer_bits=number.integer,
             fraction_bits=number.fraction,
             **asked,
         )
+
+    def _asked_roots(self, preset: Template, pes: int) -> int:
+        """A root for each tap group, if the user asks for groups; else as the preset says."""
+        if self.pes_per_pu is None or (self.sequencers or preset.sequencers) > 1 or pes % max(1, self.pes_per_pu):
+            return preset.roots
+        return pes // self.pes_per_pu
 
     def _preset(self) -> Template:
         if self.template is None:

@@ -62,7 +62,7 @@ def LaneIssue : OperationFormat<"lane_issue"> {
   list<string> bChoices = ["one", "model", "data", "interim", "bus"];
   list<string> cChoices = ["model", "data", "interim", "bus"];
   list<string> baseChoices = ["zero", "accumulator", "addend"];
-  list<string> halfChoices = ["none", "all", "lane0"];
+  list<string> halfChoices = ["none", "all", "lane0", "array0"];
   list<string> postChoices = ["none", "<", "<=", "==", "!=", ">=", ">", "extreme"];
 }
 
@@ -86,29 +86,29 @@ def RootIssue : OperationFormat<"root_issue"> {
   bits<3> b;
   bits<2> c;
   bit negate;
-  bits<2> base;
+  bits<3> base;
   bit half;
   bits<2> shift;
   bits<3> post;
   bit emit;
   bits<3> gate;
   bits<4> function;
-  bits<25> Inst;
+  bits<26> Inst;
   let Inst{2-0} = a;
   let Inst{5-3} = b;
   let Inst{7-6} = c;
   let Inst{8} = negate;
-  let Inst{10-9} = base;
-  let Inst{11} = half;
-  let Inst{13-12} = shift;
-  let Inst{16-14} = post;
-  let Inst{17} = emit;
-  let Inst{20-18} = gate;
-  let Inst{24-21} = function;
+  let Inst{11-9} = base;
+  let Inst{12} = half;
+  let Inst{14-13} = shift;
+  let Inst{17-15} = post;
+  let Inst{18} = emit;
+  let Inst{21-19} = gate;
+  let Inst{25-22} = function;
   list<string> aChoices = ["zero", "data", "memory", "result", "function", "gathered_data", "gathered_memory"];
   list<string> bChoices = ["one", "data", "memory", "result", "function"];
   list<string> cChoices = ["data", "memory", "result", "function"];
-  list<string> baseChoices = ["zero", "accumulator", "addend", "tree"];
+  list<string> baseChoices = ["zero", "accumulator", "addend", "tree", "array"];
   list<string> halfChoices = ["none", "all"];
   list<string> postChoices = ["none", "<", "<=", "==", "!=", ">=", ">", "extreme"];
 }
@@ -137,13 +137,15 @@ def Stream : OperationFormat<"stream"> {
   bit to_root_data;
   bit to_root_memory;
   bit all;
-  bits<6> Inst;
+  bit same;
+  bits<7> Inst;
   let Inst{0} = to_data;
   let Inst{1} = to_model;
   let Inst{2} = to_interim;
   let Inst{3} = to_root_data;
   let Inst{4} = to_root_memory;
   let Inst{5} = all;
+  let Inst{6} = same;
 }
 
 // A strand word, least significant field first; after these, one `count - 1`
@@ -208,6 +210,8 @@ class Template<int pes, int pesPerPu = pes> {
   int DataWords = 0;
   int InterimWords = 0;
   int Levels = 0;
+  // Roots; each serves a tap group of its own. 0: what is fastest.
+  int Roots = 0;
 }
 def Pe1 : Template<1>;
 def Pe2 : Template<2>;

@@ -92,7 +92,7 @@ class FunctionUnit:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Template:
-    """An array to build for. Depths and `stream_words` of 0: what the program needs."""
+    """An array to build for. Depths and `stream_words` of 0: what the program needs; `roots` of 0: what is fastest."""
 
     name: str
     pes: int
@@ -106,6 +106,7 @@ class Template:
     data_words: int
     interim_words: int
     levels: int
+    roots: int = 0
 
     def __post_init__(self) -> None:
         most = limits()
@@ -120,6 +121,11 @@ class Template:
             divisors = ", ".join(str(d) for d in range(1, self.pes + 1) if self.pes % d == 0)
             raise TablaError(
                 f"{self.sequencers} sequencers do not divide {self.pes} PEs", hint=f"use one of {divisors}"
+            )
+        if self.roots < 0 or (self.roots > 1 and (self.pes % self.roots or self.sequencers > 1)):
+            raise TablaError(
+                f"{self.roots} roots do not fit {self.pes} PEs with {self.sequencers} sequencers",
+                hint="roots divide the PEs, and arrays with several sequencers have one",
             )
         if not most.least_ring_slots <= self.ring_slots <= most.ring_slots:
             raise TablaError(
@@ -138,10 +144,26 @@ class Template:
         return self.pes // self.sequencers
 
     @property
+    def lanes(self) -> int:
+        """PEs that share a root: all, or those of a tap group."""
+        return self.pes // max(1, self.roots)
+
+    @property
     def tree_levels(self) -> int:
-        """Registers of the reduction tree, PE to root."""
+        """Registers of the reduction tree, PE to its root."""
+        if self.roots > 1:
+            return (self.lanes - 1).bit_length()
         pus = self.pes // self.pes_per_pu
         return (self.pes_per_pu - 1).bit_length() + (pus - 1).bit_length()
+
+    @property
+    def array_levels(self) -> int:
+        """Registers of the tree from the groups' sums to the sum that every root sees."""
+        return (max(1, self.roots) - 1).bit_length()
+
+    def with_roots(self, roots: int) -> Template:
+        """The array with so many roots; more than one stand each over a tap group."""
+        return replace(self, roots=roots, pes_per_pu=self.pes // roots if roots > 1 else self.pes_per_pu)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -228,6 +250,7 @@ def _template(record: tablegen.Record) -> Template:
 def _unchecked(record: tablegen.Record) -> Template:
     return Template(
         name=record.name,
+        roots=integer(record, "Roots"),
         pes=integer(record, "Pes"),
         pes_per_pu=integer(record, "PesPerPu"),
         sequencers=integer(record, "Sequencers"),

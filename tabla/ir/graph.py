@@ -98,6 +98,7 @@ class Tensor:
 
     `filled`: elements of a value that no statement writes are 0, and may be read once all statements that write it
     have run.
+    `split`: of a graph that tap groups share, the axis of which each group has a part; -1: every group has all of it.
     """
 
     name: str
@@ -105,6 +106,7 @@ class Tensor:
     role: Role
     origin: str = ""
     filled: bool = False
+    split: int = -1
     span: Span | None = field(default=None, compare=False, repr=False)
 
     @property
@@ -257,6 +259,7 @@ def operands_of(operation: Operation) -> tuple[Operand, ...]:
 class Statement:
     """``target[write] = operation`` for every point of the output box.
 
+    `crosses`: the sum also runs over all tap groups, of which each has a part of the terms.
     `indices` are the output indices (every one appears in `write`, so that no element is written twice),
     `reduced` the indices that terms sum over. `id` is the position in the graph.
 
@@ -272,6 +275,7 @@ class Statement:
     operation: Operation
     reduced: tuple[Index, ...] = ()
     constraints: tuple[Affine, ...] = ()
+    crosses: bool = False
     span: Span | None = field(default=None, compare=False, repr=False)
 
     @property

@@ -118,16 +118,14 @@ def _lane_reads(
     return offsets[0], tuple(sorted(needs)), bus
 
 
-def fits(
-    statement: Statement, graph: Graph, pes: int, static: frozenset[str], *, sequencers: int = 1
-) -> Iterator[Fit]:
+def fits(statement: Statement, graph: Graph, pes: int, static: frozenset[str], *, sequencers: int = 1) -> Iterator[Fit]:
     """All ways, `root` last. `static` tensors never change while samples run and are free to lie anywhere.
 
     The tree of several sequencers only adds.
     """
     operation = statement.operation
     plain = isinstance(operation, Linear | Compare | Extreme) and common_reduction(statement)
-    if plain:
+    if plain and not statement.crosses:
         for index in statement.indices:
             target = spread(statement.write, index.name)
             if target is None:
@@ -158,4 +156,7 @@ def fits(
                 root = {(f.tensor, ROOT) for t in down for f in t.factors if isinstance(f, Read)}
                 needs = tuple(sorted(set(found[1]) | root))
                 yield Fit(way="tree", index=index.name, offset=found[0], needs=needs, bus=found[2])
+    if statement.crosses:
+        # Only the tree reaches the sum over all groups.
+        return
     yield Fit(way="root", needs=tuple(sorted((tensor, ROOT) for tensor in statement.sources)))

@@ -13,6 +13,7 @@ from tabla.program.layout import WordLayout, operation_layout, strand_layout
 from tabla.program.operands import ordered_operands
 from tabla.schedule.schedule import Schedule
 from tabla.schedule.strands import Address, Operation, Strand, by_unit
+from tabla.schedule.streams import dump_words
 from tabla.source import TablaError
 from tabla.templates.template import functions, kind_of, operation_format, timing
 
@@ -44,7 +45,7 @@ def encode(schedule: Schedule) -> Image:
         skew=dict.fromkeys(units, 0),
         begin={u: len(run[u]) for u in units},
         strands={u: len(dump[u]) for u in units},
-        outputs=schedule.template.pes + 1,
+        outputs=dump_words(schedule.template),
         drain=laws.front + max(stops) + laws.result + laws.broadcast,
     )
     run_entry = Entry(
@@ -101,6 +102,7 @@ def _parameters(schedule: Schedule, programs: Mapping[str, Sequence[Strand]]) ->
         name=schedule.graph.name,
         pes=template.pes,
         pes_per_pu=template.pes_per_pu,
+        roots=max(1, template.roots),
         width=format.width,
         fraction=format.fraction,
         accumulator=_accumulator(schedule, shifts),
@@ -164,7 +166,7 @@ def _accumulator(schedule: Schedule, shifts: Sequence[int]) -> int:
         if isinstance(statement.operation, Linear):
             extents = {i.name: i.extent for i in statement.reduced}
             points = sum(math.prod(extents[n] for n in t.reduce) for t in statement.operation.terms)
-            most = max(most, points)
+            most = max(most, points * (schedule.template.roots if statement.crosses else 1))
     return max(2 * width, width + max(shifts)) + (most - 1).bit_length() + GUARD_BITS
 
 

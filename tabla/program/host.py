@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from tabla.schedule.layout import ROOT, Place, is_scratch
+from tabla.schedule.layout import Key, is_scratch
 from tabla.schedule.schedule import Schedule
-from tabla.schedule.streams import blocks, loaded, streamed
+from tabla.schedule.streams import Filling, loaded, streamed
 
 Words = NDArray[np.int64]
 
@@ -20,8 +20,8 @@ class Host:
     def __init__(self, schedule: Schedule) -> None:
         self.schedule = schedule
         layout = schedule.layout
-        self._sample = [(k[0], _beat_index(layout.places[k], schedule.stream_words)) for k in streamed(layout)]
-        self._load = [(k, _beat_index(layout.places[k], schedule.stream_words)) for k in loaded(layout)]
+        self._sample = [(key[0], _beat_index(schedule, key)) for key in streamed(layout)]
+        self._load = [(key, None if is_scratch(key[1]) else _beat_index(schedule, key)) for key in loaded(layout)]
 
     @property
     def dump_count(self) -> int:
@@ -32,7 +32,7 @@ class Host:
         """Beats (n, S) that load models (words in the program's shapes) and constants."""
         parts = []
         for (tensor, spot), index in self._load:
-            if is_scratch(spot):
+            if index is None:
                 place = self.schedule.layout.places[(tensor, spot)]
                 ones = np.zeros((place.words // place.shape[-1], self.schedule.stream_words), dtype=np.int64)
                 ones[:, 0] = self.schedule.format.one
@@ -42,7 +42,8 @@ class Host:
             if record.role == "constant":
                 words = self.schedule.constants[tensor]
             else:
-                words = models[tensor] if record.role == "model" else np.zeros(record.shape, dtype=np.int64)
+                whole = _whole_shape(self.schedule, tensor)
+                words = models[tensor] if record.role == "model" else np.zeros(whole, dtype=np.int64)
             parts.append(_gather(np.asarray(words, dtype=np.int64), index))
         return _stack(parts, self.schedule.stream_words)
 
@@ -60,22 +61,24 @@ class Host:
 
     def models(self, dump: Sequence[int]) -> dict[str, Words]:
         """Models from the words of a dump."""
-        pes = self.schedule.template.pes
-        words = np.asarray(dump, dtype=np.int64).reshape(-1, pes + 1)
+        template = self.schedule.template
+        words = np.asarray(dump, dtype=np.int64).reshape(-1, template.lanes + 1, max(1, template.roots))
         layout, out = self.schedule.layout, {}
-        for (tensor, spot), _ in self._load:
-            record = layout.graph.tensors[tensor]
+        for key, _ in self._load:
+            tensor, spot = key
             # A copy holds what the last sample read, not what it left.
             copy = spot != self.schedule.mapping.homes.get(tensor, spot)
-            if record.role != "model" or tensor in out or copy:
+            if layout.graph.tensors[tensor].role != "model" or tensor in out or copy:
                 continue
-            place = layout.places[(tensor, spot)]
-            if place.spot == ROOT:
-                out[tensor] = words[place.base : place.base + place.words, pes].reshape(record.shape)
-            else:
-                first = place.spot.span.first
-                lanes = words[place.base : place.base + place.words, first : first + place.pes]
-                out[tensor] = _scatter(place, lanes)
+            place = layout.places[key]
+            rows = words[place.base : place.base + place.words].transpose(0, 2, 1)
+            held = rows[:, :, -1:] if spot.kind == "root" else rows[:, :, spot.span.first : -1]
+            shape = _whole_shape(self.schedule, tensor)
+            flat = np.zeros(int(np.prod(shape, dtype=np.int64)) + 1, dtype=np.int64)
+            elements = _elements(self.schedule, key)
+            # A lane of `every` tells for all of them, a group for all that have the same.
+            flat[elements] = held[:, : elements.shape[1], : elements.shape[2]]
+            out[tensor] = flat[:-1].reshape(shape)
         return out
 
     def results(self, words: Sequence[int]) -> dict[str, Words]:
@@ -89,45 +92,53 @@ class Host:
         return out
 
 
-def _elements(place: Place) -> Words:
-    """For a lane place: the flat element index at (address, lane of its span), or the tensor's size for padding."""
+def _whole_shape(schedule: Schedule, tensor: str) -> tuple[int, ...]:
+    """The shape of a tensor before it was cut between groups."""
+    record = schedule.mapped.tensors[tensor]
+    roots = max(1, schedule.template.roots)
+    return tuple(n * roots if axis == record.split else n for axis, n in enumerate(record.shape))
+
+
+def _elements(schedule: Schedule, key: Key) -> Words:
+    """The flat index, in the whole tensor, of the word at (address, group, lane); its size stands for padding.
+
+    One group where all have the same, one lane where all have the same or the root has it.
+    """
+    place, record = schedule.layout.places[key], schedule.mapped.tensors[key[0]]
+    spread = place.spot.axis if place.spot.kind == "lane" else -1
+    groups = max(1, schedule.template.roots) if record.split >= 0 else 1
+    whole = _whole_shape(schedule, key[0])
+    lanes = place.pes if spread >= 0 else 1
+    out = np.full((place.words, groups, lanes), int(np.prod(whole, dtype=np.int64)), dtype=np.int64)
     size = int(np.prod(place.shape, dtype=np.int64))
-    out = np.full((place.words, place.pes), size, dtype=np.int64)
-    index = np.indices(place.shape, dtype=np.int64).reshape(len(place.shape), -1)
-    address = np.zeros(index.shape[1], dtype=np.int64)
+    index = np.indices(place.shape, dtype=np.int64).reshape(len(place.shape), size)
+    address = np.zeros(size, dtype=np.int64)
     for axis, stride in enumerate(place.strides):
-        address += stride * (index[axis] // place.pes if axis == place.spot.axis else index[axis])
-    out[address, index[place.spot.axis] % place.pes] = np.arange(size)
+        address += stride * (index[axis] // place.pes if axis == spread else index[axis])
+    lane = index[spread] % place.pes if spread >= 0 else np.zeros_like(address)
+    for group in range(groups):
+        own = [part + group * place.shape[axis] if axis == record.split else part for axis, part in enumerate(index)]
+        flat = np.ravel_multi_index(own, whole) if whole else np.zeros(1, dtype=np.int64)
+        out[address, group, lane] = flat
     return out
 
 
-def _beat_index(place: Place, stream_words: int) -> Words:
+def _beat_index(schedule: Schedule, key: Key) -> Words:
     """Element index of every word of every beat of a place, (beats, S); the tensor's size stands for a padding
     zero."""
-    if place.spot.kind != "lane":
-        out = np.full((place.words, stream_words), place.words, dtype=np.int64)
-        out[:, 0] = np.arange(place.words)
-        return out
-    elements = _elements(place)
-    reach = blocks(place, stream_words)
-    begin = place.spot.span.first - reach.start * stream_words
-    size = int(np.prod(place.shape, dtype=np.int64))
-    padded = np.full((place.words, len(reach) * stream_words), size, dtype=np.int64)
-    padded[:, begin : begin + place.pes] = elements
-    return padded.reshape(-1, stream_words)
+    filling = Filling.of(schedule.layout, key, schedule.template)
+    elements = _elements(schedule, key)
+    rows = elements.reshape(len(elements), filling.row)
+    reach = filling.blocks(schedule.stream_words)
+    begin = filling.first - reach.start * schedule.stream_words
+    size = int(np.prod(_whole_shape(schedule, key[0]), dtype=np.int64))
+    padded = np.full((len(rows), len(reach) * schedule.stream_words), size, dtype=np.int64)
+    padded[:, begin : begin + filling.row] = rows
+    return padded.reshape(-1, schedule.stream_words)
 
 
 def _gather(words: Words, index: Words) -> Words:
     return np.append(words.reshape(-1), 0)[index]
-
-
-def _scatter(place: Place, lanes: Words) -> Words:
-    size = int(np.prod(place.shape, dtype=np.int64))
-    out = np.zeros(size + 1, dtype=np.int64)
-    if place.spot.kind == "lane":
-        out[_elements(place)] = lanes
-        return out[:size].reshape(place.shape)
-    return np.asarray(lanes[:, 0], dtype=np.int64).reshape(place.shape)
 
 
 def _stack(parts: list[Words], stream_words: int) -> Words:

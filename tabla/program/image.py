@@ -45,7 +45,8 @@ class Parameters:
     addresses (every generator of that unit but low, high); `guard_bits` is the signed width of low and high;
     `block_bits` the width of the stream's block generator. `levels` and `body` are the most loop levels and
     body slots of any strand. `strand_depth` and `operation_depth` map each unit and `stream` to words. Each of
-    `sequencers` drives as many lanes as the others, side by side, with programs of its own.
+    `sequencers` drives as many lanes as the others, side by side, with programs of its own. `roots` roots in lockstep
+    share `pes` lanes evenly; with more than one, each has one tap group (``pes_per_pu = pes / roots``).
     """
 
     name: str
@@ -75,6 +76,12 @@ class Parameters:
     operation_depth: Mapping[str, int]
     functions: tuple[FunctionTable, ...] = ()
     sequencers: int = 1
+    roots: int = 1
+
+    @property
+    def lanes(self) -> int:
+        """Lanes that share a root."""
+        return self.pes // self.roots
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -18,6 +18,7 @@ from tabla.ir.graph import Graph
 from tabla.schedule.list_scheduler import Placed
 from tabla.schedule.schedule import Schedule
 from tabla.schedule.strands import Strand
+from tabla.templates.template import Template
 
 Way = Literal["local", "broadcast", "reduced", "root", "moved up", "moved down", "copied", "result"]
 
@@ -124,23 +125,26 @@ class Costs:
 def costs(schedule: Schedule) -> Costs:
     """What every statement of a schedule takes."""
     placed = sorted(schedule.placed, key=lambda p: (p.start, p.task.name))
-    graph, pes = schedule.mapped, schedule.template.pes
-    found = tuple(_cost(p, graph, pes, schedule.template.sequencers) for p in placed)
-    return Costs(statements=found, pes=pes, period=schedule.period)
+    graph, template = schedule.mapped, schedule.template
+    # Groups in lockstep do the same: the first one's lanes, as often as there are groups.
+    found = tuple(_cost(p, graph, template) for p in placed)
+    return Costs(statements=found, pes=template.pes, period=schedule.period)
 
 
-def _cost(placed: Placed, graph: Graph, pes: int, sequencers: int) -> StatementCost:
+def _cost(placed: Placed, graph: Graph, template: Template) -> StatementCost:
+    groups, pes = max(1, template.roots), template.pes
     strands = placed.strands()
     lanes = [s for s in strands if s.unit == "lane_issue"]
     flags = zero_or_one(graph)
     ours = [graph.statements[int(number)] for number in _STATEMENT.findall(placed.task.name)]
-    multiplies = sum(count_statement(statement, flags).multiplies for statement in ours)
+    multiplies = groups * sum(count_statement(statement, flags).multiplies for statement in ours)
     spans = [statement.span for statement in ours if statement.span]
     cycles = sum(s.length for s in lanes)
+    sequencers = template.sequencers
     driven = [(s, pes // sequencers * len(s.sequencers or range(sequencers))) for s in lanes]
     slots = sum(s.length * count for s, count in driven)
     issues = sum(s.iterations * len(s.body) * count for s, count in driven)
-    active = sum(_active(s, pes, sequencers) for s in lanes)
+    active = groups * sum(_active(s, template.lanes, sequencers) for s in lanes)
     return StatementCost(
         name=placed.task.name,
         line=spans[0].source.line_column(spans[0].start)[0] if spans else None,
@@ -156,7 +160,7 @@ def _cost(placed: Placed, graph: Graph, pes: int, sequencers: int) -> StatementC
 
 
 def _way(placed: Placed, strands: Sequence[Strand], lanes: Sequence[Strand]) -> Way:
-    up = any(o.field("base") == "tree" for s in strands if s.unit == "root_issue" for o in s.body)
+    up = any(o.field("base") in ("tree", "array") for s in strands if s.unit == "root_issue" for o in s.body)
     if placed.task.statement < 0:
         if up:
             return "moved up"

@@ -24,6 +24,7 @@ class BuildReport:
     format: str
     pes: int
     pes_per_pu: int
+    roots: int
     minibatch: int
     cycles: int | float
     latency: int
@@ -45,6 +46,7 @@ class BuildReport:
     def text(self) -> str:
         """For people."""
         array = f"{self.pes} PEs, {self.pes_per_pu} per PU"
+        array += f", {self.roots} roots" if self.roots > 1 else ""
         terms = ", ".join(f"{name} {cycles}" for name, cycles in self.bound_terms.items())
         steps = f"; a step takes {self.minibatch} samples" if self.minibatch > 1 else ""
         return "\n".join(
@@ -80,6 +82,7 @@ def figures(schedule: Schedule) -> BuildReport:
         format=str(schedule.format),
         pes=schedule.template.pes,
         pes_per_pu=schedule.template.pes_per_pu,
+        roots=max(1, schedule.template.roots),
         minibatch=schedule.graph.samples,
         cycles=schedule.per_sample(schedule.cycles),
         latency=schedule.latency,

@@ -13,7 +13,7 @@ from tabla.report.folder import MANIFEST_SCHEMA
 from tabla.report.names import legal_names
 from tabla.schedule.schedule import Schedule
 from tabla.schedule.strands import Strand
-from tabla.schedule.streams import loaded, streamed
+from tabla.schedule.streams import dump_words, loaded, streamed
 from tabla.source import Source
 
 LICENCE = "The generated Verilog belongs to whoever generated it; see LICENSE of tabla for the parts that it contains."
@@ -37,7 +37,10 @@ def manifest(schedule: Schedule, image: Image, module: str, program: Source) -> 
         "period": schedule.period,
         "ring_slots": schedule.ring_slots,
         "tensors": _tensors(schedule),
-        "memory_map": [_place(tensor, place) for (tensor, _), place in sorted(schedule.layout.places.items())],
+        "memory_map": [
+            _place(tensor, place, schedule.mapped.tensors[tensor].split)
+            for (tensor, _), place in sorted(schedule.layout.places.items())
+        ],
         "stream": {
             "words_per_beat": schedule.stream_words,
             "sample": _segments(schedule, [t for t, _ in streamed(schedule.layout)], schedule.stream_sample),
@@ -45,8 +48,8 @@ def manifest(schedule: Schedule, image: Image, module: str, program: Source) -> 
             "results": _results(schedule),
             "dump": {
                 "count": schedule.dump_count,
-                "words_per_count": schedule.template.pes + 1,
-                "order": "per address: the model word of each lane, then the root's",
+                "words_per_count": dump_words(schedule.template),
+                "order": "per address: the model word of each lane, then the root's; of each, all groups with a root",
             },
         },
         "constants": {
@@ -105,16 +108,19 @@ def _tensors(schedule: Schedule) -> list[dict[str, Any]]:
     ]
 
 
-def _place(tensor: str, place: Place) -> dict[str, Any]:
-    """Element e of the spread axis is in lane e mod PEs, row e div PEs; the address is base + strides . subscripts.
+def _place(tensor: str, place: Place, split: int) -> dict[str, Any]:
+    """Element e of the spread axis is in lane e mod L, row e div L; the address is base + strides . subscripts.
 
-    A place that has only some lanes says which: PEs is then their number, and lanes count from the first.
+    L: the lanes that share a root. A place that has only some lanes says which: L is then their number, and lanes count
+    from the first. The split axis is cut into as many runs as there are roots, the first run in the first tap group; a
+    tensor without one is in every group.
     """
     spread, span = place.spot.kind == "lane", place.spot.span
     return {
         "tensor": tensor,
         "where": {"root": "root", "lane": "lanes", "every": "every lane"}[place.spot.kind],
         "spread_axis": place.spot.axis if spread else None,
+        "split_axis": split if split >= 0 else None,
         **({"first_lane": span.first, "lanes": span.lanes} if span.lanes else {}),
         "memories": list(place.banks),
         "base": place.base,

@@ -127,7 +127,7 @@ def lane_body(statement: Statement, context: LaneContext, *, shift: int, levels:
             raise AssertionError(f"statement {statement.id} cannot run in a lane")
     first = slots[0]
     base = "addend" if "c" in first.fields else "zero"
-    slots[0] = first.with_fields(base=base, half="lane0" if tree else "all")
+    slots[0] = first.with_fields(base=base, half=("array0" if statement.crosses else "lane0") if tree else "all")
     out = [slots[0], *(s.with_fields(base="accumulator") for s in slots[1:])]
     out[-1] = out[-1].with_fields(emit=int(not tree), up=int(tree))
     return tuple(o.with_fields(shift=shift) for o in out)
@@ -200,7 +200,7 @@ class RootContext:
 def root_sum(
     context: RootContext, terms: Sequence[Term], *, start: str, shift: int, levels: int, emit: bool = True
 ) -> tuple[Operation, ...]:
-    """Operations that sum terms at the root. `start`: `fresh` (zero or an addend), `tree`, or `accumulator`
+    """Operations that sum terms at the root. `start`: `fresh` (zero or an addend), `tree`, `array`, or `accumulator`
     (goes on)."""
     addend = None
     if start == "fresh":
@@ -219,7 +219,7 @@ def root_sum(
     if addend is not None:
         assert isinstance(addend.factors[0], Read)
         ports[0]["c"] = addend.factors[0]
-    base = {"fresh": "addend" if addend is not None else "zero", "tree": "tree", "accumulator": "accumulator"}[start]
+    base = start if start != "fresh" else "addend" if addend is not None else "zero"
     half = "all" if start == "fresh" else "none"
     slots = [context.operation(p, **f, shift=shift, base="accumulator") for p, f in zip(ports, fields, strict=True)]
     slots[0] = slots[0].with_fields(base=base, half=half)

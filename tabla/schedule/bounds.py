@@ -132,7 +132,7 @@ def _path(graph: Graph, template: Template, format: Format) -> int:
 
 def bound_terms(graph: Graph, template: Template, format: Format, *, beats: int, outputs: int) -> Map[str, int]:
     """The terms, each at least 1. `beats` is the fewest beats in which a sample can arrive."""
-    work = -(-multiplies(graph, format) // (template.pes + 1))
+    work = -(-multiplies(graph, format) // (template.pes + max(1, template.roots)))
     return {
         "multiplies": max(1, work),
         "path": _path(graph, template, format),

@@ -10,6 +10,7 @@ from tabla.ir.graph import Extreme, Graph
 from tabla.mapping.addresses import addresses
 from tabla.mapping.boxes import boxes
 from tabla.mapping.materialise import Materialised, materialise
+from tabla.mapping.partition import cuts, partition
 from tabla.mapping.places import ROOT
 from tabla.mapping.search import Mapping, Search
 from tabla.mapping.snapshot import snapshot
@@ -27,12 +28,16 @@ from tabla.schedule.period import period_of
 from tabla.schedule.schedule import Schedule
 from tabla.schedule.site import Site
 from tabla.schedule.strands import Strand
-from tabla.schedule.streams import dump_strands, load_strands, sample_strands
+from tabla.schedule.streams import dump_strands, dump_words, load_strands, sample_strands
 from tabla.source import Label, TablaError
 from tabla.templates.template import Template, timing
 
 CANDIDATES = 6
 MOST_SLOTS = 8
+CUTS = 2
+LEAST_LANES = 4
+ROOT_PRICE = 0.6
+"""How many lanes a root weighs against cycles; it takes the room of two to three."""
 MOST_STREAM_WORDS = 128
 
 
@@ -43,15 +48,14 @@ def schedule_graph(graph: Graph, template: Template, format: Format) -> Schedule
     """
     plain = snapshot(addresses(boxes(graph, format), format))
     material = materialise(plain, format)
-    search = Search(material.graph, pes=template.pes, sequencers=template.sequencers)
-    best: Schedule | None = None
-    for mapping in _candidates(search, template):
-        found = schedule_mapping(graph, material, mapping, template, format)
-        if found is not None and (best is None or _merit(found, template) < _merit(best, template)):
-            best = found
-    if best is None:
-        best = schedule_mapping(graph, material, search.at_root(), template, format)
-    assert best is not None, "no mapping fits, not even the root alone"
+    best = _one_root(graph, material, template.with_roots(1), format)
+    for roots in _roots(template):
+        for cut in cuts(material.graph, roots)[:CUTS]:
+            part = replace(material, graph=partition(material.graph, cut, roots))
+            found = _fastest(graph, part, template.with_roots(roots), format)
+            # A root is hardware: it must pay.
+            if found is not None and _merit(found) < _merit(best):
+                best = found
     _limits(best, template)
     check(best)
     return best
@@ -72,9 +76,46 @@ def _candidates(search: Search, template: Template) -> list[Mapping]:
     return distinct([*whole, *shared])
 
 
-def _merit(schedule: Schedule, template: Template) -> tuple[bool, int, int, int]:
+def _roots(template: Template) -> tuple[int, ...]:
+    """Numbers of roots to try beside one: what the template says, or powers of two."""
+    if template.sequencers > 1:
+        return ()
+    if template.roots:
+        return (template.roots,) if template.roots > 1 else ()
+    return tuple(n for n in (2, 4, 8, 16) if template.pes % n == 0 and template.pes // n >= LEAST_LANES)
+
+
+def _one_root(graph: Graph, material: Materialised, template: Template, format: Format) -> Schedule:
+    best = _fastest(graph, material, template, format)
+    if best is None:
+        best = schedule_mapping(
+            graph,
+            material,
+            Search(material.graph, pes=template.pes, sequencers=template.sequencers).at_root(),
+            template,
+            format,
+        )
+    assert best is not None, "no mapping fits, not even the root alone"
+    return best
+
+
+def _fastest(graph: Graph, material: Materialised, template: Template, format: Format) -> Schedule | None:
+    """The best of the mappings that look best."""
+    best: Schedule | None = None
+    search = Search(material.graph, pes=template.lanes, sequencers=template.sequencers)
+    for mapping in _candidates(search, template):
+        found = schedule_mapping(graph, material, mapping, template, format)
+        if found is not None and (best is None or _merit(found) < _merit(best)):
+            best = found
+    return best
+
+
+def _merit(schedule: Schedule) -> tuple[bool, float, int, int]:
+    """What fits goes first; then cycles, weighed with what the roots add to the array; then latency and microcode."""
+    template = schedule.template
     too_large = any(limit and need > limit for need, limit, _ in _needs(schedule, template).values())
-    return too_large, schedule.cycles, schedule.latency, schedule.microcode_words
+    price = 1 + ROOT_PRICE * (max(1, template.roots) - 1) / template.pes
+    return too_large, schedule.cycles * price, schedule.latency, schedule.microcode_words
 
 
 def schedule_mapping(
@@ -106,13 +147,13 @@ def schedule_mapping(
 
 def _banks(graph: Graph, mapping: Mapping, template: Template) -> Layout | None:
     """Banks such that no operation's words clash; None if two banks are not enough."""
-    layout = first_layout(graph, mapping, pes=template.pes)
+    layout = first_layout(graph, mapping, pes=template.lanes)
     while True:
         try:
             for statement, fit in zip(graph.statements, mapping.fits, strict=True):
                 if fit.way == "root":
                     continue
-                lanes = Lanes.of(statement, fit, template.pes)
+                lanes = Lanes.of(statement, fit, template.lanes)
                 loops = tuple(
                     lanes.loop if i.name == fit.index else plain(i) for i in (*statement.indices, *statement.reduced)
                 )
@@ -148,7 +189,7 @@ def assemble(
     stops = [s.end - s.interval for s in strands if s.unit.endswith("write")]
     end = max(stops, default=0)
     width = _stream_words(layout, template, period)
-    streams = sample_strands(layout, width)
+    streams = sample_strands(layout, width, template)
     beats = sum(s.iterations for s in streams)
     border = _ring(Border(beats=beats, slots=template.ring_slots, release=release, period=period))
     cycles = border.cycles(laws)
@@ -173,14 +214,14 @@ def assemble(
         strands=tuple(strands),
         dump=tuple(dump),
         stream_sample=tuple(streams),
-        stream_load=tuple(load_strands(layout, width)),
+        stream_load=tuple(load_strands(layout, width, template)),
         stream_words=width,
         ring_slots=border.slots,
         period=period,
         release=release,
         beats=beats,
         outputs=outputs,
-        output_depth=max(template.pes + 1, outputs * (flight // period + 2)),
+        output_depth=max(dump_words(template), outputs * (flight // period + 2)),
         end=end,
         cycles=cycles,
         latency=latency,
@@ -207,7 +248,7 @@ def _finish(strands: Sequence[Strand], *, training: bool) -> int:
 
 
 def _least_beats(layout: Layout, template: Template) -> int:
-    return sum(s.iterations for s in sample_strands(layout, _widest(template)))
+    return sum(s.iterations for s in sample_strands(layout, _widest(template), template))
 
 
 def _widest(template: Template) -> int:
@@ -219,7 +260,7 @@ def _stream_words(layout: Layout, template: Template, period: int) -> int:
     if template.stream_words:
         return template.stream_words
     width = 1
-    while width < _widest(template) and sum(s.iterations for s in sample_strands(layout, width)) > period:
+    while width < _widest(template) and sum(s.iterations for s in sample_strands(layout, width, template)) > period:
         width *= 2
     return width
 

@@ -63,7 +63,7 @@ class Builder:
 
     def _lane(self, statement: Statement, fit: Fit) -> Task:
         site = self.site
-        lanes = Lanes.of(statement, fit, site.template.pes)
+        lanes = Lanes.of(statement, fit, site.template.lanes)
         outs, reduced = nest_of(statement, lanes, fit.bus)
         loops = (*outs, *reduced)
         context = LaneContext(layout=site.layout, fit=fit, lanes=lanes, loops=loops)
@@ -102,7 +102,7 @@ class Builder:
 
     def _tree(self, statement: Statement, fit: Fit, after: Statement | None) -> Task:
         site = self.site
-        lanes = Lanes.of(statement, fit, site.template.pes)
+        lanes = Lanes.of(statement, fit, site.template.lanes)
         outs, reduced = nest_of(statement, lanes, fit.bus)
         loops = (*outs, *reduced)
         context = LaneContext(layout=site.layout, fit=fit, lanes=lanes, loops=loops)
@@ -110,8 +110,9 @@ class Builder:
         top = RootContext(layout=site.layout, loops=outs)
         match statement.operation:
             case Linear(terms=terms):
+                start = "array" if statement.crosses else "tree"
                 rest = [t for t in terms if not t.reduce]
-                above = root_sum(top, rest, start="tree", shift=site.shift(statement), levels=0)
+                above = root_sum(top, rest, start=start, shift=site.shift(statement), levels=0)
             case Extreme() as extreme:
                 above = root_extreme(extreme, top, tree=True)
             case _:
@@ -134,7 +135,7 @@ class Builder:
         spacing = slots * interval // len(above) if several else 1
         root = Strand(
             unit="root_issue",
-            start=(slots - 1) * interval + site.up,
+            start=(slots - 1) * interval + site.up(statement),
             body=above,
             counts=_counts(outs),
             interval=spacing,

@@ -126,20 +126,25 @@ def _root_registers(schedule: Schedule) -> None:
 def _tree(schedule: Schedule) -> None:
     """Root operations that take the tree's words meet the sums that one strand of the lanes has just sent.
 
-    Every sum that is sent is taken: as one unit takes them in order, those of two samples never meet in the tree.
+    Every sum that is sent is taken, by a group's root or over all groups: as one unit takes them in order, those of
+    two samples never meet in the tree.
     """
-    late = 1 + schedule.template.tree_levels * timing().tree_level
-    sums, taken, sent = _Shows(), [EMPTY], [EMPTY]
+    own = 1 + schedule.template.tree_levels * timing().tree_level
+    late = {"tree": own, "array": own + schedule.template.array_levels * timing().tree_level}
+    sums, taken, sent = {base: _Shows() for base in late}, [EMPTY], [EMPTY]
     for strand, slot, cycles in _issues(_of(schedule, "lane_issue")):
         if strand.body[slot].field("up"):
-            sent.append(cycles[strand.last()] + late)
-            sums.add(sent[-1])
+            sent.append(cycles[strand.last()])
+            for base, up in late.items():
+                sums[base].add(sent[-1] + up)
     found = np.sort(np.concatenate(sent))
     _refuse((np.diff(found) == 0).any(), "two sums meet in the tree")
     for strand, slot, cycles in _issues(_of(schedule, "root_issue")):
-        if strand.body[slot].field("base") == "tree":
-            taken.append(cycles[strand.first()])
-            _refuse(not sums.match(taken[-1]), f"'{strand.comment}' takes a sum that is not at the tree's end")
+        base = str(strand.body[slot].field("base"))
+        if base in late:
+            used = cycles[strand.first()]
+            taken.append(used - late[base])
+            _refuse(not sums[base].match(used), f"'{strand.comment}' takes a sum that is not at the tree's end")
     _refuse(not np.array_equal(found, np.sort(np.concatenate(taken))), "a sum is sent up the tree that nobody takes")
 
 
@@ -209,7 +214,7 @@ def _memories(schedule: Schedule) -> None:
                     row, when = _anywhere(region, cycles)
                 if key in precise:
                     row, when = _per_lane(schedule.template, strand, slot, row, cycles)
-                words = region.words * (schedule.template.pes if key in precise else 1)
+                words = region.words * (schedule.template.lanes if key in precise else 1)
                 times.setdefault(key, _Times(words)).add(kind, row, when)
     for key, t in times.items():
         _region(schedule, owners[key], t)
@@ -241,11 +246,9 @@ def _shared_rows(schedule: Schedule, regions: Regions) -> frozenset[tuple[str, i
     return frozenset(key for key, count in writers.items() if count > 1)
 
 
-def _per_lane(
-    template: Template, strand: Strand, slot: int, rows: Cycles, cycles: Cycles
-) -> tuple[Cycles, Cycles]:
+def _per_lane(template: Template, strand: Strand, slot: int, rows: Cycles, cycles: Cycles) -> tuple[Cycles, Cycles]:
     """Rows and cycles of each active lane: word ``row * pes + lane``."""
-    addresses, pes = strand.body[slot].addresses, template.pes
+    addresses, pes = strand.body[slot].addresses, template.lanes
     lanes = np.arange(pes, dtype=np.int64)
     if strand.sequencers:
         lanes = lanes[np.isin(lanes // template.lanes_per_sequencer, strand.sequencers)]

@@ -62,7 +62,10 @@ class Layout:
             return True
         if len(place.banks) > 1:
             return False
-        self.places[key] = replace(place, banks=("model", "interim"))
+        # Its own bank stays first: by that, what is loaded is told from what each sample copies.
+        self.places[key] = replace(
+            place, banks=("model", "interim") if place.banks[0] == "model" else ("interim", "model")
+        )
         return True
 
 

@@ -191,7 +191,7 @@ def up_move(site: Site, tensor: str) -> Task:
         at, bounds = _reordered(at, order), {end: _reordered(bound, order) for end, bound in bounds.items()}
         send = Operation(fields={"a": place.banks[0], "up": 1}, addresses={place.banks[0]: at, **bounds})
         take = Operation(fields={"a": "zero", "base": "tree"})
-        up = start + site.up
+        up = start + 1 + site.template.tree_levels * timing().tree_level
         strands += [
             Strand(unit="lane_issue", start=start, body=(send,), counts=counts, comment=name, sequencers=own),
             Strand(unit="root_issue", start=up, body=(take,), counts=counts, comment=name),

@@ -65,10 +65,10 @@ class Site:
             shifts=(0, *sorted(shifts)),
         )
 
-    @property
-    def up(self) -> int:
-        """Lane issue to the root issue that takes its sum from the tree."""
-        return 1 + self.template.tree_levels * timing().tree_level
+    def up(self, statement: Statement) -> int:
+        """Lane issue to the root issue that takes its sum: the group's own, or that of the whole array."""
+        levels = self.template.tree_levels + (self.template.array_levels if statement.crosses else 0)
+        return 1 + levels * timing().tree_level
 
     @property
     def down(self) -> int:

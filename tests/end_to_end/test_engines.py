@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import pytest
+from tabla.templates.template import template_for
 
 from tabla.passes.minibatch import minibatched
-from tests.end_to_end.algorithms import PROGRAMS, graph_of, hold_against_evaluation, need
+from tabla.schedule import build
+from tests.end_to_end.algorithms import PROGRAMS, Q6_10, graph_of, hold_against_evaluation, need
 
 
 @pytest.mark.parametrize("pes", [1, 4, 16, 64])
@@ -19,6 +21,16 @@ def test_cycle_model(name: str, pes: int) -> None:
 def test_verilog(name: str, engine: str) -> None:
     need(engine)
     hold_against_evaluation(graph_of(PROGRAMS[name]), engine, 4)
+
+
+@pytest.mark.parametrize("engine", ["icarus", "cxxrtl"])
+def test_verilog_of_tap_groups_with_roots_of_their_own(engine: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    need(engine)
+    monkeypatch.setattr(build, "ROOT_PRICE", -1e3)  # groups, whether they pay or not
+    text = PROGRAMS["backprop"].replace("[5]", "[8]").replace("j[0:5]", "j[0:8]")
+    graph, template = graph_of(text), template_for(8).with_roots(2)
+    assert build.schedule_graph(graph, template, Q6_10).template.roots == 2
+    hold_against_evaluation(graph, engine, template)
 
 
 @pytest.mark.parametrize("name", ["logistic", "backprop"])

@@ -113,27 +113,34 @@ def test_models_survive_loading_and_dumping(n: int, h: int, pes: int, seed: int)
     random = np.random.default_rng(seed)
     models = {t.name: random.integers(-99, 99, t.shape) for t in schedule.graph.tensors.values() if t.role == "model"}
     beats = host.load_beats(models)
+    roots = max(1, schedule.template.roots)
+    each, width = pes // roots, schedule.stream_words
     lanes = np.zeros((max(1, schedule.depths.model), pes), dtype=np.int64)
-    root = np.zeros(max(1, schedule.depths.root_memory), dtype=np.int64)
+    root = np.zeros((max(1, schedule.depths.root_memory), roots), dtype=np.int64)
     at = 0
     for strand in schedule.stream_load:
         operation = strand.body[0]
         rows = strand.values(operation.addresses["address"])
         blocks = strand.values(operation.addresses["block"])
+        every, same = (bool(operation.field(name)) for name in ("all", "same"))
         for row, block in zip(rows, blocks, strict=True):
             beat = beats[at]
             at += 1
-            if operation.field("to_root_memory"):
-                root[row] = beat[0]
+            # Word n of an address is word n mod S of the beat of block n div S (decision 3).
+            for group in range(roots):
+                n = 0 if same else group
+                if operation.field("to_root_memory") and n // width == block:
+                    root[row, group] = beat[n % width]
             for lane in range(pes):
-                if operation.field("to_model") and operation.field("all"):
-                    lanes[row, lane] = beat[0]
-                elif operation.field("to_model") and lane // schedule.stream_words == block:
-                    lanes[row, lane] = beat[lane % schedule.stream_words]
+                n = (0 if same else lane // each) if every else lane % each if same else lane
+                if operation.field("to_model") and n // width == block:
+                    lanes[row, lane] = beat[n % width]
     assert at == len(beats)
     words = []
     for n_token in range(host.dump_count):
         row = lanes[n_token] if n_token < len(lanes) else np.zeros(pes, dtype=np.int64)
-        words += [*row.tolist(), int(root[n_token]) if n_token < len(root) else 0]
+        own = root[n_token] if n_token < len(root) else np.zeros(roots, dtype=np.int64)
+        # Lane 0 of every group, lane 1 of every group, ..., every root.
+        words += [*row.reshape(roots, each).T.reshape(-1).tolist(), *own.tolist()]
     for name, found in host.models(words).items():
         np.testing.assert_array_equal(found, models[name])

@@ -32,10 +32,12 @@ g1[j][i] = b[j] * x[i];
 """
 
 
-@pytest.fixture(scope="module")
-def schedule() -> Schedule:
+@pytest.fixture(scope="module", params=[(8, 1), (16, 4)], ids=["one root", "four roots"])
+def schedule(request: pytest.FixtureRequest) -> Schedule:
     graph = lower(parse(Source.from_text(BACKPROP)), number_format=Q6_10)
-    made = schedule_graph(graph, template_for(8), Q6_10)
+    pes, roots = request.param
+    made = schedule_graph(graph, template_for(pes).with_roots(roots), Q6_10)
+    assert made.template.roots == roots
     check(made)
     return made
 

@@ -1,0 +1,102 @@
+"""Cuts between tap groups: which axes go together, what cannot be cut, and that the parts make the whole."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from tabla.templates.template import template_for
+
+from tabla.ir.format import Format
+from tabla.ir.graph import Graph
+from tabla.lang.tabla import parse
+from tabla.lower.tabla import lower
+from tabla.mapping.partition import cuts, partition
+from tabla.passes.minibatch import minibatched
+from tabla.schedule import build
+from tabla.source import Source
+from tests.schedule.agreement import agree
+
+Q6_10 = Format(integer=6, fraction=10)
+TWO_LAYERS = """
+mu = 0.3;
+model_input x[6]; model_output y[4]; model w1[16][6], w2[4][16], v[16];
+gradient g1[16][6] -> w1, g2[4][16] -> w2, gv[16] -> v;
+iterator i[0:6]; iterator j[0:16]; iterator k[0:4];
+h[j] = sigmoid(sum[i](w1[j][i] * x[i]) + v[j]);
+o[k] = sigmoid(sum[j](w2[k][j] * h[j]) - 0.25);
+d[k] = (o[k] - y[k]) * o[k] * (1 - o[k]);
+b[j] = sum[k](w2[k][j] * d[k]) * h[j] * (1 - h[j]) * (j * 0.01);
+g2[k][j] = d[k] * h[j];
+g1[j][i] = b[j] * x[i];
+gv[j] = b[j];
+"""
+NEURON = """
+mu = 0.1;
+model_input x[48]; model_output y; model w[48];
+gradient g[48] -> w;
+iterator i[0:48];
+h = sum[i](w[i] * x[i]);
+e = sigmoid(h) - y;
+g[i] = e * x[i];
+"""
+
+
+def graph_of(text: str, *results: str) -> Graph:
+    return lower(parse(Source.from_text(text)), number_format=Q6_10, results=results)
+
+
+def named(graph: Graph, groups: int) -> list[set[str]]:
+    """The tensors of each cut that have an axis cut."""
+    return [{tensor for tensor, _ in cut.axes} for cut in cuts(graph, groups)]
+
+
+def test_axes_that_an_index_joins_are_cut_together() -> None:
+    graph = graph_of(TWO_LAYERS)
+    cut = cuts(graph, 4)[0]
+    assert {("w1", 0), ("w2", 1), ("h", 0), ("b", 0), ("v", 0), ("w1.next", 0), ("w2.next", 1)} <= cut.axes
+    assert not {tensor for tensor, _ in cut.axes} & {"x", "y", "o", "d"}
+    part = partition(graph, cut, 4)
+    assert part.tensors["w1"].shape == (4, 6) and part.tensors["w1"].split == 0
+    assert part.tensors["w2"].shape == (4, 4) and part.tensors["w2"].split == 1
+    assert part.tensors["x"].shape == (6,) and part.tensors["x"].split == -1
+    crossing = [s.target for s in part.statements if s.crosses]
+    assert crossing == ["o.t1"], "only the sum over hidden units has terms in every group"
+
+
+def test_what_does_not_divide_and_what_is_shown_stays_whole() -> None:
+    assert all("x" not in tensors for tensors in named(graph_of(TWO_LAYERS), 4)), "6 inputs in 4 groups"
+    assert any("x" in tensors for tensors in named(graph_of(TWO_LAYERS), 2))
+    assert all("h" not in tensors for tensors in named(graph_of(TWO_LAYERS, "h"), 4)), "h leaves as a result"
+
+
+def test_shifted_and_diagonal_reads_are_not_cut() -> None:
+    shifted = "mu=1; model_input x[9]; model w[8]; gradient g[8] -> w; iterator i[0:8]; g[i] = w[i] * x[i+1];"
+    assert named(graph_of(shifted), 2) == []
+    diagonal = "mu=1; model_input x[8][8]; model w[8]; gradient g[8] -> w; iterator i[0:8]; g[i] = w[i] * x[i][i];"
+    assert named(graph_of(diagonal), 2) == []
+
+
+@pytest.mark.parametrize(("pes", "roots"), [(8, 2), (16, 4), (16, 2), (64, 16), (12, 4)])
+@pytest.mark.parametrize("text", [TWO_LAYERS, NEURON], ids=["two layers", "neuron"])
+def test_groups_compute_what_one_array_does(text: str, pes: int, roots: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(build, "ROOT_PRICE", -1e3)  # groups, whether they pay or not
+    schedule = agree(graph_of(text), template_for(pes).with_roots(roots), Q6_10, seed=pes)
+    assert schedule.template.roots == roots
+
+
+def test_minibatches_in_groups(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(build, "ROOT_PRICE", -1e3)
+    schedule = agree(minibatched(graph_of(TWO_LAYERS, "o"), 3), template_for(16).with_roots(2), Q6_10)
+    assert schedule.template.roots == 2
+
+
+@pytest.mark.parametrize("stream_words", [1, 2, 8, 64])
+def test_words_find_their_group_at_any_width_of_the_stream(stream_words: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(build, "ROOT_PRICE", -1e3)
+    template = replace(template_for(16), stream_words=stream_words).with_roots(4)
+    assert agree(graph_of(TWO_LAYERS), template, Q6_10).template.roots == 4
+
+
+def test_a_second_root_must_pay() -> None:
+    assert build.schedule_graph(graph_of(NEURON), template_for(64), Q6_10).template.roots == 1
