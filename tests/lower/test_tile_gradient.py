@@ -1,0 +1,32 @@
+"""Backward statements as graphs, in float64 as the notation evaluates them, and word for word on the machine."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from tabla.ir.evaluate_float import evaluate_float
+from tabla.ir.format import Format
+from tabla.lang.tile import trace
+from tabla.lang.tile.evaluate import evaluate
+from tabla.lower.tile import lower
+from tabla.options import Options
+from tabla.passes.pipeline import run_passes
+from tests.lang.tile.references import REFERENCES
+from tests.lang.tile.test_gradient import REFUSED, loss_of
+from tests.schedule.agreement import agree
+
+FORMAT = Format(integer=6, fraction=10)
+# Each takes a while to schedule; all were tried.
+NAMES = sorted(REFERENCES.keys() - REFUSED)
+
+
+@pytest.mark.parametrize("name", [pytest.param(n, marks=[pytest.mark.slow] * (k % 4 > 0)) for k, n in enumerate(NAMES)])
+def test_a_gradient_on_the_machine(name: str) -> None:
+    program, arrays = trace(loss_of(name), REFERENCES[name].shapes), REFERENCES[name].draw(3)
+    graph = lower(program, number_format=Format.parse("q16.16"))
+    values, expected = evaluate_float(graph, arrays).values, evaluate(program, arrays)
+    for shown, tensor in graph.results:
+        np.testing.assert_allclose(values[tensor], expected[shown], rtol=1e-8, atol=1e-8)
+    words = run_passes(lower(program, number_format=FORMAT), FORMAT)
+    agree(words, Options(pes=4).chosen_template(), FORMAT, samples=2)
