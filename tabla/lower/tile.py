@@ -28,7 +28,6 @@ from tabla.ir.graph import (
 from tabla.lang.tile.program import (
     Contraction,
     Elementwise,
-    Gather,
     Input,
     Node,
     Number,
@@ -38,7 +37,7 @@ from tabla.lang.tile.program import (
 )
 from tabla.lang.tile.text import names_of
 from tabla.lower.builder import GraphBuilder, single
-from tabla.lower.tile_expressions import Expressions, constant, refuse
+from tabla.lower.tile_expressions import Expressions, constant
 from tabla.lower.tile_projection import inhabited
 from tabla.lower.tile_region import Region, region_of
 from tabla.lower.tile_reshape import refinement
@@ -120,8 +119,6 @@ class _Lowering:
                 self._elementwise(node, name)
             case Reshape():
                 self._reshape(node, name)
-            case Gather():
-                refuse("gather does not run on the machine yet", node.span)
             case _:
                 raise AssertionError(f"{node} has no statement")
         self.held[node] = name
@@ -276,7 +273,7 @@ def _words(program: Program, nodes: Sequence[Node], asked: set[Node]) -> set[Nod
     shown = asked.union(program.outputs)
     words = {node for node in shown if not isinstance(node, Input | Number)}
     words |= {step.gradient for step in program.steps if not fused(step.gradient, uses[step.gradient])}
-    words |= {node for node in nodes if isinstance(node, Contraction | Reshape | Gather)}
+    words |= {node for node in nodes if isinstance(node, Contraction | Reshape)}
     words -= {step.gradient for step in program.steps if step.gradient not in shown} & {
         node for node in nodes if fused(node, uses[node])
     }

@@ -64,7 +64,7 @@ class Derivatives:
                 back = Reshape(shape=node.operand.shape, kind="float", operand=whole, span=self._span)
                 self.add(node.operand, back)
             case _:
-                self._refuse(node, "gather")
+                raise AssertionError(f"no derivative of {node}")
 
     def filled(self, node: Node | None, shape: Shape) -> Node:
         """The node broadcast to a shape; zeros for None."""

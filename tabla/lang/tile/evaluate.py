@@ -14,7 +14,6 @@ from tabla.lang.tile.program import (
     Aggregation,
     Contraction,
     Elementwise,
-    Gather,
     Input,
     Kind,
     Node,
@@ -66,8 +65,6 @@ def _value(node: Node, values: Mapping[Node, Array]) -> Array:
             return _elementwise(node, [values[operand] for operand in node.inputs])
         case Reshape():
             return values[node.operand].reshape(node.shape)
-        case Gather():
-            return values[node.table][values[node.where]]
         case _:
             raise AssertionError(f"no value for {node}")
 

@@ -10,9 +10,10 @@ from typing import Any
 from tabla.lang.tile.contractions import Combined, condition
 from tabla.lang.tile.dimensions import TensorDim, size_of
 from tabla.lang.tile.elementwise import KINDS, apply, node_of
+from tabla.lang.tile.indices import TensorIndex, TensorIndexes
 from tabla.lang.tile.places import here, refuse
-from tabla.lang.tile.program import Gather, Kind, Node, Ordinal, Reshape
-from tabla.lang.tile.tensors import Tensor, operate
+from tabla.lang.tile.program import Kind, Node, Ordinal, Reshape
+from tabla.lang.tile.tensors import Tensor, TensorOutput, operate
 
 Value = Tensor | TensorDim | float
 
@@ -124,13 +125,19 @@ def reshape(tensor: Tensor, dims: Sequence[TensorDim | int]) -> Tensor:
 
 
 def gather(table: Tensor, where: Tensor) -> Tensor:
-    """``table[where]`` along the first axis: shape of `where`, then the other axes of `table`."""
+    """``table[where]`` along the first axis: shape of `where`, then the other axes of `table`.
+
+    It is the contraction ``O[i, k] += cond(where[i], Row[j], table[j, k])``: a value of `where` that is no row gives 0.
+    """
     rows, places = _node(table), _node(where)
     if not rows.shape:
         refuse("gather from a single value", "the table has at least one dimension")
-    if places.kind != "integer":
-        refuse(f"gather by {places.kind} numbers", "use integers: cast(where, 'integer')")
-    return Tensor(Gather(shape=(*places.shape, *rows.shape[1:]), kind=rows.kind, table=rows, where=places, span=here()))
+    i, k = TensorIndexes(len(places.shape)), TensorIndexes(len(rows.shape) - 1)
+    j = TensorIndex("row")
+    numbers = index(rows.shape[:1], 0)
+    output = TensorOutput(*places.shape, *rows.shape[1:])
+    output.contract("sum", (*i, *k), cond(Tensor(places)[i], numbers[j], Tensor(rows)[(j, *k)]))
+    return output
 
 
 def cond(left: object, right: object, value: object) -> Combined:

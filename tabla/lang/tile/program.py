@@ -167,21 +167,6 @@ class Reshape(Node):
         return (self.operand,)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Gather(Node):
-    """``output[i..., k...] = table[where[i...], k...]``."""
-
-    table: Node
-    where: Node
-
-    @property
-    def operands(self) -> tuple[Node, ...]:
-        return (self.table, self.where)
-
-
-AnyNode = Input | Number | Ordinal | Contraction | Elementwise | Reshape | Gather
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Step:
     """``weights - rate * gradient`` is the next value of `weights`."""

@@ -11,7 +11,6 @@ from tabla.lang.tile.program import (
     Aggregation,
     Contraction,
     Elementwise,
-    Gather,
     Input,
     Node,
     Number,
@@ -97,8 +96,6 @@ def _statement(node: Node, names: Mapping[Node, str]) -> list[str]:
             return [f"{name} = index([{_listed(node.shape)}], {node.axis})"]
         case Reshape():
             return [f"{name} = reshape({_operand(node.operand, names)}, [{_listed(node.shape)}])"]
-        case Gather():
-            return [f"{name} = gather({_operand(node.table, names)}, {_operand(node.where, names)})"]
         case _:
             raise AssertionError(f"no statement for {node}")
 

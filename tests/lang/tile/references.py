@@ -168,6 +168,11 @@ def comparisons(A: Array, B: Array) -> Array:
     return (A < B) + 2.0 * (A <= B) + 4 * (A == B) - 1.0 * (A != B) - 2 * (A > B) + 3 * (A >= B)
 
 
+def embedded(Table: Array, Where: Array) -> Array:
+    places = np.clip(np.floor(Where * 4), -1, 4).astype(int)
+    return np.array([[Table[p] if 0 <= p < 4 else np.zeros(3) for p in row] for row in places])
+
+
 def depth(I: Array) -> Array:
     X, Y = I.shape
     return I.reshape(X // 2, 2, Y // 2, 2).transpose(0, 2, 1, 3).reshape(X // 2, Y // 2, 4)
@@ -328,6 +333,7 @@ def _moves() -> dict[str, Reference]:
         "space_to_depth": Reference({"I": (4, 6)}, depth),
         "reshapes": Reference({"I": (4, 6)}, lambda I: (I.reshape(8, 3), I.reshape(3, 8), 2 * I.reshape(2, 1, 12))),
         "outer": Reference({"A": (3,), "B": (4,)}, lambda A, B: np.outer(A, B)),
+        "embedding": Reference({"Table": (4, 3), "Where": (2, 3)}, embedded),
         "kronecker": Reference({"A": (2, 3), "B": (3, 2)}, lambda A, B: np.kron(A, B)),
         "toeplitz": Reference({"A": (7,)}, lambda A: np.array([[A[i - j + 3] for j in range(4)] for i in range(4)])),
         "ramp_plus": Reference({"I": (3, 4)}, lambda I: I + np.arange(3)[:, None] - 2 * np.arange(4)),

@@ -46,7 +46,7 @@ FAULTS = {
     "broadcast": ("return I + J", "shapes (3, 4) and (5,) do not broadcast", "I + J"),
     "truth": ("return I if I > 0 else J", "not known while the function is read", "I > 0"),
     "range_over": ("return [x for x in J][0]", "not run through element by element", "[x for x in J]"),
-    "gather_floats": ("return gather(I, J)", "gather by float numbers", "gather(I, J)"),
+    "gather_scalar": ("return gather(TensorOutput(), I)", "used before it is written", "gather(TensorOutput(), I)"),
     "reshape": ("return reshape(I, [5, 2])", "12 elements of shape (3, 4) do not fill (5, 2)", "reshape(I, [5, 2])"),
     "python": ("return I + undefined", "NameError: name 'undefined' is not defined", "undefined"),
     "unpacking": ("a, b = TensorDims(3)", "ValueError: too many values to unpack", "a, b"),

@@ -152,3 +152,13 @@ def scalar_affairs(I, N):
     X = TensorDim()
     I.bind_dims(X)
     return (3 - I) / X + 1 / (I * I + N) - X * I + -(2 * I)
+
+
+def embedding(Table, Where):
+    """Rows by number; a number that is no row gives zeros."""
+    return gather(Table, round_down(Where))
+
+
+def round_down(T):
+    """-1 to 4 by comparing."""
+    return -1 + (T >= 0) + (T >= 0.25) + (T >= 0.5) + (T >= 0.75) + (T >= 1)
