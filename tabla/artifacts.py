@@ -116,13 +116,15 @@ def golden(build: Build) -> dict[str, Any]:
     """
     chance = np.random.default_rng(GOLDEN_SEED)
     number, graph, image = build.format, build.graph, build.image
+    integers = build.reading.integers
     reach = min(1.0, number.highest / number.one)
     samples = {
-        name: to_words(chance.uniform(-reach, reach, (GOLDEN_SAMPLES, *shape)), number, name)
+        # Integers may be positions: 0 is one wherever there is any.
+        name: to_words((name not in integers) * chance.uniform(-reach, reach, (GOLDEN_SAMPLES, *shape)), number, name)
         for name, shape in shapes_of(graph, "input", "label").items()
     }
     models = {
-        name: to_words(array, number, name)
+        name: to_words((name not in integers) * array, number, name)
         for name, array in initial_models(shapes_of(graph, "model"), GOLDEN_SEED).items()
     }
     schedule, shown = build.schedule, dict(build.lowered.results)

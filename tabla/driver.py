@@ -65,6 +65,12 @@ class Build:
     template: Template
     format: Format
 
+    def format_of(self, name: str) -> Format:
+        """What the words of an input or a result stand for: reals of the build's format, or integers."""
+        if name in self.reading.integers:
+            return Format(integer=self.format.width, fraction=0)
+        return self.format
+
     def relowered(self, results: tuple[str, ...]) -> Graph:
         """What the text says of one sample, with `results` to return too."""
         with self.reading.text.pointing_back():

@@ -100,7 +100,10 @@ def _reals(inputs: Mapping[str, ArrayLike]) -> dict[str, Reals]:
 
 
 def _words(build: Build, arrays: Arrays) -> dict[str, Words]:
-    return {name: to_words(array, build.format, name) for name, array in arrays.items()}
+    for name in sorted(arrays.keys() & build.reading.integers):
+        if not np.array_equal(arrays[name], np.trunc(arrays[name])):
+            raise TablaError(f"'{name}' is a tensor of integers, its array has fractions", hint="round the data")
+    return {name: to_words(array, build.format_of(name), name) for name, array in arrays.items()}
 
 
 def _returned(build: Build, models: Arrays, results: Arrays, *, stacked: bool) -> dict[str, Reals]:
@@ -140,7 +143,8 @@ def evaluate(
         fixed.load(_words(build, models))
         words = fixed.run(_steps(build, _words(build, data.arrays)), keep, count)
         after = {name: to_real(array, build.format) for name, array in words.models.items()}
-        kept = {name: to_real(array, build.format) for name, array in words.kept.items()}
+        formats = {tensor: build.format_of(shown) for shown, tensor in graph.results}
+        kept = {name: to_real(array, formats[name]) for name, array in words.kept.items()}
     results = _unstepped(build, {shown: kept[tensor] for shown, tensor in graph.results})
     return _returned(build, after, results, stacked=data.stacked)
 
@@ -191,7 +195,7 @@ def simulate(
         _agree(build, model_words, steps, count, after, results)
         real = {name: to_real(array, build.format) for name, array in after.items()}
         unstepped = _unstepped(build, results)
-        shown = {name: to_real(unstepped[name], build.format) for name, _ in build.sample.results}
+        shown = {name: to_real(unstepped[name], build.format_of(name)) for name, _ in build.sample.results}
         return Simulation(
             engine=engine,
             samples=data.count,

@@ -166,3 +166,27 @@ def test_defines_reach_a_model_by_variable_and_by_constant(folder: Path, capsys:
         assert f"model_input x[{size}];" in capsys.readouterr().out
     assert main(("check", "a.t", "-D", "q=1")) == 1
     assert "-D q: the program sets no such constant" in capsys.readouterr().err
+
+
+def test_integers_are_integers_in_files(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (folder / "lookup.tc").write_text(
+        "def lookup(float(V,D) table, int32(B) at) -> (y, far) {\n"
+        "  y(b, d) = table(at(b), d)\n  far(b) = at(b) * 100 - 1\n}\n"
+    )
+    table, at = np.arange(12).reshape(4, 3) / 4, np.array([3, 0, 3, 1, 2])
+    np.savez(folder / "in.npz", table=table, at=at)
+    words = ("lookup.tc", "--inputs", "in.npz", "--keep", "table", "--pes", "4", "-q")
+    for command in (("sim",), ("eval",), ("eval", "--float")):
+        assert main((*command, *words, "-o", "out.npz")) == 0
+        np.testing.assert_array_equal(load("out.npz")["y"], table[at])
+        np.testing.assert_array_equal(load("out.npz")["far"], at * 100 - 1)
+    assert main(("gen", *words, "-o", "lookup")) == 0
+    ran = subprocess.run([sys.executable, "lookup/tb/run.py"], capture_output=True, text=True)
+    assert ran.returncode == 0, ran.stdout + ran.stderr
+    capsys.readouterr()
+    for wrong, message in ((9, "gives position 9 on axis 0 of 'table'"), (0.5, "its array has fractions")):
+        np.savez(folder / "in.npz", table=table, at=np.array([3, 0, wrong, 1, 2]))
+        for command in ("sim", "eval"):
+            assert main((command, *words, "-o", "out.npz")) == 1
+            said = capsys.readouterr().err
+            assert said.startswith("error: ") and message in said

@@ -9,7 +9,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from math import prod
-from typing import NoReturn
 
 from tabla.ir.format import Format
 from tabla.ir.graph import Affine, Constant, Extreme, Graph, Index, Linear, Operation, Product, Read, Term
@@ -19,7 +18,6 @@ from tabla.lang.tc.ranges import Called, Domain, Inference, infer
 from tabla.lower.builder import GraphBuilder
 from tabla.lower.tc_expressions import Expressions, Held, refuse
 from tabla.lower.tc_points import Box, Points, points_of
-from tabla.source import Span
 
 
 def lower(
@@ -42,8 +40,6 @@ def lower(
     held: dict[str, Held] = {}
     for given in function.inputs:
         tensor = function.tensors[given]
-        if tensor.scalar.integral:
-            _refuse_integers(given, tensor.span)
         shape = tuple(high for _, high in _box(inference.bounds[given]))
         builder.tensor(given, shape, "model" if given in keep else "input", origin=given, span=tensor.span)
         held[given] = Held(tensor=given, base=(0,) * len(shape))
@@ -97,8 +93,6 @@ class _Lowering:
     def _assign(self, step: Domain) -> None:
         statement = step.statement
         tensor = self.inference.function.tensors[statement.target]
-        if tensor.scalar.integral:
-            _refuse_integers(tensor.name, statement.span)
         points = points_of(step, self.inference.sizes)
         self.ranges.update(points.box)
         expressions = Expressions(self.builder, points, self.held)
@@ -120,23 +114,28 @@ class _Lowering:
     def _operation(self, points: Points, expressions: Expressions, earlier: Read | None) -> Operation:
         """What a statement computes; `earlier` is the element that it updates."""
         statement, reduce = points.step.statement, points.summed
+        tensor = self.inference.function.tensors[statement.target]
+        values = expressions.integers if tensor.scalar.integral else expressions
         # From the identity on, one value is that value.
         plain = earlier is None and not reduce
         match None if plain else statement.reduction:
             case None | "+":
-                terms = tuple(replace(term, reduce=reduce) for term in expressions.sum_of(points.value))
+                terms = tuple(replace(term, reduce=reduce) for term in values.sum_of(points.value))
                 before = () if earlier is None else (Term(factors=(earlier,)),)
                 return Linear(terms=(*before, *terms) or (Term(factors=(Constant(value=Fraction(0)),)),))
+            case "*" if tensor.scalar.integral:
+                hint = "float does; tabla eval --float has all types"
+                refuse("a product of integers does not run on the machine yet", statement.span, hint)
             case "*" if reduce:
-                return Product(operand=expressions.word(points.value), reduce=reduce, initial=earlier)
+                return Product(operand=values.word(points.value), reduce=reduce, initial=earlier)
             case "*":
                 assert earlier is not None
-                return Linear(terms=(Term(factors=(expressions.word(points.value), earlier)),))
+                return Linear(terms=(Term(factors=(values.word(points.value), earlier)),))
             case "min" | "max" as op if reduce:
-                return Extreme(op=op, operands=(expressions.word(points.value),), reduce=reduce, initial=earlier)
+                return Extreme(op=op, operands=(values.word(points.value),), reduce=reduce, initial=earlier)
             case "min" | "max" as op:
                 assert earlier is not None
-                return Extreme(op=op, operands=(expressions.word(points.value), earlier))
+                return Extreme(op=op, operands=(values.word(points.value), earlier))
 
     def _place(self, step: Domain) -> Held:
         """Where a statement writes: beside what is defined already, or, over all of it, a new version."""
@@ -225,8 +224,3 @@ def _meet(one: Box, other: Box) -> bool:
 
 def _covers(one: Box, other: Box) -> bool:
     return all(a <= c and d <= b for (a, b), (c, d) in zip(one, other, strict=True))
-
-
-def _refuse_integers(name: str, span: Span) -> NoReturn:
-    hint = "use float; tabla eval --float has all types"
-    refuse(f"'{name}' holds integers, which do not run on the machine yet", span, hint)

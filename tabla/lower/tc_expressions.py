@@ -27,6 +27,7 @@ from tabla.lang.tc import program
 from tabla.lang.tc.program import Value
 from tabla.lang.tc.subscripts import linear_of
 from tabla.lower.builder import GraphBuilder
+from tabla.lower.tc_integers import Integers, reads_integers
 from tabla.lower.tc_points import Points
 from tabla.source import Label, Span, TablaError
 
@@ -52,6 +53,7 @@ class Expressions:
     def __init__(self, builder: GraphBuilder, points: Points, held: Mapping[str, Held]) -> None:
         self.builder, self.points, self.held = builder, points, held
         self.owner = points.step.statement.target
+        self.integers = Integers(self)
 
     def sum_of(self, value: Value) -> Sum:
         """The value as signed terms, each a word or a product of two."""
@@ -71,16 +73,16 @@ class Expressions:
             case program.Convert(operand=operand, scalar=scalar) if scalar.kind == "float":
                 return self.sum_of(operand)
             case program.Choice(condition=condition, chosen=chosen, other=other):
-                return self._choice(self.word(condition), self.word(chosen), self.word(other))
+                return self.choice(self.word(condition), self.word(chosen), self.word(other))
             case program.Apply(function="min" | "fmin", arguments=(one, other)):
-                return self._extreme("min", one, other, value.span)
+                return self.extreme("min", self.word(one), self.word(other), value.span)
             case program.Apply(function="max" | "fmax", arguments=(one, other)):
-                return self._extreme("max", one, other, value.span)
+                return self.extreme("max", self.word(one), self.word(other), value.span)
             case program.Apply(function="pow", arguments=(base, exponent)):
                 return self._power(base, exponent, value.span)
             case program.Apply(function="fabs", arguments=(operand,)):
                 word = self.word(operand)
-                below = self._part(Compare(op="<", left=word, right=Constant(value=Fraction(0))), value.span)
+                below = self.part(Compare(op="<", left=word, right=Constant(value=Fraction(0))), value.span)
                 twice = Term(factors=(below, word), sign=-1)
                 return (Term(factors=(word,)), twice, twice)
             case program.Binary(operator="&&", left=left, right=right):
@@ -95,12 +97,15 @@ class Expressions:
 
     def word(self, value: Value) -> Operand:
         """The value as one word: a temporary where it is more."""
-        terms = self.sum_of(value)
+        return self.joined(self.sum_of(value), value.span)
+
+    def joined(self, terms: Sum, span: Span) -> Operand:
+        """Terms as one word."""
         if not terms:
-            return Constant(value=Fraction(0), span=value.span)
+            return Constant(value=Fraction(0), span=span)
         if len(terms) == 1 and len(terms[0].factors) == 1 and terms[0].sign == 1:
             return terms[0].factors[0]
-        return self._part(Linear(terms=terms), value.span)
+        return self.part(Linear(terms=terms), span)
 
     def constant(self, value: Value) -> Fraction | None:
         """The exact number that a value is for these sizes, None where it depends on indices or tensors."""
@@ -126,22 +131,30 @@ class Expressions:
 
     def _operand(self, value: Value) -> Operand:
         match value:
+            case program.Read() if value.scalar.integral:
+                return self.integers.as_real(self.read(value), value.span)
             case program.Read():
                 return self.read(value)
+            case program.Convert(operand=operand, scalar=scalar) if scalar.integral and operand.scalar.kind == "float":
+                return self.integers.as_real(self.integers.word(value), value.span)
+            case program.Convert(operand=operand, scalar=scalar) if scalar.integral:
+                return self.word(operand)
             case program.Binary(operator="/", left=left, right=right, scalar=scalar) if not scalar.integral:
-                return self._part(Divide(left=self.word(left), right=self.word(right)), value.span)
+                return self.part(Divide(left=self.word(left), right=self.word(right)), value.span)
             case program.Binary(operator="<" | "<=" | ">" | ">=" | "==" | "!=" as op, left=left, right=right):
+                if value.common.integral and (reads_integers(left) or reads_integers(right)):
+                    return self.integers.compared(value)
                 compare = Compare(op=op, left=self.word(left), right=self.word(right))
-                return self._part(compare, value.span)
+                return self.part(compare, value.span)
             case program.Apply(function="rsqrt", arguments=(operand,)):
-                root = self._part(Function(name="sqrt", operand=self.word(operand)), value.span)
-                return self._part(Divide(left=_ONE, right=root), value.span)
+                root = self.part(Function(name="sqrt", operand=self.word(operand)), value.span)
+                return self.part(Divide(left=_ONE, right=root), value.span)
             case program.Apply(function="hypot", arguments=(one, other)):
                 a, b = self.word(one), self.word(other)
                 squares = Linear(terms=(Term(factors=(a, a)), Term(factors=(b, b))))
-                return self._part(Function(name="sqrt", operand=self._part(squares, value.span)), value.span)
+                return self.part(Function(name="sqrt", operand=self.part(squares, value.span)), value.span)
             case program.Apply(function=function, arguments=(operand,)) if function in _FUNCTIONS:
-                return self._part(Function(name=_FUNCTIONS[function], operand=self.word(operand)), value.span)
+                return self.part(Function(name=_FUNCTIONS[function], operand=self.word(operand)), value.span)
             case program.Apply(function=function):
                 refuse(f"'{function}' does not run on the machine", value.span, "tabla eval --float has every function")
             case _:
@@ -152,14 +165,16 @@ class Expressions:
                 )
 
     def read(self, read: program.Read) -> Read:
-        """An element of a tensor at affine subscripts."""
+        """An element of a tensor; where data are part of a subscript, a copy of it."""
         held = self.held[read.tensor]
         subscripts: list[Affine] = []
         for subscript, base in zip(read.subscripts, held.base, strict=True):
             affine = self.points.affine(subscript)
             if affine is None:
-                hint = "subscripts are sums of indices with integer factors; tabla eval --float takes any"
-                refuse("this subscript does not run on the machine yet", subscript.span, hint)
+                if not any(reads_integers(each) for each in read.subscripts):
+                    hint = "subscripts are sums of indices with integer factors, or data; tabla eval --float takes any"
+                    refuse("this subscript does not run on the machine yet", subscript.span, hint)
+                return self.integers.gathered(read, held.tensor, held.base)
             subscripts.append(Affine(constant=affine.constant - base, coefficients=affine.coefficients))
         return Read(tensor=held.tensor, subscripts=tuple(subscripts), span=read.span)
 
@@ -174,20 +189,21 @@ class Expressions:
                 sign *= terms[0].sign
                 factors.append(terms[0].factors[0])
             else:
-                factors.append(self._part(Linear(terms=terms), value.span))
+                factors.append(self.part(Linear(terms=terms), value.span))
         kept = tuple(factor for factor in factors if not (isinstance(factor, Constant) and factor.value == 1))
         return (Term(factors=kept or (_ONE,), sign=sign),)
 
-    def _choice(self, condition: Operand, chosen: Operand, other: Operand) -> Sum:
+    def choice(self, condition: Operand, chosen: Operand, other: Operand) -> Sum:
+        """``condition ? chosen : other``, the condition 1 or 0."""
         return (
             Term(factors=(condition, chosen)),
             Term(factors=(condition, other), sign=-1),
             Term(factors=(other,)),
         )
 
-    def _extreme(self, op: ExtremeOp, one: Value, other: Value, span: Span) -> Sum:
-        chosen = Extreme(op=op, operands=(self.word(one), self.word(other)))
-        return (Term(factors=(self._part(chosen, span),)),)
+    def extreme(self, op: ExtremeOp, one: Operand, other: Operand, span: Span) -> Sum:
+        """The larger or smaller of two words."""
+        return (Term(factors=(self.part(Extreme(op=op, operands=(one, other)), span),)),)
 
     def _power(self, base: Value, exponent: Value, span: Span) -> Sum:
         """Small whole powers are products; all others are ``exp(exponent * log(base))``."""
@@ -197,17 +213,18 @@ class Expressions:
             total: Sum = (Term(factors=(word,)),)
             for _ in range(int(number) - 1):
                 (term,) = total
-                factor = term.factors[0] if len(term.factors) == 1 else self._part(Linear(terms=total), span)
+                factor = term.factors[0] if len(term.factors) == 1 else self.part(Linear(terms=total), span)
                 total = (Term(factors=(factor, word)),)
             return total
         if number is None and _whole(exponent):
             hint = "exp(x * log(a)) does for a > 0; tabla eval --float has all powers"
             refuse("a power whose exponent is an index does not run on the machine", span, hint)
-        logarithm = self._part(Function(name="log", operand=self.word(base)), span)
-        product = self._part(Linear(terms=(Term(factors=(self.word(exponent), logarithm)),)), span)
-        return (Term(factors=(self._part(Function(name="exp", operand=product), span),)),)
+        logarithm = self.part(Function(name="log", operand=self.word(base)), span)
+        product = self.part(Linear(terms=(Term(factors=(self.word(exponent), logarithm)),)), span)
+        return (Term(factors=(self.part(Function(name="exp", operand=product), span),)),)
 
-    def _part(self, operation: Operation, span: Span) -> Read:
+    def part(self, operation: Operation, span: Span) -> Read:
+        """A temporary that holds an operation."""
         return self.builder.part(self.owner, operation, self.points.all, span, self.points.constraints)
 
 

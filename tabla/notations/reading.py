@@ -35,7 +35,8 @@ class Reading:
     """A program that has been read and checked.
 
     `name` is the stem of its file; `text` leads from the places of faults back to the file; `trainable` says that it
-    has models, which are returned with its results; `values` are the names that ``--predict`` may ask for.
+    has models, which are returned with its results; `values` are the names that ``--predict`` may ask for;
+    `integers` are the inputs and results whose words are integers.
     """
 
     name: str
@@ -45,3 +46,4 @@ class Reading:
     evaluate_float: EvaluateFloat | None = field(default=None, repr=False)
     trainable: bool = False
     values: tuple[str, ...] = ()
+    integers: frozenset[str] = frozenset()

@@ -46,7 +46,12 @@ def read_tensor_comprehensions(path: Path, member: str | None, options: Options)
             return _evaluate(function, arrays, sizes, keep, calls)
 
     return Reading(
-        name=path.stem, text=expanded, ast=lambda: function_text(function), lower=lowered, evaluate_float=evaluated
+        name=path.stem,
+        text=expanded,
+        ast=lambda: function_text(function),
+        lower=lowered,
+        evaluate_float=evaluated,
+        integers=frozenset(name for name, tensor in function.tensors.items() if tensor.scalar.integral),
     )
 
 

@@ -35,18 +35,31 @@ def draw_words(graph: Graph, format: Format, samples: int, seed: int) -> tuple[W
     return inputs, {t.name: words(t.shape) for t in tensors if t.role == "model"}
 
 
-def agree(graph: Graph, template: Template, format: Format, *, samples: int = 4, seed: int = 0) -> Schedule:
-    """Assert that the cycle model's every model word and result is the evaluation's, and every cycle the predicted."""
+def agree(
+    graph: Graph, template: Template, format: Format, *, samples: int = 4, seed: int = 0, given: Words | None = None
+) -> Schedule:
+    """Assert that the cycle model's every model word and result is the evaluation's, and every cycle the predicted.
+
+    `given`: inputs that are not drawn, with their axis of samples.
+    """
     schedule = schedule_graph(graph, template, format)
-    agree_on(schedule, samples=samples, seed=seed)
+    agree_on(schedule, samples=samples, seed=seed, given=given)
     return schedule
 
 
-def agree_on(schedule: Schedule, *, samples: int = 4, seed: int = 0, stalls: Stalls | None = None) -> None:
+def agree_on(
+    schedule: Schedule,
+    *,
+    samples: int = 4,
+    seed: int = 0,
+    stalls: Stalls | None = None,
+    given: Words | None = None,
+) -> None:
     """The same for a schedule; words only where the host pauses (`stalls`)."""
     graph, format = schedule.graph, schedule.format
     host = Host(schedule)
     inputs, models = draw_words(graph, format, samples, seed)
+    inputs |= given or {}
     kept = [tensor for _, tensor in graph.results]
     expected = run_fixed(graph, format, inputs, models, keep=kept, count=samples)
     with CycleModel(encode(schedule), strict=True) as machine:

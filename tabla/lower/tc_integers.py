@@ -1,0 +1,129 @@
+"""Integers of Tensor Comprehensions on words: the integer n is the word n, which stands for the real n * 2^-F.
+
+So sums, choices, extremes and comparisons of integers are those of words, exact; a product of two of them is shifted
+by F less than one of reals, and a word becomes a real by F bits more.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+from tabla.ir.graph import Affine, Compare, Constant, Gather, Gathered, Linear, Operand, Ordinal, Read, Term
+from tabla.lang.tc import program
+from tabla.lang.tc.program import Value, walk
+from tabla.source import Label, Span, TablaError
+
+if TYPE_CHECKING:
+    from tabla.lower.tc_expressions import Expressions, Sum
+
+
+def reads_integers(value: Value) -> bool:
+    """Whether elements of integer tensors are part of a value."""
+    return any(isinstance(part, program.Read) and part.scalar.integral for part in walk(value))
+
+
+class Integers:
+    """The integer values of one statement."""
+
+    def __init__(self, expressions: Expressions) -> None:
+        self.real = expressions
+        self.fraction = expressions.builder.number_format.fraction
+        self.one = Constant(value=Fraction(1, 1 << self.fraction))
+
+    def word(self, value: Value) -> Operand:
+        """The integer as one word."""
+        return self.real.joined(self.sum_of(value), value.span)
+
+    def sum_of(self, value: Value) -> Sum:
+        """The integer as signed terms of words."""
+        if (constant := self.real.constant(value)) is not None:
+            scaled = Constant(value=constant * self.one.value, span=value.span)
+            return (Term(factors=(scaled,)),) if constant else ()
+        if not value.scalar.integral:
+            # A boolean: the real 1 is the integer 1.
+            return (Term(factors=(self.real.word(value), self.one)),)
+        if (affine := self.real.points.affine(value)) is not None:
+            return (Term(factors=(Ordinal(value=affine, span=value.span), self.one)),)
+        match value:
+            case program.Read():
+                return (Term(factors=(self.real.read(value),)),)
+            case program.Unary(operator="-", operand=operand):
+                return _negated(self.sum_of(operand))
+            case program.Binary(operator="+", left=left, right=right):
+                return self.sum_of(left) + self.sum_of(right)
+            case program.Binary(operator="-", left=left, right=right):
+                return self.sum_of(left) + _negated(self.sum_of(right))
+            case program.Binary(operator="*", left=left, right=right):
+                product = Term(factors=(self.word(left), self.word(right)))
+                return (Term(factors=(self._scaled(product, value.span),)),)
+            case program.Choice(condition=condition, chosen=chosen, other=other):
+                return self.real.choice(self.real.word(condition), self.word(chosen), self.word(other))
+            case program.Apply(function="min" | "max" as function, arguments=(one, other)):
+                return self.real.extreme(function, self.word(one), self.word(other), value.span)
+            case program.Convert(operand=operand) if operand.scalar.kind == "float":
+                return (Term(factors=(self._truncated(operand),)),)
+            case program.Convert(operand=operand):
+                return self.sum_of(operand)
+            case _:
+                raise TablaError(
+                    "this integer arithmetic does not run on the machine yet",
+                    Label(value.span),
+                    hint="sums, products, comparisons, choices, min and max do; tabla eval --float has all",
+                )
+
+    def as_real(self, integer: Operand, span: Span) -> Operand:
+        """The real that an integer is; outside the format it saturates, and is counted."""
+        return self._scaled(Term(factors=(integer, Constant(value=Fraction(1)))), span)
+
+    def compared(self, comparison: program.Binary) -> Operand:
+        """A comparison of integers, some of which are data: of their words."""
+        left, right = self.word(comparison.left), self.word(comparison.right)
+        compare = Compare(op=comparison.operator, left=left, right=right)  # type: ignore[arg-type]
+        return self.real.part(compare, comparison.span)
+
+    def gathered(self, read: program.Read, tensor: str, base: tuple[int, ...]) -> Read:
+        """An element at subscripts of which some are data."""
+        subscripts: list[Affine | Gathered] = []
+        for subscript, low in zip(read.subscripts, base, strict=True):
+            affine = self.real.points.affine(subscript)
+            if affine is None:
+                subscripts.append(self._position(subscript, low))
+            else:
+                subscripts.append(Affine(constant=affine.constant - low, coefficients=affine.coefficients))
+        return self.real.part(Gather(tensor=tensor, subscripts=tuple(subscripts)), read.span)
+
+    def _position(self, subscript: Value, low: int) -> Gathered:
+        offset = Affine.of(-low)
+        match subscript:
+            case program.Binary(operator="+", left=left, right=right):
+                for data, rest in ((left, right), (right, left)):
+                    affine = self.real.points.affine(rest)
+                    if affine is not None and self.real.points.affine(data) is None:
+                        offset = Affine(constant=affine.constant - low, coefficients=affine.coefficients)
+                        subscript = data
+                        break
+        table = self.word(subscript)
+        if not isinstance(table, Read):
+            table = self.real.part(Linear(terms=(Term(factors=(table,)),)), subscript.span)
+        return Gathered(table=table, offset=offset)
+
+    def _scaled(self, product: Term, span: Span) -> Read:
+        return self.real.part(Linear(terms=(product,), shift=-self.fraction), span)
+
+    def _truncated(self, operand: Value) -> Operand:
+        """A real toward zero: half up, after a half less, or after almost a half more where it is negative."""
+        word, span = self.real.word(operand), operand.span
+        below = self.real.part(Compare(op="<", left=word, right=Constant(value=Fraction(0))), span)
+        almost = Constant(value=1 - self.one.value)
+        moved = (
+            Term(factors=(word,)),
+            Term(factors=(Constant(value=Fraction(1, 2)),), sign=-1),
+            Term(factors=(below, almost)),
+        )
+        product = Term(factors=(self.real.part(Linear(terms=moved), span), self.one))
+        return self.real.part(Linear(terms=(product,)), span)
+
+
+def _negated(terms: Sum) -> Sum:
+    return tuple(Term(factors=term.factors, sign=-term.sign, reduce=term.reduce) for term in terms)
