@@ -5,8 +5,8 @@ python -m benchmarks [gen] [engines] [learning] [kernels] [sizes] [records] [-o 
 gen: time and peak memory of ``tabla gen`` on each example. engines: simulated cycles per second. learning: cycles of
 the published problems at full size. kernels: cycles and multiplier use of Tensor Comprehensions. sizes: time of
 ``tabla gen`` by features. records: our TableGen on LLVM's intrinsics. No part named: all of them. FOLDER gets all
-figures as ``benchmarks.json``, the table of the learning problems as ``learning.txt`` and ``learning.csv``, and the
-picture ``gen-time.svg``.
+figures as ``benchmarks.json``, the table of the learning problems as ``learning.txt``, ``.csv`` and ``.md``, and the
+times of gen as ``gen-time.svg`` and ``.md``.
 
 The exit status says whether the limits on the tool itself (time, memory, simulated cycles a second) are kept; what
 of the cycles aimed at is not reached stands in the tables.
@@ -35,7 +35,7 @@ from benchmarks.kernels.problems import GEN_SECONDS as KERNEL_SECONDS
 from benchmarks.learning.aims import GEN_MEGABYTES, GEN_SECONDS
 from benchmarks.learning.gen_time import bench_sizes, picture, table
 from benchmarks.learning.measure import bench_learning
-from benchmarks.learning.table import HEAD, LEGEND, as_csv, line, summary
+from benchmarks.learning.table import HEAD, LEGEND, as_csv, as_markdown, line, summary
 from benchmarks.process import measured
 from benchmarks.records import MOST_MEGABYTES as RECORDS_MEGABYTES
 from benchmarks.records import MOST_SECONDS as RECORDS_SECONDS
@@ -96,6 +96,7 @@ def learning(folder: Path | None) -> Part:
         text = "\n".join([HEAD, *map(line, rows), summary(rows), LEGEND])
         (folder / "learning.txt").write_text(text + "\n", encoding="utf-8")
         (folder / "learning.csv").write_text(as_csv(rows), encoding="utf-8")
+        (folder / "learning.md").write_text(as_markdown(rows), encoding="utf-8")
     met = all(row.gen_seconds <= GEN_SECONDS and row.gen_megabytes <= GEN_MEGABYTES for row in rows)
     return [row.as_json() for row in rows], met
 
@@ -116,6 +117,7 @@ def sizes(folder: Path | None) -> Part:
     print(f"\ngen by features\n{table(times)}", end="", flush=True)
     if folder:
         (folder / "gen-time.svg").write_text(picture(times), encoding="utf-8")
+        (folder / "gen-time.md").write_text(table(times), encoding="utf-8")
     met = all(t.seconds <= GEN_SECONDS and t.megabytes <= GEN_MEGABYTES for t in times)
     return [asdict(t) for t in times], met
 

@@ -1,4 +1,4 @@
-"""The table as text and as CSV."""
+"""The table as text, as CSV and as Markdown."""
 
 from __future__ import annotations
 
@@ -68,3 +68,21 @@ def as_csv(rows: Iterable[Row]) -> str:
     for row in made:
         writer.writerow({**row, "missed": "; ".join(row["missed"])})
     return text.getvalue()
+
+
+def as_markdown(rows: Iterable[Row]) -> str:
+    """For the documentation: what people compare."""
+    heads = ("program", "PEs", "operations", "cycles", "bound", "ratio", "use", "model", "beat", "gen", "peer", "aim")
+    lines = ["| " + " | ".join(heads) + " |", "|---|" + "---:|" * (len(heads) - 1)]
+    for row in rows:
+        assert row.cycles == row.simulated, f"{row.program} at {row.pes} PEs: predicted is not simulated"
+        mark = "!" if row.stream_binds else "*" if row.narrow_binds else ""
+        aim = "" if row.aim is None else f"{row.aim:,}" if row.cycles <= row.aim else f"**{row.aim:,}**"
+        cells = (
+            *(row.program, str(row.pes), f"{row.operations:,}", f"{row.cycles:,}", f"{row.bound:,} {row.binding}"),
+            f"{row.ratio:.2f}" if row.ratio <= row.ratio_aim else f"**{row.ratio:.2f}**",
+            *(f"{100 * row.utilisation:.0f} %", f"{row.model_words:,}", f"{row.stream_words}{mark}"),
+            *(f"{row.gen_seconds:.1f} s", "" if row.peer is None else f"{row.peer:,}", aim),
+        )
+        lines.append("| " + " | ".join(cells) + " |")
+    return "\n".join(lines) + "\n"

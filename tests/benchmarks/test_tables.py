@@ -15,7 +15,7 @@ from benchmarks.learning.gen_time import FEATURES, GenTime, picture, table
 from benchmarks.learning.measure import Row, measure
 from benchmarks.learning.operations import operations
 from benchmarks.learning.problems import PES, Problem, problems
-from benchmarks.learning.table import as_csv, line, summary
+from benchmarks.learning.table import as_csv, as_markdown, line, summary
 from benchmarks.process import measured
 from tabla.lang.tabla import parse
 from tabla.source import Source
@@ -98,6 +98,16 @@ def test_csv_has_every_field(row: Row) -> None:
     assert [r["pes"] for r in read] == ["64", "16"]
     assert set(read[0]) == set(row.as_json())
     assert read[0]["cycles"] == str(row.cycles)
+
+
+def test_markdown_marks_what_is_not_reached(row: Row) -> None:
+    fine = replace(row, cycles=32, simulated=32, ratio=1.05)
+    lines = as_markdown([fine, replace(fine, cycles=33, simulated=33, ratio=1.1)]).splitlines()
+    assert len({text.count("|") for text in lines}) == 1
+    assert "**" not in lines[2]
+    assert "**32**" in lines[3] and "**1.10**" in lines[3]
+    with pytest.raises(AssertionError, match="predicted is not simulated"):
+        as_markdown([replace(fine, simulated=31)])
 
 
 def test_picture_of_gen_times() -> None:
