@@ -50,6 +50,7 @@ class Row:
     model_words: int
     data_words: int
     interim_words: int
+    memory_bits: int
     stream_words: int
     beats: int
     stream_binds: bool
@@ -97,13 +98,11 @@ def measure(problem: Problem, pes: int) -> Row:
     schedule = made.schedule
     text = {name: str(size) for name, size in problem.defines.items()}
     taken = ("pes", "multiplies", "cycles", "latency", "bound", "binding", "ratio", "utilisation")
-    words = ("microcode_words", "model_words", "stream_words")
+    words = ("microcode_words", "model_words", "data_words", "interim_words", "memory_bits", "stream_words")
     return Row(
         program=problem.name,
         operations=operations(parse(Source.from_path(problem.file), text)),
         simulated=simulation.cycles_simulated,
-        data_words=schedule.depths.data * schedule.ring_slots,
-        interim_words=schedule.depths.interim,
         beats=schedule.beats,
         stream_binds=schedule.cycles > schedule.period,
         narrow_binds=sum(s.iterations for s in sample_strands(schedule.layout, NARROW)) > schedule.period,

@@ -72,7 +72,8 @@ def as_csv(rows: Iterable[Row]) -> str:
 
 def as_markdown(rows: Iterable[Row]) -> str:
     """For the documentation: what people compare."""
-    heads = ("program", "PEs", "operations", "cycles", "bound", "ratio", "use", "model", "beat", "gen", "peer", "aim")
+    heads = ("program", "PEs", "operations", "cycles", "bound", "ratio", "use", "model", "kbit")
+    heads += ("beat", "gen", "peer", "aim")
     lines = ["| " + " | ".join(heads) + " |", "|---|" + "---:|" * (len(heads) - 1)]
     for row in rows:
         assert row.cycles == row.simulated, f"{row.program} at {row.pes} PEs: predicted is not simulated"
@@ -81,7 +82,8 @@ def as_markdown(rows: Iterable[Row]) -> str:
         cells = (
             *(row.program, str(row.pes), f"{row.operations:,}", f"{row.cycles:,}", f"{row.bound:,} {row.binding}"),
             f"{row.ratio:.2f}" if row.ratio <= row.ratio_aim else f"**{row.ratio:.2f}**",
-            *(f"{100 * row.utilisation:.0f} %", f"{row.model_words:,}", f"{row.stream_words}{mark}"),
+            *(f"{100 * row.utilisation:.0f} %", f"{row.model_words:,}", f"{row.memory_bits / 1000:,.0f}"),
+            f"{row.stream_words}{mark}",
             *(f"{row.gen_seconds:.1f} s", "" if row.peer is None else f"{row.peer:,}", aim),
         )
         lines.append("| " + " | ".join(cells) + " |")

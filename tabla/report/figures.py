@@ -10,6 +10,7 @@ from tabla.report.costs import Costs, costs
 from tabla.schedule.schedule import Schedule
 
 SCHEMA = "tabla-report-1"
+ROOT_COPIES = 3  # one for each operand (decision 3, 3.5)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -17,7 +18,8 @@ class BuildReport:
     """Cycles are per sample in the steady state; `bound_terms` say what no schedule could beat.
 
     With minibatches, `cycles`, the bounds and `multiplies` are a step's divided by its samples, whole where that is;
-    `latency` and `costs` are a step's.
+    `latency` and `costs` are a step's. Words of a memory are per PE; `memory_bits` is what the memories of all PEs and
+    the root's, of which there are three copies, hold at least.
     """
 
     name: str
@@ -35,6 +37,9 @@ class BuildReport:
     bound_terms: Mapping[str, int | float]
     microcode_words: int
     model_words: int
+    data_words: int
+    interim_words: int
+    memory_bits: int
     stream_words: int
     costs: Costs
 
@@ -49,6 +54,7 @@ class BuildReport:
         array += f", {self.roots} roots" if self.roots > 1 else ""
         terms = ", ".join(f"{name} {cycles}" for name, cycles in self.bound_terms.items())
         steps = f"; a step takes {self.minibatch} samples" if self.minibatch > 1 else ""
+        lane = f"per PE {self.model_words} of model, {self.data_words} of data, {self.interim_words} interim"
         return "\n".join(
             [
                 f"{self.name}: {array}, {self.format}, words per beat: {self.stream_words}",
@@ -57,7 +63,7 @@ class BuildReport:
                 f"latency      {self.latency}",
                 f"multiplies   {self.multiplies} per sample, {100 * self.utilisation:.1f} % of the multipliers' slots",
                 f"lanes        {self.costs.headline}",
-                f"words        {self.microcode_words} of microcode, {self.model_words} of model per PE",
+                f"words        {self.microcode_words} of microcode; {lane}; {self.memory_bits:,} bits in all",
             ]
         )
 
@@ -77,6 +83,9 @@ class BuildReport:
 
 def figures(schedule: Schedule) -> BuildReport:
     """The figures of a schedule."""
+    depths, slots = schedule.depths, schedule.ring_slots
+    words = schedule.template.pes * (depths.model + depths.data * slots + depths.interim)
+    words += ROOT_COPIES * (depths.root_data * slots + depths.root_memory)
     return BuildReport(
         name=schedule.graph.name,
         format=str(schedule.format),
@@ -93,6 +102,9 @@ def figures(schedule: Schedule) -> BuildReport:
         bound_terms={name: schedule.per_sample(term) for name, term in schedule.bound_terms.items()},
         microcode_words=schedule.microcode_words,
         model_words=schedule.model_words,
+        data_words=depths.data * slots,
+        interim_words=depths.interim,
+        memory_bits=words * schedule.format.width,
         stream_words=schedule.stream_words,
         costs=costs(schedule),
     )
