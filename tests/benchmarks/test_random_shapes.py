@@ -58,9 +58,11 @@ def test_many_random_shapes(problem: Problem, pes: int, seed: int) -> None:
     exact(problem, pes, seed)
 
 
-# Cycles over the bound where rows fill the lanes: 1.25 is the aim. What a family does not reach is what it reaches now.
-AIM = 1.25
-RATIOS = {"linear": AIM, "logistic": AIM, "svm": AIM, "reco": AIM, "backprop": AIM}
+# Cycles over the bound where rows fill the lanes. 1.25 is the aim, and no family reaches it at every shape yet. Neurons,
+# recommender: the bound's path leaves out the multiplies that depend on one sample's error and on which the next one's
+# depends, so it is low where path and multiplies weigh about the same. Networks: small ones wait at the root, whose
+# vectors run one after the other.
+RATIOS = {"linear": 1.43, "logistic": 1.39, "svm": 1.36, "reco": 1.42, "backprop": 2.62}
 SHAPES = 24
 
 
