@@ -96,6 +96,7 @@ def measure(problem: Problem, pes: int) -> Row:
     made = build(problem.file, problem.options(pes))
     simulation = simulate(made, problem.minibatch * SAMPLES)
     schedule = made.schedule
+    narrow = sample_strands(schedule.layout, NARROW, schedule.template)
     text = {name: str(size) for name, size in problem.defines.items()}
     taken = ("pes", "multiplies", "cycles", "latency", "bound", "binding", "ratio", "utilisation")
     words = ("microcode_words", "model_words", "data_words", "interim_words", "memory_bits", "stream_words")
@@ -105,7 +106,7 @@ def measure(problem: Problem, pes: int) -> Row:
         simulated=simulation.cycles_simulated,
         beats=schedule.beats,
         stream_binds=schedule.cycles > schedule.period,
-        narrow_binds=sum(s.iterations for s in sample_strands(schedule.layout, NARROW)) > schedule.period,
+        narrow_binds=sum(s.iterations for s in narrow) > schedule.period,
         gen_seconds=round(usage.processor_seconds, 2),
         gen_megabytes=round(usage.megabytes, 1),
         peer=PEER.get((problem.name, pes)),

@@ -14,7 +14,7 @@ from typing import Any, Literal
 import numpy as np
 
 from tabla.ir.expand import count_statement, zero_or_one
-from tabla.ir.graph import Graph
+from tabla.ir.graph import Graph, Statement
 from tabla.schedule.list_scheduler import Placed
 from tabla.schedule.schedule import Schedule
 from tabla.schedule.strands import Strand
@@ -137,7 +137,7 @@ def _cost(placed: Placed, graph: Graph, template: Template) -> StatementCost:
     lanes = [s for s in strands if s.unit == "lane_issue"]
     flags = zero_or_one(graph)
     ours = [graph.statements[int(number)] for number in _STATEMENT.findall(placed.task.name)]
-    multiplies = groups * sum(count_statement(statement, flags).multiplies for statement in ours)
+    multiplies = sum(_parts(s, graph, groups) * count_statement(s, flags).multiplies for s in ours)
     spans = [statement.span for statement in ours if statement.span]
     cycles = sum(s.length for s in lanes)
     sequencers = template.sequencers
@@ -157,6 +157,11 @@ def _cost(placed: Placed, graph: Graph, template: Template) -> StatementCost:
         unfilled=issues - active,
         waiting=slots - issues,
     )
+
+
+def _parts(statement: Statement, graph: Graph, groups: int) -> int:
+    """How many groups work on a statement, each on its part; 1 if all of them do the same."""
+    return groups if statement.crosses or graph.tensors[statement.target].split >= 0 else 1
 
 
 def _way(placed: Placed, strands: Sequence[Strand], lanes: Sequence[Strand]) -> Way:

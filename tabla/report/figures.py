@@ -19,7 +19,7 @@ class BuildReport:
 
     With minibatches, `cycles`, the bounds and `multiplies` are a step's divided by its samples, whole where that is;
     `latency` and `costs` are a step's. Words of a memory are per PE; `memory_bits` is what the memories of all PEs and
-    the root's, of which there are three copies, hold at least.
+    the roots', of which there are three copies each, hold at least.
     """
 
     name: str
@@ -85,7 +85,7 @@ def figures(schedule: Schedule) -> BuildReport:
     """The figures of a schedule."""
     depths, slots = schedule.depths, schedule.ring_slots
     words = schedule.template.pes * (depths.model + depths.data * slots + depths.interim)
-    words += ROOT_COPIES * (depths.root_data * slots + depths.root_memory)
+    words += max(1, schedule.template.roots) * ROOT_COPIES * (depths.root_data * slots + depths.root_memory)
     return BuildReport(
         name=schedule.graph.name,
         format=str(schedule.format),

@@ -58,7 +58,7 @@ def test_many_random_shapes(problem: Problem, pes: int, seed: int) -> None:
     exact(problem, pes, seed)
 
 
-# Cycles over the bound where rows fill the lanes. 1.25 is the aim, and no family reaches it at every shape yet. Neurons,
+# Cycles over the bound where rows fill the lanes. 1.25 is the aim; no family reaches it at every shape yet. Neurons and
 # recommender: the bound's path leaves out the multiplies that depend on one sample's error and on which the next one's
 # depends, so it is low where path and multiplies weigh about the same. Networks: small ones wait at the root, whose
 # vectors run one after the other.

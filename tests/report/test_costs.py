@@ -40,6 +40,14 @@ def test_multiplies_are_those_of_the_program(kind: str, pes: int, minibatch: int
     assert found.idle >= 0
 
 
+@pytest.mark.parametrize("pes", [16, 64])
+def test_what_all_groups_repeat_counts_once(pes: int) -> None:
+    problem = Problem(kind="backprop", sizes=(8, 16, 4))
+    made = build(problem.file, problem.options(pes))
+    assert made.report().roots > 1
+    assert sum(cost.multiplies for cost in costs(made.schedule).statements) == made.schedule.multiplies
+
+
 @settings(max_examples=40)
 @given(programs(), st.sampled_from([1, 3, 4, 16]))
 def test_every_slot_is_accounted_for(text: str, pes: int) -> None:
