@@ -72,7 +72,7 @@ PARTS ?= 85k:6,85k:8,um5g-85k:8
 PES ?= 16,64
 SEEDS ?= 4
 bench-fpga: $(VENV)/test
-	$(BIN)/python -m benchmarks.fpga --parts $(PARTS) --pes $(PES) --seeds $(SEEDS) --json benchmarks/fpga.json
+	$(BIN)/python -m benchmarks.fpga --parts $(PARTS) --pes $(PES) --seeds $(SEEDS) --json benchmarks/results/fpga.json
 
 clean:
 	rm -rf $(VENV) .lint build demo *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis

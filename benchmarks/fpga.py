@@ -2,6 +2,7 @@
 
 python -m benchmarks.fpga [--parts 85k:6,85k:8,um5g-85k:8] [--pes 16,64] [--only logistic,svm] [--seeds 4] [--json FILE]
 
+Each row is printed as it comes; FILE gets all of them, and the table of the README beside it as ``.md``.
 Rows that FILE has already are kept, unless they are measured again: a run can be done in parts. The problems have the
 sizes that others publish, and the programs, formats and streams of ``make bench``.
 """
@@ -18,6 +19,7 @@ from typing import Any
 from tabla.templates.targets import target
 
 import tabla
+from benchmarks.learning.aims import PEER
 from benchmarks.learning.problems import problems
 from tabla.driver import Build, build
 from tabla.synth import nextpnr
@@ -77,17 +79,18 @@ def show(row: Row) -> str:
 
 
 def markdown(found: list[Row]) -> str:
-    """The rows as the README has them."""
+    """The rows as the README has them; [1]: the cycles that VeriGOOD-ML's TABLA needs."""
     lines = [
-        "| program | PEs | cycles | part, grade | MHz (seeds) | samples/s | LUT4 (a PE) | DSP | RAM |",
-        "|---|---|---|---|---|---|---|---|---|",
+        "| program | PEs | cycles | [1] | part, grade | MHz (seeds) | samples/s | LUT4 (a PE) | DSP | RAM |",
+        "|---|---|---|---|---|---|---|---|---|---|",
     ]
     for row in found:
         clock, rate = "not routed", ""
         if row["megahertz"] is not None:
             clock, rate = f"{row['megahertz']} ({len(row['seeds'])})", f"{row['samples_per_second']:,}"
         lines.append(
-            f"| {row['program']} | {row['pes']} | {row['cycles']} | {row['part']}, {row['grade']} | {clock} | {rate}"
+            f"| {row['program']} | {row['pes']} | {row['cycles']} | {PEER.get((row['program'], row['pes']), '')}"
+            f" | {row['part']}, {row['grade']} | {clock} | {rate}"
             f" | {row['LUT']:,} ({row['lut_per_pe']}) | {row['DSP']} | {row['RAM']} |"
         )
     return "\n".join(lines) + "\n"
@@ -122,13 +125,15 @@ def main(words: list[str]) -> int:
         print(show(row), flush=True)
         if asked.json is not None:
             found = [other for other in _kept(asked.json) if key(other) != key(row)]
-            content = {
+            content: dict[str, Any] = {
                 "schema": "tabla-fpga-1",
                 "tool": f"tabla {tabla.__version__}",
                 "format": "q6.10",
                 "rows": sorted([*found, row], key=key),
             }
+            asked.json.parent.mkdir(parents=True, exist_ok=True)
             asked.json.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
+            asked.json.with_suffix(".md").write_text(markdown(content["rows"]), encoding="utf-8")
     return 0
 
 
