@@ -24,7 +24,7 @@ from tabla.options import Options
 from tabla.passes.pipeline import run_passes
 from tabla.schedule.build import schedule_graph
 from tabla.source import Source
-from tabla.tile import TensorIndexes, TensorOutput, exp, select, sigmoid, sqrt
+from tabla.tile import TensorIndexes, TensorOutput, exp, select, sigmoid, sqrt, update
 
 FORMAT = Format(integer=6, fraction=10)
 
@@ -191,3 +191,27 @@ def test_one_kernel_one_graph(name: str) -> None:
     template = Options(pes=4).chosen_template()
     schedules = [schedule_graph(graph, template, FORMAT) for graph in compiled]
     assert len({(schedule.cycles, schedule.latency) for schedule in schedules}) == 1
+
+
+LEARNING = """model_input X[8]; model_output Y; model W[8]; mu = 0.375; gradient G[8] -> W; iterator i[0:8];
+H = sigmoid(sum[i](W[i] * X[i])); G[i] = (H - Y) * X[i];"""
+
+
+def test_one_learning_rule_one_graph() -> None:
+    """The step too: the rate goes to the same factor."""
+
+    def logistic(X: Any, Y: Any, W: Any) -> None:
+        (i,) = TensorIndexes(1)
+        A, G = TensorOutput(), TensorOutput(8)
+        A[()] += W[i] * X[i]
+        E = sigmoid(A) - Y
+        G[i] = E[()] * X[i]
+        update(W, G, 0.375)
+
+    tile = lower_tile(trace(logistic, {"X": (8,), "Y": (), "W": (8,)}), number_format=FORMAT)
+    tabla = lower_tabla(parse_tabla(Source.from_text(LEARNING)), number_format=FORMAT)
+    compiled = [run_passes(graph, FORMAT) for graph in (tabla, tile)]
+    assert canonical(compiled[1]) == canonical(compiled[0])
+    template = Options(pes=4).chosen_template()
+    schedules = [schedule_graph(graph, template, FORMAT) for graph in compiled]
+    assert schedules[0].cycles == schedules[1].cycles and schedules[0].latency == schedules[1].latency

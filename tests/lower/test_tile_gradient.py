@@ -7,12 +7,13 @@ import pytest
 
 from tabla.ir.evaluate_float import evaluate_float
 from tabla.ir.format import Format
-from tabla.lang.tile import trace
+from tabla.ir.graph import Compare
+from tabla.lang.tile import load, trace
 from tabla.lang.tile.evaluate import evaluate
 from tabla.lower.tile import lower
 from tabla.options import Options
 from tabla.passes.pipeline import run_passes
-from tests.lang.tile.references import REFERENCES
+from tests.lang.tile.references import PROGRAMS, REFERENCES
 from tests.lang.tile.test_gradient import REFUSED, loss_of
 from tests.schedule.agreement import agree
 
@@ -30,3 +31,17 @@ def test_a_gradient_on_the_machine(name: str) -> None:
         np.testing.assert_allclose(values[tensor], expected[shown], rtol=1e-8, atol=1e-8)
     words = run_passes(lower(program, number_format=FORMAT), FORMAT)
     agree(words, Options(pes=4).chosen_template(), FORMAT, samples=2)
+
+
+@pytest.mark.parametrize("pes", [4, 16])
+def test_a_step_of_a_convolutional_network(pes: int) -> None:
+    """Its weights after each sample, word for word."""
+    function = load(PROGRAMS / "network.py", "convolutional")
+    shapes = {"X": (6, 6), "Y": (3,), "K": (3, 3, 2), "W": (2, 2, 2, 3)}
+    graph = lower(trace(function, shapes, {"learning_rate": 0.25}), number_format=FORMAT)
+    assert graph.updates == {"K": "K.next", "W": "W.next"}
+    assert [name for name, tensor in graph.tensors.items() if tensor.role == "label"] == ["Y"]
+    compiled = run_passes(graph, FORMAT)
+    comparisons = sum(isinstance(statement.operation, Compare) for statement in compiled.statements)
+    assert comparisons == 2, "the comparison of max is made once, forwards and backwards"
+    agree(compiled, Options(pes=pes).chosen_template(), FORMAT, samples=3)

@@ -100,7 +100,8 @@ class Derivatives:
                 self._give(node, parts[1], self._make("select", parts[0], d, _number(0)))
                 self._give(node, parts[2], self._make("select", parts[0], _number(0), d))
             case "maximum" | "minimum":
-                test: Operator = "greater_equal" if node.operator == "maximum" else "less_equal"
+                # The comparison that lowering makes of the operator itself, so that it is computed once.
+                test: Operator = "greater" if node.operator == "maximum" else "less"
                 left = self._make(test, *parts)
                 self._give(node, parts[0], self._make("select", left, d, _number(0)))
                 self._give(node, parts[1], self._make("select", left, _number(0), d))
