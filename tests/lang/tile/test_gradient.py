@@ -71,3 +71,18 @@ def test_what_is_flat_has_none(name: str) -> None:
     arrays = REFERENCES[name].draw(1)
     found = evaluate(trace(loss_of(name), REFERENCES[name].shapes), arrays)
     assert all(not found[f"out{n + 1}"].any() for n in range(len(arrays)))
+
+
+def test_a_loss_of_one_element() -> None:
+    """Its own subscript bounds an index that the gradient reads no more."""
+
+    def function(A: Tensor, B: Tensor) -> list[Tensor]:
+        i, j = TensorIndexes(2)
+        loss = TensorOutput(1)
+        loss[i] += A[j - i] * B[j]
+        return gradient(loss, [A, B])
+
+    arrays = {"A": np.array([1.0, 2.0, 3.0]), "B": np.array([4.0, 5.0])}
+    found = evaluate(trace(function, {"A": (3,), "B": (2,)}), arrays)
+    np.testing.assert_array_equal(found["out0"], [4, 5, 0])
+    np.testing.assert_array_equal(found["out1"], [1, 2])

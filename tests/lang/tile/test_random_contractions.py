@@ -13,12 +13,39 @@ from tabla.ir.verify import verify
 from tabla.lang.tile.evaluate import evaluate
 from tabla.lower.tile import lower
 from tabla.source import TablaError
-from tests.lang.tile.random_contractions import Drawn, contractions
+from tests.lang.tile.random_contractions import Drawn, Form, contractions
 
 
 @settings(max_examples=120)
 @given(contractions(), st.integers(0, 999))
 def test_a_contraction_is_what_trying_all_values_gives(drawn: Drawn, seed: int) -> None:
+    hold(drawn, seed)
+
+
+PLAIN = Form((1, 0, 0), 0, 1)
+CORNERS = {
+    "a common factor in a constraint": Drawn(
+        "sum", "multiply", (3,), (PLAIN,), ((5,), (4,)), ((Form((2, 2, 0), -1, 1),), (Form((0, 1, 0), 1, 1),)), ()
+    ),
+    "outputs without any point": Drawn(
+        "max", "add", (6,), (PLAIN,), ((3,), (3,)), ((Form((1, 1, 0), -4, 1),), (Form((0, 1, 0), 0, 1),)), ()
+    ),
+    "a product without any point": Drawn(
+        "product", "none", (4,), (PLAIN,), ((4,),), ((Form((0, 1, 0), 0, 1),),), ((Form((1, -1, 0), -2, 1), 4),)
+    ),
+    "a quotient of two indices": Drawn(
+        "sum", "multiply", (4,), (PLAIN,), ((3,), (4,)), ((Form((1, 1, 0), 0, 2),), (Form((0, 1, 0), 0, 1),)), ()
+    ),
+}
+
+
+@pytest.mark.parametrize("name", sorted(CORNERS))
+def test_corners(name: str) -> None:
+    hold(CORNERS[name], 4)
+
+
+def hold(drawn: Drawn, seed: int) -> None:
+    """The evaluation and the graph against trying all index values."""
     random = np.random.default_rng(seed)
     arrays = [random.integers(-3, 4, shape).astype(float) for shape in drawn.shapes]
     expected, counts = drawn.brute(arrays)
