@@ -30,6 +30,15 @@ CORNERS = {
     "outputs without any point": Drawn(
         "max", "add", (6,), (PLAIN,), ((3,), (3,)), ((Form((1, 1, 0), -4, 1),), (Form((0, 1, 0), 0, 1),)), ()
     ),
+    "a point only where two sums agree": Drawn(
+        "max",
+        "add",
+        (4,),
+        (PLAIN,),
+        ((4,), (3,)),
+        ((Form((1, 1, 0), -2, 1),), (Form((0, 1, 0), 0, 1),)),
+        ((Form((1, -1, 0), 0, 1), 4),),
+    ),
     "a product without any point": Drawn(
         "product", "none", (4,), (PLAIN,), ((4,),), ((Form((0, 1, 0), 0, 1),),), ((Form((1, -1, 0), -2, 1), 4),)
     ),
