@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import assert_never
 
-from tabla.ir.constraints import applying
+from tabla.ir.constraints import applying, components
 from tabla.ir.format import Format
 from tabla.ir.graph import (
     Affine,
@@ -97,9 +97,14 @@ class GraphBuilder:
     ) -> Read:
         """A temporary of the statement that defines `owner`, over those of `indices` that its operation mentions.
 
-        Of the `constraints` of the owner it keeps those that mention nothing else.
+        Of the `constraints` of the owner it keeps those that mention nothing else; where it reads elements that exist
+        only under constraints, it runs over all indices that these tie together.
         """
+        indices, constraints = tuple(indices), tuple(constraints)
         mentioned = _mentioned(operation) - set(_reduced(operation))
+        if not self._inside(operation, {index.name: index for index in indices}):
+            for names, _ in components(constraints):
+                mentioned |= names if mentioned & names else set()
         own = tuple(index for index in indices if index.name in mentioned)
         self._parts[owner] = number = self._parts.get(owner, 0) + 1
         name = f"{owner}.t{number}"
@@ -109,6 +114,16 @@ class GraphBuilder:
         summed = [self.ranges[reduced] for reduced in _reduced(operation)]
         self.emit(name, place, own, operation, span, applying(constraints, [*own, *summed]))
         return Read(tensor=name, subscripts=place, span=span)
+
+    def _inside(self, operation: Operation, box: Mapping[str, Index]) -> bool:
+        """Whether all elements that an operation reads over a box exist."""
+        reads = [operand for operand, _ in _uses(operation) if isinstance(operand, Read)]
+        subscripts = [pair for r in reads for pair in zip(r.subscripts, self._tensors[r.tensor].shape, strict=True)]
+        if isinstance(operation, Gather):
+            pairs = zip(operation.subscripts, self._tensors[operation.tensor].shape, strict=True)
+            subscripts += [(subscript, n) for subscript, n in pairs if isinstance(subscript, Affine)]
+        full = {**self.ranges, **box}
+        return all(0 <= low and high < n for s, n in subscripts for low, high in (s.bounds(full),))
 
     def graph(self, name: str, updates: Mapping[str, str], results: tuple[tuple[str, str], ...]) -> Graph:
         """The finished graph. Raises `TablaError` for constants that the format cannot hold."""

@@ -132,15 +132,19 @@ def points_of(step: Domain, sizes: Mapping[str, Size]) -> Points:
     for name, (low, high) in step.dependent.items():
         ends.append(_sum(points.places[name], _scaled(points.placed(low), -1)))
         ends.append(_sum(points.placed(high), _scaled(points.places[name], -1), Affine.of(-1)))
-    return _split(_conditional(_narrowed(points, ends)))
+    return _split(_conditional(_narrowed(points, ends) or points))
 
 
-def _narrowed(points: Points, constraints: Sequence[Affine]) -> Points:
-    """The points that satisfy further constraints: those of one index narrow its range, the others stay."""
+def _narrowed(points: Points, constraints: Sequence[Affine]) -> Points | None:
+    """The points that satisfy further constraints: those of one index narrow its range, the others stay. None: a
+    constraint leaves none.
+    """
     box, kept = points.box, list(points.constraints)
     for constraint in constraints:
         if constraint.bounds(box)[0] >= 0:
             continue
+        if constraint.bounds(box)[1] < 0:
+            return None
         if len(constraint.names) != 1:
             kept.append(constraint)
             continue
@@ -149,9 +153,7 @@ def _narrowed(points: Points, constraints: Sequence[Affine]) -> Points:
         old = box[name]
         low, high = (max(old.low, ceil(end)), old.high) if factor > 0 else (old.low, min(old.high, floor(end) + 1))
         if low >= high:
-            # Nothing is left of it; constraints can say so, boxes cannot.
-            kept.append(constraint)
-            continue
+            return None
         box[name] = Index(name=name, low=low, high=high)
     outer = {index.name for index in points.indices}
     partial = points.partial or any(outer.issuperset(c.names) for c in kept)
@@ -180,7 +182,7 @@ def _conditional(points: Points) -> Points:
         if constraints is None:
             return points
         found += constraints
-    return _narrowed(replace(points, value=value.chosen), found)
+    return _narrowed(replace(points, value=value.chosen), found) or points
 
 
 def _zero(value: Value) -> bool:
