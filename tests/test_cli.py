@@ -49,6 +49,7 @@ def tabla(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Captur
     """Run a command in a folder of its own, with ``model.t`` and data for it there."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / "model.t").write_text(PROGRAM)
+    (tmp_path / "wide.t").write_text(PROGRAM.replace("m = 4", "m = 400"))
     chance = np.random.default_rng(1)
     x = chance.uniform(-1, 1, (20, 4))
     np.savez(tmp_path / "data.npz", x=x, y=(x[:, 0] > 0).astype(float))
@@ -127,7 +128,7 @@ FAULTS = {
     "result": (("gen", "model.t", "--result", "other"), "other"),
     "rate": (("gen", "model.t", "--learning-rate", "0.00000000001"), "rate"),
     "stream": (("gen", "model.t", "--stream-words", "3"), "3 stream words"),
-    "depth": (("gen", "model.t", "--pes", "4", "--data-words", "1"), "use --data-words"),
+    "depth": (("gen", "wide.t", "--pes", "4", "--data-words", "8"), "use --data-words"),
     "template": (("gen", "model.t", "--template", "Huge"), "unknown template 'Huge'"),
     "templates": (("gen", "model.t", "--templates", "no.td", "--template", "A"), "no.td"),
     "templates alone": (("gen", "model.t", "--templates", "no.td"), "--template NAME"),
@@ -151,7 +152,7 @@ def test_user_faults_are_status_1(tabla: Tabla, tmp_path: Path, name: str) -> No
     assert said.err.startswith("error: ")
     assert message in said.err
     assert files(tmp_path) == before
-    assert sorted(p.name for p in tmp_path.iterdir()) == ["data.npz", "in.npz", "model.t"]
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["data.npz", "in.npz", "model.t", "wide.t"]
 
 
 def test_a_fault_in_the_program_shows_the_place(tabla: Tabla, tmp_path: Path) -> None:

@@ -110,12 +110,15 @@ def _fastest(graph: Graph, material: Materialised, template: Template, format: F
     return best
 
 
-def _merit(schedule: Schedule) -> tuple[bool, float, int, int]:
-    """What fits goes first; then cycles, weighed with what the roots add to the array; then latency and microcode."""
+def _merit(schedule: Schedule) -> tuple[float, int, int]:
+    """Cycles, weighed with what the roots add to the array; then latency and microcode.
+
+    What does not fit counts twice: its error tells a user more than a schedule that leaves most of the array idle.
+    """
     template = schedule.template
     too_large = any(limit and need > limit for need, limit, _ in _needs(schedule, template).values())
     price = 1 + ROOT_PRICE * (max(1, template.roots) - 1) / template.pes
-    return too_large, schedule.cycles * price, schedule.latency, schedule.microcode_words
+    return schedule.cycles * price * (2 if too_large else 1), schedule.latency, schedule.microcode_words
 
 
 def schedule_mapping(
