@@ -17,6 +17,7 @@ from tabla.ir.format import Format
 from tabla.lang import tablegen
 from tabla.options import Options
 from tabla.source import TablaError
+from tabla.synth import synthesise
 
 OWN = """
 def Mine : Board<"mine", "My own", Small, "Q1", 2> {
@@ -103,6 +104,16 @@ def test_own_records_are_used_like_ours(own: str) -> None:
     assert Options(templates=own, format="Sensor").chosen_format() == Format.parse("q3.13")
     with pytest.raises(TablaError, match="no board 'mine'"):
         board("mine")
+
+
+def test_synthesis_knows_own_parts(own: str) -> None:
+    for name, device, grade, said in (
+        ("mine", "small", 7, "no speed grade 7"),
+        ("mine", "large", 2, "no device 'large'"),
+        ("yours", "small", 2, "no target 'yours'"),
+    ):
+        with pytest.raises(TablaError, match=said):
+            synthesise("", "top", name, device, grade, templates=own)
 
 
 @pytest.mark.parametrize("included", ["machine.td", "targets.td"])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from argparse import ArgumentParser, Namespace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,7 @@ from tabla.options import Options
 from tabla.report.folder import MANIFEST_SCHEMA
 from tabla.source import TablaError
 from tabla.synth import SynthesisReport, source_lines, synthesise
-from tabla.templates.targets import targets
+from tabla.templates.targets import target as find_target
 
 HELP = "synthesise the accelerator for an FPGA; with --pnr also place and route it"
 
@@ -24,7 +25,7 @@ def configure(parser: ArgumentParser) -> None:
     """Options of the command."""
     parser.add_argument("file", metavar="FILE|DIR", help="the program, or a folder that tabla gen wrote")
     part = parser.add_argument_group("the FPGA")
-    part.add_argument("--target", required=True, choices=targets(), help="its family")
+    part.add_argument("--target", required=True, metavar="NAME", help="its family (see tabla targets)")
     part.add_argument("--device", metavar="NAME", help="the part, such as 85k (default: the family's largest)")
     part.add_argument("--speed", type=whole(0), metavar="N", help="speed grade (default: the part's first)")
     part.add_argument("--pnr", action="store_true", help="place and route: clock and critical path")
@@ -45,10 +46,12 @@ def run(arguments: Namespace, console: Console) -> int:
         "place_and_route": arguments.pnr,
         "seeds": arguments.seeds,
         "progress": console.progress,
+        "templates": arguments.templates,
     }
+    find_target(arguments.target, arguments.templates)  # an unknown one is said before any work
     folder = Path(arguments.file)
     if folder.is_dir():
-        if build_options(arguments) != Options():
+        if replace(build_options(arguments), templates=None) != Options():
             raise TablaError(
                 f"'{folder}' is finished: the options of the array and of the program have no effect on it",
                 hint="give them to tabla gen, or give the program instead of the folder",

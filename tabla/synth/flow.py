@@ -25,14 +25,16 @@ def synthesise(
     cycles: int | None = None,
     lines: SourceLines | None = None,
     progress: Callable[[str], None] = lambda step: None,
+    templates: str | None = None,
 ) -> SynthesisReport:
     """Area of module `top` on a part (the family's largest without a name); with `place_and_route` its clock too.
 
     Seeds 1..`seeds` are tried, the best is kept. `cycles` of a sample and `lines`, if given, go into the report;
-    `progress` is told of each step before it is taken. A `TablaError`: an unknown target, device or speed grade, a tool
-    that is not installed (before anything runs), a latch, Verilog that Yosys does not read, a part that is too small.
+    `progress` is told of each step before it is taken; `templates` is a file with more records. A `TablaError`: an
+    unknown target, device or speed grade, a tool that is not installed (before anything runs), a latch, Verilog that
+    Yosys does not read, a part that is too small.
     """
-    family = find_target(target)
+    family = find_target(target, templates)
     part = family.device(device)
     nextpnr.chosen_grade(part, speed)
     if seeds < 1:

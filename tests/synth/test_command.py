@@ -101,6 +101,7 @@ def test_a_folder_of_gen_gives_the_same_tables(
         (("empty", "--target", "ecp5"), "there is no manifest in"),
         (("build", "--target", "ecp5", "--pes", "4"), "have no effect"),
         (("build", "--target", "ecp5", "--device", "1k"), "no device '1k'"),
+        (("model.t", "--target", "spartan"), "no target 'spartan'"),
         (("build", "--target", "ecp5", "--speed", "5"), "no speed grade 5"),
         (("build", "--target", "xilinx", "--pnr"), "cannot be placed"),
         (("build.v", "--target", "ecp5"), "not a TABLA program"),
@@ -120,7 +121,7 @@ def test_refusals(
     assert out == "" and err.startswith("error: ") and complaint in err
 
 
-@pytest.mark.parametrize("words", [("model.t",), ("model.t", "--target", "spartan"), ("model.t", "--seeds", "0")])
+@pytest.mark.parametrize("words", [("model.t",), ("model.t", "--target", "ecp5", "--seeds", "0")])
 def test_usage(words: tuple[str, ...], capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["synth", *words]) == 2
     assert capsys.readouterr().err.startswith("error: ")
