@@ -101,8 +101,10 @@ def _root_registers(schedule: Schedule) -> None:
         if code := int(strand.body[-1].field("function", 0)):
             latency = by_code[code].cycles(schedule.format.width, schedule.format.fraction)
             function.add(strand.cycles(len(strand.body) - 1)[strand.last()] + laws.result + latency)
-    folded = np.sort(function.all() % schedule.period)
-    _refuse((np.diff(folded) == 0).any(), "two function results show in one cycle")
+    shown = np.sort(function.all())
+    _refuse((np.diff(shown) == 0).any(), "two function results show in one cycle")
+    late = bool(shown.size) and shown[-1] - shown[0] >= schedule.period
+    _refuse(late, "a function result may meet one of the next sample")
     for strand, slot, cycles in _issues(root):
         for port in ("a", "b", "c"):
             known = {"result": result, "function": function}.get(str(strand.body[slot].field(port)))

@@ -93,18 +93,9 @@ def _shared(placed: list[Placed]) -> list[list[tuple[int, int]]]:
 
 
 def _apart(least: int, groups: list[list[tuple[int, int]]]) -> int:
-    """Raise a period until no interval meets one of its group a whole number of periods later."""
-    period = least
-    while True:
-        push = 0
-        for group in groups:
-            for a, b in group:
-                for c, d in group:
-                    steps = 1
-                    while c + steps * period <= b:
-                        if a <= d + steps * period:
-                            push = max(push, -(-(b + 1 - c) // steps) - period)
-                        steps += 1
-        if push <= 0:
-            return period
-        period += 1
+    """The period, raised until all of a sample's intervals are over before those of the next begin.
+
+    No gap between them may be used: the next sample comes a period later or any time after that.
+    """
+    spans = [max(b for _, b in group) - min(a for a, _ in group) + 1 for group in groups if group]
+    return max([least, *spans])

@@ -43,8 +43,10 @@ def test_algorithms_in_icarus(name: str, pes: int, sequencers: int, pes_per_pu: 
 )
 def test_sequencers_side_by_side_in_icarus(pes: int, sequencers: int, pes_per_pu: int, text: str) -> None:
     need("icarus")
-    schedule = side_by_side(graph_of(text), array(pes, sequencers, pes_per_pu), Q6_10, 1)
+    # The errors too: what a wrong rounding does there is too little to move a model, and not seen in every sample.
+    graph = graph_of(text, results=("e2", "e4"))
+    schedule = side_by_side(graph, array(pes, sequencers, pes_per_pu), Q6_10, 1)
     assert schedule is not None
     lanes = [s for s in schedule.strands if s.unit == "lane_issue"]
     assert len({s.sequencers for s in lanes}) > 1 and any(s.sequencers and s.body[-1].field("up") for s in lanes)
-    hold_schedule(schedule, "icarus", samples=2)
+    hold_schedule(schedule, "icarus", samples=6)

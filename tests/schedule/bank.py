@@ -9,8 +9,11 @@ _KINDS = (
     "s{k}[i] = x{k}[i]*x{k}[i]; e{k}[i] = w{k}[i]*s{k}[i] - y{k}[i]; g{k}[i] = e{k}[i]*s{k}[i];",
     "e{k}[i] = w{k}[i]*x{k}[i] - y{k}[i]; g{k}[i] = e{k}[i]*e{k}[i]*x{k}[i];",
 )
-# Like the first, but its error is a sum over the lanes and through the sigmoid.
-_NEURON = "h{k} = sigmoid(sum[i](w{k}[i]*x{k}[i])); e{k} = h{k} - y{k}[0]; g{k}[i] = e{k}*x{k}[i];"
+# Like the first, but the errors are of sums over the lanes: as they are, or through the sigmoid.
+_NEURONS = (
+    "e{k} = sum[i](w{k}[i]*x{k}[i]) - y{k}[0]; g{k}[i] = e{k}*x{k}[i];",
+    "h{k} = sigmoid(sum[i](w{k}[i]*x{k}[i])); e{k} = h{k} - y{k}[0]; g{k}[i] = e{k}*x{k}[i];",
+)
 
 
 def bank(models: int, *, words: int = 4, neurons: int = 0) -> str:
@@ -19,7 +22,7 @@ def bank(models: int, *, words: int = 4, neurons: int = 0) -> str:
     def all_of(form: str) -> str:
         return ", ".join(form.format(k=k, n=words) for k in range(models))
 
-    kinds = [_KINDS[k % len(_KINDS)] if k < models - neurons else _NEURON for k in range(models)]
+    kinds = [_KINDS[k % len(_KINDS)] if k < models - neurons else _NEURONS[k % 2] for k in range(models)]
     return "\n".join(
         [
             "mu = 0.125;",
