@@ -29,16 +29,18 @@ class Cut:
 
 
 def cuts(graph: Graph, groups: int) -> list[Cut]:
-    """Every way to cut a graph into `groups` equal parts, the most work first; at most `MOST_CUTS`."""
+    """Ways to cut a graph into `groups` equal parts, the most work first; at most `MOST_CUTS`.
+
+    Classes of axes join one by one, heavy ones first, and only the best few sets go on: a program of many independent
+    parts has more sets of classes than anyone can try.
+    """
     classes = [c for c in (_cut(graph, axes, groups) for axes in _classes(graph)) if c is not None]
-    found = list(classes)
-    for several in range(2, len(classes) + 1):
-        for chosen in itertools.combinations(classes, several):
-            joined = _joined(chosen)
-            if joined is not None:
-                found.append(joined)
-    found.sort(key=lambda c: (-_shared_work(graph, c), sorted(c.axes)))
-    return found[:MOST_CUTS]
+    found: list[Cut] = []
+    for each in sorted(classes, key=lambda c: _rank(graph, c)):
+        wider = (_joined((cut, each)) for cut in found)
+        found = sorted([*found, each, *(cut for cut in wider if cut is not None)], key=lambda c: _rank(graph, c))
+        del found[MOST_CUTS:]
+    return found
 
 
 def partition(graph: Graph, cut: Cut, groups: int) -> Graph:
@@ -141,6 +143,10 @@ def _joined(cuts: tuple[Cut, ...]) -> Cut | None:
     if len({t for t, _ in axes}) < len(axes) or len({s for s, _ in indices}) < len(indices):
         return None
     return Cut(axes=frozenset(axes), indices=tuple(sorted(indices)))
+
+
+def _rank(graph: Graph, cut: Cut) -> tuple[int, list[Axis]]:
+    return -_shared_work(graph, cut), sorted(cut.axes)
 
 
 def _shared_work(graph: Graph, cut: Cut) -> int:

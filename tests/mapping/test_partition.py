@@ -16,6 +16,7 @@ from tabla.passes.minibatch import minibatched
 from tabla.schedule import build
 from tabla.source import Source
 from tests.schedule.agreement import agree
+from tests.schedule.bank import bank
 
 Q6_10 = Format(integer=6, fraction=10)
 TWO_LAYERS = """
@@ -100,3 +101,10 @@ def test_words_find_their_group_at_any_width_of_the_stream(stream_words: int, mo
 
 def test_a_second_root_must_pay() -> None:
     assert build.schedule_graph(graph_of(NEURON), template_for(64), Q6_10).template.roots == 1
+
+
+def test_many_independent_parts_are_cut_in_no_time() -> None:
+    """Sets of classes are not tried one by one: 2 to the power of 40 of them would not end."""
+    graph = graph_of(bank(40))
+    widest = cuts(graph, 4)[0]
+    assert len(widest.axes) == sum(1 for tensor in graph.tensors.values() if tensor.shape)
