@@ -5,6 +5,7 @@ from typing import Any
 from amaranth.hdl import Module, Signal, signed
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
+from tabla.hw.functions.circular import Circular
 from tabla.hw.functions.direct import Direct
 from tabla.hw.functions.exponential import Exponential
 from tabla.hw.functions.logarithm import Logarithm
@@ -27,6 +28,8 @@ def pipeline_for(table: FunctionTable, *, width: int, fraction: int) -> Function
             return Logarithm(table, width=width, fraction=fraction)
         case "sqrt":
             return SquareRoot(width=width, fraction=fraction)
+        case "circular":
+            return Circular(table, width=width, fraction=fraction)
         case "divide":
             return Quotient(width=width, fraction=fraction)
     raise ValueError(f"no pipeline for functions of kind {table.kind!r}")

@@ -88,6 +88,20 @@ def _log(table: FunctionTable, width: int, fraction: int) -> Function:
     return evaluate
 
 
+def _circular(table: FunctionTable, width: int, fraction: int) -> Function:
+    lowest, highest = -(1 << (width - 1)), (1 << (width - 1)) - 1
+    bits = table.fraction_bits
+    inside_bits = bits - table.index_bits
+    point = fraction + min(width + 3, 33)
+
+    def evaluate(operand: int, divisor: int) -> Value:
+        turn = ((operand * table.constant) >> (point - bits)) & ((1 << bits) - 1)
+        value = _interpolate(table, turn >> inside_bits, turn & ((1 << inside_bits) - 1))
+        return Value(word=_clamp(value, lowest, highest))
+
+    return evaluate
+
+
 def _sqrt(table: FunctionTable, width: int, fraction: int) -> Function:
     def evaluate(operand: int, divisor: int) -> Value:
         if operand < 0:
@@ -115,6 +129,7 @@ KINDS: dict[str, Callable[[FunctionTable, int, int], Function]] = {
     "direct": _direct,
     "exp": _exp,
     "log": _log,
+    "circular": _circular,
     "sqrt": _sqrt,
     "divide": _divide,
 }

@@ -171,6 +171,8 @@ def Exp : FunctionUnit<"exp", 4, "exp", 12>;
 def Log : FunctionUnit<"log", 5, "log", 11>;
 def Sqrt : FunctionUnit<"sqrt", 6, "sqrt", 3, 1>;
 def Divide : FunctionUnit<"divide", 7, "divide", 4, 1>;
+def Sin : FunctionUnit<"sin", 8, "circular", 9>;
+def Cos : FunctionUnit<"cos", 9, "circular", 9>;
 
 // Signed fixed point: integer bits, the sign among them, and fraction bits.
 class NumberFormat<int integerBits, int fractionBits> {

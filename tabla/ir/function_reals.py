@@ -28,6 +28,10 @@ def apply(name: FunctionName, values: Reals) -> Reals:
                 return np.log(values)
             case "sqrt":
                 return np.sqrt(values)
+            case "sin":
+                return np.sin(values)
+            case "cos":
+                return np.cos(values)
             case _:
                 assert_never(name)
 

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tabla.ir.format import Format
-from tabla.ir.functions import EXPONENT_BITS, Table, exp_point, table
+from tabla.ir.functions import EXPONENT_BITS, Table, exp_point, table, turn_bits
 from tabla.ir.graph import FunctionName
 
 Words = NDArray[np.int64]
@@ -54,6 +54,8 @@ def apply(name: FunctionName, words: Words, fmt: Format) -> Applied:
             return _log(table(name, fmt), words, fmt)
         case "sqrt":
             return _sqrt(words, fmt)
+        case "sin" | "cos":
+            return _circular(table(name, fmt), words, fmt)
         case _:
             assert_never(name)
 
@@ -122,6 +124,14 @@ def _log(made: Table, words: Words, fmt: Format) -> Applied:
         overflows=int(np.count_nonzero(saturated)),
         domain_errors=int(np.count_nonzero(outside)),
     )
+
+
+def _circular(made: Table, words: Words, fmt: Format) -> Applied:
+    # |word| <= 2^31 and C < 2^31, so the turns stay within 62 bits.
+    turns = words * made.constant
+    low = (turns >> (fmt.fraction + turn_bits(fmt) - made.fraction_bits)) & ((1 << made.fraction_bits) - 1)
+    value = _between(made, low >> made.shift, low & ((1 << made.shift) - 1))
+    return Applied(words=_saturated(value, fmt))
 
 
 def _sqrt(words: Words, fmt: Format) -> Applied:

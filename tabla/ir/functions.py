@@ -16,9 +16,9 @@ from typing import Literal, assert_never
 
 from tabla.ir.format import Format
 
-UnitName = Literal["sigmoid", "tanh", "gaussian", "exp", "log", "sqrt", "divide"]
+UnitName = Literal["sigmoid", "tanh", "gaussian", "exp", "log", "sqrt", "divide", "sin", "cos"]
 DirectName = Literal["sigmoid", "tanh", "gaussian"]
-Kind = Literal["direct", "exp", "log", "sqrt", "divide"]
+Kind = Literal["direct", "exp", "log", "sqrt", "divide", "circular"]
 
 GUARD = 3
 """Fraction bits of a table entry beyond those of a word."""
@@ -29,7 +29,7 @@ INTERPOLATION_LIMIT = 0.25
 CLAMP_LIMIT = 0.0625
 """Units in the last place that holding a flat end constant may add."""
 EXPONENT_BITS = 16
-"""Fraction bits of C, the word of log2(e)."""
+"""Fraction bits of exp's C, the word of log2(e)."""
 
 # 32-bit words with guard and the cancellation in tanh need about 25 digits.
 _EXACT = Context(prec=50)
@@ -76,6 +76,8 @@ def table(name: UnitName, fmt: Format) -> Table:
             return _log_table(fmt)
         case "sqrt" | "divide":
             return Table(name=name, kind=name)
+        case "sin" | "cos":
+            return _circular_table(name, fmt)
         case _:
             assert_never(name)
 
@@ -98,6 +100,8 @@ def error_bound(name: UnitName, fmt: Format) -> float:
             return 0.5 + 2 * 2.0 ** -(GUARD + 1) + chord
         case "sqrt" | "divide":
             return 0.5
+        case "sin" | "cos":
+            return _circular_bound(name, fmt)
         case _:
             assert_never(name)
 
@@ -274,3 +278,62 @@ def _log_table(fmt: Format) -> Table:
 def _log_chord(fmt: Format, index_bits: int) -> float:
     """Units that chords add just above a power of two, where the logarithm has its largest curvature."""
     return 0.0 if index_bits >= fmt.width - 2 else 2.0 ** (fmt.fraction - 2 * index_bits - 3)
+
+
+def turn_bits(fmt: Format) -> int:
+    """B: fraction bits of the circular functions' C, the word of 1 / (2 pi)."""
+    return min(fmt.width + 3, 33)
+
+
+def _circular_table(name: Literal["sin", "cos"], fmt: Format) -> Table:
+    # Four bits more than a word has: what is cut below them is a small part of a unit, whatever the argument.
+    fraction_bits = min(fmt.fraction + turn_bits(fmt), fmt.width + 4)
+    index_bits = _index_bits(_circular_chord, fmt, fraction_bits)
+    segments = 1 << index_bits
+    quarter = segments // 4 if name == "cos" else 0
+    with localcontext(_EXACT):
+        values = [_sine(Decimal(i + quarter) / segments) for i in range(segments + 1)]
+        constant = _round(1 / (2 * _PI), turn_bits(fmt))
+    base, slope = _entries(values, fmt.fraction + GUARD)
+    return Table(
+        name=name,
+        kind="circular",
+        shift=fraction_bits - index_bits,
+        guard=GUARD,
+        index_bits=index_bits,
+        fraction_bits=fraction_bits,
+        constant=constant,
+        base=base,
+        slope=slope,
+    )
+
+
+_PI = Decimal("3.14159265358979323846264338327950288419716939937510582")
+
+
+def _sine(turns: Decimal) -> Decimal:
+    """The sine of an angle in turns, by its series about 0: exact to more digits than any table has."""
+    with localcontext(_EXACT):
+        turns -= turns.to_integral_value()
+        angle = 2 * _PI * turns
+        term = total = angle
+        order = 1
+        while abs(term) > Decimal(10) ** -40:
+            term = -term * angle * angle / ((order + 1) * (order + 2))
+            total += term
+            order += 2
+        return total
+
+
+def _circular_chord(fmt: Format, index_bits: int) -> float:
+    """Units that chords add at the crest, where both functions have their largest curvature."""
+    return fmt.one * math.ldexp(2 * math.pi, -index_bits) ** 2 / 8
+
+
+def _circular_bound(name: Literal["sin", "cos"], fmt: Format) -> float:
+    made = table(name, fmt)
+    # Turns by which the argument may be off: C's error, largest at the end of the range, and the bits that are cut.
+    drift = abs(made.constant / 2.0 ** turn_bits(fmt) - 1 / (2 * math.pi)) * 2.0 ** (fmt.integer - 1)
+    cut = 2.0**-made.fraction_bits if fmt.fraction + turn_bits(fmt) > made.fraction_bits else 0.0
+    phase = 2 * math.pi * fmt.one * (drift + cut)
+    return min(0.5 + 2.0 ** -(GUARD + 1) + _circular_chord(fmt, made.index_bits) + phase, 2.0 * fmt.one + 1)

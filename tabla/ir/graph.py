@@ -17,7 +17,7 @@ from tabla.source import Span
 Role = Literal["input", "label", "model", "value", "next", "constant"]
 CompareOp = Literal["<", "<=", ">", ">=", "==", "!="]
 ExtremeOp = Literal["max", "min"]
-FunctionName = Literal["sigmoid", "tanh", "gaussian", "exp", "log", "sqrt"]
+FunctionName = Literal["sigmoid", "tanh", "gaussian", "exp", "log", "sqrt", "sin", "cos"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -33,7 +33,14 @@ from tabla.source import Label, Span, TablaError
 
 Sum = tuple[Term, ...]
 
-_FUNCTIONS: Mapping[str, FunctionName] = {"exp": "exp", "log": "log", "sqrt": "sqrt", "tanh": "tanh"}
+_FUNCTIONS: Mapping[str, FunctionName] = {
+    "exp": "exp",
+    "log": "log",
+    "sqrt": "sqrt",
+    "tanh": "tanh",
+    "sin": "sin",
+    "cos": "cos",
+}
 _ONE = Constant(value=Fraction(1))
 MOST_FACTORS = 8
 """Of a power that is computed as a product; each factor is a multiply and a rounding."""

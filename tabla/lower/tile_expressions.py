@@ -37,6 +37,8 @@ FUNCTIONS: Mapping[Operator, FunctionName] = {
     "square_root": "sqrt",
     "hyperbolic_tangent": "tanh",
     "sigmoid": "sigmoid",
+    "sine": "sin",
+    "cosine": "cos",
 }
 COMPARISONS: Mapping[Operator, CompareOp] = {
     "equal": "==",
@@ -116,7 +118,7 @@ class Expressions:
                 return Function(name=FUNCTIONS[operator], operand=self.word(*parts[0]))
             case "cast" if node.kind == "boolean":
                 return Compare(op="!=", left=self.word(*parts[0]), right=_ZERO)
-            case "divide" | "cast" | "round" | "sine" | "cosine":
+            case "divide" | "cast" | "round":
                 shown = {"divide": "a quotient of integers", "cast": "a cast to integers"}.get(node.operator)
                 refuse(f"{shown or node.operator} does not run on the machine yet", node.span)
             case _:

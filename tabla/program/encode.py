@@ -141,7 +141,7 @@ def _table(name: UnitName, schedule: Schedule) -> FunctionTable:
     unit, format = functions()[name], schedule.format
     latency = unit.cycles(format.width, format.fraction)
     plain = FunctionTable(name=name, code=unit.code, kind=unit.kind, latency=latency)
-    if unit.kind not in ("direct", "exp", "log"):
+    if unit.kind not in ("direct", "exp", "log", "circular"):
         return plain
     made: Table = table(name, format)
     return replace(

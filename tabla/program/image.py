@@ -19,7 +19,7 @@ UNITS = units_of(1)
 class FunctionTable:
     """One function pipeline: integers of ``docs/decisions/0004-functions.md`` (empty tuples where a kind has none).
 
-    `index_bits` is k, `fraction_bits` t (exp, log), `reach` of the direct functions, `constant` C of exp.
+    `index_bits` is k, `fraction_bits` t (not `direct`), `reach` of the direct functions, `constant` C (exp, circular).
     """
 
     name: str

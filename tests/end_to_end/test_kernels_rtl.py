@@ -37,6 +37,7 @@ PROGRAMS: dict[str, tuple[int, tuple[str, ...]]] = {
     "reverse": (3, ()),
     "trace": (4, ()),
     "sigmoid": (4, ()),
+    "fourier": (4, ()),
 }
 
 

@@ -17,7 +17,7 @@ PROGRAMS = [
     "convolutions:max_pool_padded", "convolutions:average_pool_ragged",
     "reductions:running_product", "reductions:tropical_matmul", "reductions:argmax_by_cond", "reductions:variance",
     "reductions:polynomial_product", "reductions:irregular_maxima",
-    "layers:mlp", "layers:softmax", "layers:huber", "layers:broadcasting",
+    "layers:mlp", "layers:softmax", "layers:huber", "layers:broadcasting", "layers:oscillator",
     "moves:repeat", "moves:reshapes", "moves:pad",
 ]  # fmt: skip
 

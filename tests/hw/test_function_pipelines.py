@@ -71,6 +71,13 @@ def logarithm(t: FunctionTable, build: Parameters, x: int) -> tuple[int, int, in
     return y, beyond, 0
 
 
+def circular(t: FunctionTable, build: Parameters, x: int) -> tuple[int, int, int]:
+    point = build.fraction + min(build.width + 3, 33)
+    r = ((x * t.constant) >> (point - t.fraction_bits)) & ((1 << t.fraction_bits) - 1)
+    rest = t.fraction_bits - t.index_bits
+    return clamped(interpolated(t, r >> rest, r & ((1 << rest) - 1)), build.width)[0], 0, 0
+
+
 def square_root(t: FunctionTable, build: Parameters, x: int) -> tuple[int, int, int]:
     if x < 0:
         return 0, 0, 1
@@ -111,11 +118,15 @@ def tables(build: Parameters) -> list[tuple[FunctionTable, Any]]:
     scale = 1 << (fraction + GUARD)
     exponents = tuple(round((p - fraction) * math.log(2) * scale) for p in range(width - 1))
     log = filled(build, "log", 1 << k, scale, index_bits=k, shift=width - 2 - k, exponent=exponents)
+    bits = min(width + 3, 33)
+    turn = min(fraction + bits, width + 4)
+    fields = {"index_bits": k, "fraction_bits": turn, "shift": turn - k, "constant": round((1 << bits) / math.tau)}
+    made += [(filled(build, name, 1 << k, 1 << (width + 2), **fields), circular) for name in ("sin", "cos")]
     return [*made, (log, logarithm), (table("sqrt", build), square_root), (table("divide", build), quotient)]
 
 
 @pytest.mark.parametrize(("width", "fraction"), FORMATS)
-@pytest.mark.parametrize("number", range(7))
+@pytest.mark.parametrize("number", range(9))
 def test_pipeline_follows_the_definition(width: int, fraction: int, number: int) -> None:
     build = parameters(1, width=width, fraction=fraction)
     t, definition = tables(build)[number]

@@ -176,6 +176,11 @@ class Naive:
                 s = width + 1 - fraction - n
                 m = value(r >> rest, r % (1 << rest))
                 return 0 if s > width + 2 else self.saturate((m + (1 << (s - 1))) >> s)
+            case "sin" | "cos":
+                point = fraction + min(width + 3, 33)
+                r = (x * made.constant % (1 << point)) >> (point - made.fraction_bits)
+                rest = made.fraction_bits - made.index_bits
+                return self.saturate(value(r >> rest, r % (1 << rest)))
             case "log":
                 if x <= 0:
                     self.domain_errors += 1

@@ -18,7 +18,7 @@ from tabla.ir.graph import FunctionName, Graph
 from tests.ir.naive import Naive
 
 SIXTEEN_BITS = ["q6.10", "q4.12", "q8.8", "q2.14"]
-TABULATED: list[UnitName] = ["sigmoid", "tanh", "gaussian", "exp", "log"]
+TABULATED: list[UnitName] = ["sigmoid", "tanh", "gaussian", "exp", "log", "sin", "cos"]
 FUNCTIONS: tuple[FunctionName, ...] = get_args(FunctionName)
 formats = st.integers(8, 32).flatmap(
     lambda width: st.integers(max(2, width - 30), width).map(
@@ -118,6 +118,11 @@ def test_words_follow_the_decision(fmt: Format, data: st.DataObject) -> None:
                 f_bits = width - 2 - made.index_bits
                 y = value(z >> f_bits, z % (1 << f_bits), made.exponent[p])
                 overflow = y != fmt.saturate(y)
+        case "sin" | "cos":
+            point = fraction + min(width + 3, 33)
+            r = (word * made.constant % (1 << point)) >> (point - made.fraction_bits)
+            f_bits = made.fraction_bits - made.index_bits
+            y = value(r >> f_bits, r % (1 << f_bits))
         case "sqrt":
             domain = word < 0
             y = 0 if word < 0 else (isqrt(4 * (word << fraction)) + 1) >> 1

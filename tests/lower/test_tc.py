@@ -27,8 +27,8 @@ ROOT = Path(__file__).parents[2]
 FORMAT = Format.parse("q12.20")
 
 # What the graph has no words for; docs/decisions/0010-tc.md says what each needs.
-# Integer division and remainders of data, a stride that divides differences, sin and cos, powers of negative numbers.
-NOT_YET = {"fourier", "integers", "shift_rows", "transposed_convolution", "vandermonde"}
+# Integer division and remainders of data, a stride that divides differences, powers of negative numbers.
+NOT_YET = {"integers", "shift_rows", "transposed_convolution", "vandermonde"}
 
 
 def function_of(name: str) -> Function:

@@ -164,6 +164,11 @@ def last_argmax(I: Array) -> Array:
     return np.array([max(np.flatnonzero(row == row.max())) for row in I])
 
 
+def rotary(X: Array, Y: Array) -> tuple[Array, Array]:
+    angle = 0.75 * np.arange(len(X))[:, None]
+    return X * np.cos(angle) - Y * np.sin(angle), X * np.sin(angle) + Y * np.cos(angle)
+
+
 def comparisons(A: Array, B: Array) -> Array:
     return (A < B) + 2.0 * (A <= B) + 4 * (A == B) - 1.0 * (A != B) - 2 * (A > B) + 3 * (A >= B)
 
@@ -312,6 +317,8 @@ def _layers() -> dict[str, Reference]:
         "gaussian_kernel": Reference({"A": (3,), "B": (4,)}, lambda A, B: np.exp(-((A[:, None] - B) ** 2))),
         "powers": Reference({"I": (6,)}, lambda I: I**3 + I**2 - np.sqrt(abs(I) + 0.5) + 1 / (I * I + 0.5)),
         "general_power": Reference({"A": (4,), "B": (4,)}, lambda A, B: (A + 1.5) ** B),
+        "rotary": Reference({"X": (5, 2), "Y": (5, 2)}, rotary),
+        "oscillator": Reference({"X": (6,)}, lambda X: np.sin(3 * X) + np.cos(X - 0.5)),
         "comparisons": Reference({"A": (4,), "B": (4,)}, comparisons),
         "broadcasting": Reference(
             {"A": (3, 1), "B": (4,), "C": ()}, lambda A, B, C: (A * B + C, A - B, np.where(A < B, C, A))

@@ -168,3 +168,16 @@ def several_outputs(I):
     Rows[m] += I[m, n]
     Columns[n] += I[m, n]
     return Rows, Columns, I
+
+
+def rotary(X, Y):
+    """Pairs turned by an angle that grows with their position."""
+    N, D = TensorDims(2)
+    X.bind_dims(N, D)
+    Y.bind_dims(N, D)
+    A = cast(index([N, D], 0), "float") * 0.75
+    return X * cos(A) - Y * sin(A), X * sin(A) + Y * cos(A)
+
+
+def oscillator(X):
+    return sin(3 * X) + cos(X - 0.5)
