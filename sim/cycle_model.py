@@ -153,6 +153,7 @@ class CycleModel(Machine):
             updates=sorted(set(updates)),
             leaves=times.leaves,
             counters=self.path.counters(),
+            ring_slots=slots,
         )
 
     def dump(self, count: int) -> list[int]:

@@ -55,6 +55,10 @@ class Counters:
     domain_errors: int = 0
 
 
+# Rounds of the ring over which cycles are taken.
+ROUNDS = 12
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunResult:
     """What a run gave and when.
@@ -72,6 +76,7 @@ class RunResult:
     updates: list[int]
     leaves: list[int]
     counters: Counters
+    ring_slots: int
 
     def _last_of_sample(self, cycles: list[int]) -> list[int]:
         share, left = divmod(len(cycles), self.samples) if self.samples else (0, 0)
@@ -101,8 +106,14 @@ class RunResult:
 
     @property
     def cycles(self) -> int:
-        """Cycles from token to token of the last two samples: the steady state. 0 for a single sample."""
-        return self.starts[-1] - self.starts[-2] if len(self.starts) > 1 else 0
+        """Cycles from token to token in the steady state, rounded up; 0 for a single sample.
+
+        Where the ring binds, as many samples as it has slots come in a burst: the mean over the last whole rounds
+        counts, at most `ROUNDS` of them. Runs shorter than a round show the last two samples.
+        """
+        each = self.ring_slots
+        samples = min((len(self.starts) - 1) // each, ROUNDS) * each or 1
+        return -(-(self.starts[-1] - self.starts[-1 - samples]) // samples) if len(self.starts) > 1 else 0
 
     def relative(self) -> RunResult:
         """The same with cycles counted from the first word taken (or the first token)."""

@@ -88,6 +88,7 @@ class PortMachine(Machine):
             counters=Counters(
                 lane_overflows=lane_overflows, root_overflows=root_overflows, domain_errors=domain_errors
             ),
+            ring_slots=self.image.parameters.ring_slots,
         )
 
     def dump(self, count: int) -> list[int]:

@@ -193,7 +193,7 @@ def Limits {
   int Pes = 128;
   int PesPerPu = 16;
   int LeastRingSlots = 2;
-  int RingSlots = 16;
+  int RingSlots = 64;
   int StreamWords = 128;
   int MemoryWords = 65536;
 }

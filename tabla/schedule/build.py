@@ -30,10 +30,9 @@ from tabla.schedule.site import Site
 from tabla.schedule.strands import Strand
 from tabla.schedule.streams import dump_strands, dump_words, load_strands, sample_strands
 from tabla.source import Label, TablaError
-from tabla.templates.template import Template, timing
+from tabla.templates.template import Template, limits, timing
 
 CANDIDATES = 6
-MOST_SLOTS = 8
 CUTS = 2
 LEAST_LANES = 4
 ROOT_PRICE = 0.6
@@ -194,7 +193,9 @@ def assemble(
     width = _stream_words(layout, template, period)
     streams = sample_strands(layout, width, template)
     beats = sum(s.iterations for s in streams)
-    border = _ring(Border(beats=beats, slots=template.ring_slots, release=release, period=period))
+    border = _ring(
+        Border(beats=beats, slots=template.ring_slots, release=release, period=period), depths.data, template
+    )
     cycles = border.cycles(laws)
     outputs = sum(material.graph.tensors[t].size for _, t in graph.results)
     flight = laws.front + end + laws.broadcast + CREDIT_RETURN + 1
@@ -268,11 +269,15 @@ def _stream_words(layout: Layout, template: Template, period: int) -> int:
     return width
 
 
-def _ring(border: Border) -> Border:
-    """The fewest slots, from the template's on, with which the ring does not bind."""
+def _ring(border: Border, words: int, template: Template) -> Border:
+    """The fewest slots, from the template's on, with which the ring does not bind; as many as a lane has words for."""
     laws = timing()
     aim = max(border.period, border.beats)
-    tries = [replace(border, slots=k) for k in range(border.slots, max(border.slots, MOST_SLOTS) + 1)]
+    # The recurrence of the controller in one line (decision 3, 3.7); the candidates are counted by itself.
+    enough = -(-(border.beats + laws.ready + border.release) // aim)
+    room = template.data_words // words if template.data_words and words else enough
+    most = max(border.slots, min(enough, room, limits().ring_slots))
+    tries = [replace(border, slots=k) for k in (border.slots, *range(max(border.slots, most - 2), most + 1))]
     return min(tries, key=lambda b: (max(aim, b.cycles(laws)), b.slots))
 
 
