@@ -93,7 +93,8 @@ class CycleModel(Machine):
     def __init__(self, image: Image, *, strict: bool = True) -> None:
         self.image = image
         self.path = Datapath(image.parameters)
-        self.laws = MemoryLaws(self.path) if strict else None
+        windows = {"data": image.data_window, "root data": image.root_data_window}
+        self.laws = MemoryLaws(self.path, windows=windows) if strict else None
         self._run_program = _Program(self.path, image, image.run)
         self._dump_program = _Program(self.path, image, image.dump, groups=image.parameters.roots)
         self._stream_run = StreamUnit(self.path, image, image.stream_run, self.laws)

@@ -1,10 +1,13 @@
-"""Run-time checks of memory laws: no read of a word in the cycle that writes it, none of a word never written.
+"""Run-time checks of memory laws: no read of a word in the cycle that writes it, none of a word never written, none of
+another sample's words in the rings of data.
 
 The checks depend on control only, never on data, so the cycle model makes them the first time that it meets an
 arrangement of samples in flight and trusts it from then on.
 """
 
 from __future__ import annotations
+
+from collections.abc import Mapping
 
 import numpy as np
 from tabla.sim.datapath import Datapath, Sample
@@ -17,11 +20,15 @@ from tabla.sim.trace import Issue
 class MemoryLaws:
     """Who wrote and who reads which words; addresses [depth, lanes] for lanes, [depth] for the root.
 
+    `windows`: words of a sample in the rings, by memory; no sample reads beyond its own, where a neighbour's words come
+    when the stream happens to bring them.
+
     Groups in lockstep touch the same addresses in the same cycles; the first speaks for all.
     """
 
-    def __init__(self, path: Datapath) -> None:
+    def __init__(self, path: Datapath, *, windows: Mapping[str, int]) -> None:
         self.path = path
+        self.windows = windows
         self.written = {name: np.zeros(rows.shape, dtype=np.bool_) for name, rows in path.memories.items()}
         self.root_written = {
             name: np.zeros(len(words), dtype=np.bool_) for name, words in path.roots[0].memories.items()
@@ -55,6 +62,7 @@ class MemoryLaws:
             used.add(symbols["c"])
         for memory in LANE_MEMORIES:
             if memory in used and low < high:
+                self._own(memory, issue, memory, sample)
                 address = self._address(issue, memory, sample.lane_window)
                 self.reads.append((memory, address, low, high))
                 written = self.written[memory]
@@ -73,6 +81,7 @@ class MemoryLaws:
         for port in PORTS:
             memory = symbols[port]
             if port in ports and memory in self.root_written:
+                self._own(f"root {memory}", issue, port, sample)
                 address = self._address(issue, port, sample.root_window)
                 self.reads.append((f"root {memory}", address, 0, 1))
                 words = self.root_written[memory]
@@ -92,6 +101,13 @@ class MemoryLaws:
             address = self._address(issue, "address", sample.root_window)
             self._collide("root memory", address, 0, 1)
             self.root_written["memory"][address : address + 1] = True
+
+    def _own(self, memory: str, issue: Issue, generator: str, sample: Sample) -> None:
+        word = issue.values[generator]
+        own = self.windows.get(memory)
+        if own is not None and address_with_window(issue, generator)[0] and word >= own:
+            what = f"{memory} word {word} of its own {own}"
+            raise MachineFault(f"cycle {self.cycle}: sample {sample.number} reads {what}")
 
     def _collide(self, memory: str, address: int, low: int, high: int) -> None:
         for read, where, start, end in self.reads:

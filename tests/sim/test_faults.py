@@ -129,3 +129,28 @@ def test_words_that_are_no_microcode() -> None:
     strands["root_issue"] = tuple(word | 1 << 90 for word in strands["root_issue"])
     with pytest.raises(ValueError, match="bits beyond its last field"):
         CycleModel(broken(strands=strands))
+
+
+@pytest.mark.parametrize("reader", ["lanes", "root"])
+def test_reading_beyond_the_own_words_of_a_sample(reader: str) -> None:
+    """The neighbour's word may be there: whether it is depends on the stream."""
+
+    def run(word: int) -> None:
+        run: dict[str, list[Nest]] = {
+            "lane_issue": [Nest(body=[lane(a="data", b="one", data=(word,), windows=("data",))])],
+            "root_issue": [Nest(body=[root(c="data", base="addend", at_c=(word,), windows=("c",))])],
+        }
+        unit, window = ("lane_issue", "data_window") if reader == "lanes" else ("root_issue", "root_data_window")
+        targets = {"to_data": 1} if reader == "lanes" else {"to_root_data": 1}
+        image = assemble(
+            parameters(2, stream_words=2),
+            {unit: run[unit]},
+            period=100,
+            samples=[Nest(counts=(2,), body=[stream(address=(0, 1), windows=("address",), **targets)])],
+            **{window: 2},
+        )
+        CycleModel(image).run([[1, 2]] * 6, 3)
+
+    run(1)
+    with pytest.raises(MachineFault, match=r"reads .*data word 2 of its own 2"):
+        run(2)
