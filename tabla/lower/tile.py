@@ -37,7 +37,7 @@ from tabla.lang.tile.program import (
 )
 from tabla.lang.tile.text import names_of
 from tabla.lower.builder import GraphBuilder, single
-from tabla.lower.tile_expressions import Expressions, constant
+from tabla.lower.tile_expressions import Expressions, constant, refuse
 from tabla.lower.tile_projection import inhabited
 from tabla.lower.tile_region import Region, region_of
 from tabla.lower.tile_reshape import refinement
@@ -45,6 +45,10 @@ from tabla.lower.tile_update import Updater, fused
 from tabla.lower.tile_zeros import unwritten
 
 _ZERO = Constant(value=Fraction(0))
+
+
+MOST_NESTED = 250
+"""Operations of one expression, one inside the other; Python goes no deeper than a thousand calls."""
 
 
 def lower(
@@ -84,6 +88,7 @@ class _Lowering:
     def run(self, name: str) -> Graph:
         """Statements of all nodes that are words of their own, then the updates."""
         nodes = self.program.nodes()
+        _refuse_deep(nodes, [*self.program.outputs, *self.asked])
         words = _words(self.program, nodes, set(self.asked))
         for node in nodes:
             if node in words:
@@ -265,6 +270,18 @@ def labels_of(program: Program) -> set[Input]:
         if not isinstance(node, Elementwise):
             labels -= {operand for operand in node.operands if isinstance(operand, Input)}
     return labels
+
+
+def _refuse_deep(nodes: Sequence[Node], shown: Sequence[Node]) -> None:
+    """Values that are used once become one expression, which is gone through from the outside in."""
+    uses = Counter([*(operand for node in nodes for operand in node.operands), *shown])
+    depths: dict[Node, int] = {}
+    for node in nodes:
+        if isinstance(node, Elementwise):
+            depths[node] = 1 + max((depths.get(each, 0) for each in node.operands if uses[each] == 1), default=0)
+            if depths[node] > MOST_NESTED:
+                hint = "return a value on the way there, or use it twice: it is then a word of its own"
+                refuse(f"this expression is nested more than {MOST_NESTED} deep", node.span, hint)
 
 
 def _words(program: Program, nodes: Sequence[Node], asked: set[Node]) -> set[Node]:

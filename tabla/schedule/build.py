@@ -19,6 +19,7 @@ from tabla.schedule.bodies import Clash, LaneContext, lane_body
 from tabla.schedule.borders import CREDIT_RETURN, Border
 from tabla.schedule.bounds import bound_terms
 from tabla.schedule.builder import Builder
+from tabla.schedule.capacity import refuse_excess
 from tabla.schedule.check import check
 from tabla.schedule.extremes import lane_extreme
 from tabla.schedule.layout import Depths, Layout, allocate, first_layout
@@ -45,6 +46,7 @@ def schedule_graph(graph: Graph, template: Template, format: Format) -> Schedule
 
     Raises `TablaError` when a memory of the template is too small, and for what the machine cannot compute yet.
     """
+    refuse_excess(graph, template)
     plain = snapshot(addresses(boxes(graph, format), format))
     material = materialise(plain, format)
     best = _one_root(graph, material, template.with_roots(1), format)

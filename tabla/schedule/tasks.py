@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping as Map
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,11 +33,24 @@ class Access:
     @staticmethod
     def of(key: MemoryKey, strand: Strand, slot: int, address: Address, *, base: int, words: int) -> Access:
         """Collect from a strand's slot."""
-        cycles, at = strand.cycles(slot), strand.values(replace(address, base=address.base - base))
+        # Loops that leave the address alone touch a word from their first turn to their last: only the others are
+        # gone through, so a contraction costs what its operands have, not what it multiplies.
+        step = len(strand.body) * strand.interval
+        at, cycles, wait = (np.array([start], dtype=np.int64) for start in (address.base - base, strand.start, 0))
+        cycles = cycles + slot * strand.interval
+        for count, stride in zip(reversed(strand.counts), reversed(address.strides), strict=True):
+            if stride:
+                turns = np.arange(count, dtype=np.int64)
+                at = np.add.outer(stride * turns, at).reshape(-1)
+                cycles = np.add.outer(step * turns, cycles).reshape(-1)
+            else:
+                wait = wait + step * (count - 1)
+            step *= count
         first: NDArray[np.int64] = np.full(words, LATE, dtype=np.int64)
         last: NDArray[np.int64] = np.full(words, NEVER, dtype=np.int64)
-        np.minimum.at(first, at, cycles)
-        np.maximum.at(last, at, cycles)
+        # Of equal addresses the last assignment counts: the earliest cycle, and the latest.
+        first[at[::-1]] = cycles[::-1]
+        last[at] = cycles + wait
         return Access(key=key, first=first, last=last)
 
 

@@ -93,6 +93,20 @@ def test_the_graph_is_the_same_under_any_hash_seed(name: str) -> None:
     assert texts[0] == texts[1] and texts[0]
 
 
+def test_what_is_nested_too_deep_is_said() -> None:
+    def chain(A: Any, steps: int, twice: bool) -> Any:
+        values = [A]
+        for _ in range(steps):
+            values.append(values[-1] * 0.5 + 1)
+        return tuple(values[1::50]) if twice else values[-1]
+
+    assert lower(trace(chain, {"A": (3,)}, {"steps": 120, "twice": False}), number_format=FORMAT).statements
+    assert lower(trace(chain, {"A": (3,)}, {"steps": 2000, "twice": True}), number_format=FORMAT).statements
+    with pytest.raises(TablaError, match="nested more than 250 deep") as caught:
+        lower(trace(chain, {"A": (3,)}, {"steps": 2000, "twice": False}), number_format=FORMAT)
+    assert caught.value.hint and caught.value.file == __file__
+
+
 def test_a_contraction_stays_one_statement() -> None:
     """Whatever its size, and in no time."""
 

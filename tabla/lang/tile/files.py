@@ -28,7 +28,7 @@ def load_module(path: Path) -> ModuleType:
     except SyntaxError as error:
         span = _syntax_span(source, error)
         raise TablaError(f"{type(error).__name__}: {error.msg}", *([Label(span)] if span else [])) from error
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         span = _span_in(path, error)
         raise TablaError(f"{type(error).__name__}: {error}", *([Label(span)] if span else [])) from error
     finally:

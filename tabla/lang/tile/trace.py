@@ -61,7 +61,7 @@ def _call(function: Callable[..., Any], passed: Mapping[str, Any]) -> Any:
         return function(**passed)
     except TablaError:
         raise
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         span = _deepest(error.__traceback__)
         if span is None:
             raise
@@ -149,7 +149,7 @@ def load(path: Path, name: str | None = None) -> Callable[..., Any]:
     if name is None:
         raise TablaError(f"'{path}' has {len(functions) or 'no'} functions", hint=f"{hint}; name one: {path}:NAME")
     found = vars(module).get(name)
-    if not callable(found):
+    if not callable(found) or isinstance(found, type):
         raise TablaError(f"'{path}' has no function '{name}'", hint=did_you_mean(name, functions) or hint)
     return found  # type: ignore[no-any-return]
 

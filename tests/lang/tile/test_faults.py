@@ -49,6 +49,7 @@ FAULTS = {
     "gather_scalar": ("return gather(TensorOutput(), I)", "used before it is written", "gather(TensorOutput(), I)"),
     "reshape": ("return reshape(I, [5, 2])", "12 elements of shape (3, 4) do not fill (5, 2)", "reshape(I, [5, 2])"),
     "python": ("return I + undefined", "NameError: name 'undefined' is not defined", "undefined"),
+    "exit": ("import sys | sys.exit(3)", "SystemExit: 3", "sys.exit(3)"),
     "unpacking": ("a, b = TensorDims(3)", "ValueError: too many values to unpack", "a, b"),
     "returns_number": ("return 3", "'f' returns a int", "def f(I, J):"),
     "returns_nothing": ("O = -I | return", "'f' returns nothing", "def f(I, J):"),
@@ -72,7 +73,7 @@ def test_a_fault_points_at_the_users_line(tmp_path: Path, name: str) -> None:
     span = fault.labels[0].span
     assert span.source.name == str(path)
     assert span.source.text[span.start : span.end] == marked
-    assert fault.hint or name in ("python", "unpacking", "bind_again")
+    assert fault.hint or name in ("python", "unpacking", "exit", "bind_again")
 
 
 def test_columns_are_characters() -> None:
@@ -96,9 +97,11 @@ def test_columns_are_characters() -> None:
         ("def f(I:\n", "SyntaxError", 1),
         ("import nothing_of_that_name\n", "ModuleNotFoundError: No module named", 1),
         ("x = 1\ny = x / 0\n", "ZeroDivisionError", 2),
+        ("import sys\nsys.exit(3)\n", "SystemExit: 3", 2),
+        ("class f:\n    pass\n", "has no function 'f'", None),
     ],
 )
-def test_a_file_that_does_not_run(tmp_path: Path, text: str, message: str, line: int) -> None:
+def test_a_file_that_does_not_run(tmp_path: Path, text: str, message: str, line: int | None) -> None:
     path = tmp_path / "layer.py"
     path.write_text(text)
     with pytest.raises(TablaError, match=message) as caught:
