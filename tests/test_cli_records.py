@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from tabla.templates.records import TARGETS
 from tabla.templates.targets import board, boards, target, targets
@@ -104,6 +105,29 @@ def test_own_records_are_used_like_ours(own: str) -> None:
     assert Options(templates=own, format="Sensor").chosen_format() == Format.parse("q3.13")
     with pytest.raises(TablaError, match="no board 'mine'"):
         board("mine")
+
+
+def test_commands_build_with_own_records(run: Run, own: str, tmp_path: Path) -> None:
+    (tmp_path / "linear.t").write_text(
+        "m = 3; model_input x[m]; model_output y; model w[m]; gradient g[m] -> w; iterator i[0:m];"
+        "e = sum[i](w[i] * x[i]) - y; g[i] = e * x[i];"
+    )
+    words = (str(tmp_path / "linear.t"), "--templates", own, "--template", "Wide")
+    run("gen", *words, "-q", "-o", str(tmp_path / "out"))
+    manifest = json.loads((tmp_path / "out/linear.json").read_text())
+    assert (manifest["pes"], manifest["pes_per_pu"], manifest["format"]) == (32, 8, "q3.13")
+    run("check", *words, "-q")
+    np.savez(tmp_path / "in.npz", x=np.full((2, 3), 0.5), y=np.ones(2), w=np.zeros(3))
+    np.savez(tmp_path / "data.npz", x=np.full((2, 3), 0.5), y=np.ones(2))
+    for command in ("eval", "sim", "train"):
+        files = ("--data", "data.npz") if command == "train" else ("--inputs", "in.npz")
+        files = (files[0], str(tmp_path / files[1]))
+        engine = [] if command == "eval" else ["--engine", "model"]
+        run(command, *words, *files, *engine, "-q", "-o", str(tmp_path / f"{command}.npz"))
+        # Format q3.13, whose step is 2^-13, held the words.
+        step = np.load(tmp_path / f"{command}.npz")["w"] * 2.0**13
+        assert (step == np.round(step)).all() and (step != 0).all()
+    assert "none of them is asked for" in run("gen", *words[:3], "-q", "-o", str(tmp_path / "no"), status=1)
 
 
 def test_synthesis_knows_own_parts(own: str) -> None:

@@ -253,6 +253,27 @@ def test_the_command_writes_all_or_nothing(
     assert not Path("other").exists()
 
 
+def test_the_command_builds_for_an_own_board(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("linear.t").write_text(LINEAR)
+    Path("my.td").write_text(
+        'def : Board<"bench", "On my bench", Lfe5u45, "CABGA256", 7> {\n'
+        '  let ClockPin = "P9"; let ClockHertz = 16000000; let HostTransmit = "T2"; let HostReceive = "T3";\n}\n'
+    )
+    Runs(monkeypatch, 90.0)
+    words = ["build", "linear.t", "--board", "bench", "--pes", "1", "--clock", "80", "-q", "--json", "-"]
+    assert main([*words, "--templates", "my.td"]) == 0
+    content = json.loads(capsys.readouterr().out)
+    assert (content["board"], content["part"], content["package"]) == ("bench", "LFE5U-45F", "CABGA256")
+    pins = Path("bitstream/linear.lpf").read_text()
+    assert all(f'SITE "{pin}"' in pins for pin in ("P9", "T2", "T3"))
+    Runs(monkeypatch, 90.0)
+    assert main([*words, "-o", "other"]) == 1
+    assert "no board 'bench'" in capsys.readouterr().err
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "clock", "mark"),

@@ -104,7 +104,7 @@ def test_a_folder_of_gen_gives_the_same_tables(
         (("model.t", "--target", "spartan"), "no target 'spartan'"),
         (("build", "--target", "ecp5", "--speed", "5"), "no speed grade 5"),
         (("build", "--target", "xilinx", "--pnr"), "cannot be placed"),
-        (("build.v", "--target", "ecp5"), "not a TABLA program"),
+        (("build.v", "--target", "ecp5"), "'build.v' is not a program"),
     ],
 )
 def test_refusals(
@@ -119,6 +119,24 @@ def test_refusals(
     assert main(["synth", *words]) == 1
     out, err = capsys.readouterr()
     assert out == "" and err.startswith("error: ") and complaint in err
+
+
+def test_an_own_device_of_an_own_family(
+    said: tuple[str, dict[str, Any], Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    own = tmp_path / "own.td"
+    own.write_text(
+        'def Family : Target<"mine", "My family", "synth_ice40"> {\n'
+        '  let Cells = [Takes<"LUT", "SB_LUT4">, Takes<"FF", "SB_DFF*">, Takes<"RAM", "SB_RAM40_4K*">];\n'
+        "}\n"
+        'def Tiny : Device<Family, "tiny", "MINE-1"> { let Luts = 123456; let Ffs = 123456; let Rams = 99; }\n'
+    )
+    words = ["synth", str(said[2] / "build"), "--target", "mine", "--templates", str(own), "--json", "-"]
+    assert main(words) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert (found["device"], found["part"]) == ("tiny", "MINE-1")
+    assert found["resources"]["LUT"]["available"] == 123_456 and found["resources"]["LUT"]["used"] > 500
+    assert found["resources"]["RAM"]["available"] == 99 and found["resources"]["RAM"]["used"] > 0
 
 
 @pytest.mark.parametrize("words", [("model.t",), ("model.t", "--target", "ecp5", "--seeds", "0")])
