@@ -23,6 +23,7 @@ from tabla.training.arrays import (
     Samples,
     initial_models,
     read_arrays,
+    real_array,
     refuse_strangers,
     stack_samples,
     take_models,
@@ -96,7 +97,7 @@ def _unstepped(build: Build, arrays: Mapping[str, NDArray[Any]]) -> dict[str, ND
 
 
 def _reals(inputs: Mapping[str, ArrayLike]) -> dict[str, Reals]:
-    return {name: np.asarray(array, dtype=np.float64) for name, array in inputs.items()}
+    return {name: real_array(array, f"'{name}'") for name, array in inputs.items()}
 
 
 def _words(build: Build, arrays: Arrays) -> dict[str, Words]:
@@ -269,7 +270,7 @@ def train(
         file = build.reading.text.original.name
         raise TablaError(f"'{file}' is a kernel, it learns nothing", hint="run it with tabla sim or tabla eval")
     graph, engine = build.lowered, engine or default_engine()
-    arrays = read_arrays(Path(data)) if isinstance(data, (str, Path)) else {n: np.asarray(a) for n, a in data.items()}
+    arrays = read_arrays(Path(data)) if isinstance(data, (str, Path)) else _reals(data)
     refuse_strangers(arrays, shapes_of(build.sample, "input", "label"), "the data")
     found = _samples(build, arrays, samples)
     steps = found.count // graph.samples
@@ -283,8 +284,7 @@ def train(
             )
         models = initial_models(shapes, seed)
     else:
-        given = {name: np.asarray(array, dtype=np.float64) for name, array in weights.items()}
-        models = take_models(given, shapes, "the weights")
+        models = take_models(_reals(weights), shapes, "the weights")
     words = _words(build, found.arrays)
     measured, prediction = _prediction(build, predict)
     missing = shapes_of(graph, "label").keys() & {prediction.label} - arrays.keys()

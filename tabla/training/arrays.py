@@ -9,8 +9,10 @@ from __future__ import annotations
 import csv
 import re
 import zipfile
+import zlib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from math import prod
 from pathlib import Path
 from typing import IO
 
@@ -21,6 +23,10 @@ from tabla.source import TablaError
 
 Reals = NDArray[np.float64]
 Arrays = Mapping[str, Reals]
+
+# What numpy and zipfile raise for files that are cut, altered, encrypted, compressed otherwise or no archive at all.
+BROKEN_ARCHIVE = (ValueError, AttributeError, TypeError, EOFError, RuntimeError, zlib.error, zipfile.BadZipFile)
+MOST_AXES = 32
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,13 +49,14 @@ def read_arrays(path: Path) -> dict[str, Reals]:
 
 def _read_npz(path: Path) -> dict[str, Reals]:
     try:
-        with np.load(path, allow_pickle=False) as archive:
+        # Opened here, since numpy leaves a file open that it cannot read.
+        with path.open("rb") as file, np.load(file, allow_pickle=False) as archive:
             found = {name: archive[name] for name in archive.files}
     except OSError as fault:
         raise TablaError(f"cannot read '{path}': {fault.strerror or fault}", hint="check the path") from None
-    except (ValueError, AttributeError, TypeError, zipfile.BadZipFile) as fault:
+    except BROKEN_ARCHIVE as fault:
         raise TablaError(f"'{path}' is not an .npz file of numbers: {fault}") from None
-    return {name: _reals(array, f"array '{name}' of '{path}'") for name, array in found.items()}
+    return {name: real_array(array, f"array '{name}' of '{path}'") for name, array in found.items()}
 
 
 def write_npz(file: IO[bytes], arrays: Mapping[str, ArrayLike]) -> None:
@@ -61,7 +68,12 @@ def write_npz(file: IO[bytes], arrays: Mapping[str, ArrayLike]) -> None:
                 np.lib.format.write_array(entry, np.asarray(array), allow_pickle=False)
 
 
-def _reals(array: NDArray[np.generic], what: str) -> Reals:
+def real_array(values: ArrayLike, what: str) -> Reals:
+    """Finite numbers as float64; `what` names them in the error about anything else."""
+    try:
+        array = np.asarray(values)
+    except ValueError:
+        raise TablaError(f"{what} has rows of different lengths") from None
     if array.dtype.kind not in "biuf":
         raise TablaError(f"{what} holds {array.dtype}, not real numbers")
     reals = array.astype(np.float64)
@@ -106,7 +118,7 @@ def _read_csv(path: Path) -> dict[str, Reals]:
                     f"'{path}': row {number + 2}, column '{rows[0][k].strip()}': '{text}' is not a number"
                 ) from None
     return {
-        name: _reals(_gathered(name, columns, table, path), f"column '{name}' of '{path}'")
+        name: real_array(_gathered(name, columns, table, path), f"column '{name}' of '{path}'")
         for name in dict.fromkeys(n for n, _ in columns)
     }
 
@@ -117,13 +129,25 @@ def _gathered(name: str, columns: list[tuple[str, tuple[int, ...]]], table: Real
     if len({len(s) for s in places}) > 1:
         raise TablaError(f"'{path}': columns of '{name}' have different numbers of subscripts")
     shape = tuple(max(axis) + 1 for axis in zip(*places, strict=True))
+    if len(shape) > MOST_AXES:
+        raise TablaError(f"'{path}': columns of '{name}' have more than {MOST_AXES} subscripts")
+    # Before anything is as large as the highest subscript says: one of the first so many is missing, or none.
+    if len(places) < prod(shape):
+        missing = next(s for s in (_subscripts(k, shape) for k in range(len(places) + 1)) if s not in places)
+        raise TablaError(f"'{path}': column '{name}{_text(missing)}' is missing")
     array = np.empty((len(table), *shape))
-    for subscripts in np.ndindex(*shape):
-        if subscripts not in places:
-            missing = "".join(f"[{k}]" for k in subscripts)
-            raise TablaError(f"'{path}': column '{name}{missing}' is missing")
-        array[(slice(None), *subscripts)] = table[:, places[subscripts]]
+    for subscripts, column in places.items():
+        array[(slice(None), *subscripts)] = table[:, column]
     return array
+
+
+def _subscripts(position: int, shape: tuple[int, ...]) -> tuple[int, ...]:
+    """Of the element at a position in row-major order."""
+    found: list[int] = []
+    for size in reversed(shape):
+        position, subscript = divmod(position, size)
+        found.append(subscript)
+    return tuple(reversed(found))
 
 
 def stack_samples(arrays: Arrays, shapes: Mapping[str, tuple[int, ...]]) -> Samples:

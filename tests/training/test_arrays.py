@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays_of
 
 from tabla.source import TablaError
-from tabla.training.arrays import initial_models, read_arrays, refuse_strangers, stack_samples, take_models, write_npz
+from tabla.training.arrays import initial_models, read_arrays, real_array, refuse_strangers, stack_samples, take_models, write_npz
 
 
 @given(array=arrays_of.arrays(np.float64, st.sampled_from([(), (3,), (2, 4), (5, 2, 2)]), elements=st.floats(-9, 9)))
@@ -53,6 +53,9 @@ def test_csv(tmp_path: Path) -> None:
         ("x,x\n3,4\n", "two columns 'x'"),
         ("x[0],x\n3,4\n", "different numbers of subscripts"),
         ("x[0],x[2]\n3,4\n", "column 'x\\[1\\]' is missing"),
+        ("x[0],x[999999999]\n3,4\n", "column 'x\\[1\\]' is missing"),
+        ("x[1][0],x[0][99999999999999999999]\n3,4\n", "column 'x\\[0\\]\\[0\\]' is missing"),
+        ("x" + "[0]" * 70 + "\n3\n", "more than 32 subscripts"),
         ("x,y\n3\n", "row 2 has 1 values, the header has 2"),
         ("x,y\n3,4\n3,four\n", "row 3, column 'y': 'four' is not a number"),
         ("x,y\n3,\n", "row 2, column 'y': '' is not a number"),
@@ -73,7 +76,16 @@ def test_npz_faults(tmp_path: Path) -> None:
     np.savez(tmp_path / "nan.npz", x=np.array([1, np.inf]))
     np.save(tmp_path / "one.npy", np.zeros(3))
     (tmp_path / "one.npy").rename(tmp_path / "one.npz")
+    (tmp_path / "empty.npz").write_text("")
+    np.savez_compressed(tmp_path / "whole.npz", x=np.arange(99.0))
+    whole = bytearray((tmp_path / "whole.npz").read_bytes())
+    (tmp_path / "cut.npz").write_bytes(whole[: len(whole) // 2])
+    whole[80] ^= 255
+    (tmp_path / "altered.npz").write_bytes(whole)
     for name, message in {
+        "empty": "not an .npz file",
+        "cut": "not an .npz file",
+        "altered": "not an .npz file",
         "text": "not an .npz file",
         "words": "not real numbers",
         "object": "not an .npz file",
@@ -83,6 +95,21 @@ def test_npz_faults(tmp_path: Path) -> None:
     }.items():
         with pytest.raises(TablaError, match=message):
             read_arrays(tmp_path / f"{name}.npz")
+
+
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [
+        ([[1, 2], [3]], "'x' has rows of different lengths"),
+        ([1, None], "'x' holds object, not real numbers"),
+        ([1 + 2j], "'x' holds complex128"),
+        ([[1, float("nan")]], r"'x' holds nan at \[0, 1\]"),
+    ],
+)
+def test_arrays_given_in_python(values: object, message: str) -> None:
+    with pytest.raises(TablaError, match=message):
+        real_array(values, "'x'")  # type: ignore[arg-type]
+    assert real_array([True, 2], "'x'").dtype == np.float64
 
 
 def test_samples_have_a_leading_axis_or_not() -> None:
