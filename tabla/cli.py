@@ -8,6 +8,7 @@ from __future__ import annotations
 import argparse
 import os
 import sys
+import warnings
 from collections.abc import Sequence
 from importlib import import_module
 from typing import NoReturn
@@ -84,6 +85,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
         place = f" '{fault.filename}'" if fault.filename else ""
         console.fault(f"error: {fault.strerror or fault}{place}")
         return 1
+    except MemoryError:
+        console.fault("error: the memory of this machine is not enough\nhint: use smaller sizes, or less data at once")
+        return 1
     except KeyboardInterrupt:
+        # Half-made hardware would complain that nobody uses it.
+        warnings.simplefilter("ignore")
         console.fault("error: interrupted")
         return 130

@@ -13,7 +13,7 @@ same for all its values and counts once. Per statement:
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from itertools import product
 from math import prod
@@ -132,9 +132,9 @@ def _joined(statement: Statement, parts: Sequence[tuple[set[str], tuple[str, ...
 
 def zero_or_one(graph: Graph) -> frozenset[str]:
     """Tensors whose words are all 0 or 1: written by comparisons, or by copies and products of such."""
-    kinds: dict[str, bool] = {}
+    written: set[str] = set()
+    flags: set[str] = set()
     for statement in graph.statements:
-        flags = frozenset(name for name, flag in kinds.items() if flag)
         match statement.operation:
             case Compare():
                 flag = True
@@ -142,12 +142,16 @@ def zero_or_one(graph: Graph) -> frozenset[str]:
                 flag = all(_is_flag(factor, flags) for factor in factors)
             case _:
                 flag = False
-        kinds[statement.target] = kinds.get(statement.target, True) and flag
+        if not flag:
+            flags.discard(statement.target)
+        elif statement.target not in written:
+            flags.add(statement.target)
+        written.add(statement.target)
     values = {name for name, tensor in graph.tensors.items() if tensor.role == "value"}
-    return frozenset(name for name, flag in kinds.items() if flag and name in values)
+    return frozenset(flags & values)
 
 
-def _is_flag(operand: Operand, flags: frozenset[str]) -> bool:
+def _is_flag(operand: Operand, flags: Set[str]) -> bool:
     match operand:
         case Read(tensor=tensor):
             return tensor in flags

@@ -127,15 +127,15 @@ def costs(schedule: Schedule) -> Costs:
     placed = sorted(schedule.placed, key=lambda p: (p.start, p.task.name))
     graph, template = schedule.mapped, schedule.template
     # Groups in lockstep do the same: the first one's lanes, as often as there are groups.
-    found = tuple(_cost(p, graph, template) for p in placed)
+    flags = zero_or_one(graph)
+    found = tuple(_cost(p, graph, template, flags) for p in placed)
     return Costs(statements=found, pes=template.pes, period=schedule.period)
 
 
-def _cost(placed: Placed, graph: Graph, template: Template) -> StatementCost:
+def _cost(placed: Placed, graph: Graph, template: Template, flags: frozenset[str]) -> StatementCost:
     groups, pes = max(1, template.roots), template.pes
     strands = placed.strands()
     lanes = [s for s in strands if s.unit == "lane_issue"]
-    flags = zero_or_one(graph)
     ours = [graph.statements[int(number)] for number in _STATEMENT.findall(placed.task.name)]
     multiplies = sum(_parts(s, graph, groups) * count_statement(s, flags).multiplies for s in ours)
     spans = [statement.span for statement in ours if statement.span]

@@ -14,6 +14,8 @@ from itertools import pairwise
 SWEEPS = 8
 GAP = 26
 DUMMY_WIDTH = 10
+MOST_BENDS, LONGEST = 20_000, 4
+"""With more bends than that in all, edges over more layers than that go straight: nobody follows them by eye."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,8 +72,10 @@ def arrange(widths: Mapping[str, float], edges: Sequence[tuple[str, str]]) -> Pi
     chains: dict[tuple[str, str], list[str]] = {}
     for n in nodes:
         rows[layer[n]].append(n)
+    span = {(a, b): layer[b] - layer[a] for a, b in edges}
+    longest = LONGEST if sum(span.values()) > MOST_BENDS else count
     for a, b in edges:
-        chain = [f"{a}\0{b}\0{k}" for k in range(layer[a] + 1, layer[b])]
+        chain = [f"{a}\0{b}\0{k}" for k in range(layer[a] + 1, layer[b])] if span[a, b] <= longest else []
         chains[a, b] = chain
         for k, dummy in enumerate(chain, layer[a] + 1):
             rows[k].append(dummy)

@@ -26,6 +26,7 @@ from tabla.schedule.layout import Depths, Layout, allocate, first_layout
 from tabla.schedule.list_scheduler import ListScheduler, Placed, all_strands
 from tabla.schedule.loops import Lanes, plain
 from tabla.schedule.period import period_of
+from tabla.schedule.regions import MOST, TooLarge
 from tabla.schedule.schedule import Schedule
 from tabla.schedule.site import Site
 from tabla.schedule.strands import Strand
@@ -96,8 +97,17 @@ def _one_root(graph: Graph, material: Materialised, template: Template, format: 
             template,
             format,
         )
-    assert best is not None, "no mapping fits, not even the root alone"
+    if best is None:
+        raise _too_large(graph)
     return best
+
+
+def _too_large(graph: Graph) -> TablaError:
+    """What stops every mapping, the root alone too."""
+    largest = max(graph.tensors.values(), key=lambda t: t.size)
+    labels = (Label(largest.span, "the largest tensor"),) if largest.span else ()
+    message = f"the program is too large: a memory of more than {MOST:,} words, or as many steps of one statement"
+    return TablaError(message, *labels, hint="use more PEs, or smaller sizes")
 
 
 def _fastest(graph: Graph, material: Materialised, template: Template, format: Format) -> Schedule | None:
@@ -131,7 +141,10 @@ def schedule_mapping(
         return None
     depths = allocate(layout)
     builder = Builder(Site.of(material.graph, mapping, layout, template, format))
-    tasks = builder.tasks()
+    try:
+        tasks = builder.tasks()
+    except TooLarge:
+        return None
     if unheld := {(tensor, ROOT) for tensor in builder.site.passing(builder.left)} & layout.places.keys():
         # Nobody reads these words again: without places for them once more, the same but for addresses.
         for key in sorted(unheld):

@@ -218,8 +218,9 @@ def _memories(schedule: Schedule) -> None:
                     row, when = _per_lane(schedule.template, strand, slot, row, cycles)
                 words = region.words * (schedule.template.lanes if key in precise else 1)
                 times.setdefault(key, _Times(words)).add(kind, row, when)
+    zeros = hollow(schedule.mapped)
     for key, t in times.items():
-        _region(schedule, owners[key], t)
+        _region(schedule, owners[key], t, zeros)
 
 
 def _beside(template: Template, strand: Strand, region: Region) -> bool:
@@ -260,7 +261,7 @@ def _per_lane(template: Template, strand: Strand, slot: int, rows: Cycles, cycle
     return words[active], np.broadcast_to(cycles[:, None], active.shape)[active]
 
 
-def _region(schedule: Schedule, region: Region, t: _Times) -> None:
+def _region(schedule: Schedule, region: Region, t: _Times, zeros: frozenset[str]) -> None:
     (tensor, spot), _ = region.key
     name = f"{tensor} at {spot}"
     model = tensor in schedule.graph.updates and schedule.mapping.homes[tensor] == spot
@@ -278,7 +279,7 @@ def _region(schedule: Schedule, region: Region, t: _Times) -> None:
         gap = t.last["write"][both] + 1 - t.first["read"][both]
         _refuse(bool(both.any()) and int(gap.max()) > schedule.period, f"{name} is not updated in time")
         return
-    loaded = tensor in hollow(schedule.mapped)
+    loaded = tensor in zeros
     if not written.any() and (role == "constant" or (role == "model" and tensor not in schedule.graph.updates)):
         return
     if not is_scratch(spot):

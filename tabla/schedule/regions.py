@@ -13,6 +13,14 @@ from tabla.schedule.tasks import Access, MemoryKey
 LANE_BANKS = ("model", "data", "interim")
 
 
+MOST = 1 << 22
+"""Words of one place in one memory, and steps of one loop nest: beyond, no FPGA and no schedule's check holds them."""
+
+
+class TooLarge(Exception):
+    """A place or a loop nest of more than `MOST`."""
+
+
 class ScheduleFault(AssertionError):
     """A schedule that breaks a law: our fault, never the user's."""
 
@@ -54,6 +62,8 @@ class Regions:
             min(0, stride * (count - 1)) for stride, count in zip(generator.strides, strand.counts, strict=True)
         )
         region = self.of(memory, lowest)
+        if max(region.words, strand.iterations) > MOST:
+            raise TooLarge
         if anywhere:
             return Access.anywhere(region.key, strand, slot, words=region.words)
         return Access.of(region.key, strand, slot, generator, base=region.base, words=region.words)

@@ -27,6 +27,7 @@ Arrays = Mapping[str, Reals]
 # What numpy and zipfile raise for files that are cut, altered, encrypted, compressed otherwise or no archive at all.
 BROKEN_ARCHIVE = (ValueError, AttributeError, TypeError, EOFError, RuntimeError, zlib.error, zipfile.BadZipFile)
 MOST_AXES = 32
+MOST_DRAWN = 1 << 26
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -211,6 +212,9 @@ def _text(subscripts: tuple[int, ...]) -> str:
 
 def initial_models(shapes: Mapping[str, tuple[int, ...]], seed: int) -> dict[str, Reals]:
     """Weights to start from: zeros for scalars and vectors, else uniform within sqrt(6 / (rows + columns))."""
+    for name, shape in shapes.items():
+        if prod(shape) > MOST_DRAWN:
+            raise TablaError(f"model '{name}{_text(shape)}' is too large: more than {MOST_DRAWN:,} numbers")
     chance = np.random.default_rng(seed)
     models: dict[str, Reals] = {}
     for name in sorted(shapes):

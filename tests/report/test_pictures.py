@@ -129,3 +129,12 @@ def test_layout(graph: tuple[dict[str, float], list[tuple[str, str]]]) -> None:
         assert -1e-6 <= picture.places[name].x - width / 2
         assert picture.places[name].x + width / 2 <= picture.width + 1e-6
     assert picture == arrange(widths, edges)
+
+
+def test_a_picture_of_a_thousand_statements_takes_seconds() -> None:
+    """All read one box, so all bends together grow with the square of the statements."""
+    names = [f"s{k}" for k in range(1000)]
+    edges = [("x", n) for n in names] + list(pairwise(names))
+    picture = arrange(dict.fromkeys(["x", *names], 50.0), edges)
+    assert picture.layers == 1001
+    assert sum(map(len, picture.bends.values())) < 20 and picture.bends["x", "s2"]

@@ -11,7 +11,15 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays_of
 
 from tabla.source import TablaError
-from tabla.training.arrays import initial_models, read_arrays, real_array, refuse_strangers, stack_samples, take_models, write_npz
+from tabla.training.arrays import (
+    initial_models,
+    read_arrays,
+    real_array,
+    refuse_strangers,
+    stack_samples,
+    take_models,
+    write_npz,
+)
 
 
 @given(array=arrays_of.arrays(np.float64, st.sampled_from([(), (3,), (2, 4), (5, 2, 2)]), elements=st.floats(-9, 9)))
@@ -154,3 +162,5 @@ def test_initial_models() -> None:
     assert np.array_equal(first["v"], again["v"])
     assert not np.array_equal(first["v"], other["v"])
     assert 0.4 < np.abs(first["v"]).max() <= 0.5
+    with pytest.raises(TablaError, match="model 'w\\[100000\\]\\[100000\\]' is too large"):
+        initial_models({"w": (100_000, 100_000)}, 1)

@@ -1,0 +1,23 @@
+"""What is taken of a unit: how far a new interval must move, against looking at every interval."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tabla.schedule.list_scheduler import Reservations
+
+INTERVALS = st.lists(st.tuples(st.integers(0, 60), st.integers(1, 6)), max_size=12)
+
+
+@given(wanted=INTERVALS, begin=st.integers(-3, 70), length=st.integers(1, 20))
+def test_the_first_in_the_way_is_cleared(wanted: list[tuple[int, int]], begin: int, length: int) -> None:
+    reserved, taken = Reservations(), []
+    for start, size in wanted:
+        if reserved.push("root_issue", start, start + size) == 0:
+            reserved.take("root_issue", start, start + size)
+            taken.append((start, start + size))
+    end = begin + length
+    ends = [e - begin for b, e in sorted(taken) if b < end and begin < e]
+    assert reserved.push("root_issue", begin, end) == (ends[0] if ends else 0)
+    assert reserved.push("root_write", begin, end) == 0
