@@ -323,7 +323,7 @@ class Accelerator(wiring.Component):
         chain = [before, drives[0].sense]
         for cycle in range(below + levels(tree.leaves)):
             chain.append(delayed(m, chain[-1], 1, name=f"sense_{cycle}"))
-        m.d.comb += tree.inverted.eq(chain[below + 1])
+        m.d.comb += tree.inverted.eq(chain[below + 1].replicate(len(tree.inverted)))
         if len(roots) == 1:
             m.d.comb += [roots[0].tree.eq(tree.sum), roots[0].tree_inverted.eq(chain[-2])]
             return

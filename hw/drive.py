@@ -79,12 +79,13 @@ class Drive:
             offset += field.width
         address = write.values.address if "address" in write.generators else Const(0, 1)
         stream_address = delayed(m, stream.lane_address, 1, name="stream_lane_address")
-        loaded = Mux(load, stream_address, address)
+        written = delayed(m, stream_address, 1, name="stream_written_address") if shape.through else stream_address
+        loaded = Mux(load, written, address)
         wires |= {
             "model_write_address": loaded,
             "interim_write_address": loaded,
             "data_write_address": stream_address,
-            "write_bus": fields["source"],
+            "write_bus": fields["source"] & ~load,
             "to_model": wrote & fields["to_model"],
             "to_interim": wrote & fields["to_interim"],
             "load": load,
@@ -93,6 +94,12 @@ class Drive:
             "stream_to_model": stream.to_model,
             "stream_to_interim": stream.to_interim,
         }
+        if shape.through:
+            # A loaded word is a result that no operation gave.
+            for name in ("stream_to_model", "stream_to_interim"):
+                wires[name] = delayed(m, wires[name], 1, name=name)
+            wires["issued"] = wires["issued"] | load
+            wires["post"] = Mux(load, 0, wires["post"])
         for name in ("low", "high"):
             if name in write.generators:
                 wires[f"write_{name}"] = getattr(write.values, name)

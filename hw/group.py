@@ -6,6 +6,7 @@ from amaranth.hdl import Module, Signal, signed
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 from tabla.hw.lane import Lane, LaneShape
+from tabla.hw.pipeline import reaches
 from tabla.hw.sharing import placed
 from tabla.hw.tree import Tree
 
@@ -16,8 +17,9 @@ class Group(wiring.Component):
     All inputs reach the lanes ``FANOUT`` cycles later, so whoever drives them keeps the cycles of ``Lane``, less
     that; those in ``EARLY``, which a lane registers once more, a cycle sooner. The sum of the accumulators follows
     after the levels of the tree. In an array of several sequencers `drivers` says for each lane which of the group's
-    own sets of controls it takes, and a lane adds to the sum only while its set says `up`. The registers are the
-    group's own: synthesis must not merge them with those of other groups.
+    own sets of controls it takes, and a lane adds to the sum only while its set says `up`. The registers of the
+    first rank are the group's own, those of the second each lane's: synthesis must not merge them, as a wire to sixteen
+    lanes is longer than a cycle.
 
     Members
     -------
@@ -64,28 +66,39 @@ class Group(wiring.Component):
 
     def elaborate(self, platform: Any) -> Module:
         m = Module()
-        sets = [self._fanned_set(m, getattr(self, own), number) for number, own in enumerate(self.sets)]
-        enable = self._fanned(m, self.stream_enable, "stream_enable")
-        words = [self._fanned(m, self.stream_words[k], f"stream_word_{k}") for k in range(self.words)]
+        sets = [self._shared_set(m, getattr(self, own), number) for number, own in enumerate(self.sets)]
+        enable = self._registered(m, self.stream_enable, "stream_enable")
+        words = [self._registered(m, self.stream_words[k], f"stream_word_{k}") for k in range(self.words)]
+
+        loads = [own["load"] for own in sets] if self.shape.through else []
+        loaded = [
+            [self._loaded(m, word, load, f"{k}_{number}") for k, word in enumerate(words)]
+            for number, load in enumerate(loads)
+        ]
 
         accumulator = self.shape.parameters.accumulator
         m.submodules.tree = tree = Tree(leaves=self.lanes, width=accumulator, extremes=self.extremes)
         if self.extremes:
             m.d.comb += tree.extreme.eq(self.extreme)
-        m.d.comb += [tree.inverted.eq(0 if self.drivers else self.sense), self.sum.eq(tree.sum)]
+        m.d.comb += self.sum.eq(tree.sum)
         overflows = Signal(self.lanes)
         for k in range(self.lanes):
             lane = Lane(self.shape)
             m.submodules[f"lane_{k}"] = placed(platform, "pe", lane)
             driver = self.drivers[k] if self.drivers else 0
-            m.d.comb += [getattr(lane.controls, name).eq(value) for name, value in sets[driver].items()]
+            near = self._near(m, sets[driver], k)
+            m.d.comb += [getattr(lane.controls, name).eq(value) for name, value in near.items()]
             m.d.comb += [
                 lane.lane.eq(self.first_lane + k),
-                lane.stream_enable.eq(enable[k]),
-                lane.stream_word.eq(words[k % self.words]),
+                lane.stream_enable.eq(self._registered(m, enable[k], f"lane_{k}_stream_enable")),
+                lane.stream_word.eq(self._registered(m, words[k % self.words], f"lane_{k}_stream_word")),
+                *([lane.loaded.eq(loaded[driver][k % self.words])] if self.shape.through else []),
                 tree.words[k].eq(self._sent(lane.accumulator, driver)),
                 overflows[k].eq(lane.overflow),
             ]
+            if not self.drivers and k % 2 == 0:
+                # The sense of the lane's accumulator: the same wire for all lanes, and here a register close by.
+                m.d.comb += tree.inverted[k // 2].eq(near["inverted"])
         m.d.sync += self.overflow.eq(overflows.any())
         return m
 
@@ -96,16 +109,32 @@ class Group(wiring.Component):
         width = len(accumulator)
         return ((accumulator ^ self.sense[driver].replicate(width)) & self.up[driver].replicate(width)).as_signed()
 
-    def _fanned_set(self, m: Module, controls: Any, number: int) -> dict[str, Any]:
+    def _shared_set(self, m: Module, controls: Any, number: int) -> dict[str, Any]:
+        """The rank of registers that a set of controls has for all lanes."""
         label = f"_{number}" if number else ""
+        return {name: self._registered(m, getattr(controls, name), f"{name}{label}") for name in self.shape.controls}
+
+    def _near(self, m: Module, shared: dict[str, Any], k: int) -> dict[str, Any]:
+        """Lane k's own rank: its controls, with the guard's bounds already compared."""
+        wires = {name: value for name, value in shared.items() if name not in self.shape.BOUNDS}
+        if self.shape.guarded:
+            lane = Signal(8, name=f"number_{k}")
+            m.d.comb += lane.eq(self.first_lane + k)
+            wires["active"] = reaches(shared["low"], lane) & ~reaches(shared["high"], lane)
         return {
-            name: self._fanned(m, getattr(controls, name), f"{name}{label}", early=name in self.EARLY)
-            for name in self.shape.controls
+            name: value if name in self.EARLY else self._registered(m, value, f"lane_{k}_{name}")
+            for name, value in wires.items()
         }
 
-    def _fanned(self, m: Module, value: Any, name: str, *, early: bool = False) -> Any:
-        for rank in range(self.FANOUT - early):
-            register = Signal(len(value), name=f"{name}_{rank}", reset_less=True, attrs={"keep": 1})
-            m.d.sync += register.eq(value)
-            value = register
-        return value
+    def _loaded(self, m: Module, word: Any, load: Any, name: str) -> Any:
+        """The stream's word for the result registers: 0 unless words are loaded, by the register's own reset."""
+        register = Signal(len(word), name=f"loaded_{name}", reset_less=True)
+        m.d.sync += register.eq(word)
+        with m.If(~load):
+            m.d.sync += register.eq(0)
+        return register
+
+    def _registered(self, m: Module, value: Any, name: str) -> Any:
+        register = Signal(len(value), name=name, reset_less=True, attrs={"keep": 1})
+        m.d.sync += register.eq(value)
+        return register

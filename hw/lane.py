@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from functools import reduce
 from operator import or_
-from typing import Any
+from typing import Any, ClassVar
 
 from amaranth.hdl import Const, Module, Mux, Signal, signed
 from amaranth.lib import wiring
@@ -38,10 +38,19 @@ class LaneShape:
     model_loaded: bool
     interim_loaded: bool
 
+    BOUNDS: ClassVar[tuple[str, ...]] = ("low", "high")
+    """Controls that a lane gets compared with its number, as `active`."""
+
     @property
     def extremes(self) -> bool:
         """Whether operations keep the larger or smaller word."""
         return "extreme" in self.posts
+
+    @property
+    def through(self) -> bool:
+        """Whether loaded words pass the result register: cheaper than a choice in front of each memory's write port."""
+        both = (self.model_written and self.model_loaded) or (self.interim_written and self.interim_loaded)
+        return both and self.writes_result
 
     @property
     def memories(self) -> tuple[str, ...]:
@@ -67,7 +76,7 @@ class LaneShape:
 
     @property
     def controls(self) -> dict[str, int]:
-        """Names and widths of the wires that all lanes share. When each is wanted: see ``Lane``."""
+        """Names and widths of the wires that all lanes share. When each is wanted: see ``Lane`` (bounds: `active`)."""
         guard = self.parameters.guard_bits
         wires = {f"{name}_address": bits_for(self.depth(name)) for name in self.memories}
         wires |= {f"{name}_write_address": bits_for(self.depth(name)) for name in self.memories}
@@ -102,6 +111,12 @@ class LaneShape:
             wires |= {"extreme": 1, "complement": 1, "lowest": 1, "highest": 1}
         return wires
 
+    @property
+    def lane_controls(self) -> dict[str, int]:
+        """The same for a single lane."""
+        own = {name: width for name, width in self.controls.items() if name not in self.BOUNDS}
+        return own | ({"active": 1} if self.guarded else {})
+
 
 def lane_shape(parameters: Parameters, features: Features) -> LaneShape:
     """The lanes that a program needs."""
@@ -131,7 +146,7 @@ class Lane(wiring.Component):
     An operation issues in cycle *t*; each of its wires is wanted in its own cycle:
 
     =========  ================================================================================================
-    *t*        `model_address`, `data_address`, `interim_address`; `low`, `high`: active when ``low <= lane < high``
+    *t*        `model_address`, `data_address`, `interim_address`; `active`: ``low <= lane < high``, if there are guards
     *t* + 1    `a_select` (one-hot over the sources in use)
     *t* + 2    `b_select`, `c_select`, `bus`: the operands, with the words that the memories show now; `invert`;
                `lowest`, `highest`
@@ -151,11 +166,17 @@ class Lane(wiring.Component):
                `stream_word`, `bus`
     =========  ================================================================================================
 
+    Where loaded words pass the result register (``LaneShape.through``), `load` stands for as long as it is so, a word
+    `loaded` in cycle *c* - 1, with `issued`, is the result in *c*; `stream_enable` counts a cycle later for `model` and
+    `interim`, and the wires `stream_to_model` and `stream_to_interim` come so much later.
+
     Members
     -------
     lane : In(8), a constant
     controls : In(signature of the wires above)
     stream_enable : In(1), stream_word : In(width)
+    loaded : In(width), if loaded words pass the result register
+        The stream's word while `load`, else 0.
     accumulator : Out(signed(accumulator))
     overflow : Out(1)
     """
@@ -169,9 +190,10 @@ class Lane(wiring.Component):
         super().__init__(
             {
                 "lane": In(8),
-                "controls": In(wiring.Signature({name: Out(width) for name, width in shape.controls.items()})),
+                "controls": In(wiring.Signature({name: Out(width) for name, width in shape.lane_controls.items()})),
                 "stream_enable": In(1),
                 "stream_word": In(parameters.width),
+                **({"loaded": In(parameters.width)} if shape.through else {}),
                 "accumulator": Out(signed(parameters.accumulator)),
                 "overflow": Out(1),
             }
@@ -193,7 +215,10 @@ class Lane(wiring.Component):
             accumulator=parameters.accumulator,
             shifts=parameters.shifts,
             posts=shape.posts,
+            loads=shape.through,
         )
+        if shape.through:
+            m.d.comb += [rounder.load.eq(controls.load), rounder.loaded.eq(self.loaded)]
         memories = self._memories(m, rounder.result)
 
         operands: dict[str, Any] = {name: memory.read_data for name, memory in memories.items()}
@@ -243,9 +268,7 @@ class Lane(wiring.Component):
         """Whether the lane takes part in the operation, by cycles since the operation's issue."""
         if not self.shape.guarded:
             return [Const(1, 1)] * 7
-        controls = self.controls
-        inside = reaches(controls.low, self.lane) & ~reaches(controls.high, self.lane)
-        stages = [inside]
+        stages = [self.controls.active]
         for cycle in range(1, 7):
             stages.append(delayed(m, stages[-1], 1, name=f"active_{cycle}"))
         return stages
@@ -262,16 +285,21 @@ class Lane(wiring.Component):
         if shape.writes_bus and shape.writes_result:
             word = Mux(controls.write_bus, controls.bus, result.as_unsigned())
 
+        later = delayed(m, self.stream_enable, 1, name="stream_enable") if shape.through else self.stream_enable
         memories = {}
         for name in shape.memories:
             memory = WordMemory(width=shape.parameters.width, depth=shape.depth(name), block=name in shape.blocks)
             m.submodules[f"{name}_memory"] = memory
             memories[name] = memory
             enable = Signal(name=f"{name}_write", reset_less=True)
-            load = getattr(controls, f"stream_to_{name}") & self.stream_enable & int(loaded[name])
+            load = (
+                getattr(controls, f"stream_to_{name}")
+                & (self.stream_enable if name == "data" else later)
+                & int(loaded[name])
+            )
             m.d.sync += enable.eq(load | (commands[name] & takes_part & int(written[name])))
-            data = self.stream_word if not written[name] else word
-            if written[name] and loaded[name]:
+            data = word if written[name] or (shape.through and name != "data") else self.stream_word
+            if written[name] and loaded[name] and not shape.through:
                 data = Mux(controls.load, self.stream_word, word)
             m.d.comb += [
                 memory.read_address.eq(getattr(controls, f"{name}_address")),

@@ -15,11 +15,11 @@ class Rounder(wiring.Component):
     """``saturate(accumulator >> shift)``, or ONE or 0 by comparing the accumulator with zero.
 
     The rounding half has been added when the sum was started. One accumulator a cycle. The result register
-    keeps its word while `valid` is low. No reset.
+    keeps its word while `valid` is low. No reset. With `loads` a word from elsewhere can pass instead.
 
     ===============  ===================================================================================
     *t*              `accumulator`, `inverted` (it holds the complement of the sum), `shift`
-    *t* + 1          `valid`, `post`
+    *t* + 1          `valid`, `post`; to load: `load` in *t* and now, `loaded`, `valid`, and `post` 0 (none)
     *t* + ``LATENCY``  `result`; `saturated`: the word did not fit
     ===============  ===================================================================================
 
@@ -30,6 +30,8 @@ class Rounder(wiring.Component):
     shift : In(2), index into `shifts`
     valid : In(1)
     post : In(3)
+    load : In(1), loaded : In(width)
+        With `loads`. `loaded` is 0 unless `load`.
     result : Out(signed(width))
     saturated : Out(1)
     """
@@ -44,12 +46,14 @@ class Rounder(wiring.Component):
         accumulator: int,
         shifts: tuple[int, ...],
         posts: Collection[str] = POSTS,
+        loads: bool = False,
     ) -> None:
         self.width = width
         self.fraction = fraction
         self.accumulator_width = accumulator
         self.shifts = shifts
         self.posts = frozenset(posts)
+        self.loads = loads
         super().__init__(
             {
                 "accumulator": In(signed(accumulator)),
@@ -57,6 +61,7 @@ class Rounder(wiring.Component):
                 "shift": In(2),
                 "valid": In(1),
                 "post": In(3),
+                **({"load": In(1), "loaded": In(width)} if loads else {}),
                 "result": Out(signed(width)),
                 "saturated": Out(1),
             }
@@ -81,10 +86,18 @@ class Rounder(wiring.Component):
                         outside.eq(~(above.all() | ~above.any())),
                     ]
 
+        if self.loads:
+            # Nothing stands there then, so that a loaded word needs no multiplexer.
+            with m.If(self.load):
+                m.d.sync += [word.eq(0), outside.eq(0)]
+
         result = Signal(signed(self.width), reset_less=True)
         saturated = Signal(reset_less=True)
         most_positive = (1 << (self.width - 1)) - 1
         limit = Mux(negative, Const(~most_positive, signed(self.width)), Const(most_positive, signed(self.width)))
+        rounded = Mux(outside, limit, word.as_signed())
+        if self.loads:
+            rounded = rounded.as_unsigned() | self.loaded
         holds = {
             "<": negative,
             "<=": negative | zero,
@@ -104,8 +117,8 @@ class Rounder(wiring.Component):
                                     saturated.eq(0),
                                 ]
                     with m.Default():
-                        m.d.sync += [result.eq(Mux(outside, limit, word)), saturated.eq(outside)]
+                        m.d.sync += [result.eq(rounded), saturated.eq(outside)]
             else:
-                m.d.sync += [result.eq(Mux(outside, limit, word)), saturated.eq(outside)]
+                m.d.sync += [result.eq(rounded), saturated.eq(outside)]
         m.d.comb += [self.result.eq(result), self.saturated.eq(saturated)]
         return m

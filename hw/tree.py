@@ -23,7 +23,8 @@ class Tree(wiring.Component):
     Members
     -------
     words : In(signed(width)) for each leaf
-    inverted : In(1)
+    inverted : In(1) for each pair of leaves, all alike
+        So that each can come from a register near its adder.
     extreme : In(1), with `extremes`
     sum : Out(signed(width))
     """
@@ -35,7 +36,7 @@ class Tree(wiring.Component):
         super().__init__(
             {
                 "words": In(signed(width)).array(leaves),
-                "inverted": In(1),
+                "inverted": In(max(1, (leaves + 1) // 2)),
                 **({"extreme": In(1)} if extremes else {}),
                 "sum": Out(signed(width)),
             }
@@ -51,13 +52,13 @@ class Tree(wiring.Component):
             for place in range(0, len(rank), 2):
                 register = Signal(signed(self.width), name=f"sum_{level}_{place // 2}", reset_less=True)
                 pair = rank[place : place + 2]
-                joined = pair[0] + pair[1] + inverted if len(pair) == 2 else pair[0]
+                joined = pair[0] + pair[1] + inverted[place // 2 % len(inverted)] if len(pair) == 2 else pair[0]
                 if extreme is not None and len(pair) == 2:
                     joined = Mux(extreme, Mux(pair[0] > pair[1], pair[0], pair[1]), joined)
                 m.d.sync += register.eq(joined)
                 above.append(register)
             carry = Signal(name=f"inverted_{level}", reset_less=True)
-            m.d.sync += carry.eq(inverted)
+            m.d.sync += carry.eq(inverted[0])
             rank, inverted = above, carry
             if extreme is not None:
                 extreme = delayed(m, extreme, 1, name=f"extreme_{level}")

@@ -40,6 +40,17 @@ class Limit:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Sites:
+    """Where a device's blocks lie, in tiles: one of each row at each of `columns` plus each offset; nextpnr's names."""
+
+    columns: tuple[int, ...]
+    ram_rows: tuple[int, ...]
+    dsp_rows: tuple[int, ...]
+    rams: tuple[tuple[int, str], ...]
+    dsps: tuple[tuple[int, str], ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Device:
     """A part: how nextpnr is told of it, and what it holds, in the order of `KINDS`."""
 
@@ -50,6 +61,7 @@ class Device:
     grades: tuple[int, ...]
     capacities: tuple[int, ...]
     die: str = ""
+    sites: Sites | None = None
 
     def capacity(self, kind: str) -> int:
         """How many of a kind of resource there are."""
@@ -171,6 +183,23 @@ def _device(record: tablegen.Record) -> Device:
         grades=integers(record, "Grades"),
         capacities=tuple(integer(record, f"{kind.capitalize()}s") for kind in KINDS),
         die=string(record, "Die"),
+        sites=_sites(record),
+    )
+
+
+def _sites(record: tablegen.Record) -> Sites | None:
+    def offsets(kind: str) -> tuple[tuple[int, str], ...]:
+        return tuple(zip(integers(record, f"{kind}Offsets"), strings(record, f"{kind}Sites"), strict=True))
+
+    columns = integers(record, "BlockColumns")
+    if not columns:
+        return None
+    return Sites(
+        columns=columns,
+        ram_rows=integers(record, "RamRows"),
+        dsp_rows=integers(record, "DspRows"),
+        rams=offsets("Ram"),
+        dsps=offsets("Dsp"),
     )
 
 

@@ -173,10 +173,30 @@ class Device<Target family, string name, string part> {
   int Rams = 0;
   // What the packer calls the chip, if it must be told.
   string Die = "";
+  // Where block RAMs and multipliers lie, in tiles: in each of these rows, at
+  // each of the columns, so many further the sites of these names. Without
+  // columns the placer is left to itself (tabla/synth/floorplan.py).
+  list<int> BlockColumns = [];
+  list<int> RamRows = [];
+  list<int> RamOffsets = [];
+  list<string> RamSites = [];
+  list<int> DspRows = [];
+  list<int> DspOffsets = [];
+  list<string> DspSites = [];
 }
 
 class Ecp5Device<string name, string part, string flag> : Device<Ecp5, name, part> {
   let Arguments = ["--" # flag, "--package", "{package}", "--speed", "{speed}"];
+}
+// The die of the 85F parts; a test lets nextpnr fill every site.
+class Ecp5Die85<string name, string part, string flag> : Ecp5Device<name, part, flag> {
+  let BlockColumns = [4, 13, 22, 31, 40, 49, 58, 69, 78, 87, 96, 105, 114];
+  let RamRows = [22, 46, 70, 82];
+  let RamOffsets = [0, 2, 4, 6];
+  let RamSites = ["EBR0", "EBR1", "EBR2", "EBR3"];
+  let DspRows = [10, 34, 58];
+  let DspOffsets = [0, 1, 4, 5];
+  let DspSites = ["MULT18_0", "MULT18_1", "MULT18_4", "MULT18_5"];
 }
 def Lfe5u25 : Ecp5Device<"25k", "LFE5U-25F", "25k"> {
   let Packages = ["CABGA381", "CABGA256", "CSFBGA285", "TQFP144"];
@@ -188,13 +208,13 @@ def Lfe5u45 : Ecp5Device<"45k", "LFE5U-45F", "45k"> {
   let Grades = [6, 7, 8];
   let Luts = 43848; let Ffs = 43848; let Dsps = 72; let Rams = 108;
 }
-def Lfe5u85 : Ecp5Device<"85k", "LFE5U-85F", "85k"> {
+def Lfe5u85 : Ecp5Die85<"85k", "LFE5U-85F", "85k"> {
   let Packages = ["CABGA756", "CABGA554", "CABGA381", "CSFBGA285"];
   let Grades = [6, 7, 8];
   let Luts = 83640; let Ffs = 83640; let Dsps = 156; let Rams = 208;
 }
 // The 5G parts exist in grade 8 only.
-def Lfe5um5g85 : Ecp5Device<"um5g-85k", "LFE5UM5G-85F", "um5g-85k"> {
+def Lfe5um5g85 : Ecp5Die85<"um5g-85k", "LFE5UM5G-85F", "um5g-85k"> {
   let Packages = ["CABGA756", "CABGA554", "CABGA381", "CSFBGA285"];
   let Grades = [8];
   let Luts = 83640; let Ffs = 83640; let Dsps = 156; let Rams = 208;

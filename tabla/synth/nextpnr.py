@@ -12,6 +12,7 @@ from typing import Any
 
 from tabla.source import TablaError
 from tabla.synth.critical_path import CriticalPath, critical_path, fan_outs
+from tabla.synth.floorplan import floorplan
 from tabla.synth.tool import last_words, run_tool
 from tabla.synth.yosys import Netlist
 from tabla.templates.targets import Device, Packing
@@ -89,7 +90,7 @@ def place_and_route(
     package = pinned.package if pinned else device.packages[0]
     with tempfile.TemporaryDirectory(prefix="tabla-nextpnr-") as name:
         folder = Path(name)
-        (folder / "design.json").write_text(netlist.text if pinned else _block(netlist), encoding="utf-8")
+        (folder / "design.json").write_text(_design(netlist, device, block=not pinned), encoding="utf-8")
         (folder / "design.pdc").write_text("", encoding="utf-8")
         arguments = device.command(package, chosen)
         arguments += ["--json", "design.json", "--report", "report.json", "--seed", str(seed)]
@@ -116,14 +117,20 @@ def place_and_route(
     )
 
 
-def _block(netlist: Netlist) -> str:
-    """The netlist without most of its ports: an accelerator is part of a design, with more ports than chips have pins.
+def _design(netlist: Netlist, device: Device, *, block: bool) -> str:
+    """What nextpnr reads: the netlist with the sites of its blocks.
 
-    What they led to stays, undriven or unread: routers optimise nothing, and no path between registers changes.
+    A `block` has no more than the family's few ports: an accelerator is part of a design, with more ports than chips
+    have pins. What the others led to stays, undriven or unread: routers optimise nothing, and no path between
+    registers changes.
     """
     design = json.loads(netlist.text)
     module = design["modules"][netlist.top]
-    module["ports"] = {name: port for name, port in module["ports"].items() if name in netlist.target.ports}
+    if block:
+        module["ports"] = {name: port for name, port in module["ports"].items() if name in netlist.target.ports}
+    if device.sites:
+        for cell, site in floorplan(module["cells"], netlist.target, device.sites).items():
+            module["cells"][cell].setdefault("attributes", {})["BEL"] = site
     return json.dumps(design)
 
 

@@ -23,6 +23,13 @@ _QUIET = (
     # nextpnr's families tell this about their own simulation models.
     "Complex async reset",
 )
+# Copies of a register in several places of the chip carry `keep`. Yosys heeds it on cells alone when it looks for equal
+# registers; what constants make of them comes first, so that none is kept that is constant itself.
+_COPIES = (
+    "proc; flatten; opt_expr; "
+    + "opt_dff; opt_clean; opt_expr; " * 4
+    + "setattr -set keep 1 w:* a:keep %i %ci1:+$dff[Q] t:$dff %i"
+)
 _LATCH = re.compile(r"Latch inferred for signal `([^']*)'")
 
 
@@ -96,8 +103,8 @@ def synthesise_flat(verilog: str, top: str, target: Target) -> Netlist:
 
     Latches, and whatever stops Yosys, are a `TablaError`.
     """
-    script = _map(target, top, verilog, target.flat, "write_json design.json")
-    text, said = _run(script, verilog, "design.json")
+    mapped = _map(target, top, verilog, target.flat, "write_json design.json")
+    text, said = _run(f"hierarchy -top {top}; {_COPIES}; {mapped}", verilog, "design.json")
     design = json.loads(text)
     if target.absorbs:
         absorb_registers(design["modules"][top])

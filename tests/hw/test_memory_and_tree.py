@@ -41,7 +41,7 @@ def test_tree_adds_words_and_complements(leaves: int) -> None:
         ([chance.randrange(-(1 << 19), 1 << 19) for _ in range(leaves)], chance.randint(0, 1)) for _ in range(cycles)
     ]
     inputs = [
-        {f"words.{k}": ~word if inverted else word for k, word in enumerate(words)} | {"inverted": inverted}
+        {f"words.{k}": ~word if inverted else word for k, word in enumerate(words)} | {"inverted": -inverted}
         for words, inverted in traffic
     ]
     late = levels(leaves)
@@ -61,7 +61,7 @@ def test_tree_keeps_the_largest_or_smallest_word(leaves: int) -> None:
     ]
     inputs = [
         {f"words.{k}": ~word if inverted else word for k, word in enumerate(words)}
-        | {"inverted": inverted, "extreme": extreme}
+        | {"inverted": -inverted, "extreme": extreme}
         for words, inverted, extreme in traffic
     ]
     late = levels(leaves)

@@ -80,3 +80,12 @@ def test_what_cannot_be_asked_for(
 ) -> None:
     with pytest.raises(TablaError, match=complaint):
         synthesise("", "t", family, device, speed, place_and_route=route, seeds=seeds)
+
+
+def test_copies_of_a_register_stay_apart_where_they_are_marked() -> None:
+    """Copies in several places of the chip are what shortens wires; unmarked they are one register."""
+    for attribute, count in (("", 2), ("(* keep *)", 3)):
+        steps = "{left, right} <= {d, d}; q <= a ? left : !right;"
+        verilog = f"{attribute} reg left, right; always @(posedge clk) begin {steps} end endmodule"
+        netlist = synthesise_flat(f"module t(input clk, d, a, output reg q); {verilog}", "t", target("ecp5"))
+        assert netlist.taken["FF"] == count
