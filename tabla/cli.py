@@ -11,6 +11,7 @@ import sys
 import warnings
 from collections.abc import Sequence
 from importlib import import_module
+from pathlib import Path
 from typing import NoReturn
 
 from tabla._version import VERSION
@@ -60,6 +61,14 @@ def parser_for(command: str | None) -> Parser:
     return parser
 
 
+def _check_json(where: str | None) -> None:
+    """Refuse, before any work, a name for JSON that cannot be written at its end."""
+    if where and where != "-":
+        from tabla.report.folder import check_file
+
+        check_file(Path(where))
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; returns the exit status."""
     words = list(sys.argv[1:] if arguments is None else arguments)
@@ -71,6 +80,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return int(stop.code or 0)
     console.quiet = getattr(parsed, "quiet", False)
     try:
+        _check_json(getattr(parsed, "json", None))
         status: int = parsed.run(parsed, console)
         sys.stdout.flush()
         return status

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from tabla.commands.arguments import add_build, add_file, add_quiet, build_options, whole
 from tabla.commands.console import Console
-from tabla.commands.output import write_arrays
+from tabla.commands.output import check_arrays, write_arrays
 from tabla.driver import build
 from tabla.training.arrays import read_arrays
 
@@ -28,6 +28,7 @@ def configure(parser: ArgumentParser) -> None:
 
 def run(arguments: Namespace, console: Console) -> int:
     """Evaluate and write the arrays."""
+    check_arrays(arguments.output)
     made = build(arguments.file, build_options(arguments))
     if not arguments.float:
         for note in made.graph.notes:

@@ -8,8 +8,18 @@ from pathlib import Path
 from typing import Any
 
 from tabla.commands.console import Console
-from tabla.report.folder import replaced_file
+from tabla.report.folder import check_file, replaced_file
+from tabla.source import TablaError
 from tabla.training.arrays import Reals, write_npz
+
+
+def check_arrays(where: str | None) -> None:
+    """Refuse, before any work, a name for arrays that cannot be written at its end."""
+    if where is None:
+        return
+    if Path(where).suffix != ".npz":
+        raise TablaError(f"'{where}' is no name for arrays", hint="name a file that ends in .npz with -o")
+    check_file(Path(where))
 
 
 def write_json(where: str, content: Mapping[str, Any], console: Console) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from tabla.commands.arguments import add_build, add_engine, add_file, add_json, add_quiet, build_options, whole
 from tabla.commands.console import Console
-from tabla.commands.output import write_arrays, write_json
+from tabla.commands.output import check_arrays, write_arrays, write_json
 from tabla.driver import build
 from tabla.training.arrays import read_arrays
 from tabla.training.metrics import NAMES
@@ -36,6 +36,7 @@ def configure(parser: ArgumentParser) -> None:
 
 def run(arguments: Namespace, console: Console) -> int:
     """Train, tell, write the models."""
+    check_arrays(arguments.output)
     made = build(arguments.file, build_options(arguments))
     for note in made.graph.notes:
         console.remark(f"warning: {note}")

@@ -26,7 +26,7 @@ class Format:
     @staticmethod
     def parse(text: str) -> Format:
         """Read ``q6.10``; anything else is the user's fault."""
-        found = re.fullmatch(r"q(\d{1,3})\.(\d{1,3})", text)
+        found = re.fullmatch(r"q([0-9]{1,3})\.([0-9]{1,3})", text)
         if not found:
             raise TablaError(f"'{text}' is not a number format", hint="write qI.F, such as q6.10")
         return Format(integer=int(found[1]), fraction=int(found[2]))

@@ -70,11 +70,18 @@ def replaced_folder(folder: Path) -> Iterator[Path]:
         shutil.rmtree(work, ignore_errors=True)
 
 
+def check_file(path: Path) -> None:
+    """Refuse, before any work, a path at which no file can be."""
+    if path.is_dir():
+        raise TablaError(f"'{path}' is a folder", hint="name a file")
+    if not path.parent.is_dir():
+        raise TablaError(f"cannot write '{path}': there is no folder '{path.parent}'", hint="make it first")
+
+
 @contextmanager
 def replaced_file(path: Path) -> Iterator[Path]:
     """A path to write to, which becomes `path` when the block ends without an exception; else nothing changes."""
-    if path.is_dir():
-        raise TablaError(f"'{path}' is a folder", hint="name a file")
+    check_file(path)
     try:
         work = Path(tempfile.mkdtemp(prefix=f".{path.name}-", dir=path.parent))
     except OSError as fault:

@@ -106,7 +106,7 @@ def _too_large(graph: Graph) -> TablaError:
     """What stops every mapping, the root alone too."""
     largest = max(graph.tensors.values(), key=lambda t: t.size)
     labels = (Label(largest.span, "the largest tensor"),) if largest.span else ()
-    message = f"the program is too large: a memory of more than {MOST:,} words, or as many steps of one statement"
+    message = f"the program is too large: it needs a memory of more than {MOST:,} words"
     return TablaError(message, *labels, hint="use more PEs, or smaller sizes")
 
 

@@ -13,12 +13,12 @@ from tabla.schedule.tasks import Access, MemoryKey
 LANE_BANKS = ("model", "data", "interim")
 
 
-MOST = 1 << 22
-"""Words of one place in one memory, and steps of one loop nest: beyond, no FPGA and no schedule's check holds them."""
+MOST = 1 << 23
+"""Words of one place in one memory: beyond, no FPGA and no schedule's check holds them."""
 
 
 class TooLarge(Exception):
-    """A place or a loop nest of more than `MOST`."""
+    """A place of more than `MOST` words, such as the partial words of a long product."""
 
 
 class ScheduleFault(AssertionError):
@@ -62,7 +62,7 @@ class Regions:
             min(0, stride * (count - 1)) for stride, count in zip(generator.strides, strand.counts, strict=True)
         )
         region = self.of(memory, lowest)
-        if max(region.words, strand.iterations) > MOST:
+        if region.words > MOST:
             raise TooLarge
         if anywhere:
             return Access.anywhere(region.key, strand, slot, words=region.words)

@@ -138,7 +138,8 @@ def _gathered(name: str, columns: list[tuple[str, tuple[int, ...]]], table: Real
         raise TablaError(f"'{path}': column '{name}{_text(missing)}' is missing")
     array = np.empty((len(table), *shape))
     for subscripts, column in places.items():
-        array[(slice(None), *subscripts)] = table[:, column]
+        element: tuple[slice | int, ...] = (slice(None), *subscripts)
+        array[element] = table[:, column]
     return array
 
 

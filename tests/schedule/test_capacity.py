@@ -5,7 +5,9 @@ from __future__ import annotations
 import pytest
 
 from tabla.ir.format import Format
+from tabla.lang.tabla import parse as parse_tabla
 from tabla.lang.tc import parse
+from tabla.lower.tabla import lower as lower_tabla
 from tabla.lower.tc import lower
 from tabla.options import Options
 from tabla.schedule.build import schedule_graph
@@ -34,3 +36,10 @@ def test_a_large_contraction_is_a_small_matter() -> None:
     text = "def f(float(N,N) A, float(N,N) B) -> (C) { C(i, j) +=! A(i, k) * B(k, j) }"
     graph = lower(parse(Source.from_text(text)).function(), {"N": 128}, number_format=FORMAT, keep=("B",))
     assert schedule_graph(graph, Options(pes=16).chosen_template(), FORMAT).cycles == 128**3 // 16
+
+
+def test_partial_words_that_no_memory_holds_are_refused() -> None:
+    text = "model_input x; iterator i[0:9000000]; y = pi[i](x);"
+    graph = lower_tabla(parse_tabla(Source.from_text(text)), number_format=FORMAT)
+    with pytest.raises(TablaError, match="a memory of more than 8,388,608 words"):
+        schedule_graph(graph, Options(pes=4).chosen_template(), FORMAT)
