@@ -127,6 +127,7 @@ class SerialMachine(Machine):
             updates=[],
             leaves=[],
             counters=counters,
+            ring_slots=self.image.parameters.ring_slots,
             interval=interval,
             first_latency=latency,
         )
