@@ -20,7 +20,7 @@ from tabla.ir.graph import Graph
 from tabla.notations import Reading, read
 from tabla.options import Options
 from tabla.passes.minibatch import minibatched
-from tabla.passes.pipeline import run_passes
+from tabla.passes.pipeline import shaped
 from tabla.program.image import Image
 from tabla.schedule.schedule import Schedule
 from tabla.source import TablaError
@@ -95,7 +95,7 @@ class Build:
         """What is compiled: the same after the passes."""
         from tabla.report.notebook import drawn_graph
 
-        return drawn_graph(run_passes(self.lowered, self.format))
+        return drawn_graph(shaped(self.lowered, self.format))
 
     @property
     def module(self) -> str:

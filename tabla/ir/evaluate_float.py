@@ -140,8 +140,11 @@ def _value(statement: Statement, operands: Operands) -> Callable[[], Any]:
     reduced = {index.name: index for index in statement.reduced}
     operation = statement.operation
     match operation:
-        case Linear(terms=terms, shift=shift):
+        case Linear(terms=terms, shift=shift, test=test):
             pieces = [operands.piece(term, shift) for term in terms]
+            if test is not None:
+                holds = COMPARISONS[test]
+                return lambda: holds(sum(p.value() for p in pieces), 0)
             return lambda: sum(p.value() for p in pieces)
         case Compare(op=op, left=left, right=right):
             a, b = operands.outputs(left), operands.outputs(right)

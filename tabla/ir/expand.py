@@ -81,13 +81,18 @@ def count_statement(statement: Statement, flags: frozenset[str]) -> Operations:
     points = points_of(statement, outputs)
     operation = statement.operation
     match operation:
-        case Linear(terms=terms):
+        case Linear(terms=terms, test=test):
             made = Counter({kind: 0 for kind in ("multiply", "select", "none")})
             for term in terms:
                 mentioned = _mentioned(term.factors) & set(statement.box)
                 made[_kind(term, flags)] += points_of(statement, mentioned, term.reduce)
             additions = _joined(statement, [(_mentioned(term.factors), term.reduce) for term in terms])
-            return Operations(multiplies=made["multiply"], selects=made["select"], additions=additions)
+            return Operations(
+                multiplies=made["multiply"],
+                selects=made["select"],
+                additions=additions,
+                comparisons=points if test is not None else 0,
+            )
         case Product(reduce=reduce, initial=initial):
             return Operations(multiplies=_joined(statement, [(set(reduce), reduce), *_alone(initial)]))
         case Extreme(operands=operands, reduce=reduce, initial=initial):
@@ -136,7 +141,7 @@ def zero_or_one(graph: Graph) -> frozenset[str]:
     flags: set[str] = set()
     for statement in graph.statements:
         match statement.operation:
-            case Compare():
+            case Compare() | Linear(test="<" | ">="):
                 flag = True
             case Linear(terms=(Term(sign=1, reduce=(), factors=factors),), shift=0):
                 flag = all(_is_flag(factor, flags) for factor in factors)
@@ -234,14 +239,20 @@ class _Expansion:
     def _compute(self, statement: Statement, point: Mapping[str, int], place: str) -> None:
         operation = statement.operation
         match operation:
-            case Linear(terms=terms, shift=shift):
+            case Linear(terms=terms, shift=shift, test=test):
                 summands: list[tuple[str, int]] = []
                 for number, term in enumerate(terms):
                     for whole, repeats in _reduced(statement, point, term.reduce, _mentioned(term.factors)):
                         summands.append((self._term(statement, number, term, whole), term.sign * repeats))
                 nodes, weights = tuple(n for n, _ in summands), tuple(w for _, w in summands)
                 detail = f"2^{-shift}" if shift else ""
-                self._add(place, Scalar(operation="sum", operands=nodes, weights=weights, detail=detail), statement)
+                added = Scalar(operation="sum", operands=nodes, weights=weights, detail=detail)
+                if test is None:
+                    self._add(place, added, statement)
+                else:
+                    self._add(f"{place}.sum", added, statement)
+                    compared = Scalar(operation="compare", operands=(f"{place}.sum",), detail=f"{test} 0")
+                    self._add(place, compared, statement)
             case Product(operand=operand, reduce=reduce, initial=initial):
                 steps = [self._operand(operand, p) for p, _ in _reduced(statement, point, reduce, set(reduce))]
                 before = [] if initial is None else [self._operand(initial, point)]

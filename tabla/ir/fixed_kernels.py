@@ -177,6 +177,13 @@ def _linear(site: _Site, operation: Linear) -> Kernel:
     lowest, highest = site.format.lowest, site.format.highest
     number, size, written = statement.id, target.size, site.operands.written
 
+    def tested() -> None:
+        exact, _ = rounded()
+        target[...] = COMPARISONS[operation.test or "<"](exact, 0) * site.format.one
+
+    if operation.test is not None:
+        return tested
+
     def run() -> None:
         exact, changed = rounded()
         clipped = np.minimum(np.maximum(exact, lowest), highest)

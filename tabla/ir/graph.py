@@ -161,10 +161,14 @@ class Term:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Linear:
-    """A sum of terms, exact, rounded once; products are scaled by 2^-shift."""
+    """A sum of terms, exact, rounded once; products are scaled by 2^-shift.
+
+    With a `test`: 1 if the rounded sum is below 0 (``<``), or at least 0 (``>=``), else 0.
+    """
 
     terms: tuple[Term, ...]
     shift: int = 0
+    test: Literal["<", ">="] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -109,7 +109,7 @@ def operand_at(operand: Operand, values: Mapping[str, Affine]) -> Operand:
 def copied(operation: Operation) -> Operand | None:
     """The operand whose word the operation passes on unchanged, if that is all it does."""
     match operation:
-        case Linear(terms=(Term(factors=(operand,), sign=1, reduce=()),)):
+        case Linear(terms=(Term(factors=(operand,), sign=1, reduce=()),), test=None):
             return operand
         case _:
             return None

@@ -67,8 +67,9 @@ def _range(index: Index) -> str:
 def _operation(statement: Statement) -> str:
     operation = statement.operation
     match operation:
-        case Linear(terms=terms, shift=shift):
-            return _sum(terms, shift)
+        case Linear(terms=terms, shift=shift, test=test):
+            total = _sum(terms, shift)
+            return total if test is None else f"({total}) {test} 0"
         case Compare(op=op, left=left, right=right):
             return f"{operand_text(left)} {op} {operand_text(right)}"
         case Function(name=name, operand=operand):

@@ -25,7 +25,8 @@ class Fit:
     """A way to compute a statement: `index` runs over lanes with element ``index + offset`` in lane ``mod P``.
 
     `needs` are the spots that operands must have; `bus` is the tensor that arrives over the bus, if any. `span`: the
-    lanes that compute, of which P is then the number.
+    lanes that compute, of which P is then the number. `parts`: how many strands share the statement's slowest loop, so
+    that they find room where one does not.
     """
 
     way: Way
@@ -34,6 +35,7 @@ class Fit:
     needs: tuple[tuple[str, Spot], ...] = ()
     bus: str = ""
     span: Span = ALL
+    parts: int = 1
 
 
 def spread(subscripts: tuple[Affine, ...], index: str) -> tuple[int, int] | None:

@@ -8,9 +8,9 @@ the fastest.
 from __future__ import annotations
 
 import itertools
+from collections.abc import Iterator, Sequence
 from collections.abc import Mapping as Map
-from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from tabla.ir.graph import Extreme, Graph, Statement
 from tabla.mapping.fit import Fit, fits, spread
@@ -18,6 +18,7 @@ from tabla.mapping.places import EVERY, ROOT, Spot
 
 BEAM = 4
 MOST_COMBINATIONS = 36
+PARTS = (2, 3, 4, 8)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,6 +47,31 @@ def static_tensors(graph: Graph) -> frozenset[str]:
         for t in graph.tensors.values()
         if t.role == "constant" or (t.role == "model" and t.name not in graph.updates)
     )
+
+
+def taken_early(mapping: Mapping, graph: Graph) -> Iterator[Mapping]:
+    """For each statement that a tensor comes to over the bus: the same with the tensor in every lane before."""
+    for number, fit in enumerate(mapping.fits):
+        if fit.bus and graph.tensors[fit.bus].size > 1:
+            needs = {*(need for need in fit.needs if need != (fit.bus, ROOT)), (fit.bus, EVERY)}
+            fits_now = list(mapping.fits)
+            fits_now[number] = replace(fit, bus="", needs=tuple(sorted(needs)))
+            copies = tuple(sorted({*mapping.copies, (fit.bus, EVERY)}))
+            yield replace(mapping, fits=tuple(fits_now), copies=copies)
+
+
+def divided(mapping: Mapping, graph: Graph) -> Iterator[Mapping]:
+    """For each update in the lanes: the same in more parts."""
+    following = set(graph.updates.values())
+    for number, (statement, fit) in enumerate(zip(graph.statements, mapping.fits, strict=True)):
+        if statement.target not in following or fit.way != "lane":
+            continue
+        least = min((i.extent for i in statement.indices if i.name != fit.index), default=0)
+        for parts in PARTS:
+            if fit.parts < parts <= least:
+                fits_now = list(mapping.fits)
+                fits_now[number] = replace(fit, parts=parts)
+                yield replace(mapping, fits=tuple(fits_now))
 
 
 def work(statement: Statement) -> int:

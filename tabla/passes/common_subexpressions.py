@@ -82,12 +82,12 @@ def _key(statement: Statement, outputs: Sequence[Index]) -> _Key:
 def _unordered(operation: Operation, names: dict[str, str]) -> object:
     """The renamed operation, without the order of what commutes."""
     match operation:
-        case Linear(terms=terms, shift=shift):
+        case Linear(terms=terms, shift=shift, test=test):
             parts = [
                 (tuple(sorted(map(repr, t.factors))), t.sign, tuple(sorted(names[n] for n in t.reduce))) for t in terms
             ]
             # Without a product a shift scales nothing.
-            return tuple(sorted(parts)), shift if any(len(t.factors) == 2 for t in terms) else 0
+            return tuple(sorted(parts)), shift if any(len(t.factors) == 2 for t in terms) else 0, test
         case Product(reduce=reduce):
             return replace(operation, reduce=tuple(names[name] for name in reduce))
         case Extreme(op=op, operands=operands, reduce=reduce, initial=initial):

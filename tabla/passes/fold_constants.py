@@ -83,8 +83,10 @@ def _folded(statement: Statement, fmt: Format) -> Statement:
 
 def _operation(operation: Operation, box: Mapping[str, Index], fmt: Format) -> Operation:
     match operation:
-        case Linear():
+        case Linear(test=None):
             return _linear(operation, box, fmt)
+        case Linear():
+            return operation
         case Compare(op=op, left=left, right=right):
             return _compare(operation, op, left, right, fmt)
         case Function(name=name, operand=Constant() as operand):

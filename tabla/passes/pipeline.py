@@ -10,10 +10,13 @@ from dataclasses import dataclass
 from tabla.ir.format import Format
 from tabla.ir.graph import Graph
 from tabla.ir.verify import GraphFault, verify
+from tabla.passes.choose_last import choose_last
 from tabla.passes.common_subexpressions import common_subexpressions
 from tabla.passes.drop_dead import drop_dead
 from tabla.passes.fold_constants import fold_constants
 from tabla.passes.forward_copies import forward_copies
+from tabla.passes.fuse_comparisons import fuse_comparisons
+from tabla.passes.multiply_out import multiply_out
 
 MOST_ROUNDS = 20
 """Each round that changes a graph makes it smaller or simpler; programs met so far need two or three."""
@@ -33,6 +36,19 @@ PIPELINE: tuple[Pass, ...] = (
     Pass(name="common-subexpressions", function=common_subexpressions),
     Pass(name="drop-dead", function=drop_dead),
 )
+
+SHAPING: tuple[Pass, ...] = (
+    Pass(name="multiply-out", function=multiply_out),
+    Pass(name="choose-last", function=choose_last),
+    Pass(name="fuse-comparisons", function=fuse_comparisons),
+    Pass(name="drop-dead", function=drop_dead),
+)
+"""What makes chains of dependences shorter on this machine, at the price of a statement or two; once, in the end."""
+
+
+def shaped(graph: Graph, fmt: Format) -> Graph:
+    """What is compiled: a graph after `PIPELINE` and `SHAPING`."""
+    return run_passes(run_passes(graph, fmt), fmt, SHAPING)
 
 
 def run_passes(graph: Graph, fmt: Format, passes: Sequence[Pass] = PIPELINE) -> Graph:

@@ -130,7 +130,15 @@ def lane_body(statement: Statement, context: LaneContext, *, shift: int, levels:
     slots[0] = first.with_fields(base=base, half=("array0" if statement.crosses else "lane0") if tree else "all")
     out = [slots[0], *(s.with_fields(base="accumulator") for s in slots[1:])]
     out[-1] = out[-1].with_fields(emit=int(not tree), up=int(tree))
-    return tuple(o.with_fields(shift=shift) for o in out)
+    shifted = tuple(o.with_fields(shift=shift) for o in out)
+    return shifted if tree else tested(statement, shifted)
+
+
+def tested(statement: Statement, slots: tuple[Operation, ...]) -> tuple[Operation, ...]:
+    """The slots of a sum with its test, if it has one: half a unit is in the accumulator, so its sign is right."""
+    assert isinstance(statement.operation, Linear)
+    test = statement.operation.test
+    return slots if test is None else (*slots[:-1], slots[-1].with_fields(post=test))
 
 
 def _sum(context: LaneContext, terms: Sequence[Term], levels: int) -> list[Operation]:

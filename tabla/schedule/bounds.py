@@ -11,7 +11,20 @@ from collections.abc import Mapping as Map
 
 from tabla.ir.constraints import points
 from tabla.ir.format import Format
-from tabla.ir.graph import Compare, Constant, Divide, Extreme, Function, Gather, Graph, Linear, Product, Read, Statement
+from tabla.ir.graph import (
+    Compare,
+    Constant,
+    Divide,
+    Extreme,
+    Function,
+    Gather,
+    Graph,
+    Linear,
+    Operation,
+    Product,
+    Read,
+    Statement,
+)
 from tabla.templates.template import Template, functions, timing
 
 
@@ -25,7 +38,11 @@ def binary_tensors(graph: Graph) -> frozenset[str]:
     writers: dict[str, list[Statement]] = {}
     for statement in graph.statements:
         writers.setdefault(statement.target, []).append(statement)
-    return frozenset(t for t, ss in writers.items() if all(isinstance(s.operation, Compare) for s in ss))
+    return frozenset(t for t, ss in writers.items() if all(_tests(s.operation) for s in ss))
+
+
+def _tests(operation: Operation) -> bool:
+    return isinstance(operation, Compare) or (isinstance(operation, Linear) and operation.test is not None)
 
 
 def multiplies(graph: Graph, format: Format) -> int:

@@ -12,7 +12,7 @@ from tabla.mapping.boxes import boxes
 from tabla.mapping.materialise import Materialised, materialise
 from tabla.mapping.partition import cuts, partition
 from tabla.mapping.places import ROOT
-from tabla.mapping.search import Mapping, Search
+from tabla.mapping.search import Mapping, Search, divided, taken_early
 from tabla.mapping.snapshot import snapshot
 from tabla.mapping.spans import distinct, divisors, spread_out
 from tabla.schedule.bodies import Clash, LaneContext, lane_body
@@ -49,11 +49,11 @@ def schedule_graph(graph: Graph, template: Template, format: Format) -> Schedule
     """
     refuse_excess(graph, template)
     plain = snapshot(addresses(boxes(graph, format), format))
-    material = materialise(plain, format)
-    best = _one_root(graph, material, template.with_roots(1), format)
+    whole = materialise(plain, format)
+    best = _one_root(graph, whole, template.with_roots(1), format)
     for roots in _roots(template):
-        for cut in cuts(material.graph, roots)[:CUTS]:
-            part = replace(material, graph=partition(material.graph, cut, roots))
+        for cut in cuts(whole.graph, roots)[:CUTS]:
+            part = replace(whole, graph=partition(whole.graph, cut, roots))
             found = _fastest(graph, part, template.with_roots(roots), format)
             # A root is hardware: it must pay.
             if found is not None and _merit(found) < _merit(best):
@@ -118,7 +118,22 @@ def _fastest(graph: Graph, material: Materialised, template: Template, format: F
         found = schedule_mapping(graph, material, mapping, template, format)
         if found is not None and (best is None or _merit(found) < _merit(best)):
             best = found
-    return best
+    return None if best is None else _improved(graph, material, best)
+
+
+def _improved(graph: Graph, material: Materialised, best: Schedule) -> Schedule:
+    """The best, after changes that only an exact schedule can judge.
+
+    Words that lanes take as they are made, instead of a broadcast just in time; updates in parts that fill gaps. One
+    statement at a time, the best change first, until none helps.
+    """
+    while True:
+        changes = (*taken_early(best.mapping, material.graph), *divided(best.mapping, material.graph))
+        tried = [schedule_mapping(graph, material, change, best.template, best.format) for change in changes]
+        better = min((s for s in tried if s is not None), key=_merit, default=best)
+        if _merit(better) >= _merit(best):
+            return best
+        best = better
 
 
 def _merit(schedule: Schedule) -> tuple[float, int, int]:

@@ -3,6 +3,7 @@ result."""
 
 from __future__ import annotations
 
+import itertools
 import math
 from dataclasses import dataclass, field, replace
 from typing import assert_never
@@ -10,16 +11,16 @@ from typing import assert_never
 from tabla.ir.graph import Affine, Compare, Divide, Extreme, Function, Gather, Linear, Product, Read, Statement
 from tabla.mapping.fit import Fit, common_reduction
 from tabla.mapping.places import ROOT, Spot
-from tabla.schedule.bodies import LaneContext, RootContext, lane_body, root_sum
+from tabla.schedule.bodies import LaneContext, RootContext, lane_body, root_sum, tested
 from tabla.schedule.extremes import lane_extreme, root_extreme
 from tabla.schedule.gathers import gather
 from tabla.schedule.irregular import product, unrolled
 from tabla.schedule.leaving import in_order, shown_as
 from tabla.schedule.loops import Lanes, Loop, address, trimmed
 from tabla.schedule.moves import down_move, receive, result_tasks, twin_copies, up_move
-from tabla.schedule.site import Extras, Output, Site, nest_of, task_of
+from tabla.schedule.site import Extras, Output, Site, nest_of, shown_words, task_of
 from tabla.schedule.strands import Operation, Strand
-from tabla.schedule.tasks import Scalar, Task
+from tabla.schedule.tasks import Shown, Task
 from tabla.templates.template import functions, timing
 
 
@@ -41,12 +42,19 @@ class Builder:
         for statement, fit in zip(site.graph.statements, site.chosen.fits, strict=True):
             if statement.id not in fused.values():
                 after = site.graph.statements[fused[statement.id]] if statement.id in fused else None
-                out.append(self._statement(statement, fit, after))
+                out += [self._statement(part, fit, after) for part in parts_of(statement, fit)]
         out += twin_copies(site)
-        for tensor, spot in site.chosen.copies:
-            if spot in site.copies(tensor) and (tensor, spot) not in self.received:
-                out.append(up_move(site, tensor) if spot == ROOT else down_move(site, tensor, spot))
-                self.left.update(name for name in (out[-1].shows,) if name)
+        # Words that go up may reach the lanes on the same way.
+        for tensor, spot in sorted(site.chosen.copies, key=lambda copy: copy[1] != ROOT):
+            if spot not in site.copies(tensor) or (tensor, spot) in self.received:
+                continue
+            if spot == ROOT:
+                task, taken = up_move(site, tensor)
+                self.received.update((tensor, each) for each in taken)
+                self.left.update(name for name in (task.shows,) if name)
+                out.append(task)
+            else:
+                out.append(down_move(site, tensor, spot))
         return out + result_tasks(site, self.left)
 
     def _statement(self, statement: Statement, fit: Fit, after: Statement | None) -> Task:
@@ -112,7 +120,7 @@ class Builder:
             case Linear(terms=terms):
                 start = "array" if statement.crosses else "tree"
                 rest = [t for t in terms if not t.reduce]
-                above = root_sum(top, rest, start=start, shift=site.shift(statement), levels=0)
+                above = tested(statement, root_sum(top, rest, start=start, shift=site.shift(statement), levels=0))
             case Extreme() as extreme:
                 above = root_extreme(extreme, top, tree=True)
             case _:
@@ -151,7 +159,8 @@ class Builder:
         context = RootContext(layout=site.layout, loops=(*outs, *reduced))
         match statement.operation:
             case Linear(terms=terms) if common_reduction(statement):
-                body = root_sum(context, terms, start="fresh", shift=site.shift(statement), levels=len(reduced))
+                total = root_sum(context, terms, start="fresh", shift=site.shift(statement), levels=len(reduced))
+                body = tested(statement, total)
             case Linear():
                 return unrolled(site, statement, name)
             case Compare(op=op, left=Read() as left, right=Read() as right):
@@ -193,7 +202,7 @@ class Builder:
         inner = math.prod(root.counts[len(root.counts) - root.reduce :])
         period = len(root.body) * inner * root.interval
         show = root.start + (len(root.body) * inner - 1) * root.interval + timing().result
-        strands, scalars = [root], []
+        strands, shown = [root], []
         target, write = statement.target, statement.write
         if after is not None:
             renaming = same_elements(statement, after)
@@ -201,7 +210,7 @@ class Builder:
             if site.readers[target] > 1 or site.copies(target):
                 plain = Output(loops=outs, interval=period, show=show, register="result")
                 strands.append(site.root_write(target, write, plain))
-                scalars.append(Scalar(tensor=target, register="result", show=show))
+                shown.append(Shown(tensor=target, register="result", show=show))
             target, write = after.target, tuple(substituted(w, renaming) for w in after.write)
         register = "result"
         if function:
@@ -212,7 +221,11 @@ class Builder:
             self.left.add(shows)
         put = site.root_write(target, write, output, leaves=bool(shows))
         if site.scalar(target):
-            scalars.append(Scalar(tensor=target, register=register, show=show))
+            shown.append(Shown(tensor=target, register=register, show=show))
+        elif "address" in put.body[0].addresses:
+            words = shown_words(put, put.body[0].addresses["address"])
+            if words:
+                shown.append(Shown(tensor=target, register=register, show=show, words=words, interval=period))
         spot, taken = receive(site, target, write, output)
         if spot is not None:
             self.received.add((target, spot))
@@ -222,7 +235,7 @@ class Builder:
             holds = target if site.scalar(target) else ""
         span = (show, show + (math.prod(_counts(outs)) - 1) * period) if function else None
         made = (statement.target, target) if after is not None else (target,)
-        extras = Extras(scalars=tuple(scalars), function=span, holds=holds, produces=made, shows=shows)
+        extras = Extras(shown=tuple(shown), function=span, holds=holds, produces=made, shows=shows)
         return [*strands, put, *taken], extras
 
     def _feed(self, statement: Statement, fit: Fit, loops: tuple[Loop, ...], body: int) -> tuple[Strand, ...]:
@@ -285,6 +298,20 @@ def _counts(loops: tuple[Loop, ...]) -> tuple[int, ...]:
     return tuple(loop.count for loop in loops)
 
 
+def parts_of(statement: Statement, fit: Fit) -> list[Statement]:
+    """The statement on `fit.parts` ranges of its slowest loop, or as it is."""
+    lanes = Lanes.of(statement, fit, 1) if fit.parts > 1 else None
+    if lanes is None:
+        return [statement]
+    slowest = nest_of(statement, lanes, fit.bus)[0][0].name
+    number = next(n for n, index in enumerate(statement.indices) if index.name == slowest)
+    index = statement.indices[number]
+    ends = [index.low + index.extent * part // fit.parts for part in range(fit.parts + 1)]
+    ranges = [replace(index, low=low, high=high) for low, high in itertools.pairwise(ends)]
+    before, after = statement.indices[:number], statement.indices[number + 1 :]
+    return [replace(statement, indices=(*before, each, *after)) for each in ranges]
+
+
 def name_of(statement: Statement, after: Statement | None = None) -> str:
     """How people find a statement again: its number and what it computes."""
     return f"s{statement.id} {statement.target}" + (f" + s{after.id} {after.target}" if after else "")
@@ -305,6 +332,7 @@ def fusions(site: Site) -> dict[int, int]:
         way = site.chosen.fits[before.id].way
         if (
             isinstance(before.operation, Linear)
+            and before.operation.test is None
             and (way == "tree" or (way == "root" and common_reduction(before)))
             and (alone or site.scalar(tensor))
             and same_elements(before, after) is not None

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from tabla.ir.graph import Affine, Linear, Product, Read, Statement
 from tabla.mapping.places import Place
-from tabla.schedule.bodies import RootContext, root_sum
+from tabla.schedule.bodies import RootContext, root_sum, tested
 from tabla.schedule.layout import scratch
 from tabla.schedule.loops import Loop, address, plain
 from tabla.schedule.site import Extras, Output, Site, task_of
@@ -47,6 +47,8 @@ def unrolled(site: Site, statement: Statement, name: str) -> Task:
                 levels=len(names),
                 emit=position == len(ordered) - 1,
             )
+            if position == len(ordered) - 1:
+                body = tested(statement, body)
             strand = Strand(
                 unit="root_issue",
                 start=start,

@@ -1,7 +1,7 @@
 """List scheduling of tasks: longest path first, each at its earliest cycle, ties by position.
 
-Units, the bus and the function unit's output are reserved as intervals. Scalars at the root are forwarded from
-its result or function register when the cycle fits, which saves the way through its memory.
+Units, the bus and the function unit's output are reserved as intervals. Scalars and short vectors at the root are
+forwarded from its result or function register when the cycle fits, which saves the way through its memory.
 """
 
 from __future__ import annotations
@@ -188,7 +188,7 @@ class ListScheduler:
     def _forwarded(
         self, task: Task, fixed: int, by_port: dict[int, int], at_port: dict[int, Port], position: int
     ) -> Placed | None:
-        shown = self._shown(at_port[position].tensor)
+        shown = self._shown(at_port[position])
         for register, cycle in shown:
             start = cycle - at_port[position].cycle
             if start < fixed:
@@ -199,7 +199,7 @@ class ListScheduler:
                 if bound <= start:
                     continue
                 port = at_port[other]
-                match = [r for r, c in self._shown(port.tensor) if c == start + port.cycle]
+                match = [r for r, c in self._shown(port) if c == start + port.cycle]
                 if match:
                     forwards.append((port, match[0]))
                 else:
@@ -208,16 +208,21 @@ class ListScheduler:
                 return Placed(task, start, tuple(forwards))
         return None
 
-    def _shown(self, tensor: str) -> list[tuple[str, int]]:
-        maker = self.makers_of_scalar(tensor)
+    def _shown(self, port: Port) -> list[tuple[str, int]]:
+        """(register, cycle) at which what a port reads shows, the words of a vector one by one as it wants them."""
+        maker = self._maker_of_shown(port.tensor)
         if maker is None:
             return []
-        return [(s.register, s.show + maker.start) for s in maker.task.scalars if s.tensor == tensor]
+        return [
+            (s.register, s.show + maker.start)
+            for s in maker.task.shown
+            if s.tensor == port.tensor and (s.words, s.interval) == (port.words, port.interval)
+        ]
 
-    def makers_of_scalar(self, tensor: str) -> Placed | None:
-        """The placed task that shows a scalar in a register."""
+    def _maker_of_shown(self, tensor: str) -> Placed | None:
+        """The placed task that shows a tensor in a register."""
         for placed in self.placed.values():
-            if any(s.tensor == tensor for s in placed.task.scalars):
+            if any(s.tensor == tensor for s in placed.task.shown):
                 return placed
         return None
 

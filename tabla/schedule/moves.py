@@ -169,12 +169,16 @@ def down_move(site: Site, tensor: str, spot: Spot) -> Task:
     return task_of(site, f"move {tensor} to {spot}", strands, Extras())
 
 
-def up_move(site: Site, tensor: str) -> Task:
-    """Lanes to root: one lane a cycle passes its word up the tree; on its way out if nothing else wants it there."""
+def up_move(site: Site, tensor: str) -> tuple[Task, tuple[Spot, ...]]:
+    """Lanes to root: one lane a cycle passes its word up the tree; on its way out if nothing else wants it there.
+
+    Where every lane wants it too, all take it from the bus as it comes: the spots that need no move of their own.
+    """
     home = site.home(tensor)
     place, name, own = site.layout.place(tensor, home), f"{tensor} up the tree", site.sequencers(home.span)
     strands: list[Strand] = []
     start, shows = 0, _leaving(site, tensor)
+    every = EVERY in site.copies(tensor) and site.layout.owner(tensor) == tensor and not shows
     runs = [(p, _others(b, home.axis)) for b in _boxes(site, tensor) for p in pieces(*b[home.axis], place.pes)]
     for piece, others in runs:
         nest, at, bounds = spread_nest(place, piece, others)
@@ -203,8 +207,14 @@ def up_move(site: Site, tensor: str) -> Task:
                 comment=f"result {tensor}" if shows else name,
             ),
         ]
+        if every:
+            copy = site.layout.place(tensor, EVERY)
+            here = root_nest(copy.base, copy.strides, home.axis, piece, others, place.pes)
+            strands[-1] = replace(strands[-1], body=(strands[-1].body[0].with_fields(to_bus=1),))
+            show = strands[-1].start + timing().broadcast
+            strands.append(_take(site, tensor, EVERY, nest, here, _everywhere(copy, nest), show, 1))
         start += strands[-1].iterations
-    return task_of(site, f"move {tensor} to root", strands, Extras(shows=shows))
+    return task_of(site, f"move {tensor} to root", strands, Extras(shows=shows)), (EVERY,) * every
 
 
 def _leaving(site: Site, tensor: str) -> str:

@@ -14,8 +14,11 @@ from tabla.schedule.layout import Layout
 from tabla.schedule.loops import Lanes, Loop, address, plain
 from tabla.schedule.regions import Regions, gathers, read_ports, write_ports
 from tabla.schedule.strands import Address, Operation, Strand
-from tabla.schedule.tasks import Access, Port, Scalar, Task
+from tabla.schedule.tasks import Access, Port, Shown, Task
 from tabla.templates.template import Template, functions, timing
+
+MOST_FORWARDED = 16
+"""Longest vector that goes from register to register: a strand follows the one before it by fewer cycles than that."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -161,7 +164,7 @@ def nest_of(statement: Statement, lanes: Lanes | None, bus: str) -> tuple[tuple[
 class Extras:
     """What a task offers beside its strands; cycles are those of the strands as given."""
 
-    scalars: tuple[Scalar, ...] = ()
+    shown: tuple[Shown, ...] = ()
     function: tuple[int, int] | None = None
     holds: str = ""
     produces: tuple[str, ...] = ()
@@ -187,7 +190,7 @@ def task_of(site: Site, name: str, strands: Sequence[Strand], extras: Extras, *,
         bus=(min(arrivals), max(uses)) if arrivals else None,
         holds=extras.holds,
         function=(span[0] - zero, span[1] - zero) if span else None,
-        scalars=tuple(replace(s, show=s.show - zero) for s in extras.scalars),
+        shown=tuple(replace(s, show=s.show - zero) for s in extras.shown),
         produces=extras.produces,
         shows=extras.shows,
         statement=statement,
@@ -208,11 +211,22 @@ def _reads(site: Site, strands: Sequence[Strand]) -> tuple[list[Access], list[Po
             anywhere = gathers(operation, generator)
             access = site.regions.access(memory, strand, slot, operation.addresses[generator], anywhere=anywhere)
             tensor = access.key[0][0]
-            if not anywhere and strand.unit == "root_issue" and strand.iterations == 1 and site.scalar(tensor):
+            if not anywhere and strand.unit == "root_issue":
                 cycle = strand.start + slot * strand.interval + timing().operand
-                ports.append(Port(tensor=tensor, strand=n, slot=slot, port=generator, cycle=cycle, access=len(reads)))
+                port = Port(tensor=tensor, strand=n, slot=slot, port=generator, cycle=cycle, access=len(reads))
+                words = shown_words(strand, operation.addresses[generator])
+                if strand.iterations == 1 and site.scalar(tensor):
+                    ports.append(port)
+                elif words:
+                    ports.append(replace(port, words=words, interval=strand.interval))
             reads.append(access)
     return reads, ports
+
+
+def shown_words(strand: Strand, at: Address) -> tuple[int, ...]:
+    """The addresses that a strand of one slot touches in turn; none if that cannot be forwarded."""
+    short = 1 < strand.iterations <= MOST_FORWARDED and len(strand.body) == 1 and not strand.reduce
+    return tuple(strand.values(at).tolist()) if short and not at.window else ()
 
 
 def _writes(site: Site, strands: Sequence[Strand]) -> list[Access]:

@@ -63,17 +63,25 @@ class Access:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Scalar:
-    """A scalar result that shows in a root register: `show` is the cycle, `register` which one."""
+class Shown:
+    """A result that shows in a root register: `show` is the cycle, `register` which one.
+
+    Words of a short vector show every `interval` cycles, in the order of their addresses `words` (none: a scalar).
+    """
 
     tensor: str
     register: str
     show: int
+    words: tuple[int, ...] = ()
+    interval: int = 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Port:
-    """An operand of a one-shot root operation that may be forwarded: where it is, and when it is needed."""
+    """An operand of a root strand that may be forwarded: where it is, and when it is needed.
+
+    `words` and `interval`: those of the :class:`Shown` result that fits.
+    """
 
     tensor: str
     strand: int
@@ -81,6 +89,8 @@ class Port:
     port: str
     cycle: int
     access: int
+    words: tuple[int, ...] = ()
+    interval: int = 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -102,7 +112,7 @@ class Task:
     wants: str = ""
     wants_cycles: tuple[int, int] = (0, 0)
     function: tuple[int, int] | None = None
-    scalars: tuple[Scalar, ...] = ()
+    shown: tuple[Shown, ...] = ()
     ports: tuple[Port, ...] = ()
     fed: Task | None = None
     statement: int = -1

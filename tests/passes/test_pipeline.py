@@ -14,7 +14,7 @@ from tabla.ir.expand import count
 from tabla.ir.format import Format
 from tabla.ir.graph import Graph
 from tabla.ir.verify import GraphFault, verify
-from tabla.passes.pipeline import PIPELINE, Pass, run_passes
+from tabla.passes.pipeline import PIPELINE, SHAPING, Pass, run_passes, shaped
 from tests.ir.examples import backpropagation, logistic
 from tests.ir.graph_strategy import graphs, words
 
@@ -34,7 +34,7 @@ def same_words(before: Graph, after: Graph, fmt: Format, seed: int) -> None:
         assert np.array_equal(array, new.models[name]), name
 
 
-@pytest.mark.parametrize("each", PIPELINE, ids=lambda each: each.name)
+@pytest.mark.parametrize("each", (*PIPELINE, *SHAPING[:-1]), ids=lambda each: each.name)
 def test_a_pass_changes_no_word(each: Pass) -> None:
     @settings(max_examples=150, deadline=None)
     @given(graph=graphs(), fmt=formats, seed=seeds)
@@ -57,6 +57,7 @@ def test_the_pipeline_changes_no_word_and_makes_no_work(graph: Graph, fmt: Forma
     assert new.multiplies <= old.multiplies + old.functions.get("divide", 0)
     assert new.comparisons <= old.comparisons and sum(new.functions.values()) <= sum(old.functions.values())
     assert len(after.statements) <= len(graph.statements)
+    same_words(graph, shaped(graph, fmt), fmt, seed)
 
 
 @settings(max_examples=100, deadline=None)

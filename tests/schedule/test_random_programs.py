@@ -11,6 +11,7 @@ from tabla.ir.graph import Graph, Linear
 from tabla.lang.tabla import parse
 from tabla.lower.tabla import lower
 from tabla.passes.minibatch import minibatched
+from tabla.passes.pipeline import shaped
 from tabla.source import Source, TablaError
 from tests.ir.graph_strategy import graphs
 from tests.lang.tabla.random_programs import programs
@@ -34,6 +35,14 @@ def lowered(text: str, format: Format) -> Graph:
 @given(programs(), PES, st.sampled_from(FORMATS), st.integers(0, 2**20))
 def test_random_learning_programs(text: str, pes: int, format: Format, seed: int) -> None:
     agree(lowered(text, format), template_for(pes), format, seed=seed)
+
+
+@settings(max_examples=60)
+@given(
+    st.booleans().flatmap(lambda learns: programs(learns=learns)), PES, st.sampled_from(FORMATS), st.integers(0, 2**20)
+)
+def test_what_the_passes_make_of_random_programs(text: str, pes: int, format: Format, seed: int) -> None:
+    agree(shaped(lowered(text, format), format), template_for(pes), format, seed=seed)
 
 
 @settings(max_examples=60)
