@@ -1,8 +1,9 @@
 """A true lower bound on cycles per sample, from graph and template alone (DESIGN section 4).
 
-Terms: ``multiplies``: multiplies over all multipliers, the root's included. ``path``: for every circuit of
-dependences through a model, the shortest latencies along it. ``stream``: beats in, and words out.
-``functions``: evaluations over the one unit.
+Terms: ``multiplies``: multiplies over all multipliers, the roots' included. ``path``: for every circuit of
+dependences through a model, the shortest latencies along it; through a scalar, with the issue of the work that must
+lie on it (:mod:`tabla.schedule.circuits`). ``stream``: beats in, and words out. ``functions``: evaluations over the one
+unit.
 """
 
 from __future__ import annotations
@@ -20,11 +21,13 @@ from tabla.ir.graph import (
     Gather,
     Graph,
     Linear,
+    Operand,
     Operation,
     Product,
     Read,
     Statement,
 )
+from tabla.schedule.circuits import busiest_circuit
 from tabla.templates.template import Template, functions, timing
 
 
@@ -48,28 +51,34 @@ def _tests(operation: Operation) -> bool:
 def multiplies(graph: Graph, format: Format) -> int:
     """Multiplies per sample: products of two words of which none is 0, 1 or -1, nor a 0/1 value."""
     binary = binary_tensors(graph)
-    total = 0
-    for statement in graph.statements:
-        outs = frozenset(i.name for i in statement.indices)
-        match statement.operation:
-            case Linear(terms=terms):
-                for term in terms:
-                    if len(term.factors) < 2:
-                        continue
-                    easy = any(
-                        (isinstance(f, Constant) and abs(f.value) in (0, 1))
-                        or (isinstance(f, Read) and f.tensor in binary)
-                        for f in term.factors
-                    )
-                    if not easy:
-                        total += _points(statement, outs | frozenset(term.reduce))
-            case Product(reduce=reduce):
-                # The first step multiplies by one.
-                ones = 0 if statement.operation.initial is not None else _points(statement, outs)
-                total += _points(statement, outs | frozenset(reduce)) - ones
-            case _:
-                pass
-    return total
+    return sum(_multiplies(statement, binary) for statement in graph.statements)
+
+
+def _multiplies(statement: Statement, binary: frozenset[str]) -> int:
+    outs = frozenset(i.name for i in statement.indices)
+    match statement.operation:
+        case Linear(terms=terms):
+            products = [
+                term for term in terms if len(term.factors) == 2 and not any(_easy(f, binary) for f in term.factors)
+            ]
+            return sum(_points(statement, outs | frozenset(term.reduce)) for term in products)
+        case Product(reduce=reduce):
+            # The first step multiplies by one.
+            ones = 0 if statement.operation.initial is not None else _points(statement, outs)
+            return _points(statement, outs | frozenset(reduce)) - ones
+        case _:
+            return 0
+
+
+def _easy(operand: Operand, binary: frozenset[str]) -> bool:
+    """Whether a product with the operand is no multiply."""
+    match operand:
+        case Constant(value=value):
+            return abs(value) in (0, 1)
+        case Read(tensor=tensor):
+            return tensor in binary
+        case _:
+            return False
 
 
 def _evaluations(graph: Graph) -> dict[str, int]:
@@ -144,7 +153,8 @@ def _path(graph: Graph, template: Template, format: Format) -> int:
             shortest[statement.target] = reach[statement.target] = done
         if reach.get(following, 0):
             longest = max(longest, reach[following] + laws.memory_write)
-    return longest
+    binary = binary_tensors(graph)
+    return max(longest, busiest_circuit(graph, template, latencies, lambda s: _multiplies(s, binary)))
 
 
 def bound_terms(graph: Graph, template: Template, format: Format, *, beats: int, outputs: int) -> Map[str, int]:

@@ -1,0 +1,72 @@
+"""The bound by circuits with work on them: by hand for one neuron, and never above what schedules take."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tabla.templates.template import template_for, timing
+
+from tabla.ir.format import Format
+from tabla.ir.graph import Graph
+from tabla.lang.tabla import parse
+from tabla.lower.tabla import lower
+from tabla.passes.pipeline import shaped
+from tabla.schedule.build import schedule_graph
+from tabla.source import Source
+
+Q6_10 = Format(integer=6, fraction=10)
+NEURON = """
+mu = {rate}; m = {features};
+model_input x[m]; model_output y; model w[m]; gradient g[m] -> w; iterator i[0:m];
+h = {head}(sum[i](w[i] * x[i]));
+e = h - y;
+g[i] = e * x[i];
+"""
+
+
+def neuron(features: int, *, rate: float = 0.1, head: str = "") -> Graph:
+    text = NEURON.format(features=features, rate=rate, head=head)
+    return shaped(lower(parse(Source.from_text(text)), number_format=Q6_10), Q6_10)
+
+
+@pytest.mark.parametrize("features", [784, 8000])
+@pytest.mark.parametrize("pes", [16, 64, 128])
+def test_a_neuron_by_hand(features: int, pes: int) -> None:
+    laws = timing()
+    step = laws.multiply + laws.accumulate + laws.round
+    # From h to mu * (h - y), two operations; then the update and the next sum, both all over the lanes.
+    levels = (pes - 1).bit_length()
+    away = laws.broadcast + 1 + levels * laws.tree_level
+    issue = -(-(2 * features + pes * away) // (pes + 1))
+    schedule = schedule_graph(neuron(features), template_for(pes).with_roots(1), Q6_10)
+    assert schedule.bound_terms["path"] == 2 * step + issue - 1 + step
+    assert schedule.bound <= schedule.cycles <= 1.07 * schedule.bound
+
+
+def test_few_features_wait_for_each_other() -> None:
+    """55 features on 64 PEs: bus, update, memory, sum, tree, and two operations at the root: nothing can be saved."""
+    schedule = schedule_graph(neuron(55), template_for(64).with_roots(1), Q6_10)
+    assert schedule.cycles == schedule.bound == 33
+
+
+@settings(max_examples=60)
+@given(
+    st.integers(1, 300),
+    st.sampled_from([0.1, 0.5, 1]),
+    st.sampled_from(["", "sigmoid", "tanh"]),
+    st.sampled_from([1, 2, 3, 4, 8, 16, 64]),
+)
+def test_no_schedule_is_below(features: int, rate: float, head: str, pes: int) -> None:
+    schedule = schedule_graph(neuron(features, rate=rate, head=head), template_for(pes), Q6_10)
+    assert schedule.bound <= schedule.cycles
+
+
+def test_a_model_that_is_updated_in_part_ties_nothing() -> None:
+    text = """
+    model_input x[64]; model_output y; model w[64]; gradient g[64] -> w; iterator i[0:64]; iterator j[0:32];
+    h = sum[i](w[i] * x[i]); e = h - y; g[j] = e * x[j];
+    """
+    graph = shaped(lower(parse(Source.from_text(text)), number_format=Q6_10), Q6_10)
+    schedule = schedule_graph(graph, template_for(4), Q6_10)
+    assert schedule.bound < schedule.cycles
