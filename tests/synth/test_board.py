@@ -235,6 +235,7 @@ def test_the_command_writes_all_or_nothing(
     Runs(monkeypatch, 113.0)
     assert main([*words, "--json", "-"]) == 0
     content = json.loads(capsys.readouterr().out)
+    assert content["schema"] == "tabla-board-1"
     assert (content["megahertz"], content["fmax"], content["pll"]["output"]) == (100, 113, 6)
     assert content["resources"]["LUT"] == {"name": "LUT4", "used": 100, "available": 83_640}
     assert json.loads(Path("bitstream/linear.json").read_text()) == content

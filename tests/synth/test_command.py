@@ -46,6 +46,7 @@ def said(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, dict[str, Any],
 def test_the_json_has_the_routers_report_and_ours(said: tuple[str, dict[str, Any], Path]) -> None:
     _, data, folder = said
     manifest = json.loads((folder / "build/logistic.json").read_text())
+    assert data["schema"] == "tabla-synthesis-1"
     assert (data["device"], data["speed"], data["seed"], list(data["seeds"])) == ("25k", 8, 1, ["1"])
     assert 80 < data["megahertz"] <= 271
     assert data["cycles"] == manifest["cycles"]
