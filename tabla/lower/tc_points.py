@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from math import ceil, floor
+from math import ceil, floor, gcd
 
 from tabla.ir.graph import Affine, Index
 from tabla.lang.tc import program
@@ -85,7 +85,13 @@ class Points:
         if operator in "+-":
             return _sum(one, _scaled(other, -1 if operator == "-" else 1))
         divisor = other.constant
-        if other.names or divisor < 1 or one.bounds(self.box)[0] < 0:
+        if other.names or divisor < 1:
+            return None
+        if not one.constant % divisor and not any(c % divisor for _, c in one.coefficients):
+            # Exact, whatever the sign.
+            whole = {n: c // divisor for n, c in one.coefficients}
+            return Affine.of(0) if operator == "%" else Affine.make(one.constant // divisor, whole)
+        if one.bounds(self.box)[0] < 0:
             return None
         rest = Affine.make(one.constant % divisor, {n: c for n, c in one.coefficients if c % divisor})
         low, high = rest.bounds(self.box)
@@ -176,13 +182,93 @@ def _conditional(points: Points) -> Points:
         value = value.operand
     if not isinstance(value, program.Choice) or not _zero(value.other):
         return points
+    conditions = list(_conjuncts(value.condition))
     found: list[Affine] = []
-    for condition in _conjuncts(value.condition):
-        constraints = _constraints(points, condition)
+    inside = points
+    for condition in conditions:
+        inside, ends = _congruent(inside, condition)
+        found += ends
+    for condition in conditions:
+        constraints = _constraints(inside, condition)
         if constraints is None:
             return points
         found += constraints
-    return _narrowed(replace(points, value=value.chosen), found) or points
+    return _narrowed(replace(inside, value=value.chosen), found) or points
+
+
+def _congruent(points: Points, condition: Value) -> tuple[Points, list[Affine]]:
+    """``E % m == 0`` by other indices, in which E is a multiple of m: a stride that divides, as in a transposed
+    convolution. Also what keeps them in their ranges; no change where the condition is another.
+
+    A summed index r of E = s*r + c + sum(a*x), s = 1 or -1, becomes m*p - s*(c + sum(a*x.inner)), and each x whose
+    factor m does not divide becomes m*x.outer + x.inner.
+    """
+    form = _multiple(points, condition)
+    if form is None:
+        return points, []
+    total, divisor = form
+    tied = {name for constraint in points.constraints for name in constraint.names}
+    split = [name for name, factor in total.coefficients if factor % divisor]
+    summed = [name for name in split if name in points.summed and abs(total.coefficient(name)) == 1]
+    if not summed or tied.intersection(split):
+        return points, []
+    eliminated = summed[0]
+    sign, box, ends = total.coefficient(eliminated), points.box, []
+    inner = {"": Affine.of(total.constant % divisor)}
+    for name in split:
+        if name == eliminated:
+            continue
+        old = box[name]
+        pair = (
+            Index(name=f"{name}.outer", low=old.low // divisor, high=-(-old.high // divisor)),
+            Index(name=f"{name}.inner", low=0, high=divisor),
+        )
+        place = Affine.make(0, {pair[0].name: divisor, pair[1].name: 1})
+        points = _placed_anew(points, name, pair, place)
+        inner[name] = Affine.make(0, {pair[1].name: total.coefficient(name)})
+        ends += _range(place, old, points)
+    rest, old = _scaled(_sum(*inner.values()), sign), box[eliminated]
+    low, high = rest.bounds(points.box)
+    whole = Index(
+        name=f"{eliminated}.whole", low=-(-(old.low + low) // divisor), high=(old.high - 1 + high) // divisor + 1
+    )
+    place = _sum(Affine.make(0, {whole.name: divisor}), _scaled(rest, -1))
+    points = _placed_anew(points, eliminated, (whole,), place)
+    return points, ends + _range(place, old, points)
+
+
+def _multiple(points: Points, condition: Value) -> tuple[Affine, int] | None:
+    """E and m of ``E % m == 0``, where E is affine and not a multiple of m already."""
+    match condition:
+        case program.Binary(operator="==", left=program.Binary(operator="%") as remainder, right=right):
+            total, divisor, nought = (points.affine(v) for v in (remainder.left, remainder.right, right))
+            if total is None or divisor is None or nought != Affine.of(0) or divisor.names or divisor.constant < 2:
+                return None
+            return total, divisor.constant
+        case _:
+            return None
+
+
+def _placed_anew(points: Points, name: str, new: tuple[Index, ...], place: Affine) -> Points:
+    """The points with an index replaced by others, of which it is an affine."""
+
+    def follow(affine: Affine) -> Affine:
+        factor = affine.coefficient(name)
+        others = Affine.make(affine.constant, {n: c for n, c in affine.coefficients if n != name})
+        return _sum(others, _scaled(place, factor)) if factor else affine
+
+    return replace(
+        points,
+        indices=_replaced(points.indices, name, new),
+        reduced=_replaced(points.reduced, name, new),
+        places={each: follow(affine) for each, affine in points.places.items()},
+    )
+
+
+def _range(place: Affine, index: Index, points: Points) -> list[Affine]:
+    """What keeps a form inside the range of the index that it stands for."""
+    ends = [_sum(place, Affine.of(-index.low)), _sum(Affine.of(index.high - 1), _scaled(place, -1))]
+    return [end for end in ends if end.bounds(points.box)[0] < 0]
 
 
 def _zero(value: Value) -> bool:
@@ -212,7 +298,18 @@ def _constraints(points: Points, condition: Value) -> list[Affine] | None:
     if one is None or other is None:
         return None
     more, less = _sum(one, _scaled(other, -1)), _sum(other, _scaled(one, -1))
-    match condition.operator:
+    found = _ends(condition.operator, more, less)
+    return None if found is None else [_tightened(each) for each in found]
+
+
+def _tightened(affine: Affine) -> Affine:
+    """The form, >= 0 where it was, over the common divisor of its factors."""
+    divisor = gcd(*(factor for _, factor in affine.coefficients)) or 1
+    return Affine.make(affine.constant // divisor, {name: c // divisor for name, c in affine.coefficients})
+
+
+def _ends(operator: str, more: Affine, less: Affine) -> list[Affine] | None:
+    match operator:
         case ">=":
             return [more]
         case ">":
@@ -261,7 +358,7 @@ def _divisions(points: Points) -> dict[str, int]:
     return {name: min(divisors) for name, divisors in found.items() if len(divisors) == 1}
 
 
-def _replaced(indices: tuple[Index, ...], name: str, pair: tuple[Index, Index]) -> tuple[Index, ...]:
+def _replaced(indices: tuple[Index, ...], name: str, pair: tuple[Index, ...]) -> tuple[Index, ...]:
     return tuple(new for index in indices for new in (pair if index.name == name else (index,)))
 
 

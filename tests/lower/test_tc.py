@@ -28,7 +28,7 @@ FORMAT = Format.parse("q12.20")
 
 # What the graph has no words for; docs/decisions/0010-tc.md says what each needs.
 # Integer division and remainders of data, a stride that divides differences, powers of negative numbers.
-NOT_YET = {"integers", "shift_rows", "transposed_convolution", "vandermonde"}
+NOT_YET = {"integers", "shift_rows", "vandermonde"}
 
 
 def function_of(name: str) -> Function:
