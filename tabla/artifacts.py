@@ -21,6 +21,7 @@ from tabla.report.manifest import manifest
 from tabla.report.schedule_page import schedule_json, schedule_page
 from tabla.runs import shapes_of
 from tabla.schedule.borders import Border
+from tabla.schedule.leaving import elements
 from tabla.schedule.streams import dump_words
 from tabla.templates.template import timing
 from tabla.training.arrays import initial_models
@@ -131,7 +132,8 @@ def golden(build: Build) -> dict[str, Any]:
     host, plan = Host(schedule), FixedPlan.of(build.lowered, number)
     plan.load(models)
     expected = plan.run(samples, list(shown.values()), GOLDEN_SAMPLES)
-    results = [expected.kept[shown[name]].reshape(GOLDEN_SAMPLES, -1) for name, _ in schedule.output_order]
+    whole = {name: expected.kept[tensor].reshape(GOLDEN_SAMPLES, -1) for name, tensor in shown.items()}
+    results = [whole[name][:, elements(leaves, whole[name].shape[1])] for name, leaves in schedule.departures]
     outputs = np.concatenate([*results, np.zeros((GOLDEN_SAMPLES, 0), dtype=np.int64)], axis=1)
     border = Border(beats=schedule.beats, slots=schedule.ring_slots, release=schedule.release, period=schedule.period)
     _, starts = border.tokens(GOLDEN_SAMPLES, timing())

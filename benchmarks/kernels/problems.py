@@ -50,4 +50,12 @@ def kernels() -> tuple[Kernel, ...]:
         Kernel(name="MLP 64-32-10", file="mlp.tc", sizes={"I": 64, "H": 32, "O": 10}, keep=("W1", "b1", "W2", "b2")),
         Kernel(name="softmax of 8 rows of 64", file="softmax.tc", sizes={"N": 8, "D": 64}),
         Kernel(name="cumulative sum of 64", file="cumsum.tc", sizes={"N": 64}),
+        Kernel(name="gather 64 rows of 16", file="gather.tc", sizes={"V": 32, "D": 16, "N": 64}, keep=("table",)),
+        Kernel(name="argmin of 16 rows of 32", file="argmin.tc", sizes={"N": 16, "D": 32}),
+        Kernel(
+            name="transposed conv2d 3x3 stride 2",
+            file="upconv.tc",
+            sizes={"C": 16, "H": 8, "W": 8, "K": 3, "O": 16},
+            keep=("F",),
+        ),
     )

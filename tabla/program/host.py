@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tabla.schedule.layout import Key, is_scratch
+from tabla.schedule.leaving import elements
 from tabla.schedule.schedule import Schedule
 from tabla.schedule.streams import Filling, loaded, streamed
 
@@ -84,12 +86,14 @@ class Host:
     def results(self, words: Sequence[int]) -> dict[str, Words]:
         """Results of samples: arrays with a leading axis of samples."""
         flat = np.asarray(words, dtype=np.int64).reshape(-1, max(1, self.schedule.outputs))
-        out, at = {}, 0
-        for shown, tensor in self.schedule.output_order:
-            record = self.schedule.mapped.tensors[tensor]
-            out[shown] = flat[:, at : at + record.size].reshape(-1, *record.shape)
-            at += record.size
-        return out
+        tensors, at = dict(self.schedule.graph.results), 0
+        shapes = {shown: self.schedule.mapped.tensors[tensor].shape for shown, tensor in tensors.items()}
+        out = {shown: np.zeros((len(flat), math.prod(shape)), dtype=np.int64) for shown, shape in shapes.items()}
+        for shown, leaves in self.schedule.departures:
+            places = elements(leaves, out[shown].shape[1])
+            out[shown][:, places] = flat[:, at : at + len(places)]
+            at += len(places)
+        return {shown: words.reshape(-1, *shapes[shown]) for shown, words in out.items()}
 
 
 def _whole_shape(schedule: Schedule, tensor: str) -> tuple[int, ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any, Literal
 
 from tabla._version import VERSION
@@ -148,10 +149,18 @@ def _segments(schedule: Schedule, tensors: list[str], strands: tuple[Strand, ...
 
 
 def _results(schedule: Schedule) -> list[dict[str, Any]]:
-    graph = schedule.graph
-    return [
-        {"name": shown, "words": graph.tensors[tensor].size, "order": "row-major"} for shown, tensor in graph.results
-    ]
+    """Results, or parts of them, in the order in which they leave.
+
+    `order` is row-major, or a list of loop nests, outermost loops first, that go through the elements: element
+    ``base + sum(stride * counter)`` of the row-major array.
+    """
+    tensors = dict(schedule.graph.results)
+    out = []
+    for shown, leaves in schedule.departures:
+        nests = [{"base": n.at.base, "strides": list(n.at.strides), "counts": list(n.counts)} for n in leaves]
+        words = sum(math.prod(n.counts) for n in leaves) or schedule.graph.tensors[tensors[shown]].size
+        out.append({"name": shown, "words": words, "order": nests or "row-major"})
+    return out
 
 
 def _entry(entry: Entry) -> dict[str, Any]:

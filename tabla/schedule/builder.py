@@ -15,7 +15,7 @@ from tabla.schedule.bodies import LaneContext, RootContext, lane_body, root_sum,
 from tabla.schedule.extremes import lane_extreme, root_extreme
 from tabla.schedule.gathers import gather
 from tabla.schedule.irregular import product, unrolled
-from tabla.schedule.leaving import in_order, shown_as
+from tabla.schedule.leaving import nest
 from tabla.schedule.loops import Lanes, Loop, address, trimmed
 from tabla.schedule.moves import down_move, receive, result_tasks, twin_copies, up_move
 from tabla.schedule.site import Extras, Output, Site, nest_of, shown_words, task_of
@@ -216,7 +216,8 @@ class Builder:
         if function:
             register, show = "function", show + site.function_cycles(function)
         output = Output(loops=outs, interval=period, show=show, register=register)
-        shows = shown_as(site.graph, target) if in_order(site.graph, target, write, outs) else ""
+        shows = site.departing.get(target, "")
+        leaves = nest(site.graph, target, write, outs) if shows else None
         if shows:
             self.left.add(shows)
         put = site.root_write(target, write, output, leaves=bool(shows))
@@ -235,7 +236,8 @@ class Builder:
             holds = target if site.scalar(target) else ""
         span = (show, show + (math.prod(_counts(outs)) - 1) * period) if function else None
         made = (statement.target, target) if after is not None else (target,)
-        extras = Extras(shown=tuple(shown), function=span, holds=holds, produces=made, shows=shows)
+        whole = () if leaves is None or leaves.row_major(site.graph.tensors[target].size) else (leaves,)
+        extras = Extras(shown=tuple(shown), function=span, holds=holds, produces=made, shows=shows, leaves=whole)
         return [*strands, put, *taken], extras
 
     def _feed(self, statement: Statement, fit: Fit, loops: tuple[Loop, ...], body: int) -> tuple[Strand, ...]:

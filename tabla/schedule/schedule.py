@@ -13,6 +13,7 @@ from tabla.ir.graph import Graph
 from tabla.mapping.search import Mapping
 from tabla.schedule.bounds import multiplies
 from tabla.schedule.layout import Depths, Layout
+from tabla.schedule.leaving import Nest
 from tabla.schedule.list_scheduler import Placed
 from tabla.schedule.strands import Strand, by_unit
 from tabla.schedule.streams import dump_count
@@ -85,15 +86,21 @@ class Schedule:
         return dump_count(self.layout)
 
     @property
-    def output_order(self) -> list[tuple[str, str]]:
-        """Results (shown name, tensor) in the order in which their words leave."""
+    def departures(self) -> list[tuple[str, tuple[Nest, ...]]]:
+        """Names of results in the order in which their words leave, each with the elements that leave there; none: all
+        of them, row-major.
+        """
         begin = {
-            p.task.shows: p.start + strand.start
+            p.start
+            + min(
+                strand.start
+                for strand in p.task.strands
+                if strand.unit == "root_write" and any(o.field("to_output") for o in strand.body)
+            ): (p.task.shows, p.task.leaves)
             for p in self.placed
-            for strand in p.task.strands
-            if p.task.shows and strand.unit == "root_write" and strand.body[0].field("to_output")
+            if p.task.shows
         }
-        return sorted(self.graph.results, key=lambda r: begin[r[0]])
+        return [departure for _, departure in sorted(begin.items())]
 
     @property
     def units(self) -> dict[str, tuple[Strand, ...]]:

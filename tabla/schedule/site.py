@@ -11,6 +11,7 @@ from tabla.mapping.places import EVERY, ROOT, Place, Span, Spot
 from tabla.mapping.search import Mapping as Chosen
 from tabla.mapping.search import static_tensors
 from tabla.schedule.layout import Layout
+from tabla.schedule.leaving import Nest, departing
 from tabla.schedule.loops import Lanes, Loop, address, plain
 from tabla.schedule.regions import Regions, gathers, read_ports, write_ports
 from tabla.schedule.strands import Address, Operation, Strand
@@ -34,7 +35,9 @@ class Output:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Site:
-    """One mapping on an allocated layout. `readers` counts the statements (and results) that read a tensor."""
+    """One mapping on an allocated layout. `readers` counts the statements (and results) that read a tensor, the results
+    `departing` leave as they are made.
+    """
 
     graph: Graph
     chosen: Chosen
@@ -45,6 +48,7 @@ class Site:
     static: frozenset[str]
     readers: Mapping[str, int]
     shifts: tuple[int, ...]
+    departing: Mapping[str, str]
 
     @staticmethod
     def of(graph: Graph, chosen: Chosen, layout: Layout, template: Template, format: Format) -> Site:
@@ -66,6 +70,7 @@ class Site:
             static=static_tensors(graph),
             readers=readers,
             shifts=(0, *sorted(shifts)),
+            departing=departing(graph, chosen.fits),
         )
 
     def up(self, statement: Statement) -> int:
@@ -169,6 +174,7 @@ class Extras:
     holds: str = ""
     produces: tuple[str, ...] = ()
     shows: str = ""
+    leaves: tuple[Nest, ...] = ()
     bus_until: int | None = None
 
 
@@ -193,6 +199,7 @@ def task_of(site: Site, name: str, strands: Sequence[Strand], extras: Extras, *,
         shown=tuple(replace(s, show=s.show - zero) for s in extras.shown),
         produces=extras.produces,
         shows=extras.shows,
+        leaves=extras.leaves,
         statement=statement,
     )
 

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tabla.schedule.layout import Key
+from tabla.schedule.leaving import Nest
 from tabla.schedule.strands import Address, Cycles, Strand
 
 NEVER = np.iinfo(np.int64).min // 4
@@ -99,7 +100,8 @@ class Task:
 
     `bus` is (first arrival, last use) of what it puts there, `holds` the scalar tensor that then stays on the
     bus; `wants` is a scalar that must be on the bus from `wants_cycles[0]` to `wants_cycles[1]`. `function` is
-    the span in which its function results show. `shows` is the result that leaves from it. `after` names tasks
+    the span in which its function results show. `shows` is the result that leaves from it, or a
+    part of one: `leaves` are its elements in order (none: all of them, row-major). `after` names tasks
     that must come first for reasons that no memory shows.
     """
 
@@ -118,6 +120,7 @@ class Task:
     statement: int = -1
     produces: tuple[str, ...] = ()
     shows: str = ""
+    leaves: tuple[Nest, ...] = ()
     comment: str = ""
     details: Map[str, str] = field(default_factory=dict)
 
