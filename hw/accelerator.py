@@ -278,7 +278,7 @@ class Accelerator(wiring.Component):
         m.submodules.output_buffer = output = OutputBuffer(width=parameters.width, depth=parameters.output_depth)
         m.submodules.root_overflow_counter = overflows = EventCounter(sources=2 * len(roots))
         m.submodules.domain_error_counter = domain_errors = EventCounter(sources=len(roots))
-        put, word = joined_output(m, roots, controller.dump, parameters.width)
+        put, word = joined_output(m, roots, controller.dump | parameters.split_results, parameters.width)
         m.d.comb += [
             output.put.eq(put),
             output.word.eq(word),

@@ -13,15 +13,15 @@ from tabla.hw.root import Root
 class SerialOut(wiring.Component):
     """One word at once, or all groups' words one after the other, the first group's at once.
 
-    In a run results are the same in every group, and the first group's leaves; in a dump (`dump`) all do, which takes
-    as many cycles as there are roots: so far apart the dump program puts its words.
+    Where results are the same in every group, the first group's leaves; in a dump, and where each group has results of
+    its own, all do (`every`), which takes as many cycles as there are roots: so far apart programs put their words.
 
     Members
     -------
-    dump : In(1)
+    every : In(1)
     valid : In(1), words : In(width) for each root
     put : Out(1), word : Out(width)
-        In the cycle of `valid`, and in a dump in the following ones.
+        In the cycle of `valid`, and with `every` in the following ones.
     """
 
     def __init__(self, *, width: int, roots: int) -> None:
@@ -29,7 +29,7 @@ class SerialOut(wiring.Component):
         self.roots = roots
         super().__init__(
             {
-                "dump": In(1),
+                "every": In(1),
                 "valid": In(1),
                 "words": In(width).array(roots),
                 "put": Out(1),
@@ -43,18 +43,18 @@ class SerialOut(wiring.Component):
         left = Signal(range(self.roots))
         waits = left != 0
         m.d.comb += [self.put.eq(self.valid | waits), self.word.eq(Mux(waits, held[0], self.words[0]))]
-        with m.If(self.valid & self.dump):
+        with m.If(self.valid & self.every):
             m.d.sync += [left.eq(self.roots - 1), *(h.eq(self.words[k]) for k, h in enumerate(held, start=1))]
         with m.Elif(waits):
             m.d.sync += [left.eq(left - 1), *(a.eq(b) for a, b in pairwise(held))]
         return m
 
 
-def joined_output(m: Module, roots: Sequence[Root], dump: Any, width: int) -> tuple[Any, Any]:
+def joined_output(m: Module, roots: Sequence[Root], every: Any, width: int) -> tuple[Any, Any]:
     """(put, word) for the output buffer."""
     if len(roots) == 1:
         return roots[0].output_valid, roots[0].output_word
     m.submodules.serial_out = serial = SerialOut(width=width, roots=len(roots))
-    m.d.comb += [serial.dump.eq(dump), serial.valid.eq(roots[0].output_valid)]
+    m.d.comb += [serial.every.eq(every), serial.valid.eq(roots[0].output_valid)]
     m.d.comb += [serial.words[k].eq(root.output_word) for k, root in enumerate(roots)]
     return serial.put, serial.word

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Callable
+from itertools import pairwise
 
 from tabla.sim.border import Timeline, timeline
 from tabla.sim.datapath import Datapath, Sample
@@ -65,6 +66,8 @@ class _Program:
         ]
         if len(self.output_cycles) != entry.outputs:
             raise MachineFault(f"a token puts out {len(self.output_cycles)} words, the image says {entry.outputs}")
+        if any(after <= before for before, after in pairwise(self.output_cycles)):
+            raise MachineFault("two words leave in one cycle")
         self._merged: dict[tuple[int, ...], list[Event]] = {}
         self.proven: set[tuple[int, ...]] = set()
 
@@ -95,7 +98,8 @@ class CycleModel(Machine):
         self.path = Datapath(image.parameters)
         windows = {"data": image.data_window, "root data": image.root_data_window}
         self.laws = MemoryLaws(self.path, windows=windows) if strict else None
-        self._run_program = _Program(self.path, image, image.run)
+        own = image.parameters.roots if image.parameters.split_results else 1
+        self._run_program = _Program(self.path, image, image.run, groups=own)
         self._dump_program = _Program(self.path, image, image.dump, groups=image.parameters.roots)
         self._stream_run = StreamUnit(self.path, image, image.stream_run, self.laws)
         self._stream_load = StreamUnit(self.path, image, image.stream_load, self.laws)

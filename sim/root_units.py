@@ -148,8 +148,8 @@ def root_write(path: Datapath, issue: Issue) -> Run:
         if to_bus:
             path.broadcast(cycle + broadcast, words, sample)
         if to_output:
-            # Results are the same in every group; model words are not.
-            path.outputs += words if path.dumping else words[:1]
+            # Model words differ from group to group; results do where each group has a part of them.
+            path.outputs += words if path.dumping or path.parameters.split_results else words[:1]
         if updates:
             path.updates.append(cycle)
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from tabla.ir.evaluate import FixedPlan
 from tabla.ir.words import to_words
-from tabla.program.host import Host
+from tabla.program.host import Host, result_elements
 from tabla.program.image import Image
 from tabla.program.link import fingerprint
 from tabla.report.bench import bench_files
@@ -21,7 +21,6 @@ from tabla.report.manifest import manifest
 from tabla.report.schedule_page import schedule_json, schedule_page
 from tabla.runs import shapes_of
 from tabla.schedule.borders import Border
-from tabla.schedule.leaving import elements
 from tabla.schedule.streams import dump_words
 from tabla.templates.template import timing
 from tabla.training.arrays import initial_models
@@ -133,7 +132,7 @@ def golden(build: Build) -> dict[str, Any]:
     plan.load(models)
     expected = plan.run(samples, list(shown.values()), GOLDEN_SAMPLES)
     whole = {name: expected.kept[tensor].reshape(GOLDEN_SAMPLES, -1) for name, tensor in shown.items()}
-    results = [whole[name][:, elements(leaves, whole[name].shape[1])] for name, leaves in schedule.departures]
+    results = [whole[name][:, places] for name, places in result_elements(schedule)]
     outputs = np.concatenate([*results, np.zeros((GOLDEN_SAMPLES, 0), dtype=np.int64)], axis=1)
     border = Border(beats=schedule.beats, slots=schedule.ring_slots, release=schedule.release, period=schedule.period)
     _, starts = border.tokens(GOLDEN_SAMPLES, timing())

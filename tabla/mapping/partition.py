@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 
 import networkx as nx
 
-from tabla.ir.graph import Compare, Divide, Extreme, Function, Graph, Index, Linear, Statement
+from tabla.ir.graph import Compare, Divide, Extreme, Function, Gather, Gathered, Graph, Index, Linear, Statement
 
 Axis = tuple[str, int]
 MOST_CUTS = 8
@@ -92,7 +92,7 @@ def _axes(statement: Statement, name: str) -> list[Axis]:
 def _cut(graph: Graph, axes: frozenset[Axis], groups: int) -> Cut | None:
     """The cut along `axes`, if the machine can do it."""
     tensors = [tensor for tensor, _ in axes]
-    if len(set(tensors)) < len(tensors) or any(t in tensors for _, t in graph.results):
+    if len(set(tensors)) < len(tensors):
         return None
     if any(graph.tensors[t].shape[d] % groups for t, d in axes):
         return None
@@ -125,7 +125,13 @@ def _even(statement: Statement, index: Index, axes: frozenset[Axis], graph: Grap
             if (index.low, index.high) != (0, graph.tensors[tensor].shape[cut[tensor]]):
                 return False
     if index in statement.indices:
-        return isinstance(statement.operation, Linear | Compare | Extreme | Function | Divide)
+        match statement.operation:
+            case Gather(tensor=tensor, subscripts=subscripts):
+                # Every group has all of the table; positions may be cut.
+                own_axes = (s.offset if isinstance(s, Gathered) else s for s in subscripts)
+                return tensor not in cut and not any(index.name in own.names for own in own_axes)
+            case operation:
+                return isinstance(operation, Linear | Compare | Extreme | Function | Divide)
     if statement.target in cut:
         return False
     match statement.operation:

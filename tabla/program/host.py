@@ -86,14 +86,33 @@ class Host:
     def results(self, words: Sequence[int]) -> dict[str, Words]:
         """Results of samples: arrays with a leading axis of samples."""
         flat = np.asarray(words, dtype=np.int64).reshape(-1, max(1, self.schedule.outputs))
-        tensors, at = dict(self.schedule.graph.results), 0
-        shapes = {shown: self.schedule.mapped.tensors[tensor].shape for shown, tensor in tensors.items()}
+        shapes = {shown: _whole_shape(self.schedule, tensor) for shown, tensor in self.schedule.graph.results}
         out = {shown: np.zeros((len(flat), math.prod(shape)), dtype=np.int64) for shown, shape in shapes.items()}
-        for shown, leaves in self.schedule.departures:
-            places = elements(leaves, out[shown].shape[1])
+        at = 0
+        for shown, places in result_elements(self.schedule):
             out[shown][:, places] = flat[:, at : at + len(places)]
             at += len(places)
         return {shown: words.reshape(-1, *shapes[shown]) for shown, words in out.items()}
+
+
+def result_elements(schedule: Schedule) -> list[tuple[str, Words]]:
+    """Results, or parts of them, as they leave: the flat index of each word's element in the whole tensor."""
+    tensors, roots = dict(schedule.graph.results), max(1, schedule.template.roots)
+    found = []
+    for shown, leaves in schedule.departures:
+        record = schedule.mapped.tensors[tensors[shown]]
+        places = elements(leaves, record.size)
+        if schedule.split_results:
+            # Of each element of a part, those of all groups, the first group's first; what all have leaves from all.
+            own = np.stack(np.unravel_index(places, record.shape)) if record.shape else np.zeros((0, 1), dtype=np.int64)
+            groups = np.repeat(own[:, :, None], roots, axis=2)
+            if record.split >= 0:
+                groups[record.split] += np.arange(roots) * record.shape[record.split]
+            whole = _whole_shape(schedule, record.name)
+            flat = np.ravel_multi_index(tuple(groups), whole) if whole else np.zeros((1, roots), dtype=np.int64)
+            places = flat.reshape(-1)
+        found.append((shown, places))
+    return found
 
 
 def _whole_shape(schedule: Schedule, tensor: str) -> tuple[int, ...]:

@@ -46,7 +46,8 @@ class Parameters:
     `block_bits` the width of the stream's block generator. `levels` and `body` are the most loop levels and
     body slots of any strand. `strand_depth` and `operation_depth` map each unit and `stream` to words. Each of
     `sequencers` drives as many lanes as the others, side by side, with programs of its own. `roots` roots in lockstep
-    share `pes` lanes evenly; with more than one, each has one tap group (``pes_per_pu = pes / roots``).
+    share `pes` lanes evenly; with more than one, each has one tap group (``pes_per_pu = pes / roots``). With
+    `split_results` each group has results of its own: all groups' words leave, one after the other.
     """
 
     name: str
@@ -77,6 +78,7 @@ class Parameters:
     functions: tuple[FunctionTable, ...] = ()
     sequencers: int = 1
     roots: int = 1
+    split_results: bool = False
 
     @property
     def lanes(self) -> int:

@@ -152,14 +152,19 @@ def _results(schedule: Schedule) -> list[dict[str, Any]]:
     """Results, or parts of them, in the order in which they leave.
 
     `order` is row-major, or a list of loop nests, outermost loops first, that go through the elements: element
-    ``base + sum(stride * counter)`` of the row-major array.
+    ``base + sum(stride * counter)`` of the row-major array. With `groups`, that many words leave for each element, one
+    of each tap group with a root: of its own part along `split_axis`, or the same from all (None).
     """
     tensors = dict(schedule.graph.results)
     out = []
     for shown, leaves in schedule.departures:
         nests = [{"base": n.at.base, "strides": list(n.at.strides), "counts": list(n.counts)} for n in leaves]
-        words = sum(math.prod(n.counts) for n in leaves) or schedule.graph.tensors[tensors[shown]].size
-        out.append({"name": shown, "words": words, "order": nests or "row-major"})
+        words = sum(math.prod(n.counts) for n in leaves) or schedule.mapped.tensors[tensors[shown]].size
+        entry: dict[str, Any] = {"name": shown, "words": words, "order": nests or "row-major"}
+        if schedule.split_results:
+            entry["groups"] = schedule.template.roots
+            entry["split_axis"] = split if (split := schedule.mapped.tensors[tensors[shown]].split) >= 0 else None
+        out.append(entry)
     return out
 
 

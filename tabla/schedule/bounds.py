@@ -2,8 +2,8 @@
 
 Terms: ``multiplies``: multiplies over all multipliers, the roots' included. ``path``: for every circuit of
 dependences through a model, the shortest latencies along it; through a scalar, with the issue of the work that must
-lie on it (:mod:`tabla.schedule.circuits`). ``stream``: beats in, and words out. ``functions``: evaluations over the one
-unit.
+lie on it (:mod:`tabla.schedule.circuits`). ``stream``: beats in, and words out. ``functions``: evaluations over the
+units.
 """
 
 from __future__ import annotations
@@ -164,5 +164,5 @@ def bound_terms(graph: Graph, template: Template, format: Format, *, beats: int,
         "multiplies": max(1, work),
         "path": _path(graph, template, format),
         "stream": max(1, beats, outputs),
-        "functions": max([1, *_evaluations(graph).values()]),
+        "functions": max([1, *(-(-n // max(1, template.roots)) for n in _evaluations(graph).values())]),
     }

@@ -23,6 +23,7 @@ from tabla.schedule.capacity import refuse_excess
 from tabla.schedule.check import check
 from tabla.schedule.extremes import lane_extreme
 from tabla.schedule.layout import Depths, Layout, allocate, first_layout
+from tabla.schedule.leaving import apart
 from tabla.schedule.list_scheduler import ListScheduler, Placed, all_strands
 from tabla.schedule.loops import Lanes, plain
 from tabla.schedule.period import period_of
@@ -227,9 +228,12 @@ def assemble(
         Border(beats=beats, slots=template.ring_slots, release=release, period=period), depths.data, template
     )
     cycles = border.cycles(laws)
-    outputs = sum(material.graph.tensors[t].size for _, t in graph.results)
-    flight = laws.front + end + laws.broadcast + CREDIT_RETURN + 1
-    finish = _finish(strands, training=bool(graph.updates))
+    each = apart(material.graph, template)
+    outputs = sum(graph.tensors[t].size for _, t in graph.results)
+    # Groups with results of their own: what all have leaves from each of them too.
+    words = each * sum(material.graph.tensors[t].size for _, t in graph.results)
+    flight = laws.front + end + laws.broadcast + each + CREDIT_RETURN
+    finish = _finish(strands, each, training=bool(graph.updates))
     # Both ends count: the first word's cycle and the last update's.
     latency = (beats - 1 + laws.ready if beats else 0) + laws.front + finish + 1
     terms = bound_terms(graph, template, format, beats=_least_beats(layout, template), outputs=outputs)
@@ -254,8 +258,8 @@ def assemble(
         period=period,
         release=release,
         beats=beats,
-        outputs=outputs,
-        output_depth=max(dump_words(template), outputs * (flight // period + 2)),
+        outputs=words,
+        output_depth=max(dump_words(template), words * (flight // period + 2)),
         end=end,
         cycles=cycles,
         latency=latency,
@@ -273,12 +277,12 @@ def _data_reads(placed: Placed) -> list[int]:
     return out
 
 
-def _finish(strands: Sequence[Strand], *, training: bool) -> int:
+def _finish(strands: Sequence[Strand], apart: int, *, training: bool) -> int:
     """The cycle of the last update, or of the last word of results at the port."""
     if training:
         return max(s.end - s.interval for s in strands if any(o.field("model") for o in s.body))
-    outs = [s.end - s.interval for s in strands if s.unit == "root_write" and s.body[0].field("to_output")]
-    return max(outs, default=0) + timing().broadcast
+    outs = [s.end - s.interval + apart for s in strands if s.unit == "root_write" and s.body[0].field("to_output")]
+    return max(outs, default=1) - 1 + timing().broadcast
 
 
 def _least_beats(layout: Layout, template: Template) -> int:

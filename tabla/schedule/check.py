@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from tabla.mapping.places import Place
 from tabla.schedule.layout import hollow, is_scratch
+from tabla.schedule.leaving import apart
 from tabla.schedule.regions import Region, Regions, ScheduleFault, gathers, read_ports, write_ports
 from tabla.schedule.schedule import Schedule
 from tabla.schedule.strands import Strand
@@ -31,6 +32,16 @@ def check(schedule: Schedule) -> None:
     _tree(schedule)
     _bus(schedule)
     _memories(schedule)
+    _outputs(schedule)
+
+
+def _outputs(schedule: Schedule) -> None:
+    """Words leave no faster than the groups' words follow each other, also from sample to sample."""
+    writes = _issues(_of(schedule, "root_write"))
+    cycles = np.sort(np.concatenate([EMPTY, *(at for s, slot, at in writes if s.body[slot].field("to_output"))]))
+    if len(cycles):
+        gaps = np.diff(np.append(cycles, cycles[0] + schedule.period))
+        _refuse((gaps < apart(schedule.mapped, schedule.template)).any(), "a word leaves before the one before is out")
 
 
 def _refuse(fault: bool | np.bool_, message: str) -> None:

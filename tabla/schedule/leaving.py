@@ -16,6 +16,7 @@ from tabla.mapping.fit import Fit, common_reduction
 from tabla.mapping.places import ROOT, Place
 from tabla.schedule.loops import Loop, address
 from tabla.schedule.strands import Address
+from tabla.templates.template import Template
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,6 +42,11 @@ class Nest:
                 return False
             step *= count
         return self.at.base == 0 and step == size
+
+
+def apart(graph: Graph, template: Template) -> int:
+    """Cycles from one word that leaves to the next: one for each root, where each has a part of the results."""
+    return template.roots if any(graph.tensors[tensor].split >= 0 for _, tensor in graph.results) else 1
 
 
 def shown_as(graph: Graph, tensor: str) -> str:

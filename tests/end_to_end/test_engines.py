@@ -53,3 +53,17 @@ def test_verilog_of_tap_groups_with_roots_of_their_own(engine: str, monkeypatch:
 def test_verilog_of_minibatches(name: str) -> None:
     need("icarus")
     hold_against_evaluation(minibatched(graph_of(PROGRAMS[name]), 3), "icarus", 4)
+
+
+@pytest.mark.parametrize(("engine", "roots"), [("icarus", 4), ("cxxrtl", 2)])
+def test_verilog_of_tap_groups_with_results_of_their_own(
+    engine: str, roots: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    need(engine)
+    monkeypatch.setattr(build, "ROOT_PRICE", -1e3)
+    text = """model_input x[8][3]; model w[8][3]; model v[3]; iterator i[0:8]; iterator k[0:3];
+    h[i] = sum[k](w[i][k] * x[i][k]); y[i][k] = exp(h[i] * 0.25) - x[i][k]; z[k] = sum[i](h[i] * v[k]);"""
+    graph, template = graph_of(text, results=("h", "y", "z")), template_for(8).with_roots(roots)
+    schedule = build.schedule_graph(graph, template, Q6_10)
+    assert schedule.template.roots == roots and schedule.split_results
+    hold_against_evaluation(graph, engine, template)

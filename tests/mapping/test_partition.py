@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import numpy as np
 import pytest
 from tabla.templates.template import template_for
 
 from tabla.ir.format import Format
 from tabla.ir.graph import Graph
 from tabla.lang.tabla import parse
+from tabla.lang.tc import parse as parse_kernel
 from tabla.lower.tabla import lower
+from tabla.lower.tc import lower as lower_kernel
 from tabla.mapping.partition import cuts, partition
 from tabla.passes.minibatch import minibatched
 from tabla.schedule import build
@@ -65,10 +68,43 @@ def test_axes_that_an_index_joins_are_cut_together() -> None:
     assert crossing == ["o.t1"], "only the sum over hidden units has terms in every group"
 
 
-def test_what_does_not_divide_and_what_is_shown_stays_whole() -> None:
+def test_what_does_not_divide_stays_whole() -> None:
     assert all("x" not in tensors for tensors in named(graph_of(TWO_LAYERS), 4)), "6 inputs in 4 groups"
     assert any("x" in tensors for tensors in named(graph_of(TWO_LAYERS), 2))
-    assert all("h" not in tensors for tensors in named(graph_of(TWO_LAYERS, "h"), 4)), "h leaves as a result"
+    assert any("h" in tensors for tensors in named(graph_of(TWO_LAYERS, "h"), 4)), "parts of results leave one by one"
+
+
+CONVOLUTION = "def f(float(C,H) I, float(O,C,K) F) -> (Y) { Y(o,h) +=! I(c,h+k) * F(o,c,k) }"
+SOFTMAX = """def f(float(N,D) x) -> (y, total, all) {
+  top(n) max=! x(n,d)  e(n,d) = exp(x(n,d) - top(n))  total(n) +=! e(n,d)  y(n,d) = e(n,d) / total(n)
+  all +=! total(n)
+}"""
+TWICE = "def f(float(N,D) x, float(D) w) -> (y, z) { y(n,d) = x(n,d) * w(d)  z(n) +=! y(n,d) * x(n,d) }"
+ROWS = "def f(float(V,D) t, int32(N) at) -> (y) { y(n,d) = t(at(n), d) }"
+PARTS = "def f(float(N,M) x) -> (y) { y(n,m) = x(n,m) * x(n,m) where m in 0:3  y(n,m) = x(n,m) where m in 3:M }"
+
+
+@pytest.mark.parametrize("roots", [2, 4])
+@pytest.mark.parametrize(
+    ("text", "sizes"),
+    [
+        (CONVOLUTION, {"C": 8, "H": 9, "O": 16, "K": 3}),
+        (SOFTMAX, {"N": 8, "D": 6}),
+        (TWICE, {"N": 12, "D": 5}),
+        (ROWS, {"V": 6, "D": 5, "N": 8}),
+        (PARTS, {"N": 8, "M": 7}),
+    ],
+    ids=["convolution", "softmax", "two results", "rows by number", "a result of two statements"],
+)
+def test_results_of_groups_leave_one_after_the_other(
+    text: str, sizes: dict[str, int], roots: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also beside results that all groups have, and such as are made faster than they can leave."""
+    monkeypatch.setattr(build, "ROOT_PRICE", -1e3)
+    graph = lower_kernel(parse_kernel(Source.from_text(text)).function(), sizes, number_format=Q6_10)
+    positions = {"at": np.arange(4 * 8).reshape(4, 8) % 6} if "at" in graph.tensors else None
+    schedule = agree(graph, template_for(16).with_roots(roots), Q6_10, given=positions)
+    assert schedule.template.roots == roots and schedule.split_results
 
 
 def test_shifted_and_diagonal_reads_are_not_cut() -> None:
