@@ -61,7 +61,10 @@ def measure(kernel: Kernel) -> KernelRow:
     seconds = time.process_time() - began
     chance = np.random.default_rng(1)
     inputs = {
-        name: chance.uniform(-1, 1, shape if name in kernel.keep else (CALLS, *shape))
+        # Integers are positions.
+        name: chance.integers(0, min(kernel.sizes.values()), (CALLS, *shape))
+        if name in build.reading.integers
+        else chance.uniform(-1, 1, shape if name in kernel.keep else (CALLS, *shape))
         for name, shape in shapes_of(build.sample, "input", "model").items()
     }
     done = build.simulate(inputs, samples=CALLS)

@@ -126,10 +126,10 @@ def _even(statement: Statement, index: Index, axes: frozenset[Axis], graph: Grap
                 return False
     if index in statement.indices:
         match statement.operation:
-            case Gather(tensor=tensor, subscripts=subscripts):
+            case Gather(tensor=gathered, subscripts=places):
                 # Every group has all of the table; positions may be cut.
-                own_axes = (s.offset if isinstance(s, Gathered) else s for s in subscripts)
-                return tensor not in cut and not any(index.name in own.names for own in own_axes)
+                own_axes = (s.offset if isinstance(s, Gathered) else s for s in places)
+                return gathered not in cut and not any(index.name in own.names for own in own_axes)
             case operation:
                 return isinstance(operation, Linear | Compare | Extreme | Function | Divide)
     if statement.target in cut:

@@ -17,6 +17,9 @@ SMALL = [
     KERNELS["MLP 64-32-10"],
     replace(KERNELS["softmax of 8 rows of 64"], sizes={"N": 2, "D": 9}),
     replace(KERNELS["cumulative sum of 64"], sizes={"N": 8}),
+    replace(KERNELS["gather 64 rows of 16"], sizes={"V": 4, "D": 3, "N": 8}),
+    replace(KERNELS["argmin of 16 rows of 32"], sizes={"N": 4, "D": 8}),
+    replace(KERNELS["transposed conv2d 3x3 stride 2"], sizes={"C": 4, "H": 3, "W": 4, "K": 3, "O": 4}),
 ]
 
 
