@@ -327,6 +327,7 @@ class Accelerator(wiring.Component):
         if len(roots) == 1:
             m.d.comb += [roots[0].tree.eq(tree.sum), roots[0].tree_inverted.eq(chain[-2])]
             return
+        m.d.comb += tree.clear.eq(~delayed(m, roots[0].control.array, 3, name="array_wanted"))
         for root, own in zip(roots, sums, strict=True):
             m.d.comb += [
                 root.tree.eq(own),
@@ -359,7 +360,9 @@ class Accelerator(wiring.Component):
         words = min(size, words_in_beat) if aligned else size
         stream_words = [delayed(m, word, 1, name=f"stream_word_{k}") for k, word in enumerate(stream.words)]
         extremes = shape.extremes and len(drives) == 1
-        m.submodules.tree = tree = Tree(leaves=groups, width=parameters.accumulator, extremes=extremes)
+        m.submodules.tree = tree = Tree(
+            leaves=groups, width=parameters.accumulator, extremes=extremes, clears=len(roots) > 1
+        )
         if extremes:
             m.d.comb += tree.extreme.eq(delayed(m, drives[0].extreme, levels(size), name="extreme_above"))
         overflows, sums = Signal(groups), []

@@ -33,7 +33,7 @@ class Root(wiring.Component):
     control : In(outputs of MacControl), a_address, b_address, c_address : In(address)
     tree : In(signed(accumulator)), tree_inverted : In(1)
     array : In(signed(accumulator)), array_inverted : In(1)
-        With several roots: the same of the sum over the whole array.
+        With several roots: the same of the sum over the whole array; 0 in cycles whose operation does not take it.
     write : In(1), write_instruction : In(Inst), write_address : In(address)
     load_data, load_memory : In(1), load_address : In(address), load_word : In(width)
         The stream's words; written in the next cycle.
@@ -111,16 +111,19 @@ class Root(wiring.Component):
             m.d.comb += port.eq(operands[operand])
 
         at = self._staged(m)
-        tree, tree_inverted = self.tree, self.tree_inverted
+        tree, tree_inverted, selected_tree = self.tree, self.tree_inverted, at("tree", 4)
         if parameters.roots > 1:
-            tree = Mux(at("array", 4), self.array, tree)
+            own = delayed(m, at("tree", 3) & ~at("array", 3), 1, name="own_tree")
+            tree = ((self.tree.as_unsigned() & own.replicate(len(self.tree))) | self.array.as_unsigned()).as_signed()
+            # Nothing is left to select: the other words are 0.
+            selected_tree = Const(1, 1)
             tree_inverted = Mux(at("array", 3), self.array_inverted, tree_inverted)
         m.d.comb += [
             mac.invert.eq(at("invert", 3) ^ (at("tree", 3) & tree_inverted)),
             mac.half.eq(at("half_all", 3)),
             mac.shift.eq(at("shift", 3)),
             mac.keep.eq(at("keep", 4)),
-            mac.tree_select.eq(at("tree", 4)),
+            mac.tree_select.eq(selected_tree),
             mac.tree.eq(tree),
             rounder.accumulator.eq(mac.accumulator),
             rounder.inverted.eq(at("inverted", 5)),

@@ -26,18 +26,22 @@ class Tree(wiring.Component):
     inverted : In(1) for each pair of leaves, all alike
         So that each can come from a register near its adder.
     extreme : In(1), with `extremes`
+    clear : In(1), with `clears`, of two leaves or more
+        In the cycle before a sum shows: 0 instead, by the last register's own reset.
     sum : Out(signed(width))
     """
 
-    def __init__(self, *, leaves: int, width: int, extremes: bool = False) -> None:
+    def __init__(self, *, leaves: int, width: int, extremes: bool = False, clears: bool = False) -> None:
         self.leaves = leaves
         self.width = width
         self.extremes = extremes
+        self.clears = clears
         super().__init__(
             {
                 "words": In(signed(width)).array(leaves),
                 "inverted": In(max(1, (leaves + 1) // 2)),
                 **({"extreme": In(1)} if extremes else {}),
+                **({"clear": In(1)} if clears else {}),
                 "sum": Out(signed(width)),
             }
         )
@@ -56,6 +60,9 @@ class Tree(wiring.Component):
                 if extreme is not None and len(pair) == 2:
                     joined = Mux(extreme, Mux(pair[0] > pair[1], pair[0], pair[1]), joined)
                 m.d.sync += register.eq(joined)
+                if self.clears and len(rank) == 2:
+                    with m.If(self.clear):
+                        m.d.sync += register.eq(0)
                 above.append(register)
             carry = Signal(name=f"inverted_{level}", reset_less=True)
             m.d.sync += carry.eq(inverted[0])

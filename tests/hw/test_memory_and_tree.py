@@ -72,6 +72,21 @@ def test_tree_keeps_the_largest_or_smallest_word(leaves: int) -> None:
         assert (~shown if inverted else shown) == expected
 
 
+@pytest.mark.parametrize("leaves", [2, 3, 4])
+def test_tree_gives_nothing_where_it_is_told(leaves: int) -> None:
+    chance = random.Random(leaves)
+    traffic = [[chance.randrange(-(1 << 19), 1 << 19) for _ in range(leaves)] for _ in range(60)]
+    clears = [chance.randint(0, 1) for _ in range(60 + levels(leaves))]
+    inputs = [
+        {f"words.{k}": word for k, word in enumerate(words)} | {"clear": clear}
+        for words, clear in zip([*traffic, *traffic[: levels(leaves)]], clears, strict=True)
+    ]
+    seen = played(Tree(leaves=leaves, width=24, clears=True), inputs, more=1)
+    for cycle, words in enumerate(traffic):
+        shown = cycle + levels(leaves)
+        assert seen[shown]["sum"] == (0 if clears[shown - 1] else sum(words))
+
+
 def test_multiplier_is_a_product_two_cycles_later() -> None:
     pairs = [(a, b) for a in (-128, -1, 0, 1, 77, 127) for b in (-512, -3, 0, 2, 511)]
     seen = played(Multiplier(left=8, right=10), [{"a": a, "b": b} for a, b in pairs], more=2)
