@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 from amaranth.hdl import Const, Module, Mux, Signal, signed
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
+from tabla.hw.block_memories import blocks_per_lane
 from tabla.hw.control import limit_words, sources
 from tabla.hw.features import Features
 from tabla.hw.mac import Mac
@@ -60,8 +61,8 @@ class LaneShape:
 
     @property
     def blocks(self) -> frozenset[str]:
-        """Memories that are block RAMs however small: as many as parts have, about two hundred, for so many lanes."""
-        each = 3 if self.parameters.pes <= 32 else 2 if self.parameters.pes <= 64 else 1
+        """Memories that are block RAMs however small."""
+        each = blocks_per_lane(self.parameters.pes, self.parameters.roots)
         return frozenset(("model", "data", "interim")[:each])
 
     def depth(self, memory: str) -> int:

@@ -6,6 +6,7 @@ from typing import Any
 from amaranth.hdl import Cat, Const, Module, Mux, Signal, signed
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
+from tabla.hw.block_memories import roots_have_blocks
 from tabla.hw.control import MacControl, limit_words
 from tabla.hw.features import Features
 from tabla.hw.function_unit import FunctionUnit
@@ -218,6 +219,7 @@ class Root(wiring.Component):
     def _operands(self, m: Module, written: Mapping[str, Any], result: Any, value: Any) -> dict[str, Any]:
         """The three operands in cycle *u* + 2; each has its own copies of the memories it reads."""
         operands = {}
+        block = roots_have_blocks(self.parameters.roots)
         for operand, names in self.sources.items():
             select = delayed(
                 m, getattr(self.control, f"{operand}_select"), WordMemory.LATENCY, name=f"{operand}_select"
@@ -229,7 +231,7 @@ class Root(wiring.Component):
             }
             for name in ("data", "memory"):
                 if name in names or f"gathered_{name}" in names:
-                    memory = WordMemory(width=self.parameters.width, depth=self.depths[name], block=True)
+                    memory = WordMemory(width=self.parameters.width, depth=self.depths[name], block=block)
                     m.submodules[f"{name}_{operand}"] = memory
                     enable, address, word = written[name]
                     m.d.comb += [
