@@ -16,7 +16,7 @@ from tabla.runs import shapes_of
 CALLS = 3
 HEAD = (
     f"kernels at {PES} PEs             cycles  counted    bound   ratio  binding"
-    "     multipliers     aim     peer  latency  gen s"
+    "     multipliers     aim     peer  latency  gen s  busiest"
 )
 
 
@@ -34,6 +34,8 @@ class KernelRow:
     peer: int | None
     latency: int
     seconds: float
+    busiest: str
+    busy: float
 
     @property
     def met(self) -> bool:
@@ -50,6 +52,7 @@ class KernelRow:
         peer = "" if self.peer is None else f"{self.peer:,}"
         counts = f"{self.cycles:>8,} {self.counted:>8,} {self.bound:>8,} {self.cycles / self.bound:>7.2f}"
         rest = f"{self.use:>13.1%} {aim:>7} {peer:>8} {self.latency:>8,} {self.seconds:>6.1f}"
+        rest += f"  {self.busiest} {self.busy:.0%}"
         return f"{self.name:<28} {counts}  {self.binding:<10} {rest}  {'' if self.met else 'MISSED'}".rstrip()
 
 
@@ -68,7 +71,7 @@ def measure(kernel: Kernel) -> KernelRow:
         for name, shape in shapes_of(build.sample, "input", "model").items()
     }
     done = build.simulate(inputs, samples=CALLS)
-    terms = build.schedule.bound_terms
+    terms, report = build.schedule.bound_terms, build.report()
     return KernelRow(
         name=kernel.name,
         cycles=build.schedule.cycles,
@@ -80,6 +83,8 @@ def measure(kernel: Kernel) -> KernelRow:
         peer=kernel.peer,
         latency=build.schedule.latency,
         seconds=seconds,
+        busiest=report.busiest,
+        busy=report.busy,
     )
 
 

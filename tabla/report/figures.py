@@ -19,7 +19,8 @@ class BuildReport:
 
     With minibatches, `cycles`, the bounds and `multiplies` are a step's divided by its samples, whole where that is;
     `latency` and `costs` are a step's. Words of a memory are per PE; `memory_bits` is what the memories of all PEs and
-    the roots', of which there are three copies each, hold at least.
+    the roots', of which there are three copies each, hold at least. `busiest` is what the schedule takes for the
+    largest part, `busy`, of the cycles.
     """
 
     name: str
@@ -41,6 +42,8 @@ class BuildReport:
     interim_words: int
     memory_bits: int
     stream_words: int
+    busiest: str
+    busy: float
     costs: Costs
 
     @property
@@ -62,6 +65,7 @@ class BuildReport:
                 f"bound        {self.bound} by {self.binding} ({terms})",
                 f"latency      {self.latency}",
                 f"multiplies   {self.multiplies} per sample, {100 * self.utilisation:.1f} % of the multipliers' slots",
+                f"busiest      {self.busiest}, {100 * self.busy:.1f} % of the cycles",
                 f"lanes        {self.costs.headline}",
                 f"words        {self.microcode_words} of microcode; {lane}; {self.memory_bits:,} bits in all",
             ]
@@ -78,13 +82,29 @@ class BuildReport:
         fields = asdict(self)
         del fields["costs"]
         fields["bound_terms"] = dict(self.bound_terms)
-        return {**fields, "ratio": round(self.ratio, 6), "utilisation": round(self.utilisation, 6)}
+        rounded = {name: round(getattr(self, name), 6) for name in ("ratio", "utilisation", "busy")}
+        return {**fields, **rounded}
+
+
+def busiest(schedule: Schedule) -> tuple[str, int]:
+    """What is taken for most cycles of a sample, and for how many; of equals the lanes, then the root, come first."""
+    units = {unit: sum(strand.length for strand in strands) for unit, strands in schedule.units.items()}
+    taken = {
+        "the lanes": max((cycles for unit, cycles in units.items() if unit.startswith("lane_issue")), default=0),
+        "the root": units.get("root_issue", 0),
+        "the function unit": schedule.bound_terms["functions"],
+        "words in": schedule.beats,
+        "words out": schedule.outputs,
+    }
+    name = max(taken, key=lambda each: taken[each])
+    return name, taken[name]
 
 
 def figures(schedule: Schedule) -> BuildReport:
     """The figures of a schedule."""
     depths, slots = schedule.depths, schedule.ring_slots
     words = schedule.template.pes * (depths.model + depths.data * slots + depths.interim)
+    name, cycles = busiest(schedule)
     words += max(1, schedule.template.roots) * ROOT_COPIES * (depths.root_data * slots + depths.root_memory)
     return BuildReport(
         name=schedule.graph.name,
@@ -106,5 +126,7 @@ def figures(schedule: Schedule) -> BuildReport:
         interim_words=depths.interim,
         memory_bits=words * schedule.format.width,
         stream_words=schedule.stream_words,
+        busiest=name,
+        busy=cycles / schedule.cycles,
         costs=costs(schedule),
     )
