@@ -24,9 +24,10 @@ _QUIET = (
     "Complex async reset",
 )
 # Copies of a register in several places of the chip carry `keep`. Yosys heeds it on cells alone when it looks for equal
-# registers; what constants make of them comes first, so that none is kept that is constant itself.
+# registers; what constants make of them comes first, so that none is kept that is constant itself. Names of one signal
+# become one before that: else Yosys finds a constant with the initial values of several.
 _COPIES = (
-    "proc; flatten; opt_expr; "
+    "proc; flatten; opt_expr; opt_clean; "
     + "opt_dff; opt_clean; opt_expr; " * 4
     + "setattr -set keep 1 w:* a:keep %i %ci1:+$dff[Q] t:$dff %i"
 )

@@ -19,6 +19,7 @@ from tabla.cli import main
 from tabla.driver import Build
 from tabla.source import TablaError
 from tabla.synth import board as board_flow
+from tabla.synth import yosys
 from tabla.synth.board import Bitstream, build_bitstream
 from tabla.synth.constraints import constraint_file
 from tabla.synth.nextpnr import Clock, Placement
@@ -252,6 +253,14 @@ def test_the_command_writes_all_or_nothing(
     assert "the boards are" in capsys.readouterr().err
     assert main(["build", "linear.t", "-q"]) == 2
     assert not Path("other").exists()
+
+
+def test_yosys_takes_a_board_s_design_apart(build: Build) -> None:
+    """The first passes, which stumble over constant registers; the whole way is among the slow tests."""
+    text = f"{build.verilog}\n{top(build, ICE)}"
+    flat, _ = yosys._run(f"hierarchy -top top; {yosys._COPIES}; write_json design.json", text, "design.json")
+    cells = json.loads(flat)["modules"]["top"]["cells"].values()
+    assert {"$dff", "$mul"} <= {cell["type"] for cell in cells}
 
 
 def test_the_command_builds_for_an_own_board(
