@@ -58,8 +58,8 @@ class Strand:
 
     @property
     def cycles(self) -> int:
-        """Cycles from the first issue to the first free cycle."""
-        return self.iterations * len(self.body) * self.interval
+        """Cycles from the first issue to the first free cycle, that after the last issue."""
+        return (self.iterations * len(self.body) - 1) * self.interval + 1
 
 
 class _Bits:

@@ -101,8 +101,9 @@ def product(site: Site, statement: Statement, name: str) -> Task:
         addresses={"c": address(place, (*run, Affine.make(total, {})), outs)},
     )
     # The last words are written `interval` apart and fetched one a cycle: the last of them decides.
-    begin = write.end - interval + laws.memory_write - (between - 1)
-    begin = max(begin, issue.end, write.end - between * interval + laws.memory_write)
+    last = write.end - 1
+    begin = last + laws.memory_write - (between - 1)
+    begin = max(begin, issue.end, last - (between - 1) * interval + laws.memory_write)
     fetch = Strand(unit="root_issue", start=begin, body=(copy,), counts=tuple(x.count for x in outs), comment=name)
     output = Output(loops=outs, interval=1, show=max(begin + laws.result, write.end), register="result")
     fetch = fetch.at(output.show - laws.result)

@@ -82,8 +82,8 @@ class Strand:
 
     @property
     def length(self) -> int:
-        """Cycles for which the unit is taken."""
-        return self.iterations * len(self.body) * self.interval
+        """Cycles for which the unit is taken: to its last operation; nobody waits for the interval after that."""
+        return (self.iterations * len(self.body) - 1) * self.interval + 1
 
     @property
     def end(self) -> int:

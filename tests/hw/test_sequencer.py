@@ -2,6 +2,7 @@
 
 import itertools
 from dataclasses import dataclass
+from math import prod
 from typing import Any
 
 from bench import every_feature, played
@@ -99,12 +100,14 @@ def programs(draw: st.DrawFn) -> tuple[Parameters, list[Nest]]:
             body=operations,
         )
         nests.append(nest)
-        length = nest.interval * len(operations)
-        for count in counts:
-            length *= count
-        # Most strands follow each other without a gap.
-        start += length + draw(st.sampled_from([0, 0, 1, 2, 7]))
+        # Most strands follow the last operation of the one before without a gap, whatever its interval.
+        start += taken(nest) + draw(st.sampled_from([0, 0, 1, 2, 7]))
     return build, nests
+
+
+def taken(nest: Nest) -> int:
+    """Cycles from the first operation to the first free one."""
+    return (len(nest.body) * prod(nest.counts) - 1) * nest.interval + 1
 
 
 class Probe(Sequencer):
@@ -131,10 +134,7 @@ def test_programs_run_as_nested_loops_sample_after_sample(
     program: tuple[Parameters, list[Nest]], waits: list[int]
 ) -> None:
     build, nests = program
-    last = nests[-1]
-    period = last.start + last.interval * len(last.body)
-    for count in last.counts:
-        period += (period - last.start) * (count - 1)
+    period = nests[-1].start + taken(nests[-1])
     tokens = list(itertools.accumulate((period + w for w in waits), initial=SETUP))
     wanted = [issue for n, token in enumerate(tokens) for issue in interpreted(nests, token, offset=3 * n, build=build)]
     end = tokens[-1] + period + 20
