@@ -219,7 +219,7 @@ def assemble(
     strands = all_strands(placed)
     last_data = max((t for p in placed for t in _data_reads(p)), default=0)
     release = laws.front + last_data + 1
-    stops = [s.end - 1 for s in strands if s.unit.endswith("write")]
+    stops = [s.final for s in strands if s.unit.endswith("write")]
     end = max(stops, default=0)
     width = _stream_words(layout, template, period)
     streams = sample_strands(layout, width, template)
@@ -280,8 +280,8 @@ def _data_reads(placed: Placed) -> list[int]:
 def _finish(strands: Sequence[Strand], apart: int, *, training: bool) -> int:
     """The cycle of the last update, or of the last word of results at the port."""
     if training:
-        return max(s.end - 1 for s in strands if any(o.field("model") for o in s.body))
-    outs = [s.end - 1 + apart for s in strands if s.unit == "root_write" and s.body[0].field("to_output")]
+        return max(s.final for s in strands if any(o.field("model") for o in s.body))
+    outs = [s.final + apart for s in strands if s.unit == "root_write" and s.body[0].field("to_output")]
     return max(outs, default=1) - 1 + timing().broadcast
 
 

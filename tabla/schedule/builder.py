@@ -299,7 +299,7 @@ class Builder:
         if not feed:
             return task_of(site, name, strands, extras, statement=statement.id)
         scalar = site.scalar(fit.bus)
-        until = issue.end - 1 + operand
+        until = issue.final + operand
         with_feed = replace(extras, bus_until=until, holds=fit.bus if scalar else extras.holds)
         fed = task_of(site, name, (*feed, *strands), with_feed, statement=statement.id)
         if not scalar:

@@ -101,7 +101,7 @@ def product(site: Site, statement: Statement, name: str) -> Task:
         addresses={"c": address(place, (*run, Affine.make(total, {})), outs)},
     )
     # The last words are written `interval` apart and fetched one a cycle: the last of them decides.
-    last = write.end - 1
+    last = write.final
     begin = last + laws.memory_write - (between - 1)
     begin = max(begin, issue.end, last - (between - 1) * interval + laws.memory_write)
     fetch = Strand(unit="root_issue", start=begin, body=(copy,), counts=tuple(x.count for x in outs), comment=name)

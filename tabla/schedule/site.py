@@ -259,9 +259,9 @@ def _bus(strands: Sequence[Strand]) -> tuple[list[int], list[int]]:
     for _, strand, _, operation in _slots(strands):
         if strand.unit == "root_write" and operation.field("to_bus"):
             arrivals.append(strand.start + timing().broadcast)
-            uses.append(strand.end - 1 + timing().broadcast)
+            uses.append(strand.final + timing().broadcast)
         if strand.unit == "lane_write" and operation.field("source") == "bus":
-            uses.append(strand.end - 1)
+            uses.append(strand.final)
     return arrivals, uses
 
 

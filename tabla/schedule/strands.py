@@ -82,8 +82,14 @@ class Strand:
 
     @property
     def length(self) -> int:
-        """Cycles for which the unit is taken: to its last operation; nobody waits for the interval after that."""
-        return (self.iterations * len(self.body) - 1) * self.interval + 1
+        """Cycles for which the unit is taken: to its last operation, whose interval only words that leave wait for."""
+        leaves = any(operation.fields.get("to_output") for operation in self.body)
+        return self.final - self.start + (self.interval if leaves else 1)
+
+    @property
+    def final(self) -> int:
+        """Cycle of the last operation."""
+        return self.start + (self.iterations * len(self.body) - 1) * self.interval
 
     @property
     def end(self) -> int:

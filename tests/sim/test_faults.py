@@ -83,8 +83,8 @@ def test_function_pipelines_that_end_at_once() -> None:
 
 
 def test_strands_of_a_unit_that_overlap() -> None:
-    clash = [Nest(counts=(4,), interval=2, body=[lane()]), Nest(start=7, body=[lane()])]
-    _refuses("strand 1 of lane_issue starts in cycle 7, but the one before it runs until 8", {"lane_issue": clash})
+    clash = [Nest(counts=(4,), interval=2, body=[lane()]), Nest(start=6, body=[lane()])]
+    _refuses("strand 1 of lane_issue starts in cycle 6, but the one before it runs until 7", {"lane_issue": clash})
     case = linear(2, words=3)
     short = replace(case.image, run=replace(case.image.run, period=case.image.parameters.ring_slots))
     with pytest.raises(MachineFault, match="lane_issue is busy for"):
