@@ -14,20 +14,17 @@ from tabla.ir.constraints import points
 from tabla.ir.format import Format
 from tabla.ir.graph import (
     Compare,
-    Constant,
     Divide,
     Extreme,
     Function,
     Gather,
     Graph,
     Linear,
-    Operand,
     Operation,
     Product,
-    Read,
     Statement,
 )
-from tabla.schedule.circuits import busiest_circuit
+from tabla.schedule.circuits import busiest_circuit, easy
 from tabla.templates.template import Template, functions, timing
 
 
@@ -59,7 +56,7 @@ def _multiplies(statement: Statement, binary: frozenset[str]) -> int:
     match statement.operation:
         case Linear(terms=terms):
             products = [
-                term for term in terms if len(term.factors) == 2 and not any(_easy(f, binary) for f in term.factors)
+                term for term in terms if len(term.factors) == 2 and not any(easy(f, binary) for f in term.factors)
             ]
             return sum(_points(statement, outs | frozenset(term.reduce)) for term in products)
         case Product(reduce=reduce):
@@ -68,17 +65,6 @@ def _multiplies(statement: Statement, binary: frozenset[str]) -> int:
             return _points(statement, outs | frozenset(reduce)) - ones
         case _:
             return 0
-
-
-def _easy(operand: Operand, binary: frozenset[str]) -> bool:
-    """Whether a product with the operand is no multiply."""
-    match operand:
-        case Constant(value=value):
-            return abs(value) in (0, 1)
-        case Read(tensor=tensor):
-            return tensor in binary
-        case _:
-            return False
 
 
 def _evaluations(graph: Graph) -> dict[str, int]:
@@ -153,8 +139,7 @@ def _path(graph: Graph, template: Template, format: Format) -> int:
             shortest[statement.target] = reach[statement.target] = done
         if reach.get(following, 0):
             longest = max(longest, reach[following] + laws.memory_write)
-    binary = binary_tensors(graph)
-    return max(longest, busiest_circuit(graph, template, latencies, lambda s: _multiplies(s, binary)))
+    return max(longest, busiest_circuit(graph, template, latencies, binary_tensors(graph)))
 
 
 def bound_terms(graph: Graph, template: Template, format: Format, *, beats: int, outputs: int) -> Map[str, int]:

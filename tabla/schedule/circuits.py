@@ -1,52 +1,58 @@
-"""The bound by circuits that carry work: scalars through which all of a model's update must pass (DESIGN section 4, b).
+"""The bound by circuits that carry work: words through which all of a model's update must pass (DESIGN section 4, b).
 
-Let u be a scalar of one sample and v one of the next. Every multiply that depends on u, and that v depends on, issues
+Let u be a word of one sample and v one of the next. Every multiply that depends on u, and that v depends on, issues
 between them. Around the circuit go then: the shortest latencies from v to u, the issue of these multiplies on all
-lanes and roots, and the latency of the last. Words of a lane reach the root by the tree only, and lanes hear of u by
-the bus only, so that lanes have fewer of these cycles than a root; and each word of the model that a lane takes
+lanes and roots, and the latency of the last. What lanes make reaches others by the tree only, and lanes hear of others
+by the bus only, so that they have fewer of these cycles than a root; and each word of the model that a lane takes
 part in is written and read in between.
+
+The words are the first ones of their tensors, and dependences are counted symbolically: of each tensor a set of
+*pinned* axes, along which only the first element is claimed; along the others every element is. A claim is never too
+large.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from tabla.ir.graph import Graph, Statement
+from tabla.ir.graph import Affine, Constant, Graph, Index, Linear, Operand, Read, Statement, Term
 from tabla.templates.template import Template, timing
 
-Count = Callable[[Statement], int]
+Pins = frozenset[int]
+Claims = Mapping[str, Pins]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Reach:
-    """Tensors of which every element depends on something, in its sample and in the next."""
+    """What is claimed of tensors, in a word's own sample and, through models, in the one beside it."""
 
-    now: frozenset[str]
-    later: frozenset[str]
+    own: Claims
+    other: Claims
 
 
-def busiest_circuit(graph: Graph, template: Template, latencies: Mapping[int, int], multiplies: Count) -> int:
-    """Cycles per sample of the circuit with the most latency and work; 0 if no scalar lies on one.
+def busiest_circuit(graph: Graph, template: Template, latencies: Mapping[int, int], binary: frozenset[str]) -> int:
+    """Cycles per sample of the circuit with the most latency and work; 0 if there is none.
 
-    `latencies`: of each statement, the shortest; `multiplies`: how many a statement takes.
+    `latencies`: of each statement, the shortest; `binary`: tensors of which a product is no multiply.
     """
-    scalars = [s.target for s in graph.statements if not graph.tensors[s.target].shape and s.target not in _next(graph)]
+    if any(s.constraints for s in graph.statements) or any(t.filled for t in graph.tensors.values()):
+        return 0
+    following = set(graph.updates.values())
+    values = list(dict.fromkeys(s.target for s in graph.statements if s.target not in following))
     longest = 0
-    needed = {v: _needed(graph, v) for v in scalars}
-    for u in scalars:
+    needed = {v: _needed(graph, v) for v in values}
+    chains = {v: _chains(graph, v, latencies) for v in values}
+    for u in values:
         forward = _dependent(graph, u)
-        for v in scalars:
-            if v not in forward.later:
-                continue
-            between = _latency(graph, v, u, latencies)
-            if between is None:
+        for v in values:
+            between = chains[v].get(u)
+            if v not in forward.other or between is None:
                 continue
             work = sum(
-                multiplies(s)
+                _shared(s, forward.own, needed[v].other, binary) * (s.target != u)
+                + _shared(s, forward.other, needed[v].own, binary)
                 for s in graph.statements
-                if (s.target in forward.now - {u} and s.target in needed[v].later)
-                or (s.target in forward.later and s.target in needed[v].now)
             )
             if work:
                 longest = max(longest, between + _issue(work, template))
@@ -60,67 +66,123 @@ def _issue(work: int, template: Template) -> int:
     up = 1 + levels * laws.tree_level
     away = laws.broadcast + up
     alone = -(-work // roots)
-    shared = max(-(-(work + template.pes * away) // (template.pes + roots)), away + laws.result + laws.memory_write + 1)
+    together = -(-(work + template.pes * away) // (template.pes + roots))
+    shared = max(together, away + laws.result + laws.memory_write + 1)
     return min(alone, shared) - 1 + laws.multiply + laws.accumulate + laws.round
 
 
-def _next(graph: Graph) -> frozenset[str]:
-    return frozenset(graph.updates.values())
+# ---- claims
+
+
+def _plain(subscript: Affine, box: Mapping[str, Index]) -> str:
+    """The index that a subscript is, if it begins at 0; empty otherwise."""
+    if subscript.constant or len(subscript.coefficients) != 1:
+        return ""
+    name, factor = subscript.coefficients[0]
+    return name if factor == 1 and box[name].low == 0 else ""
+
+
+def _pinned(subscripts: tuple[Affine, ...], pins: Pins, box: Mapping[str, Index]) -> frozenset[str] | None:
+    """The indices that stand at 0 where the pinned axes do; None if that cannot be said."""
+    names = [_plain(subscripts[axis], box) for axis in sorted(pins)]
+    return None if "" in names else frozenset(names)
+
+
+def _first(claims: Iterable[frozenset[str]]) -> frozenset[str] | None:
+    """The largest claim."""
+    return min(claims, key=lambda c: (len(c), sorted(c)), default=None)
+
+
+def _sources(statement: Statement, claims: Claims) -> dict[str, frozenset[str]]:
+    """For each tensor that a statement reads and that is claimed: the pinned indices of the points that read it so."""
+    found: dict[str, frozenset[str]] = {}
+    for read in statement.reads:
+        if read.tensor in claims:
+            pinned = _pinned(read.subscripts, claims[read.tensor], statement.box)
+            if pinned is not None:
+                found[read.tensor] = _first([pinned, *([found[read.tensor]] if read.tensor in found else [])]) or pinned
+    return found
+
+
+def _written(statement: Statement, pinned: frozenset[str]) -> Pins | None:
+    """The pinned axes of what points write; None if that cannot be said."""
+    axes = [axis for axis, subscript in enumerate(statement.write) if pinned.intersection(subscript.names)]
+    fine = all(_plain(statement.write[axis], statement.box) for axis in axes)
+    return frozenset(axes) if fine else None
 
 
 def _dependent(graph: Graph, tensor: str) -> _Reach:
-    """What depends on `tensor` in every element: in this sample, and through models in the next."""
-    now = _spread(graph, {tensor})
-    models = {model for model, following in graph.updates.items() if following in now and _whole(graph, following)}
-    return _Reach(now=now, later=_spread(graph, models))
+    """What depends on the first word of `tensor`: in its sample, and through models in the next."""
+    own = _spread(graph, {tensor: frozenset(range(len(graph.tensors[tensor].shape)))})
+    models = {
+        model: own[following]
+        for model, following in graph.updates.items()
+        if following in own and _whole(graph, following)
+    }
+    return _Reach(own=own, other=_spread(graph, models))
 
 
-def _spread(graph: Graph, known: set[str]) -> frozenset[str]:
-    found = set(known)
+def _spread(graph: Graph, known: Claims) -> Claims:
+    found = dict(known)
     for name in dict.fromkeys(s.target for s in graph.statements):
-        if all(found.intersection(s.sources) for s in graph.writers(name)):
-            found.add(name)
-    return frozenset(found)
+        if name in known:
+            continue
+        union: set[int] = set()
+        for statement in graph.writers(name):
+            pinned = _first(_sources(statement, found).values())
+            axes = None if pinned is None else _written(statement, pinned)
+            if axes is None:
+                break
+            union |= axes
+        else:
+            found[name] = frozenset(union)
+    return found
 
 
 def _needed(graph: Graph, tensor: str) -> _Reach:
-    """What `tensor` depends on, every element of it: in its sample (`now`), and through models in the one before."""
-    now = _gathered(graph, {tensor})
-    before = {following for model, following in graph.updates.items() if model in now}
-    return _Reach(now=now, later=_gathered(graph, before))
+    """What the first word of `tensor` depends on: in its sample, and through models in the one before."""
+    own = _gathered(graph, {tensor: frozenset(range(len(graph.tensors[tensor].shape)))})
+    before = {following: own[model] for model, following in graph.updates.items() if model in own}
+    return _Reach(own=own, other=_gathered(graph, before))
 
 
-def _gathered(graph: Graph, known: set[str]) -> frozenset[str]:
-    found = set(known)
+def _gathered(graph: Graph, known: Claims) -> Claims:
+    found = dict(known)
     for statement in reversed(graph.statements):
-        if statement.target in found:
-            found.update(name for name in statement.sources if _reads_whole(graph, statement, name))
-    return frozenset(found)
+        if statement.target not in found:
+            continue
+        pinned = _pinned(statement.write, found[statement.target], statement.box)
+        if pinned is None:
+            continue
+        for read in statement.reads:
+            pins = _read(statement, read, pinned, graph)
+            if pins is not None and len(pins) < len(found.get(read.tensor, (*read.subscripts, 0))):
+                found[read.tensor] = pins
+    return found
 
 
-def _reads_whole(graph: Graph, statement: Statement, tensor: str) -> bool:
-    """Whether one read of a statement meets every element of a tensor."""
-    box = statement.box
-    return not statement.constraints and any(
-        read.tensor == tensor
-        and all(
-            subscript.constant == 0
-            and len(subscript.names) == 1
-            and subscript.coefficient(subscript.names[0]) == 1
-            and (box[subscript.names[0]].low, box[subscript.names[0]].high) == (0, extent)
-            for subscript, extent in zip(read.subscripts, graph.tensors[tensor].shape, strict=True)
-        )
-        and len({name for subscript in read.subscripts for name in subscript.names}) == len(read.subscripts)
-        for read in statement.reads
-    )
+def _read(statement: Statement, read: Read, pinned: frozenset[str], graph: Graph) -> Pins | None:
+    """The pinned axes of the elements that a read meets; None if along some axis it is not the first, or all."""
+    box, pins, seen = statement.box, set(), set()
+    for axis, (subscript, extent) in enumerate(zip(read.subscripts, graph.tensors[read.tensor].shape, strict=True)):
+        if subscript == Affine():
+            pins.add(axis)
+            continue
+        name = _plain(subscript, box)
+        if not name or name in seen:
+            return None
+        seen.add(name)
+        if name in pinned:
+            pins.add(axis)
+        elif box[name].high != extent:
+            return None
+    return frozenset(pins)
 
 
 def _whole(graph: Graph, tensor: str) -> bool:
-    """Whether statements without constraints write every element."""
+    """Whether its statements write every element."""
     written = 0
     for statement in graph.writers(tensor):
-        if statement.constraints:
-            return False
         points = 1
         for index in statement.indices:
             points *= index.extent
@@ -128,13 +190,68 @@ def _whole(graph: Graph, tensor: str) -> bool:
     return written >= graph.tensors[tensor].size
 
 
-def _latency(graph: Graph, v: str, u: str, latencies: Mapping[int, int]) -> int | None:
-    """The longest chain of shortest latencies from scalar v to scalar u of the same sample; None without one."""
+# ---- along the circuit
+
+
+def _shared(statement: Statement, forward: Claims, backward: Claims, binary: frozenset[str]) -> int:
+    """Multiplies of a statement of which a factor is claimed by `forward`, and what they make by `backward`."""
+    if statement.target not in backward or not isinstance(statement.operation, Linear):
+        return 0
+    after = _pinned(statement.write, backward[statement.target], statement.box)
+    if after is None:
+        return 0
+    return sum(_points(statement, term, forward, after, binary) for term in statement.operation.terms)
+
+
+def _points(statement: Statement, term: Term, forward: Claims, after: frozenset[str], binary: frozenset[str]) -> int:
+    if len(term.factors) < 2 or any(easy(factor, binary) for factor in term.factors):
+        return 0
+    before = _first(
+        pinned
+        for factor in term.factors
+        if isinstance(factor, Read) and factor.tensor in forward
+        if (pinned := _pinned(factor.subscripts, forward[factor.tensor], statement.box)) is not None
+    )
+    if before is None:
+        return 0
+    # A product is made once for all points that differ in indices which it does not mention.
+    mentioned = {
+        name
+        for factor in term.factors
+        if isinstance(factor, Read)
+        for subscript in factor.subscripts
+        for name in subscript.names
+    }
+    points = 1
+    for name in mentioned - before - after:
+        points *= statement.box[name].extent
+    return points
+
+
+def easy(operand: Operand, binary: frozenset[str]) -> bool:
+    """Whether a product with the operand is no multiply: with 0, 1, -1, or a 0/1 value."""
+    match operand:
+        case Constant(value=value):
+            return abs(value) in (0, 1)
+        case Read(tensor=tensor):
+            return tensor in binary
+        case _:
+            return False
+
+
+def _chains(graph: Graph, v: str, latencies: Mapping[int, int]) -> dict[str, int]:
+    """For each tensor: the longest chain of shortest latencies from the first word of v to its first in one sample."""
+    claims = _spread(graph, {v: frozenset(range(len(graph.tensors[v].shape)))})
     reach: dict[str, int] = {v: 0}
     for statement in graph.statements:
-        starts = [reach[source] for source in statement.sources if source in reach]
-        if starts and statement.target != v:
+        target = statement.target
+        if target not in claims or target == v:
+            continue
+        sources = _sources(statement, claims)
+        largest = _first(sources.values())
+        starts = [reach[name] for name, pinned in sources.items() if name in reach and pinned == largest]
+        if starts:
             done = max(starts) + latencies[statement.id]
             # What several statements write counts with the quickest of them.
-            reach[statement.target] = min(done, reach.get(statement.target, done))
-    return reach.get(u)
+            reach[target] = min(done, reach.get(target, done))
+    return reach
