@@ -128,13 +128,17 @@ def costs(schedule: Schedule) -> Costs:
     graph, template = schedule.mapped, schedule.template
     # Groups in lockstep do the same: the first one's lanes, as often as there are groups.
     flags = zero_or_one(graph)
-    found = tuple(_cost(p, graph, template, flags) for p in placed)
+    # The parts of a statement count together.
+    tasks: dict[str, list[Placed]] = {}
+    for p in placed:
+        tasks.setdefault(p.task.name, []).append(p)
+    found = tuple(_cost(parts, graph, template, flags) for parts in tasks.values())
     return Costs(statements=found, pes=template.pes, period=schedule.period)
 
 
-def _cost(placed: Placed, graph: Graph, template: Template, flags: frozenset[str]) -> StatementCost:
-    groups, pes = max(1, template.roots), template.pes
-    strands = placed.strands()
+def _cost(parts: Sequence[Placed], graph: Graph, template: Template, flags: frozenset[str]) -> StatementCost:
+    groups, pes, placed = max(1, template.roots), template.pes, parts[0]
+    strands = [strand for part in parts for strand in part.strands()]
     lanes = [s for s in strands if s.unit == "lane_issue"]
     ours = [graph.statements[int(number)] for number in _STATEMENT.findall(placed.task.name)]
     multiplies = sum(_parts(s, graph, groups) * count_statement(s, flags).multiplies for s in ours)

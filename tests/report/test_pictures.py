@@ -87,8 +87,8 @@ def test_page_stands_alone_and_shows_every_strand(made: Build) -> None:
     assert tags.external == []
     strands = sum(map(len, made.schedule.units.values()))
     assert page.count('class="strand"') == strands
-    # A table of statements and moves, and one of strands, each with its head.
-    assert tags.seen.count("tr") == len(made.schedule.placed) + strands + 2
+    # A table of statements (their parts in one row) and moves, and one of strands, each with its head.
+    assert tags.seen.count("tr") == len({p.task.name for p in made.schedule.placed}) + strands + 2
     assert f"<dd>{made.schedule.cycles}</dd>" in page
 
 
