@@ -37,7 +37,7 @@ from tabla.lang.tile.program import (
 )
 from tabla.lang.tile.text import names_of
 from tabla.lower.builder import GraphBuilder, single
-from tabla.lower.tile_expressions import Expressions, constant, refuse
+from tabla.lower.tile_expressions import Expressions, constant, makes_whole, refuse
 from tabla.lower.tile_projection import inhabited
 from tabla.lower.tile_region import Region, region_of
 from tabla.lower.tile_reshape import refinement
@@ -89,6 +89,7 @@ class _Lowering:
         """Statements of all nodes that are words of their own, then the updates."""
         nodes = self.program.nodes()
         _refuse_deep(nodes, [*self.program.outputs, *self.asked])
+        _refuse_whole_numbers(self.program, nodes)
         words = _words(self.program, nodes, set(self.asked))
         for node in nodes:
             if node in words:
@@ -270,6 +271,13 @@ def labels_of(program: Program) -> set[Input]:
         if not isinstance(node, Elementwise):
             labels -= {operand for operand in node.operands if isinstance(operand, Input)}
     return labels
+
+
+def _refuse_whole_numbers(program: Program, nodes: Sequence[Node]) -> None:
+    """What learns is held against the same graph in float64, which does not round to words."""
+    for node in nodes:
+        if program.steps and isinstance(node, Elementwise) and makes_whole(node):
+            refuse(f"{node.operator} in a program that learns does not run on the machine yet", node.span)
 
 
 def _refuse_deep(nodes: Sequence[Node], shown: Sequence[Node]) -> None:

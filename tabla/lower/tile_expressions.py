@@ -26,6 +26,7 @@ from tabla.ir.graph import (
 )
 from tabla.lang.tile.program import Elementwise, Node, Number, Operator, Ordinal
 from tabla.lower.builder import GraphBuilder
+from tabla.lower.whole import Part, half_even, toward_zero
 from tabla.source import Label, Span, TablaError
 
 Sum = tuple[Term, ...]
@@ -100,6 +101,11 @@ class Expressions:
                 return (Term(factors=(word,)), twice, twice)
             case "cast" if node.kind == "float" or node.kind == node.inputs[0].kind or _widens(node):
                 return self.sum_of(*parts[0])
+            case "cast" if makes_whole(node):
+                word = toward_zero(self.word(*parts[0]), self._parts(node.span), self.builder.number_format.fraction)
+                return (Term(factors=(word,)),)
+            case "round":
+                return half_even(self.word(*parts[0]), self._parts(node.span), self.builder.number_format.fraction)
             case "power":
                 return self._power(node, *parts)
             case _:
@@ -118,9 +124,8 @@ class Expressions:
                 return Function(name=FUNCTIONS[operator], operand=self.word(*parts[0]))
             case "cast" if node.kind == "boolean":
                 return Compare(op="!=", left=self.word(*parts[0]), right=_ZERO)
-            case "divide" | "cast" | "round":
-                shown = {"divide": "a quotient of integers", "cast": "a cast to integers"}.get(node.operator)
-                refuse(f"{shown or node.operator} does not run on the machine yet", node.span)
+            case "divide":
+                refuse("a quotient of integers does not run on the machine yet", node.span)
             case _:
                 terms = self.sum_of(node, at, inside=False)
                 return Linear(terms=terms or (Term(factors=(_ZERO,)),))
@@ -195,8 +200,18 @@ class Expressions:
             terms = (Term(factors=(self._part(divide, span),)),)
         return terms
 
+    def _parts(self, span: Span | None) -> Part:
+        return lambda operation: self._part(operation, span)
+
     def _part(self, operation: Operation, span: Span | None) -> Read:
         return self.builder.part(self.owner, operation, self.indices, span)
+
+
+def makes_whole(node: Elementwise) -> bool:
+    """Whether it makes whole numbers of reals."""
+    return node.operator == "round" or (
+        node.operator == "cast" and node.kind == "integer" and node.inputs[0].kind == "float"
+    )
 
 
 _BOOLEAN = Number(shape=(), kind="boolean", value=Fraction(1))

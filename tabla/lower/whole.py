@@ -1,0 +1,45 @@
+"""Whole numbers of real words, on a machine that only rounds to words.
+
+A word times the last place, 2^-F, is the word's nearest whole number as an integer, halves up; times 2^F it is that
+whole number as a word again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from fractions import Fraction
+
+from tabla.ir.graph import Compare, Constant, Linear, Operand, Operation, Read, Term
+
+Part = Callable[[Operation], Read]
+"""Makes a temporary of an operation."""
+
+_HALF = Constant(value=Fraction(1, 2))
+_ONE = Constant(value=Fraction(1))
+_ZERO = Constant(value=Fraction(0))
+
+
+def half_up(word: Operand, part: Part, fraction: int, *, halves: int = 0) -> Read:
+    """The whole number nearest to `word` / 2^halves, halves up. It saturates."""
+    place = Constant(value=Fraction(1, 1 << fraction))
+    integer = part(Linear(terms=(Term(factors=(word, place)),), shift=halves))
+    return part(Linear(terms=(Term(factors=(integer, _ONE)),), shift=-fraction))
+
+
+def half_even(word: Operand, part: Part, fraction: int) -> tuple[Term, ...]:
+    """The whole number nearest to `word`, halves to the even one, as a sum."""
+    nearest = half_up(word, part, fraction)
+    excess = part(Linear(terms=(Term(factors=(nearest,)), Term(factors=(word,), sign=-1))))
+    tie = part(Compare(op="==", left=excess, right=_HALF))
+    # Twice the half of an odd number, halves up, is one more than the number.
+    half = Term(factors=(half_up(nearest, part, fraction, halves=1),))
+    odd = part(Linear(terms=(half, half, Term(factors=(nearest,), sign=-1))))
+    return Term(factors=(nearest,)), Term(factors=(tie, odd), sign=-1)
+
+
+def toward_zero(word: Operand, part: Part, fraction: int) -> Read:
+    """`word` without its fraction: halves up, after a half less, or after almost a half more where it is negative."""
+    below = part(Compare(op="<", left=word, right=_ZERO))
+    almost = Constant(value=1 - Fraction(1, 1 << fraction))
+    moved = (Term(factors=(word,)), Term(factors=(_HALF,), sign=-1), Term(factors=(below, almost)))
+    return half_up(part(Linear(terms=moved)), part, fraction)
