@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from tabla.ir.evaluate import FixedPlan
+from tabla.ir.evaluate import Counts, FixedPlan
 from tabla.ir.evaluate_float import FloatPlan
 from tabla.ir.graph import Graph
 from tabla.ir.words import to_real, to_words
 from tabla.sim.machine import Counters
 from tabla.simulation import Session, default_engine, session
-from tabla.source import TablaError
+from tabla.source import Label, TablaError
 from tabla.training.arrays import (
     Arrays,
     Reals,
@@ -143,6 +143,7 @@ def evaluate(
         fixed = FixedPlan.of(graph, build.format)
         fixed.load(_words(build, models))
         words = fixed.run(_steps(build, _words(build, data.arrays)), keep, count)
+        _integers_in_range(build, words.counts)
         after = {name: to_real(array, build.format) for name, array in words.models.items()}
         formats = {tensor: build.format_of(shown) for shown, tensor in graph.results}
         kept = {name: to_real(array, formats[name]) for name, array in words.kept.items()}
@@ -228,6 +229,22 @@ def call(build: Build, arrays: Sequence[ArrayLike], named: Mapping[str, ArrayLik
     return results[0] if len(results) == 1 else results
 
 
+def _integers_in_range(build: Build, counts: Counts) -> None:
+    """Reals saturate and are counted; an integer that is no longer exact is an error at its statement."""
+    for statement, overflows in zip(build.lowered.statements, counts.overflows_by_statement, strict=True):
+        tensor = build.lowered.tensors[statement.target]
+        name = (tensor.origin or tensor.name).partition(".")[0]
+        if overflows and name in build.reading.integers:
+            width = build.format.width
+            labels = (Label(statement.span, "computed here"),) if statement.span else ()
+            raise TablaError(
+                f"the integers of '{name}' leave the range of {width} bits, {build.format.lowest:,} to"
+                f" {build.format.highest:,} (overflows: {overflows:,})",
+                *labels,
+                hint="use a wider --format, or inputs that keep them smaller",
+            )
+
+
 def _agree(
     build: Build,
     models: Mapping[str, Words],
@@ -240,6 +257,7 @@ def _agree(
     plan = FixedPlan.of(build.lowered, build.format)
     plan.load(models)
     expected = plan.run(samples, [tensor for _, tensor in build.lowered.results], count)
+    _integers_in_range(build, expected.counts)
     for name, array in expected.models.items():
         assert np.array_equal(after[name], array), f"model {name} differs from the fixed-point evaluation"
     for shown, tensor in build.lowered.results:

@@ -190,3 +190,22 @@ def test_integers_are_integers_in_files(folder: Path, capsys: pytest.CaptureFixt
             assert main((command, *words, "-o", "out.npz")) == 1
             said = capsys.readouterr().err
             assert said.startswith("error: ") and message in said
+
+
+def test_integers_that_leave_the_range(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Reals saturate; integers are exact or an error."""
+    (folder / "square.tc").write_text("def square(int32(N) A) -> (B) {\n  B(i) = A(i) * A(i)\n}\n")
+    words = ("square.tc", "--inputs", "in.npz", "-q", "-o", "out.npz")
+    np.savez(folder / "in.npz", A=np.array([181, -181, 0]))
+    for command in ("sim", "eval"):
+        assert main((command, *words)) == 0
+        np.testing.assert_array_equal(load("out.npz")["B"], [32_761, 32_761, 0])
+    np.savez(folder / "in.npz", A=np.array([181, -182, 200]))
+    capsys.readouterr()
+    (folder / "out.npz").unlink()
+    for command in ("sim", "eval"):
+        assert main((command, *words)) == 1
+        said = capsys.readouterr().err
+        assert said.startswith("error: the integers of 'B' leave the range of 16 bits, -32,768 to 32,767 (overflows: 2")
+        assert "square.tc:2:" in said and not (folder / "out.npz").exists()
+    assert main(("eval", *words, "--format", "q16.16")) == 0
