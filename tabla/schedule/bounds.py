@@ -116,7 +116,7 @@ def _latency(statement: Statement, template: Template, format: Format) -> int:
             return base * max(1, _points(statement, frozenset(reduce)) - 1)
 
 
-def _path(graph: Graph, template: Template, format: Format) -> int:
+def _path(graph: Graph, template: Template, format: Format, circuits: bool) -> int:
     """The longest circuit through a model: read, the chain of statements, write.
 
     A tensor that several statements write counts with the quickest of them, and a model only if its updates
@@ -139,15 +139,20 @@ def _path(graph: Graph, template: Template, format: Format) -> int:
             shortest[statement.target] = reach[statement.target] = done
         if reach.get(following, 0):
             longest = max(longest, reach[following] + laws.memory_write)
-    return max(longest, busiest_circuit(graph, template, latencies, binary_tensors(graph)))
+    return max(longest, busiest_circuit(graph, template, latencies, binary_tensors(graph)) if circuits else 0)
 
 
-def bound_terms(graph: Graph, template: Template, format: Format, *, beats: int, outputs: int) -> Map[str, int]:
-    """The terms, each at least 1. `beats` is the fewest beats in which a sample can arrive."""
+def bound_terms(
+    graph: Graph, template: Template, format: Format, *, beats: int, outputs: int, circuits: bool = True
+) -> Map[str, int]:
+    """The terms, each at least 1. `beats` is the fewest beats in which a sample can arrive.
+
+    Without `circuits` no circuit's work is counted, which takes the longest: a bound for schedules on trial.
+    """
     work = -(-multiplies(graph, format) // (template.pes + max(1, template.roots)))
     return {
         "multiplies": max(1, work),
-        "path": _path(graph, template, format),
+        "path": _path(graph, template, format, circuits),
         "stream": max(1, beats, outputs),
         "functions": max([1, *(-(-n // max(1, template.roots)) for n in _evaluations(graph).values())]),
     }

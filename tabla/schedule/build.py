@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping as Map
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -38,6 +39,8 @@ from tabla.templates.template import Template, limits, timing
 CANDIDATES = 6
 CUTS = 2
 LEAST_LANES = 4
+IMPROVED = 3
+"""Of so many, each with another number of roots or another cut, what only an exact schedule can judge is tried."""
 ROOT_PRICE = 0.6
 """How many lanes a root weighs against cycles; it takes the room of two to three."""
 MOST_STREAM_WORDS = 128
@@ -51,14 +54,17 @@ def schedule_graph(graph: Graph, template: Template, format: Format) -> Schedule
     refuse_excess(graph, template)
     plain = snapshot(addresses(boxes(graph, format), format))
     whole = materialise(plain, format)
-    best = _one_root(graph, whole, template.with_roots(1), format)
+    found = [(_one_root(graph, whole, template.with_roots(1), format), whole)]
     for roots in _roots(template):
         for cut in cuts(whole.graph, roots)[:CUTS]:
             part = replace(whole, graph=partition(whole.graph, cut, roots))
-            found = _fastest(graph, part, template.with_roots(roots), format)
-            # A root is hardware: it must pay.
-            if found is not None and _merit(found) < _merit(best):
-                best = found
+            made = _fastest(graph, part, template.with_roots(roots), format)
+            if made is not None:
+                found.append((made, part))
+    # A root is hardware: it must pay.
+    found.sort(key=lambda pair: _merit(pair[0]))
+    best = min((_improved(graph, part, made) for made, part in found[:IMPROVED]), key=_merit)
+    best = replace(best, bound_terms=_bound(graph, best.layout, best.template, format, circuits=True))
     _limits(best, template)
     check(best)
     return best
@@ -119,7 +125,7 @@ def _fastest(graph: Graph, material: Materialised, template: Template, format: F
         found = schedule_mapping(graph, material, mapping, template, format)
         if found is not None and (best is None or _merit(found) < _merit(best)):
             best = found
-    return None if best is None else _improved(graph, material, best)
+    return best
 
 
 def _improved(graph: Graph, material: Materialised, best: Schedule) -> Schedule:
@@ -229,14 +235,12 @@ def assemble(
     )
     cycles = border.cycles(laws)
     each = apart(material.graph, template)
-    outputs = sum(graph.tensors[t].size for _, t in graph.results)
     # Groups with results of their own: what all have leaves from each of them too.
     words = each * sum(material.graph.tensors[t].size for _, t in graph.results)
     flight = laws.front + end + laws.broadcast + each + CREDIT_RETURN
     finish = _finish(strands, each, training=bool(graph.updates))
     # Both ends count: the first word's cycle and the last update's.
     latency = (beats - 1 + laws.ready if beats else 0) + laws.front + finish + 1
-    terms = bound_terms(graph, template, format, beats=_least_beats(layout, template), outputs=outputs)
     dump = dump_strands(layout, template)
     return Schedule(
         graph=graph,
@@ -263,8 +267,14 @@ def assemble(
         end=end,
         cycles=cycles,
         latency=latency,
-        bound_terms=terms,
+        bound_terms=_bound(graph, layout, template, format, circuits=False),
     )
+
+
+def _bound(graph: Graph, layout: Layout, template: Template, format: Format, *, circuits: bool) -> Map[str, int]:
+    outputs = sum(graph.tensors[t].size for _, t in graph.results)
+    beats = _least_beats(layout, template)
+    return bound_terms(graph, template, format, beats=beats, outputs=outputs, circuits=circuits)
 
 
 def _data_reads(placed: Placed) -> list[int]:
