@@ -4,7 +4,8 @@
 #   make test      lint, then the test suite (installs Icarus Verilog, g++ and perl with apt where it may)
 #   make test-all  the same with the slow tests, and random programs drawn anew
 #   make lint      ruff, and mypy --strict on the package as it is installed
-#   make bench     time of gen, speed of each engine, the published learning problems: into benchmarks/results
+#   make bench     time of gen, speed of each engine, the published learning problems, into benchmarks/results; 2,000 random
+#                  TableGen programs against llvm-tblgen
 #   make bench-fpga  the five algorithms on 16 and 64 PEs, placed and routed on an ECP5-85F: hours; PARTS, PES, SEEDS
 #   make clean
 
@@ -66,6 +67,7 @@ lint: $(VENV)/test
 
 bench: $(VENV)/test simulators
 	$(BIN)/python -m benchmarks -o benchmarks/results
+	TABLEGEN_PROGRAMS=2000 $(PYTEST) tests/lang/tablegen/test_random_programs.py
 
 # Rows measured before stay in the file, so that a long run can be done in parts: make bench-fpga PES=16 SEEDS=1
 PARTS ?= 85k:6,85k:8,um5g-85k:8

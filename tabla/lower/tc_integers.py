@@ -9,9 +9,22 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from tabla.ir.graph import Affine, Compare, Constant, Gather, Gathered, Linear, Operand, Ordinal, Read, Term
+from tabla.ir.graph import (
+    Affine,
+    Compare,
+    Constant,
+    Gather,
+    Gathered,
+    Linear,
+    Operand,
+    Operation,
+    Ordinal,
+    Read,
+    Term,
+)
 from tabla.lang.tc import program
 from tabla.lang.tc.program import Value, walk
+from tabla.lower.whole import integer, truncated
 from tabla.source import Label, Span, TablaError
 
 if TYPE_CHECKING:
@@ -112,17 +125,12 @@ class Integers:
         return self.real.part(Linear(terms=(product,), shift=-self.fraction), span)
 
     def _truncated(self, operand: Value) -> Operand:
-        """A real toward zero: half up, after a half less, or after almost a half more where it is negative."""
-        word, span = self.real.word(operand), operand.span
-        below = self.real.part(Compare(op="<", left=word, right=Constant(value=Fraction(0))), span)
-        almost = Constant(value=1 - self.one.value)
-        moved = (
-            Term(factors=(word,)),
-            Term(factors=(Constant(value=Fraction(1, 2)),), sign=-1),
-            Term(factors=(below, almost)),
-        )
-        product = Term(factors=(self.real.part(Linear(terms=moved), span), self.one))
-        return self.real.part(Linear(terms=(product,)), span)
+        """A real toward zero."""
+
+        def part(operation: Operation) -> Read:
+            return self.real.part(operation, operand.span)
+
+        return integer(truncated(self.real.word(operand), part, self.fraction), part, self.fraction)
 
 
 def _negated(terms: Sum) -> Sum:

@@ -19,11 +19,16 @@ _ONE = Constant(value=Fraction(1))
 _ZERO = Constant(value=Fraction(0))
 
 
-def half_up(word: Operand, part: Part, fraction: int, *, halves: int = 0) -> Read:
-    """The whole number nearest to `word` / 2^halves, halves up. It saturates."""
+def integer(word: Operand, part: Part, fraction: int, *, halves: int = 0) -> Read:
+    """The whole number nearest to `word` / 2^halves, halves up, as an integer: n is the word n."""
     place = Constant(value=Fraction(1, 1 << fraction))
-    integer = part(Linear(terms=(Term(factors=(word, place)),), shift=halves))
-    return part(Linear(terms=(Term(factors=(integer, _ONE)),), shift=-fraction))
+    return part(Linear(terms=(Term(factors=(word, place)),), shift=halves))
+
+
+def half_up(word: Operand, part: Part, fraction: int, *, halves: int = 0) -> Read:
+    """The same as a real word. It saturates."""
+    nearest = integer(word, part, fraction, halves=halves)
+    return part(Linear(terms=(Term(factors=(nearest, _ONE)),), shift=-fraction))
 
 
 def half_even(word: Operand, part: Part, fraction: int) -> tuple[Term, ...]:
@@ -37,9 +42,14 @@ def half_even(word: Operand, part: Part, fraction: int) -> tuple[Term, ...]:
     return Term(factors=(nearest,)), Term(factors=(tie, odd), sign=-1)
 
 
-def toward_zero(word: Operand, part: Part, fraction: int) -> Read:
-    """`word` without its fraction: halves up, after a half less, or after almost a half more where it is negative."""
+def truncated(word: Operand, part: Part, fraction: int) -> Read:
+    """What rounds to `word` without its fraction: a half less, or almost a half more where it is negative."""
     below = part(Compare(op="<", left=word, right=_ZERO))
     almost = Constant(value=1 - Fraction(1, 1 << fraction))
     moved = (Term(factors=(word,)), Term(factors=(_HALF,), sign=-1), Term(factors=(below, almost)))
-    return half_up(part(Linear(terms=moved)), part, fraction)
+    return part(Linear(terms=moved))
+
+
+def toward_zero(word: Operand, part: Part, fraction: int) -> Read:
+    """`word` without its fraction."""
+    return half_up(truncated(word, part, fraction), part, fraction)
