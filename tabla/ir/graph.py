@@ -16,6 +16,8 @@ from tabla.source import Span
 
 Role = Literal["input", "label", "model", "value", "next", "constant"]
 CompareOp = Literal["<", "<=", ">", ">=", "==", "!="]
+FLIPPED: Mapping[CompareOp, CompareOp] = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "==": "==", "!=": "!="}
+"""The comparison of the same two operands the other way round."""
 ExtremeOp = Literal["max", "min"]
 FunctionName = Literal["sigmoid", "tanh", "gaussian", "exp", "log", "sqrt", "sin", "cos"]
 

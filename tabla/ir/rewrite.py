@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from typing import assert_never
@@ -104,6 +105,14 @@ def operand_at(operand: Operand, values: Mapping[str, Affine]) -> Operand:
             return operand
         case _:
             assert_never(operand)
+
+
+def read_once(graph: Graph) -> frozenset[str]:
+    """Tensors that one operand of one statement reads and nobody else: no results, no next values of models."""
+    uses = Counter(read.tensor for statement in graph.statements for read in statement.reads)
+    uses.update(s.operation.tensor for s in graph.statements if isinstance(s.operation, Gather))
+    kept = {tensor for _, tensor in graph.results} | set(graph.updates.values())
+    return frozenset(name for name, count in uses.items() if count == 1) - kept
 
 
 def copied(operation: Operation) -> Operand | None:

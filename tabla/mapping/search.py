@@ -54,10 +54,9 @@ def taken_early(mapping: Mapping, graph: Graph) -> Iterator[Mapping]:
     for number, fit in enumerate(mapping.fits):
         if fit.bus and graph.tensors[fit.bus].size > 1:
             needs = {*(need for need in fit.needs if need != (fit.bus, ROOT)), (fit.bus, EVERY)}
-            fits_now = list(mapping.fits)
-            fits_now[number] = replace(fit, bus="", needs=tuple(sorted(needs)))
             copies = tuple(sorted({*mapping.copies, (fit.bus, EVERY)}))
-            yield replace(mapping, fits=tuple(fits_now), copies=copies)
+            taken = replace(fit, bus="", needs=tuple(sorted(needs)))
+            yield replace(_with_fit(mapping, number, taken), copies=copies)
 
 
 def divided(mapping: Mapping, graph: Graph) -> Iterator[Mapping]:
@@ -69,9 +68,11 @@ def divided(mapping: Mapping, graph: Graph) -> Iterator[Mapping]:
         least = min((i.extent for i in statement.indices if i.name != fit.index), default=0)
         for parts in PARTS:
             if fit.parts < parts <= least:
-                fits_now = list(mapping.fits)
-                fits_now[number] = replace(fit, parts=parts)
-                yield replace(mapping, fits=tuple(fits_now))
+                yield _with_fit(mapping, number, replace(fit, parts=parts))
+
+
+def _with_fit(mapping: Mapping, number: int, fit: Fit) -> Mapping:
+    return replace(mapping, fits=(*mapping.fits[:number], fit, *mapping.fits[number + 1 :]))
 
 
 def work(statement: Statement) -> int:

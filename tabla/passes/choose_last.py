@@ -6,14 +6,13 @@ of dependences, as the missed margin of a support vector machine is, the learnin
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from tabla.ir.expand import zero_or_one
 from tabla.ir.format import Format
 from tabla.ir.graph import Graph, Linear, Operand, Read, Statement, Tensor, Term
-from tabla.ir.rewrite import with_statements
+from tabla.ir.rewrite import read_once, with_statements
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,15 +28,13 @@ def choose_last(graph: Graph, fmt: Format) -> Graph:
     """Move choices of scalars behind the product that reads them; the old choices stay for `drop_dead`."""
     if fmt.one > fmt.highest:  # 1 is no word of the format
         return graph
-    readers = Counter(read.tensor for statement in graph.statements for read in statement.reads)
-    kept = {tensor for _, tensor in graph.results} | set(graph.updates.values())
-    depths, choices, tensors = _depths(graph), _choices(graph), dict(graph.tensors)
+    alone, depths, choices, tensors = read_once(graph), _depths(graph), _choices(graph), dict(graph.tensors)
     changed: list[Statement] = []
     for statement in graph.statements:
         made = None
         for old, other, sign in _products(statement):
             choice = choices.get(old.tensor)
-            if choice is None or readers[old.tensor] > 1 or old.tensor in kept:
+            if choice is None or old.tensor not in alone:
                 continue
             if max(_depth(choice.word, depths), _depth(other, depths)) < _depth(choice.flag, depths):
                 made = _late(statement, choice, other, sign, tensors)

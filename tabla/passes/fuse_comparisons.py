@@ -7,28 +7,25 @@ such a comparison is no longer counted: there is no word.
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Mapping
 from dataclasses import replace
 from fractions import Fraction
 from typing import Literal
 
 from tabla.ir.format import Format
-from tabla.ir.graph import Affine, Compare, Constant, Graph, Linear, Read, Statement, Term
-from tabla.ir.rewrite import operand_at, with_statements
+from tabla.ir.graph import FLIPPED, Affine, Compare, Constant, Graph, Linear, Read, Statement, Term
+from tabla.ir.rewrite import operand_at, read_once, with_statements
 
-FLIPPED: Mapping[str, str] = {"<": ">", ">": "<", "<=": ">=", ">=": "<="}
+ORDERS = ("<", "<=", ">", ">=")
 
 
 def fuse_comparisons(graph: Graph, fmt: Format) -> Graph:
     """Comparisons of sums with constants as tests of the sums; the sums stay for `drop_dead`."""
-    readers = Counter(source for statement in graph.statements for source in statement.sources)
-    kept = {tensor for _, tensor in graph.results} | set(graph.updates.values())
+    alone = read_once(graph)
     changed = []
     for statement in graph.statements:
         made = None
         parts = _parts(statement, fmt)
-        if parts is not None and readers[parts[0].tensor] == 1 and parts[0].tensor not in kept:
+        if parts is not None and parts[0].tensor in alone:
             made = _fused(graph, statement, *parts, fmt)
         changed.append(made or statement)
     return with_statements(graph, changed)
@@ -37,9 +34,9 @@ def fuse_comparisons(graph: Graph, fmt: Format) -> Graph:
 def _parts(statement: Statement, fmt: Format) -> tuple[Read, Literal["<", ">="], int] | None:
     """(what is compared, ``<`` or ``>=``, the word that it is compared with)."""
     match statement.operation:
-        case Compare(op=op, left=Read() as read, right=Constant(value=value)) if op in FLIPPED:
-            found: str = op
-        case Compare(op=op, left=Constant(value=value), right=Read() as read) if op in FLIPPED:
+        case Compare(op=op, left=Read() as read, right=Constant(value=value)) if op in ORDERS:
+            found = op
+        case Compare(op=op, left=Constant(value=value), right=Read() as read) if op in ORDERS:
             found = FLIPPED[op]
         case _:
             return None

@@ -6,13 +6,12 @@ used to wait for it, and the slots that it took, are saved.
 
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import dataclass, replace
 
 from tabla.ir.expand import zero_or_one
 from tabla.ir.format import Format
 from tabla.ir.graph import Affine, Constant, Function, Graph, Linear, Read, Statement, Term
-from tabla.ir.rewrite import operand_at, with_statements
+from tabla.ir.rewrite import operand_at, read_once, with_statements
 
 # What these functions give lies within -1 and 1, to within the last places.
 BOUNDED = ("sigmoid", "tanh", "gaussian")
@@ -60,12 +59,10 @@ def _parts(term: Term, complements: dict[str, _Complement]) -> tuple[Term, Term]
 
 def _complements(graph: Graph) -> dict[str, _Complement]:
     """Values of which each element is 1 minus a bounded one, and which one product reads."""
-    readers = Counter(read.tensor for statement in graph.statements for read in statement.reads)
-    kept = {tensor for _, tensor in graph.results} | set(graph.updates.values())
-    bounded, found = _bounded(graph), {}
+    alone, bounded, found = read_once(graph), _bounded(graph), {}
     for statement in graph.statements:
         name = statement.target
-        if readers[name] != 1 or name in kept or statement.constraints or len(list(graph.writers(name))) != 1:
+        if name not in alone or statement.constraints or len(list(graph.writers(name))) != 1:
             continue
         read = _subtracted(statement)
         plain = statement.write == tuple(Affine.of(**{index.name: 1}) for index in statement.indices)

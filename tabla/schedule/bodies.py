@@ -11,14 +11,12 @@ import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from tabla.ir.graph import Affine, Compare, Constant, Linear, Read, Statement, Term
+from tabla.ir.graph import FLIPPED, Affine, Compare, CompareOp, Constant, Linear, Read, Statement, Term
 from tabla.mapping.fit import Fit, spread
 from tabla.mapping.places import EVERY, ROOT, Place, Spot
 from tabla.schedule.layout import Key, Layout
 from tabla.schedule.loops import Lanes, Loop, address
 from tabla.schedule.strands import Address, Operation
-
-FLIPPED = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "==": "==", "!=": "!="}
 
 
 class Clash(Exception):
@@ -167,7 +165,7 @@ def _sum(context: LaneContext, terms: Sequence[Term], levels: int) -> list[Opera
     return slots
 
 
-def _comparison(context: LaneContext, op: str, left: Read, right: Read) -> tuple[Operation, ...]:
+def _comparison(context: LaneContext, op: CompareOp, left: Read, right: Read) -> tuple[Operation, ...]:
     one: dict[str, str | int] = {"b": "one", "negate": 1, "base": "addend", "emit": 1}
     for symbol, c, a in ((op, left, right), (FLIPPED[op], right, left)):
         slot = context.slot(Product(-1, a, None, False), c)

@@ -24,7 +24,7 @@ from tabla.ir.graph import (
     Product,
     Statement,
 )
-from tabla.schedule.circuits import busiest_circuit, easy
+from tabla.schedule.circuits import busiest_circuit, easy, whole
 from tabla.templates.template import Template, functions, timing
 
 
@@ -126,8 +126,7 @@ def _path(graph: Graph, template: Template, format: Format, circuits: bool) -> i
     longest = 1
     latencies = {s.id: _latency(s, template, format) for s in graph.statements}
     for model, following in graph.updates.items():
-        covered = sum(_points(s, frozenset(i.name for i in s.indices)) for s in graph.writers(following))
-        if covered < graph.tensors[model].size:
+        if not whole(graph, following):
             continue
         reach: dict[str, int] = {model: laws.memory_read}
         shortest: dict[str, int] = {}

@@ -111,10 +111,14 @@ def _one_root(graph: Graph, material: Materialised, template: Template, format: 
 
 def _too_large(graph: Graph) -> TablaError:
     """What stops every mapping, the root alone too."""
-    largest = max(graph.tensors.values(), key=lambda t: t.size)
-    labels = (Label(largest.span, "the largest tensor"),) if largest.span else ()
     message = f"the program is too large: it needs a memory of more than {MOST:,} words"
-    return TablaError(message, *labels, hint="use more PEs, or smaller sizes")
+    return TablaError(message, *_largest(graph), hint="use more PEs, or smaller sizes")
+
+
+def _largest(graph: Graph) -> tuple[Label, ...]:
+    """Points at the tensor that takes most."""
+    largest = max(graph.tensors.values(), key=lambda t: t.size)
+    return (Label(largest.span, "the largest tensor"),) if largest.span else ()
 
 
 def _fastest(graph: Graph, material: Materialised, template: Template, format: Format) -> Schedule | None:
@@ -337,10 +341,8 @@ def _needs(schedule: Schedule, template: Template) -> dict[str, tuple[int, int, 
 def _limits(schedule: Schedule, template: Template) -> None:
     for name, (need, limit, option) in _needs(schedule, template).items():
         if limit and need > limit:
-            largest = max((t for t in schedule.graph.tensors.values()), key=lambda t: t.size)
-            labels = (Label(largest.span, "the largest tensor"),) if largest.span else ()
             raise TablaError(
                 f"the program needs {need} words of {name} memory per PE, the template has {limit}",
-                *labels,
+                *_largest(schedule.graph),
                 hint=f"use {option} {need} or more PEs",
             )

@@ -320,10 +320,9 @@ def _counts(loops: tuple[Loop, ...]) -> tuple[int, ...]:
 
 def parts_of(statement: Statement, fit: Fit) -> list[Statement]:
     """The statement on `fit.parts` ranges of its slowest loop, or as it is."""
-    lanes = Lanes.of(statement, fit, 1) if fit.parts > 1 else None
-    if lanes is None:
+    if fit.parts == 1:
         return [statement]
-    slowest = nest_of(statement, lanes, fit.bus)[0][0].name
+    slowest = nest_of(statement, Lanes.of(statement, fit, 1), fit.bus)[0][0].name
     number = next(n for n, index in enumerate(statement.indices) if index.name == slowest)
     index = statement.indices[number]
     ends = [index.low + index.extent * part // fit.parts for part in range(fit.parts + 1)]

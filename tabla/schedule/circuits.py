@@ -16,6 +16,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
+from tabla.ir.constraints import points
 from tabla.ir.graph import Affine, Constant, Graph, Index, Linear, Operand, Read, Statement, Term
 from tabla.templates.template import Template, timing
 
@@ -90,7 +91,12 @@ def _pinned(subscripts: tuple[Affine, ...], pins: Pins, box: Mapping[str, Index]
 
 def _first(claims: Iterable[frozenset[str]]) -> frozenset[str] | None:
     """The largest claim."""
-    return min(claims, key=lambda c: (len(c), sorted(c)), default=None)
+    return min(claims, key=_size, default=None)
+
+
+def _size(pinned: frozenset[str]) -> tuple[int, list[str]]:
+    """Smaller for a larger claim; ties by name."""
+    return len(pinned), sorted(pinned)
 
 
 def _sources(statement: Statement, claims: Claims) -> dict[str, frozenset[str]]:
@@ -100,7 +106,7 @@ def _sources(statement: Statement, claims: Claims) -> dict[str, frozenset[str]]:
         if read.tensor in claims:
             pinned = _pinned(read.subscripts, claims[read.tensor], statement.box)
             if pinned is not None:
-                found[read.tensor] = _first([pinned, *([found[read.tensor]] if read.tensor in found else [])]) or pinned
+                found[read.tensor] = min(pinned, found.get(read.tensor, pinned), key=_size)
     return found
 
 
@@ -117,7 +123,7 @@ def _dependent(graph: Graph, tensor: str) -> _Reach:
     models = {
         model: own[following]
         for model, following in graph.updates.items()
-        if following in own and _whole(graph, following)
+        if following in own and whole(graph, following)
     }
     return _Reach(own=own, other=_spread(graph, models))
 
@@ -179,14 +185,9 @@ def _read(statement: Statement, read: Read, pinned: frozenset[str], graph: Graph
     return frozenset(pins)
 
 
-def _whole(graph: Graph, tensor: str) -> bool:
+def whole(graph: Graph, tensor: str) -> bool:
     """Whether its statements write every element."""
-    written = 0
-    for statement in graph.writers(tensor):
-        points = 1
-        for index in statement.indices:
-            points *= index.extent
-        written += points
+    written = sum(points(s, [index.name for index in s.indices]) for s in graph.writers(tensor))
     return written >= graph.tensors[tensor].size
 
 
@@ -222,10 +223,10 @@ def _points(statement: Statement, term: Term, forward: Claims, after: frozenset[
         for subscript in factor.subscripts
         for name in subscript.names
     }
-    points = 1
+    total = 1
     for name in mentioned - before - after:
-        points *= statement.box[name].extent
-    return points
+        total *= statement.box[name].extent
+    return total
 
 
 def easy(operand: Operand, binary: frozenset[str]) -> bool:
