@@ -112,3 +112,21 @@ def test_where_comparisons_are_fused(text: str, count: int) -> None:
     assert len(fused_tests(graph)) == count
     for pes in (1, 4, 16):
         agree(graph, template_for(pes), Q6_10)
+
+
+@pytest.mark.parametrize("function", ["sigmoid", "tanh", "gaussian"])
+def test_a_complement_multiplied_out_is_the_same_for_all_words(function: str) -> None:
+    """Products of all words of eight bits with 1 minus a bounded value; where 3 is no word, the complement stays."""
+    words = np.arange(-128, 128)
+    x, s = (m.ravel() for m in np.meshgrid(words, words))
+    text = (
+        "model_input x[65536], s[65536]; iterator i[0:65536];"
+        f"o[i] = {function if function != 'tanh' else 'sig_sym'}(s[i]); p[i] = x[i] * (1 - o[i]);"
+    )
+    for format, count in ((Format(integer=4, fraction=4), 2), (Q2_6, 3)):
+        graph = run_passes(graph_of(text, format), format)
+        out = shaped(graph, format)
+        assert (len(graph.statements), len(out.statements)) == (3, count)
+        inputs = {"x": x[None], "s": s[None]}
+        before, after = (run_fixed(g, format, inputs, {}, keep=["p"], count=1).kept["p"] for g in (graph, out))
+        assert np.array_equal(before, after) and np.count_nonzero(after) > 10_000
