@@ -49,13 +49,16 @@ class _Part:
     summed: tuple[Ranges, ...]
 
 
-def boxes(graph: Graph, fmt: Format) -> Graph:
-    """The graph without constraints. Raises `TablaError` for a statement that would become too many."""
+def boxes(graph: Graph, fmt: Format, kept: frozenset[int] = frozenset()) -> Graph:
+    """The graph without constraints but those of the statements (by number) that are `kept` as they are.
+
+    Raises `TablaError` for a statement that would become too many.
+    """
     if not any(statement.constraints for statement in graph.statements):
         return graph
     tensors, statements = dict(graph.tensors), list[Statement]()
     for statement in graph.statements:
-        if not statement.constraints:
+        if not statement.constraints or statement.id in kept:
             statements.append(statement)
             continue
         for number, made in enumerate(_parts(statement)):

@@ -87,7 +87,7 @@ def _rides(tensor: str, operands: Operation) -> bool:
             return False
 
 
-def _lane_reads(
+def lane_reads(
     operation: Operation,
     reads: tuple[Read, ...],
     index: str,
@@ -96,6 +96,7 @@ def _lane_reads(
     pes: int,
     static: frozenset[str],
 ) -> tuple[int, tuple[tuple[str, Spot], ...], str] | None:
+    """The offset, the needs and the tensor on the bus of a statement whose `index` runs over lanes; None: it cannot."""
     needs: set[tuple[str, Spot]] = set()
     offsets = [] if target is None else [target[1]]
     free: list[str] = []
@@ -132,13 +133,13 @@ def fits(statement: Statement, graph: Graph, pes: int, static: frozenset[str], *
             target = spread(statement.write, index.name)
             if target is None:
                 continue
-            found = _lane_reads(operation, statement.reads, index.name, target, graph, pes, static)
+            found = lane_reads(operation, statement.reads, index.name, target, graph, pes, static)
             if found is not None:
                 yield Fit(way="lane", index=index.name, offset=found[0], needs=found[1], bus=found[2])
     if plain and isinstance(operation, Extreme) and sequencers == 1:
         for index in statement.reduced:
             reads = tuple(o for o in operation.operands if isinstance(o, Read))
-            found = _lane_reads(replace(operation, initial=None), reads, index.name, None, graph, pes, static)
+            found = lane_reads(replace(operation, initial=None), reads, index.name, None, graph, pes, static)
             if found is not None:
                 first = {(operation.initial.tensor, ROOT)} if isinstance(operation.initial, Read) else set()
                 needs = tuple(sorted(set(found[1]) | first))
@@ -152,8 +153,8 @@ def fits(statement: Statement, graph: Graph, pes: int, static: frozenset[str], *
             if operation.shift and any(len(t.factors) == 1 for t in down):
                 # A word beside the tree would need a shift of its own.
                 continue
-            lane_reads = tuple(f for t in up for f in t.factors if isinstance(f, Read))
-            found = _lane_reads(Linear(terms=tuple(up)), lane_reads, index.name, None, graph, pes, static)
+            up_reads = tuple(f for t in up for f in t.factors if isinstance(f, Read))
+            found = lane_reads(Linear(terms=tuple(up)), up_reads, index.name, None, graph, pes, static)
             if found is not None:
                 root = {(f.tensor, ROOT) for t in down for f in t.factors if isinstance(f, Read)}
                 needs = tuple(sorted(set(found[1]) | root))

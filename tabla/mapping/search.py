@@ -13,6 +13,7 @@ from collections.abc import Mapping as Map
 from dataclasses import dataclass, replace
 
 from tabla.ir.graph import Extreme, Graph, Statement
+from tabla.mapping import running
 from tabla.mapping.fit import Fit, fits, spread
 from tabla.mapping.places import EVERY, ROOT, Spot
 
@@ -77,6 +78,8 @@ def _with_fit(mapping: Mapping, number: int, fit: Fit) -> Mapping:
 
 def work(statement: Statement) -> int:
     """Points of the statement's boxes, all terms together: issue slots at one multiplier."""
+    if statement.constraints:
+        return running.work(statement)
     points = 1
     for index in (*statement.indices, *statement.reduced):
         points *= index.extent
@@ -109,8 +112,13 @@ class Search:
         self.streamed = frozenset(t.name for t in graph.tensors.values() if t.role in ("input", "label"))
         self.model_of = {n: m for m, n in graph.updates.items()}
         self.results = {t for _, t in graph.results}
-        self._fits = {s.id: tuple(fits(s, graph, pes, self.static, sequencers=sequencers)) for s in graph.statements}
+        self._fits = {s.id: tuple(self._ways(s)) for s in graph.statements}
         self._shared = self._shared_homes()
+
+    def _ways(self, statement: Statement) -> Iterator[Fit]:
+        if statement.constraints:
+            return running.fits(statement, self.graph, self.pes)
+        return fits(statement, self.graph, self.pes, self.static, sequencers=self.sequencers)
 
     def candidates(self, most: int) -> list[Mapping]:
         """The best `most` mappings by estimate, ties by order."""

@@ -139,6 +139,23 @@ def tested(statement: Statement, slots: tuple[Operation, ...]) -> tuple[Operatio
     return slots if test is None else (*slots[:-1], slots[-1].with_fields(post=test))
 
 
+def lane_sum(
+    context: LaneContext, terms: Sequence[Term], *, start: str, shift: int, levels: int
+) -> tuple[Operation, ...]:
+    """Operations that sum terms in a lane. `start`: `fresh` (zero or an addend), or `accumulator` (goes on); of no
+    terms, one operation that adds nothing. Raises `Clash`."""
+    slots = _sum(context, terms, levels)
+    if not slots:
+        idle = context.slot(None, None)
+        assert idle is not None
+        slots = [idle]
+    base = "accumulator" if start != "fresh" else "addend" if "c" in slots[0].fields else "zero"
+    first = slots[0].with_fields(base=base, half="all" if start == "fresh" else "none")
+    out = [first, *(s.with_fields(base="accumulator") for s in slots[1:])]
+    out[-1] = out[-1].with_fields(emit=1)
+    return tuple(o.with_fields(shift=shift) for o in out)
+
+
 def _sum(context: LaneContext, terms: Sequence[Term], levels: int) -> list[Operation]:
     addends = [t for t in terms if len(t.factors) == 1 and t.sign > 0 and not t.reduce]
     addends.sort(key=lambda t: isinstance(t.factors[0], Read) and context.spot(t.factors[0]) is not None)

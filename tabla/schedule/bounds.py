@@ -22,8 +22,11 @@ from tabla.ir.graph import (
     Linear,
     Operation,
     Product,
+    Read,
     Statement,
+    Term,
 )
+from tabla.ir.running import running
 from tabla.schedule.circuits import busiest_circuit, easy, whole
 from tabla.templates.template import Template, functions, timing
 
@@ -58,6 +61,9 @@ def _multiplies(statement: Statement, binary: frozenset[str]) -> int:
             products = [
                 term for term in terms if len(term.factors) == 2 and not any(easy(f, binary) for f in term.factors)
             ]
+            if running(statement) is not None:
+                # Each product is made once, for the first output that takes it, and stays in the accumulator.
+                return sum(points(statement, _mentioned(term), term.reduce) for term in products)
             return sum(_points(statement, outs | frozenset(term.reduce)) for term in products)
         case Product(reduce=reduce):
             # The first step multiplies by one.
@@ -65,6 +71,12 @@ def _multiplies(statement: Statement, binary: frozenset[str]) -> int:
             return _points(statement, outs | frozenset(reduce)) - ones
         case _:
             return 0
+
+
+def _mentioned(term: Term) -> frozenset[str]:
+    """The indices that a product depends on."""
+    reads = (factor for factor in term.factors if isinstance(factor, Read))
+    return frozenset(name for read in reads for subscript in read.subscripts for name in subscript.names)
 
 
 def _evaluations(graph: Graph) -> dict[str, int]:
@@ -97,6 +109,9 @@ def _latency(statement: Statement, template: Template, format: Format) -> int:
     """Shortest cycles from an operand at the multiplexers to the result, forwarded."""
     laws = timing()
     base = laws.multiply + laws.accumulate + laws.round
+    if running(statement) is not None:
+        # Some output may take one word only.
+        return base
     match statement.operation:
         case Linear(terms=terms):
             longest = 0

@@ -13,6 +13,7 @@ from tabla.mapping.boxes import boxes
 from tabla.mapping.materialise import Materialised, materialise
 from tabla.mapping.partition import cuts, partition
 from tabla.mapping.places import ROOT
+from tabla.mapping.running import kept
 from tabla.mapping.search import Mapping, Search, divided, taken_early
 from tabla.mapping.snapshot import snapshot
 from tabla.mapping.spans import distinct, divisors, spread_out
@@ -29,6 +30,7 @@ from tabla.schedule.list_scheduler import ListScheduler, Placed, all_strands
 from tabla.schedule.loops import Lanes, plain
 from tabla.schedule.period import period_of
 from tabla.schedule.regions import MOST, TooLarge
+from tabla.schedule.running import clashes
 from tabla.schedule.schedule import Schedule
 from tabla.schedule.site import Site
 from tabla.schedule.strands import Strand
@@ -52,7 +54,7 @@ def schedule_graph(graph: Graph, template: Template, format: Format) -> Schedule
     Raises `TablaError` when a memory of the template is too small, and for what the machine cannot compute yet.
     """
     refuse_excess(graph, template)
-    plain = snapshot(addresses(boxes(graph, format), format))
+    plain = snapshot(addresses(boxes(graph, format, kept(graph)), format))
     whole = materialise(plain, format)
     found = [(_one_root(graph, whole, template.with_roots(1), format), whole)]
     for roots in _roots(template):
@@ -195,6 +197,9 @@ def _banks(graph: Graph, mapping: Mapping, template: Template) -> Layout | None:
         try:
             for statement, fit in zip(graph.statements, mapping.fits, strict=True):
                 if fit.way == "root":
+                    continue
+                if statement.constraints:
+                    clashes(statement, fit, layout, template.lanes)
                     continue
                 lanes = Lanes.of(statement, fit, template.lanes)
                 loops = tuple(

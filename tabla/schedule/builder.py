@@ -16,8 +16,9 @@ from tabla.schedule.extremes import lane_extreme, root_extreme
 from tabla.schedule.gathers import gather
 from tabla.schedule.irregular import product, unrolled
 from tabla.schedule.leaving import nest
-from tabla.schedule.loops import Lanes, Loop, address, trimmed
+from tabla.schedule.loops import Lanes, Loop, trimmed
 from tabla.schedule.moves import down_move, receive, result_tasks, twin_copies, up_move
+from tabla.schedule.running import lane_runs, root_runs
 from tabla.schedule.site import Extras, Output, Site, nest_of, shown_words, task_of
 from tabla.schedule.strands import Operation, Strand
 from tabla.schedule.tasks import Shown, Task
@@ -69,6 +70,8 @@ class Builder:
         return out + result_tasks(site, self.left)
 
     def _statement(self, statement: Statement, fit: Fit, after: Statement | None) -> Task:
+        if statement.constraints:
+            return self._running(statement, fit)
         match fit.way:
             case "lane":
                 return self._lane(statement, fit)
@@ -99,23 +102,8 @@ class Builder:
             sequencers=own,
         )
         period = len(body) * math.prod(_counts(reduced))
-        place = site.layout.place(statement.target, site.home(statement.target))
-        model = int(site.layout.owner(statement.target) != statement.target)
-        fields: dict[str, str | int] = {
-            "source": "result",
-            "model": model,
-            **{f"to_{bank}": 1 for bank in place.banks},
-        }
-        to = {"address": address(place, statement.write, outs, lanes), **lanes.bounds(outs)}
-        write = Strand(
-            unit="lane_write",
-            start=period - 1 + timing().result,
-            interval=period,
-            counts=_counts(outs),
-            comment=name,
-            body=(Operation(fields=fields, addresses=to),),
-            sequencers=own,
-        )
+        write = site.lane_write(statement, lanes, outs, period - 1 + timing().result, period, name)
+        write = replace(write, sequencers=own)
         feed = self._feed(statement, fit, loops, len(body))
         return self._fed(statement, (issue, write), feed, fit, issue, name, Extras(produces=(statement.target,)))
 
@@ -198,6 +186,17 @@ class Builder:
             root = replace(root, interval=-(-site.apart // slots))
         strands, extras = self._finish(statement, after, root, outs)
         return task_of(site, name, strands, extras, statement=statement.id)
+
+    def _running(self, statement: Statement, fit: Fit) -> Task:
+        site, name = self.site, name_of(statement)
+        if fit.way == "lane":
+            return lane_runs(site, statement, fit, name)
+        if statement.target in site.departing and site.apart > 1:
+            # A run cannot wait for words to leave: the accumulator would be overwritten.
+            self.hasty.add(statement.target)
+        shows = site.departing.get(statement.target, "") if statement.target not in self.hasty else ""
+        self.left.update(name for name in (shows,) if name)
+        return root_runs(site, statement, name, leaves=shows)
 
     # ---- what they share
 
@@ -351,6 +350,7 @@ def fusions(site: Site) -> dict[int, int]:
         way = site.chosen.fits[before.id].way
         if (
             isinstance(before.operation, Linear)
+            and not before.constraints
             and before.operation.test is None
             and (way == "tree" or (way == "root" and common_reduction(before)))
             and (alone or site.scalar(tensor))

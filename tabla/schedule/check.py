@@ -54,10 +54,18 @@ def _units(schedule: Schedule) -> None:
     for unit, strands in schedule.units.items():
         for before, after in pairwise(strands):
             _refuse(after.start < before.end, f"{unit}: '{after.comment}' starts before '{before.comment}' ends")
+            alone = before.comment != after.comment or before.end != after.start
+            _refuse(_goes_on(after) and alone, f"{unit}: '{after.comment}' goes on with a sum that is not its own")
         if strands:
+            _refuse(_goes_on(strands[0]), f"{unit}: '{strands[0].comment}' goes on with the sum of another sample")
             span = strands[-1].end - strands[0].start
             _refuse(span > schedule.period, f"{unit} is taken for {span} cycles of a period of {schedule.period}")
     _refuse(schedule.period > schedule.cycles, "the period is longer than the predicted cycles")
+
+
+def _goes_on(strand: Strand) -> bool:
+    """Whether a strand begins with what the accumulator holds."""
+    return strand.body[0].field("base") == "accumulator"
 
 
 def _of(schedule: Schedule, kind: str) -> list[Strand]:

@@ -91,6 +91,8 @@ def _points(statement: Statement) -> int:
 
 def _word_by_word(statement: Statement, fit: Fit) -> bool:
     """Whether one strand of the root makes each of its words once."""
+    if statement.constraints:
+        return fit.way == "root"
     match statement.operation:
         case Product() | Gather():
             return False

@@ -45,9 +45,10 @@ class Lanes:
         return Loop(name=self.index.name, count=high - low + 1, low=low, lane=True)
 
     def bounds(self, loops: Sequence[Loop]) -> dict[str, Address]:
-        """Generators `low` and `high`: which lanes are active in each row."""
+        """Generators `low` and `high`: which lanes are active in each row that the loops go through."""
         strides = tuple(-self.pes if loop.lane else 0 for loop in loops)
-        moved = self.offset - self.loop.low * self.pes + self.first
+        row = next((loop.low for loop in loops if loop.lane), self.loop.low)
+        moved = self.offset - row * self.pes + self.first
         return {
             "low": Address(base=self.index.low + moved, strides=strides),
             "high": Address(base=self.index.high + moved, strides=strides),

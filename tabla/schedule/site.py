@@ -154,6 +154,24 @@ class Site:
             body=(Operation(fields=fields, addresses=addresses),),
         )
 
+    def lane_write(
+        self, statement: Statement, lanes: Lanes, loops: tuple[Loop, ...], start: int, interval: int, comment: str
+    ) -> Strand:
+        """The strand that writes what lanes make of a statement into every bank of its place, first in `start`."""
+        place = self.layout.place(statement.target, self.home(statement.target))
+        model = int(self.layout.owner(statement.target) != statement.target)
+        banks = {f"to_{bank}": 1 for bank in place.banks}
+        fields: dict[str, str | int] = {"source": "result", "model": model, **banks}
+        to = {"address": address(place, statement.write, loops, lanes), **lanes.bounds(loops)}
+        return Strand(
+            unit="lane_write",
+            start=start,
+            interval=interval,
+            counts=tuple(loop.count for loop in loops),
+            comment=comment,
+            body=(Operation(fields=fields, addresses=to),),
+        )
+
 
 def nest_of(statement: Statement, lanes: Lanes | None, bus: str) -> tuple[tuple[Loop, ...], tuple[Loop, ...]]:
     """(output loops, reduction loops). Output loops on which the bus word depends go first, rows of lanes last."""

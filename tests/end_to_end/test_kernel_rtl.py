@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 import pytest
+from tabla.templates.template import template_for
 
 from tabla.ir.format import Format
 from tabla.ir.graph import ExtremeOp
-from tests.end_to_end.algorithms import hold_against_evaluation, need
+from tabla.mapping.materialise import materialise
+from tabla.mapping.search import Search
+from tabla.schedule.build import schedule_mapping
+from tabla.schedule.check import check
+from tests.end_to_end.algorithms import hold_against_evaluation, hold_schedule, need
 from tests.schedule.kernels import padded
+from tests.schedule.running import Shape, running_graph
 from tests.schedule.test_extremes import columns, elementwise, rows
 from tests.schedule.test_gathers import agree, embedding
 
@@ -28,3 +34,29 @@ def test_padding() -> None:
 def test_gathers() -> None:
     need("icarus")
     agree(embedding(4, 9), 2, samples=3, engine="icarus")
+
+
+@pytest.mark.parametrize(
+    "shape",
+    [
+        Shape(kind="words", outputs=7, points=9, offset=1),
+        Shape(kind="products", rows=3, outputs=6, points=4, sign=-1, offset=-1),
+        Shape(kind="both", rows=6, outputs=5, points=3, offset=-1, last=True),
+    ],
+)
+def test_running(shape: Shape) -> None:
+    need("icarus")
+    hold_against_evaluation(running_graph(shape), "icarus", 2, Q6_10, samples=2)
+
+
+def test_running_in_lanes() -> None:
+    """Rows over the lanes, which the search does not choose here: their words must go up afterwards."""
+    need("icarus")
+    for kind in ("products", "min"):
+        whole = materialise(running_graph(Shape(kind=kind, rows=5, points=4, offset=-1)), Q6_10)
+        mappings = Search(whole.graph, pes=4).candidates(8)
+        mapping = next(m for m in mappings if m.fits[0].way == "lane")
+        made = schedule_mapping(whole.graph, whole, mapping, template_for(4).with_roots(1), Q6_10)
+        assert made is not None
+        check(made)
+        hold_schedule(made, "icarus", samples=2)

@@ -1,0 +1,98 @@
+"""Running sums and extremes: statements in which each output takes the points of the one before, and the next ones.
+
+``y[i] = sum[j](x[j])`` where ``j <= i`` needs one addition an output, not a sum of its own: what was added stays.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from tabla.ir.graph import Constant, Extreme, Index, Linear, Operand, Ordinal, Read, Statement
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Running:
+    """The output at `index` takes every point with ``sign * summed <= sign * index + offset``.
+
+    `sign` is 1 where outputs take more from the first to the last, -1 where from the last to the first. A *step* t is
+    ``sign * index``, a point s ``sign * summed``: both count up, and step t takes all points up to ``t + offset``.
+    """
+
+    index: Index
+    summed: Index
+    sign: int
+    offset: int
+
+    @property
+    def steps(self) -> range:
+        """The steps, in order."""
+        return _counted(self.index, self.sign)
+
+    @property
+    def points(self) -> range:
+        """The points that there are, in order; some may be taken by no step."""
+        return _counted(self.summed, self.sign)
+
+    @property
+    def first(self) -> range:
+        """The points that step `begin` takes, if there is one."""
+        return range(self.points.start, min(self.points.stop, self.begin + self.offset + 1))
+
+    @property
+    def begin(self) -> int:
+        """The first step that takes a point; the end of the steps if none does."""
+        return min(max(self.points.start - self.offset, self.steps.start), self.steps.stop)
+
+    @property
+    def done(self) -> int:
+        """The first step after `begin` that takes no more points than the one before; the end if all do."""
+        least = min(self.begin + 1, self.steps.stop)
+        return min(max(self.points.stop - self.offset, least), self.steps.stop)
+
+
+def _counted(index: Index, sign: int) -> range:
+    return range(index.low, index.high) if sign > 0 else range(1 - index.high, 1 - index.low)
+
+
+def running(statement: Statement) -> Running | None:
+    """How a statement runs on from output to output; None if it does not.
+
+    One summed index, tied to one output index by the only constraint; nothing that is summed depends on that output
+    index, and what is added once is the same word for all of them.
+    """
+    if len(statement.constraints) != 1 or len(statement.reduced) != 1 or statement.crosses:
+        return None
+    constraint, (summed,) = statement.constraints[0], statement.reduced
+    indices = [index for index in statement.indices if index.name in constraint.names]
+    if len(indices) != 1 or set(constraint.names) != {indices[0].name, summed.name} or indices[0].extent < 2:
+        return None
+    (index,) = indices
+    sign = constraint.coefficient(index.name)
+    if sign not in (1, -1) or constraint.coefficient(summed.name) != -sign:
+        return None
+    if not _runs_on(statement, index.name) or any(index.name in _names(o) for o in statement.operands):
+        return None
+    return Running(index=index, summed=summed, sign=sign, offset=constraint.constant)
+
+
+def _runs_on(statement: Statement, index: str) -> bool:
+    """Whether one accumulator can hold it: all of it summed alike, and beside that at most a start value."""
+    match statement.operation:
+        case Linear(terms=terms, test=None):
+            alone = [term for term in terms if not term.reduce]
+            plain = all(len(term.factors) == 1 and term.sign > 0 for term in alone)
+            return len(alone) <= 1 and plain and len(alone) < len(terms)
+        case Extreme(reduce=reduce):
+            return bool(reduce)
+        case _:
+            return False
+
+
+def _names(operand: Operand) -> tuple[str, ...]:
+    match operand:
+        case Read(subscripts=subscripts):
+            return tuple(name for subscript in subscripts for name in subscript.names)
+        case Ordinal(value=value):
+            return value.names
+        case Constant():
+            return ()

@@ -1,0 +1,54 @@
+"""Running sums and extremes on the array: an accumulator goes on from output to output.
+
+Each row of outputs, one for every point of the other indices, is a run of its own: at the root one after the other, or
+a lane for each of as many rows as there are lanes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from math import prod
+
+from tabla.ir.graph import Graph, Linear, Statement
+from tabla.ir.running import running
+from tabla.mapping.fit import Fit, common_reduction, lane_reads, spread
+from tabla.mapping.places import ROOT
+
+MOST_RUNS = 64
+"""A run is strands of its own: beyond so many, boxes that take all rows at once are fewer."""
+
+
+def runs(statement: Statement) -> int:
+    """Rows of outputs that each begin anew; 0 if the statement does not run on."""
+    found = running(statement)
+    if found is None or not common_reduction(statement):
+        return 0
+    return prod(index.extent for index in statement.indices) // found.index.extent
+
+
+def kept(graph: Graph) -> frozenset[int]:
+    """Statements (by number) that are computed as they run on, and not in boxes."""
+    return frozenset(statement.id for statement in graph.statements if 0 < runs(statement) <= MOST_RUNS)
+
+
+def work(statement: Statement) -> int:
+    """Issue slots of a statement that runs on: one for each output and each of what it adds or compares."""
+    operation = statement.operation
+    each = sum(1 for t in operation.terms if t.reduce) if isinstance(operation, Linear) else len(statement.operands)
+    return prod(index.extent for index in statement.indices) * each
+
+
+def fits(statement: Statement, graph: Graph, pes: int) -> Iterator[Fit]:
+    """The ways of a statement that runs on: rows over the lanes, or all at the root."""
+    found = running(statement)
+    assert found is not None
+    for index in statement.indices:
+        target = spread(statement.write, index.name)
+        if index == found.index or target is None:
+            continue
+        # No word comes over the bus: what lanes share lies in each of them.
+        local = frozenset(graph.tensors)
+        reads = lane_reads(statement.operation, statement.reads, index.name, target, graph, pes, local)
+        if reads is not None:
+            yield Fit(way="lane", index=index.name, offset=reads[0], needs=reads[1])
+    yield Fit(way="root", needs=tuple(sorted((tensor, ROOT) for tensor in statement.sources)))
