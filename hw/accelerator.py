@@ -14,12 +14,11 @@ from tabla.hw.drive import Drive
 from tabla.hw.features import features_of
 from tabla.hw.group import Group
 from tabla.hw.lane import Lane, LaneShape, lane_shape
-from tabla.hw.output import OutputBuffer
 from tabla.hw.pipeline import delayed
 from tabla.hw.root import Root
 from tabla.hw.routing import Routing
 from tabla.hw.sequencer import Sequencer
-from tabla.hw.serial_out import joined_output
+from tabla.hw.serial_out import output_of
 from tabla.hw.sharing import placed
 from tabla.hw.stream import Stream
 from tabla.hw.tokens import TokenDelay
@@ -275,13 +274,10 @@ class Accelerator(wiring.Component):
     def _outputs(self, m: Module, roots: list[Root], controller: Controller) -> None:
         """Words of the roots to the output, their events to the counters."""
         parameters = self.image.parameters
-        m.submodules.output_buffer = output = OutputBuffer(width=parameters.width, depth=parameters.output_depth)
+        output = output_of(m, roots, parameters, every=controller.dump)
         m.submodules.root_overflow_counter = overflows = EventCounter(sources=2 * len(roots))
         m.submodules.domain_error_counter = domain_errors = EventCounter(sources=len(roots))
-        put, word = joined_output(m, roots, controller.dump | parameters.split_results, parameters.width)
         m.d.comb += [
-            output.put.eq(put),
-            output.word.eq(word),
             output.out_ready.eq(self.out_ready),
             self.out_valid.eq(output.out_valid),
             self.out_data.eq(output.out_data),

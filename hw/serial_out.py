@@ -7,14 +7,18 @@ from typing import Any
 from amaranth.hdl import Module, Mux, Signal
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
+from tabla.hw.border_queue import BorderQueue
+from tabla.hw.output import OutputBuffer
 from tabla.hw.root import Root
+
+from tabla.program.image import Parameters
 
 
 class SerialOut(wiring.Component):
     """One word at once, or all groups' words one after the other, the first group's at once.
 
-    Where results are the same in every group, the first group's leaves; in a dump, and where each group has results of
-    its own, all do (`every`), which takes as many cycles as there are roots: so far apart programs put their words.
+    Where results are the same in every group, the first group's leaves; in a dump all do (`every`), which takes as many
+    cycles as there are roots: so far apart such a program puts its words.
 
     Members
     -------
@@ -50,11 +54,19 @@ class SerialOut(wiring.Component):
         return m
 
 
-def joined_output(m: Module, roots: Sequence[Root], every: Any, width: int) -> tuple[Any, Any]:
-    """(put, word) for the output buffer."""
+def output_of(m: Module, roots: Sequence[Root], parameters: Parameters, *, every: Any) -> OutputBuffer | BorderQueue:
+    """Where the words of the roots wait for whoever takes them. `every`: all roots' words leave, not one's."""
+    width, depth = parameters.width, parameters.output_depth
+    valid, words = roots[0].output_valid, [root.output_word for root in roots]
+    if parameters.split_results:
+        m.submodules.border_queue = queue = BorderQueue(width=width, depth=depth, roots=len(roots))
+        m.d.comb += [queue.put.eq(valid), *(queue.words[k].eq(word) for k, word in enumerate(words))]
+        return queue
+    m.submodules.output_buffer = output = OutputBuffer(width=width, depth=depth)
     if len(roots) == 1:
-        return roots[0].output_valid, roots[0].output_word
+        m.d.comb += [output.put.eq(valid), output.word.eq(words[0])]
+        return output
     m.submodules.serial_out = serial = SerialOut(width=width, roots=len(roots))
-    m.d.comb += [serial.every.eq(every), serial.valid.eq(roots[0].output_valid)]
-    m.d.comb += [serial.words[k].eq(root.output_word) for k, root in enumerate(roots)]
-    return serial.put, serial.word
+    m.d.comb += [serial.every.eq(every), serial.valid.eq(valid), output.put.eq(serial.put), output.word.eq(serial.word)]
+    m.d.comb += [serial.words[k].eq(word) for k, word in enumerate(words)]
+    return output

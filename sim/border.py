@@ -51,10 +51,11 @@ def timeline(
     """The cycles of `samples` tokens, the first beat not before `origin`.
 
     `beats` a sample (0: no input), `period` between tokens at least; `outputs` holds, for each word that a sample puts
-    out, the cycle of its root write, counted from the token.
+    out, the cycle of its root write, counted from the token; words of one write follow each other.
     """
     law = timing()
     depth = image.parameters.output_depth
+    to_port = law.broadcast + (law.queue if image.parameters.split_results else 0)
     if len(outputs) > depth:
         raise MachineFault(f"a sample puts out {len(outputs)} words, the output buffer holds {depth}")
     result = Timeline()
@@ -81,7 +82,7 @@ def timeline(
             start = max(start, result.leaves[needed] + CREDIT)
         result.starts.append(start)
         for cycle in outputs:
-            shown = start + cycle + law.broadcast
+            shown = start + cycle + to_port
             if result.leaves:
                 shown = max(shown, result.leaves[-1] + 1 + _pause(stalls.outputs, len(result.leaves)))
             result.leaves.append(shown)

@@ -39,7 +39,7 @@ _BUILDERS: dict[str, tuple[Callable[[Datapath, Issue], Run], tuple[str, ...]]] =
 class _Program:
     """One entry, unrolled for one sample and bound to a datapath."""
 
-    def __init__(self, path: Datapath, image: Image, entry: Entry, *, groups: int = 1) -> None:
+    def __init__(self, path: Datapath, image: Image, entry: Entry, *, words: int = 1) -> None:
         self.entry = entry
         self.issues = sample_trace(image, entry)
         self.cycles = [issue.cycle for issue in self.issues]
@@ -57,16 +57,13 @@ class _Program:
             if run is None:
                 run = kinds[kind] = build(path, issue)
             self.runs.append((run, tuple(values[name] for name in generators)))
-        # `groups` words leave one after the other where one operation puts out a word of each group.
-        self.output_cycles = [
-            issue.cycle + later
-            for issue in self.issues
-            if issue.unit == "root_write" and issue.operation.numbers["to_output"]
-            for later in range(groups)
-        ]
+        # One operation may put out a word of each root. A queue takes them at once, or else they follow each other.
+        queue = image.parameters.split_results
+        puts = [i.cycle for i in self.issues if i.unit == "root_write" and i.operation.numbers["to_output"]]
+        self.output_cycles = [cycle + (0 if queue else later) for cycle in puts for later in range(words)]
         if len(self.output_cycles) != entry.outputs:
             raise MachineFault(f"a token puts out {len(self.output_cycles)} words, the image says {entry.outputs}")
-        if any(after <= before for before, after in pairwise(self.output_cycles)):
+        if any(after < before + (1 if queue else words) for before, after in pairwise(puts)):
             raise MachineFault("two words leave in one cycle")
         self._merged: dict[tuple[int, ...], list[Event]] = {}
         self.proven: set[tuple[int, ...]] = set()
@@ -99,8 +96,8 @@ class CycleModel(Machine):
         windows = {"data": image.data_window, "root data": image.root_data_window}
         self.laws = MemoryLaws(self.path, windows=windows) if strict else None
         own = image.parameters.roots if image.parameters.split_results else 1
-        self._run_program = _Program(self.path, image, image.run, groups=own)
-        self._dump_program = _Program(self.path, image, image.dump, groups=image.parameters.roots)
+        self._run_program = _Program(self.path, image, image.run, words=own)
+        self._dump_program = _Program(self.path, image, image.dump, words=image.parameters.roots)
         self._stream_run = StreamUnit(self.path, image, image.stream_run, self.laws)
         self._stream_load = StreamUnit(self.path, image, image.stream_load, self.laws)
         check_release(image, self._run_program.issues)

@@ -11,7 +11,8 @@
 
 // Cycles. MemoryRead: address to word. Broadcast: root write-back to the
 // lanes' operand multiplexers. Front: token to cycle 0 of a unit. Ready: last
-// beat of a sample to its token.
+// beat of a sample to its token. Queue: how much later than one root's words
+// those of several roots stand on the port, which wait there for their turn.
 def Timing {
   int MemoryRead = 2;
   int Multiply = 2;
@@ -22,6 +23,7 @@ def Timing {
   int Broadcast = 3;
   int Front = 12;
   int Ready = 6;
+  int Queue = 2;
 }
 
 // The format of one operation of a unit: fields in Inst, then, for each

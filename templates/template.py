@@ -29,6 +29,7 @@ class Timing:
     broadcast: int
     front: int
     ready: int
+    queue: int
 
     @property
     def operand(self) -> int:
@@ -220,6 +221,7 @@ def timing() -> Timing:
         broadcast=integer(record, "Broadcast"),
         front=integer(record, "Front"),
         ready=integer(record, "Ready"),
+        queue=integer(record, "Queue"),
     )
 
 

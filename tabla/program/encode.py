@@ -11,7 +11,6 @@ from tabla.ir.graph import Divide, Function, Graph, Linear
 from tabla.program.image import Entry, FunctionTable, Image, Parameters, StreamEntry
 from tabla.program.layout import WordLayout, operation_layout, strand_layout
 from tabla.program.operands import ordered_operands
-from tabla.schedule.leaving import apart
 from tabla.schedule.schedule import Schedule
 from tabla.schedule.strands import Address, Operation, Strand, by_unit
 from tabla.schedule.streams import dump_words
@@ -55,7 +54,7 @@ def encode(schedule: Schedule) -> Image:
         begin=dict.fromkeys(units, 0),
         strands={u: len(run[u]) for u in units},
         outputs=schedule.outputs,
-        drain=laws.front + schedule.end + laws.result + laws.broadcast + apart(schedule.mapped, schedule.template) - 1,
+        drain=laws.front + schedule.end + laws.result + laws.broadcast,
     )
     return Image(
         parameters=parameters,

@@ -65,7 +65,8 @@ def _unit(form: OperationFormat) -> str:
 def _timing() -> str:
     laws = timing()
     names = (
-        "memory_read", "multiply", "accumulate", "round", "memory_write", "tree_level", "broadcast", "front", "ready"
+        "memory_read", "multiply", "accumulate", "round", "memory_write",
+        "tree_level", "broadcast", "front", "ready", "queue",
     )  # fmt: skip
     rows = [(name.replace("_", " "), str(getattr(laws, name))) for name in names]
     return "## Cycles\n\n" + _table(("what", "cycles"), rows)

@@ -6,8 +6,6 @@ from dataclasses import dataclass
 
 from tabla.templates.template import Timing
 
-# Output register stages and the credit's way back (decision 3, 3.10).
-CREDIT_RETURN = 2
 SETTLED = 64
 
 

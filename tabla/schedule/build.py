@@ -18,17 +18,18 @@ from tabla.mapping.search import Mapping, Search, divided, taken_early
 from tabla.mapping.snapshot import snapshot
 from tabla.mapping.spans import distinct, divisors, spread_out
 from tabla.schedule.bodies import Clash, LaneContext, lane_body
-from tabla.schedule.borders import CREDIT_RETURN, Border
+from tabla.schedule.borders import Border
 from tabla.schedule.bounds import bound_terms
 from tabla.schedule.builder import Builder
 from tabla.schedule.capacity import refuse_excess
 from tabla.schedule.check import check
 from tabla.schedule.extremes import lane_extreme
 from tabla.schedule.layout import Depths, Layout, allocate, first_layout
-from tabla.schedule.leaving import apart
+from tabla.schedule.leaving import at_once
 from tabla.schedule.list_scheduler import ListScheduler, Placed, all_strands
 from tabla.schedule.loops import Lanes, plain
 from tabla.schedule.period import period_of
+from tabla.schedule.port import Port
 from tabla.schedule.regions import MOST, TooLarge
 from tabla.schedule.running import clashes
 from tabla.schedule.schedule import Schedule
@@ -230,8 +231,13 @@ def assemble(
 ) -> Schedule:
     """Period, borders, streams and figures around placed tasks."""
     laws = timing()
-    period = period_of(placed, material.graph, mapping, layout, sequencers=template.sequencers)
     strands = all_strands(placed)
+    port = Port.of(
+        strands,
+        at_once(material.graph, template),
+        period_of(placed, material.graph, mapping, layout, sequencers=template.sequencers),
+    )
+    period = port.period
     last_data = max((t for p in placed for t in _data_reads(p)), default=0)
     release = laws.front + last_data + 1
     stops = [s.final for s in strands if s.unit.endswith("write")]
@@ -243,11 +249,9 @@ def assemble(
         Border(beats=beats, slots=template.ring_slots, release=release, period=period), depths.data, template
     )
     cycles = border.cycles(laws)
-    each = apart(material.graph, template)
     # Groups with results of their own: what all have leaves from each of them too.
-    words = each * sum(material.graph.tensors[t].size for _, t in graph.results)
-    flight = laws.front + end + laws.broadcast + each + CREDIT_RETURN
-    finish = _finish(strands, each, training=bool(graph.updates))
+    words = port.each * sum(material.graph.tensors[t].size for _, t in graph.results)
+    finish = _last_update(strands) if graph.updates else port.last
     # Both ends count: the first word's cycle and the last update's.
     latency = (beats - 1 + laws.ready if beats else 0) + laws.front + finish + 1
     dump = dump_strands(layout, template)
@@ -272,7 +276,7 @@ def assemble(
         release=release,
         beats=beats,
         outputs=words,
-        output_depth=max(dump_words(template), words * (flight // period + 2)),
+        output_depth=max(dump_words(template), port.depth),
         end=end,
         cycles=cycles,
         latency=latency,
@@ -296,12 +300,8 @@ def _data_reads(placed: Placed) -> list[int]:
     return out
 
 
-def _finish(strands: Sequence[Strand], apart: int, *, training: bool) -> int:
-    """The cycle of the last update, or of the last word of results at the port."""
-    if training:
-        return max(s.final for s in strands if any(o.field("model") for o in s.body))
-    outs = [s.final + apart for s in strands if s.unit == "root_write" and s.body[0].field("to_output")]
-    return max(outs, default=1) - 1 + timing().broadcast
+def _last_update(strands: Sequence[Strand]) -> int:
+    return max(s.final for s in strands if any(o.field("model") for o in s.body))
 
 
 def _least_beats(layout: Layout, template: Template) -> int:

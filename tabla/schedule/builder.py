@@ -28,26 +28,15 @@ from tabla.templates.template import functions, timing
 @dataclass(frozen=True, slots=True)
 class Builder:
     """Builds all tasks of a site. `received` collects the copies that producers make on their way, `left` the results
-    that leave as they are made, `hasty` those that are made too fast for that.
+    that leave as they are made.
     """
 
     site: Site
     received: set[tuple[str, Spot]] = field(default_factory=set)
     left: set[str] = field(default_factory=set)
-    hasty: set[str] = field(default_factory=set)
 
     def tasks(self) -> list[Task]:
         """All tasks, in a valid order."""
-        while True:
-            known = len(self.hasty)
-            found = self._tasks()
-            if len(self.hasty) == known:
-                return found
-            # A result that is made faster than it can leave goes through the memory, all of it.
-            self.received.clear()
-            self.left.clear()
-
-    def _tasks(self) -> list[Task]:
         site = self.site
         fused = fusions(site)
         out: list[Task] = []
@@ -180,10 +169,6 @@ class Builder:
         root = Strand(
             unit="root_issue", start=0, body=body, counts=_counts((*outs, *reduced)), reduce=len(reduced), comment=name
         )
-        if (after.target if after is not None else statement.target) in site.departing and math.prod(_counts(outs)) > 1:
-            # No faster than its words leave.
-            slots = len(root.body) * math.prod(_counts(reduced))
-            root = replace(root, interval=-(-site.apart // slots))
         strands, extras = self._finish(statement, after, root, outs)
         return task_of(site, name, strands, extras, statement=statement.id)
 
@@ -191,10 +176,7 @@ class Builder:
         site, name = self.site, name_of(statement)
         if fit.way == "lane":
             return lane_runs(site, statement, fit, name)
-        if statement.target in site.departing and site.apart > 1:
-            # A run cannot wait for words to leave: the accumulator would be overwritten.
-            self.hasty.add(statement.target)
-        shows = site.departing.get(statement.target, "") if statement.target not in self.hasty else ""
+        shows = site.departing.get(statement.target, "")
         self.left.update(name for name in (shows,) if name)
         return root_runs(site, statement, name, leaves=shows)
 
@@ -230,10 +212,7 @@ class Builder:
         if function:
             register, show = "function", show + site.function_cycles(function)
         output = Output(loops=outs, interval=period, show=show, register=register)
-        shows = site.departing.get(target, "") if target not in self.hasty else ""
-        if shows and period < site.apart and math.prod(_counts(outs)) > 1:
-            self.hasty.add(target)
-            shows = ""
+        shows = site.departing.get(target, "")
         leaves = nest(site.graph, target, write, outs) if shows else None
         if shows:
             self.left.add(shows)

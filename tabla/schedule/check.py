@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from tabla.mapping.places import Place
 from tabla.schedule.layout import hollow, is_scratch
-from tabla.schedule.leaving import apart
+from tabla.schedule.leaving import at_once
 from tabla.schedule.regions import Region, Regions, ScheduleFault, gathers, read_ports, write_ports
 from tabla.schedule.schedule import Schedule
 from tabla.schedule.strands import Strand
@@ -36,12 +36,12 @@ def check(schedule: Schedule) -> None:
 
 
 def _outputs(schedule: Schedule) -> None:
-    """Words leave no faster than the groups' words follow each other, also from sample to sample."""
+    """A sample's words are as many as the image says, and leave within a period: the queue at the port never grows."""
     writes = _issues(_of(schedule, "root_write"))
-    cycles = np.sort(np.concatenate([EMPTY, *(at for s, slot, at in writes if s.body[slot].field("to_output"))]))
-    if len(cycles):
-        gaps = np.diff(np.append(cycles, cycles[0] + schedule.period))
-        _refuse((gaps < apart(schedule.mapped, schedule.template)).any(), "a word leaves before the one before is out")
+    puts = sum(len(at) for strand, slot, at in writes if strand.body[slot].field("to_output"))
+    words = puts * at_once(schedule.mapped, schedule.template)
+    _refuse(words != schedule.outputs, f"a sample puts out {words} words instead of {schedule.outputs}")
+    _refuse(words > schedule.period, f"{words} words leave in a period of {schedule.period}")
 
 
 def _refuse(fault: bool | np.bool_, message: str) -> None:

@@ -44,8 +44,8 @@ class Nest:
         return self.at.base == 0 and step == size
 
 
-def apart(graph: Graph, template: Template) -> int:
-    """Cycles from one word that leaves to the next: one for each root, where each has a part of the results."""
+def at_once(graph: Graph, template: Template) -> int:
+    """Words that one operation sends out: one for each root, where each has a part of the results."""
     return template.roots if any(graph.tensors[tensor].split >= 0 for _, tensor in graph.results) else 1
 
 

@@ -179,7 +179,6 @@ def up_move(site: Site, tensor: str) -> tuple[Task, tuple[Spot, ...]]:
     strands: list[Strand] = []
     start, shows = 0, _leaving(site, tensor)
     every = EVERY in site.copies(tensor) and site.layout.owner(tensor) == tensor and not shows
-    step = site.apart if shows else 1
     runs = [(p, _others(b, home.axis)) for b in _boxes(site, tensor) for p in pieces(*b[home.axis], place.pes)]
     for piece, others in runs:
         nest, at, bounds = spread_nest(place, piece, others)
@@ -201,17 +200,15 @@ def up_move(site: Site, tensor: str) -> tuple[Task, tuple[Spot, ...]]:
             Strand(
                 unit="lane_issue",
                 start=start,
-                interval=step,
                 body=(send,),
                 counts=counts,
                 comment=name,
                 sequencers=own,
             ),
-            Strand(unit="root_issue", start=up, interval=step, body=(take,), counts=counts, comment=name),
+            Strand(unit="root_issue", start=up, body=(take,), counts=counts, comment=name),
             Strand(
                 unit="root_write",
                 start=up + timing().result,
-                interval=step,
                 body=(Operation(fields=fields, addresses=to),),
                 counts=counts,
                 comment=f"result {tensor}" if shows else name,
@@ -223,7 +220,7 @@ def up_move(site: Site, tensor: str) -> tuple[Task, tuple[Spot, ...]]:
             strands[-1] = replace(strands[-1], body=(strands[-1].body[0].with_fields(to_bus=1),))
             show = strands[-1].start + timing().broadcast
             strands.append(_take(site, tensor, EVERY, nest, here, _everywhere(copy, nest), show, 1))
-        start += strands[-1].iterations * step
+        start += strands[-1].iterations
     return task_of(site, f"move {tensor} to root", strands, Extras(shows=shows)), (EVERY,) * every
 
 
@@ -293,10 +290,8 @@ def result_tasks(site: Site, left: Container[str]) -> list[Task]:
         put = Operation(fields={"source": "result", "to_output": 1})
         name = f"result {shown}"
         strands = (
-            Strand(unit="root_issue", start=0, interval=site.apart, body=(fetch,), counts=counts, comment=name),
-            Strand(
-                unit="root_write", start=timing().result, interval=site.apart, body=(put,), counts=counts, comment=name
-            ),
+            Strand(unit="root_issue", start=0, body=(fetch,), counts=counts, comment=name),
+            Strand(unit="root_write", start=timing().result, body=(put,), counts=counts, comment=name),
         )
         out.append(task_of(site, name, strands, Extras(shows=shown)))
     return out

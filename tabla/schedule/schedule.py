@@ -13,7 +13,7 @@ from tabla.ir.graph import Graph
 from tabla.mapping.search import Mapping
 from tabla.schedule.bounds import multiplies
 from tabla.schedule.layout import Depths, Layout
-from tabla.schedule.leaving import Nest, apart
+from tabla.schedule.leaving import Nest, at_once
 from tabla.schedule.list_scheduler import Placed
 from tabla.schedule.strands import Strand, by_unit
 from tabla.schedule.streams import dump_count
@@ -88,7 +88,7 @@ class Schedule:
     @property
     def split_results(self) -> bool:
         """Whether each group of lanes has a part of some result."""
-        return apart(self.mapped, self.template) > 1
+        return at_once(self.mapped, self.template) > 1
 
     @property
     def departures(self) -> list[tuple[str, tuple[Nest, ...]]]:

@@ -11,7 +11,7 @@ from tabla.mapping.places import EVERY, ROOT, Place, Span, Spot
 from tabla.mapping.search import Mapping as Chosen
 from tabla.mapping.search import static_tensors
 from tabla.schedule.layout import Layout
-from tabla.schedule.leaving import Nest, apart, departing
+from tabla.schedule.leaving import Nest, departing
 from tabla.schedule.loops import Lanes, Loop, address, plain
 from tabla.schedule.regions import Regions, gathers, read_ports, write_ports
 from tabla.schedule.strands import Address, Operation, Strand
@@ -88,11 +88,6 @@ class Site:
         each = self.template.lanes_per_sequencer
         return tuple(range(span.first // each, (span.first + span.lanes) // each))
 
-    @property
-    def apart(self) -> int:
-        """Cycles from one word that leaves to the next."""
-        return apart(self.graph, self.template)
-
     def scalar(self, tensor: str) -> bool:
         """Whether it has one element."""
         return self.graph.tensors[tensor].size == 1
@@ -148,7 +143,7 @@ class Site:
         return Strand(
             unit="root_write",
             start=output.show,
-            interval=max(output.interval, self.apart if leaves else 1),
+            interval=output.interval,
             comment=f"{target} to root memory" if addresses else f"result {target}",
             counts=tuple(x.count for x in output.loops),
             body=(Operation(fields=fields, addresses=addresses),),

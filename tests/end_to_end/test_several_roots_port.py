@@ -1,0 +1,78 @@
+"""Results of several roots leave one a cycle whatever the roots' rate: predicted, in the model, and in the Verilog."""
+
+from __future__ import annotations
+
+import pytest
+from tabla.sim.machine import RunResult, Stalls
+from tabla.templates.template import template_for
+
+from tabla.ir.format import Format
+from tabla.ir.graph import Graph
+from tabla.lang.tc import parse
+from tabla.lang.tc.bind import bind_sizes
+from tabla.lower.tc import lower
+from tabla.passes.pipeline import run_passes
+from tabla.program.encode import encode
+from tabla.program.host import Host
+from tabla.schedule import build
+from tabla.schedule.schedule import Schedule
+from tabla.simulation import open_machine
+from tabla.source import Source
+from tests.end_to_end.algorithms import hold_schedule, need
+from tests.schedule.agreement import agree_on, draw_words
+
+Q6_10 = Format(integer=6, fraction=10)
+SOFTMAX = """def softmax(float(N,D) x) -> (y) {
+  top(n) max=! x(n, d)
+  e(n, d) = exp(x(n, d) - top(n))
+  total(n) +=! e(n, d)
+  y(n, d) = e(n, d) / total(n)
+}
+"""
+
+
+def softmax(rows: int, width: int) -> Graph:
+    """Each row's exponentials over their sum."""
+    function = parse(Source.from_text(SOFTMAX)).function()
+    sizes = bind_sizes(function, {"x": (rows, width)})
+    return run_passes(lower(function, sizes, number_format=Q6_10), Q6_10)
+
+
+@pytest.fixture
+def by_four_roots(monkeypatch: pytest.MonkeyPatch) -> Schedule:
+    monkeypatch.setattr(build, "ROOT_PRICE", 0)
+    schedule = build.schedule_graph(softmax(8, 8), template_for(16).with_roots(4), Q6_10)
+    assert schedule.split_results and schedule.template.roots == 4
+    return schedule
+
+
+def test_words_out_bind_and_not_the_roots(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(build, "ROOT_PRICE", 0)
+    schedule = build.schedule_graph(softmax(8, 64), template_for(16).with_roots(4), Q6_10)
+    assert schedule.bound == schedule.outputs == 512
+    assert schedule.cycles <= 560
+    agree_on(schedule, samples=4)
+
+
+def test_words_and_cycles(by_four_roots: Schedule) -> None:
+    agree_on(by_four_roots, samples=7)
+    agree_on(by_four_roots, samples=5, stalls=Stalls.random(3, share=0.5, longest=60))
+
+
+def test_verilog(by_four_roots: Schedule) -> None:
+    need("icarus")
+    hold_schedule(by_four_roots, "icarus", samples=3)
+
+
+@pytest.mark.parametrize("stalls", [Stalls(outputs=(0, 3)), Stalls.random(5, share=0.6, longest=70)])
+def test_verilog_waits_for_a_slow_host_as_the_model_does(by_four_roots: Schedule, stalls: Stalls) -> None:
+    need("icarus")
+    host, image = Host(by_four_roots), encode(by_four_roots)
+    inputs, models = draw_words(by_four_roots.graph, Q6_10, 6, 2)
+    seen: list[RunResult] = []
+    for engine in ("model", "icarus"):
+        with open_machine(image, engine, "unit") as machine:
+            machine.load(host.load_beats(models))
+            seen.append(machine.run(host.sample_beats(inputs), 6, stalls).relative())
+    assert seen[0].cycles > by_four_roots.cycles
+    assert seen[0] == seen[1]
