@@ -30,8 +30,8 @@ def pipeline_for(table: FunctionTable, *, width: int, fraction: int) -> Function
             return SquareRoot(width=width, fraction=fraction)
         case "circular":
             return Circular(table, width=width, fraction=fraction)
-        case "divide":
-            return Quotient(width=width, fraction=fraction)
+        case "divide" | "quotient" as kind:
+            return Quotient(width=width, fraction=fraction, whole=kind == "quotient")
     raise ValueError(f"no pipeline for functions of kind {table.kind!r}")
 
 
@@ -50,7 +50,7 @@ class FunctionUnit(wiring.Component):
 
     def __init__(self, *, parameters: Parameters) -> None:
         self.parameters = parameters
-        self.divides = any(table.kind == "divide" for table in parameters.functions)
+        self.divides = any(table.kind in ("divide", "quotient") for table in parameters.functions)
         width = parameters.width
         super().__init__(
             {

@@ -22,7 +22,9 @@ class Value:
 
 
 Function = Callable[[int, int], Value]
-"""(operand, divisor) -> value; only `divide` looks at the divisor."""
+"""(operand, divisor) -> value; only kinds of `DIVIDING` look at the divisor."""
+
+DIVIDING = ("divide", "quotient")
 
 
 def _clamp(value: int, lowest: int, highest: int) -> int:
@@ -125,6 +127,20 @@ def _divide(table: FunctionTable, width: int, fraction: int) -> Function:
     return evaluate
 
 
+def _quotient(table: FunctionTable, width: int, fraction: int) -> Function:
+    lowest, highest = -(1 << (width - 1)), (1 << (width - 1)) - 1
+
+    def evaluate(operand: int, divisor: int) -> Value:
+        if divisor == 0:
+            return Value(word=highest if operand >= 0 else lowest, domain_error=True)
+        value = abs(operand) // abs(divisor)
+        value = value if (operand < 0) == (divisor < 0) else -value
+        word = _clamp(value, lowest, highest)
+        return Value(word=word, overflow=word != value)
+
+    return evaluate
+
+
 KINDS: dict[str, Callable[[FunctionTable, int, int], Function]] = {
     "direct": _direct,
     "exp": _exp,
@@ -132,6 +148,7 @@ KINDS: dict[str, Callable[[FunctionTable, int, int], Function]] = {
     "circular": _circular,
     "sqrt": _sqrt,
     "divide": _divide,
+    "quotient": _quotient,
 }
 
 

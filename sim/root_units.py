@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from tabla.sim.datapath import Datapath, Root, Sample
 from tabla.sim.faults import MachineFault
-from tabla.sim.function_unit import Function, function_of
+from tabla.sim.function_unit import DIVIDING, Function, function_of
 from tabla.sim.lane_units import COMPARISONS, Run, address_with_window
 from tabla.sim.trace import Issue
 from tabla.templates import template
@@ -84,7 +84,7 @@ def _root_issue(path: Datapath, root: Root, issue: Issue) -> Run:
     lowest, highest, one = path.lowest, path.highest, path.one
     due_after, tree_after = path.law.result, path.law.operand + path.law.multiply
     function, latency = _function(path, code) if code else (None, 0)
-    divides = name_of_function == "divide"
+    divides = name_of_function in DIVIDING
 
     def run(cycle: int, sample: Sample, at: tuple[int, ...]) -> None:
         if base == "accumulator":

@@ -12,6 +12,7 @@ from collections.abc import Mapping
 import numpy as np
 from tabla.sim.datapath import Datapath, Sample
 from tabla.sim.faults import MachineFault
+from tabla.sim.function_unit import DIVIDING
 from tabla.sim.lane_units import LANE_MEMORIES, active_lanes, address_with_window
 from tabla.sim.root_units import PORTS
 from tabla.sim.trace import Issue
@@ -75,8 +76,8 @@ class MemoryLaws:
         ports = {"a", "b"} if issue.gate_open and symbols["a"] != "zero" else set()
         if issue.first and symbols["base"] == "addend":
             ports.add("c")
-        divide = next((t.code for t in self.path.parameters.functions if t.name == "divide"), 0)
-        if issue.last and divide and issue.operation.numbers["function"] == divide:
+        divide = [t.code for t in self.path.parameters.functions if t.name in DIVIDING]
+        if issue.last and issue.operation.numbers["function"] in divide:
             ports.add("b")
         for port in PORTS:
             memory = symbols[port]

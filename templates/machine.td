@@ -158,7 +158,7 @@ def StrandWord {
 
 // Functions of the function unit. Code 0 means none. A result shows Latency +
 // LatencyPerBit * bits cycles after the operand; bits is (W + F + 3) / 2 for
-// square roots and W + F for quotients.
+// square roots, W + F for quotients and W for those of integers.
 class FunctionUnit<string name, int number, string kind, int latency, int latencyPerBit = 0> {
   string Name = name;
   int Code = number;
@@ -175,6 +175,7 @@ def Sqrt : FunctionUnit<"sqrt", 6, "sqrt", 3, 1>;
 def Divide : FunctionUnit<"divide", 7, "divide", 4, 1>;
 def Sin : FunctionUnit<"sin", 8, "circular", 9>;
 def Cos : FunctionUnit<"cos", 9, "circular", 9>;
+def Quotient : FunctionUnit<"quotient", 10, "quotient", 4, 1>;
 
 // Signed fixed point: integer bits, the sign among them, and fraction bits.
 class NumberFormat<int integerBits, int fractionBits> {

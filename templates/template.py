@@ -87,7 +87,8 @@ class FunctionUnit:
 
     def cycles(self, width: int, fraction: int) -> int:
         """Latency in a format of `width` bits with `fraction` fraction bits."""
-        bits = {"sqrt": (width + fraction + 3) // 2, "divide": width + fraction}.get(self.kind, 0)
+        stages = {"sqrt": (width + fraction + 3) // 2, "divide": width + fraction, "quotient": width}
+        bits = stages.get(self.kind, 0)
         return self.latency + self.latency_per_bit * bits
 
 

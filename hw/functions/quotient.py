@@ -1,4 +1,4 @@
-"""The quotient, exact and rounded half up: a bit a stage."""
+"""Quotients, exact, rounded half up or toward zero: a bit a stage."""
 
 from typing import Any
 
@@ -9,11 +9,14 @@ from tabla.hw.functions.pipeline import REGISTER, FunctionPipeline
 class Quotient(FunctionPipeline):
     """``floor(operand * 2^F / divisor + 1/2)``, saturated and counted; a divisor of 0 saturates by the operand's sign.
 
+    With `whole`, of integers: ``trunc(operand / divisor)``, in F stages fewer.
+
     Members: as ``FunctionPipeline``, and `divisor`.
     """
 
-    def __init__(self, *, width: int, fraction: int) -> None:
-        self.bits = width + fraction
+    def __init__(self, *, width: int, fraction: int, whole: bool = False) -> None:
+        self.whole = whole
+        self.bits = width if whole else width + fraction
         self.latency = 1 + self.bits + 2 + REGISTER
         super().__init__(width=width, fraction=fraction)
 
@@ -27,7 +30,7 @@ class Quotient(FunctionPipeline):
         magnitude = Signal(width)
         m.d.comb += magnitude.eq(Mux(self.operand[-1], -self.operand, self.operand))
         m.d.sync += [
-            dividend.eq(Cat(Const(0, self.fraction), magnitude)),
+            dividend.eq(Cat(Const(0, bits - width), magnitude)),
             divisor.eq(Mux(self.divisor[-1], -self.divisor, self.divisor)),
             signs.eq(Cat(self.operand[-1] ^ self.divisor[-1], self.divisor == 0, self.operand[-1])),
         ]
@@ -53,13 +56,13 @@ class Quotient(FunctionPipeline):
                 dividend = new_dividend
             remainder, quotient, divisor, signs = new_remainder, new_quotient, new_divisor, new_signs
 
-        # Ties go up: away from zero for a positive quotient, towards it for a negative one.
+        # Ties go up: away from zero for a positive quotient, towards it for a negative one. Integers lose the rest.
         twice = Cat(Const(0, 1), remainder)
         rises = Signal(reset_less=True)
         whole = Signal(bits, reset_less=True)
         late = Signal(3, reset_less=True)
         m.d.sync += [
-            rises.eq(Mux(signs[0], twice > divisor, twice >= divisor)),
+            rises.eq(0 if self.whole else Mux(signs[0], twice > divisor, twice >= divisor)),
             whole.eq(quotient),
             late.eq(signs),
         ]

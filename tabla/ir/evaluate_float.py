@@ -152,8 +152,10 @@ def _value(statement: Statement, operands: Operands) -> Callable[[], Any]:
         case Function(name=name, operand=operand):
             argument = operands.outputs(operand)
             return lambda: function_reals.apply(name, argument)
-        case Divide(left=left, right=right):
+        case Divide(left=left, right=right, fraction=fraction):
             a, b = operands.outputs(left), operands.outputs(right)
+            if fraction is not None:
+                return lambda: function_reals.quotient(a, b, fraction)
             return lambda: function_reals.divide(a, b)
         case Product(operand=operand, reduce=reduce, initial=initial):
             summed = [reduced[name] for name in reduce]

@@ -49,7 +49,7 @@ MOST_SCALARS = 100_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Operations:
-    """Numbers of scalar operations; `functions` by name, divisions under ``divide``."""
+    """Numbers of scalar operations; `functions` by name, divisions under ``divide``, of integers ``quotient``."""
 
     multiplies: int = 0
     selects: int = 0
@@ -102,8 +102,8 @@ def count_statement(statement: Statement, flags: frozenset[str]) -> Operations:
             return Operations(comparisons=points)
         case Function(name=name):
             return Operations(functions={name: points})
-        case Divide():
-            return Operations(functions={"divide": points})
+        case Divide(unit=unit):
+            return Operations(functions={unit: points})
         case Gather():
             return Operations()
         case _:
@@ -266,9 +266,9 @@ class _Expansion:
             case Compare(op=op, left=left, right=right):
                 sides = self._operand(left, point), self._operand(right, point)
                 self._add(place, Scalar(operation="compare", operands=sides, detail=op), statement)
-            case Divide(left=left, right=right):
+            case Divide(left=left, right=right, unit=unit):
                 sides = self._operand(left, point), self._operand(right, point)
-                self._add(place, Scalar(operation="divide", operands=sides), statement)
+                self._add(place, Scalar(operation=unit, operands=sides), statement)
             case Gather(tensor=tensor):
                 # Which element it is, data decide: the tensor as a whole is the last operand.
                 tables = tuple(self._operand(table, point) for table in statement.operands)

@@ -232,8 +232,10 @@ def _unit(site: _Site, operation: Function | Divide) -> Kernel:
         case Divide():
             left, right = site.operands.outputs(operation.left), site.operands.outputs(operation.right, fmt.one)
 
+            quotient = function_words.divide if operation.fraction is None else function_words.quotient
+
             def applied() -> function_words.Applied:
-                return function_words.divide(left, right, fmt)
+                return quotient(left, right, fmt)
 
     def run() -> None:
         result = applied()

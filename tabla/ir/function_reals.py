@@ -48,3 +48,9 @@ def divide(left: Reals, right: Reals) -> Reals:
     with np.errstate(all="ignore"):
         result: Reals = left / right
         return result
+
+
+def quotient(left: Reals, right: Reals, fraction: int) -> Reals:
+    """The quotient of integers n that stand for n * 2^-fraction, toward zero, as such a real; by zero inf or nan."""
+    result: Reals = np.ldexp(np.trunc(divide(left, right)), -fraction)
+    return result

@@ -73,6 +73,18 @@ def divide(left: Words, right: Words, fmt: Format) -> Applied:
     return Applied(words=words, overflows=int(np.count_nonzero(saturated)), domain_errors=int(np.count_nonzero(nought)))
 
 
+def quotient(left: Words, right: Words, fmt: Format) -> Applied:
+    """``left / right`` as integers, toward zero, saturated; arrays that broadcast. Divisor 0 is a domain error."""
+    left, right = np.broadcast_arrays(left, right)
+    nought = right == 0
+    whole = np.abs(left) // np.abs(np.where(nought, 1, right)) * (np.sign(left) * np.sign(right))
+    exact = _saturated(whole, fmt)
+    words = np.where(nought, np.where(left >= 0, fmt.highest, fmt.lowest), exact)
+    # The lowest word by -1.
+    overflows = int(np.count_nonzero(exact != whole))
+    return Applied(words=words, overflows=overflows, domain_errors=int(np.count_nonzero(nought)))
+
+
 def _saturated(words: Words, fmt: Format) -> Words:
     return np.minimum(np.maximum(words, fmt.lowest), fmt.highest)
 

@@ -16,9 +16,9 @@ from typing import Literal, assert_never
 
 from tabla.ir.format import Format
 
-UnitName = Literal["sigmoid", "tanh", "gaussian", "exp", "log", "sqrt", "divide", "sin", "cos"]
+UnitName = Literal["sigmoid", "tanh", "gaussian", "exp", "log", "sqrt", "divide", "quotient", "sin", "cos"]
 DirectName = Literal["sigmoid", "tanh", "gaussian"]
-Kind = Literal["direct", "exp", "log", "sqrt", "divide", "circular"]
+Kind = Literal["direct", "exp", "log", "sqrt", "divide", "quotient", "circular"]
 
 GUARD = 3
 """Fraction bits of a table entry beyond those of a word."""
@@ -74,7 +74,7 @@ def table(name: UnitName, fmt: Format) -> Table:
             return _exp_table(fmt)
         case "log":
             return _log_table(fmt)
-        case "sqrt" | "divide":
+        case "sqrt" | "divide" | "quotient":
             return Table(name=name, kind=name)
         case "sin" | "cos":
             return _circular_table(name, fmt)
@@ -100,6 +100,9 @@ def error_bound(name: UnitName, fmt: Format) -> float:
             return 0.5 + 2 * 2.0 ** -(GUARD + 1) + chord
         case "sqrt" | "divide":
             return 0.5
+        case "quotient":
+            # Of integers, the integer that it is defined as.
+            return 0.0
         case "sin" | "cos":
             return _circular_bound(name, fmt)
         case _:

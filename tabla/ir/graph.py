@@ -192,10 +192,20 @@ class Function:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Divide:
-    """``left / right``, rounded half up."""
+    """``left / right``, rounded half up.
+
+    With `fraction`, that of the format: of words that are integers, toward zero. As reals these stand for n *
+    2^-fraction, so it is ``trunc(left / right) * 2^-fraction``.
+    """
 
     left: Operand
     right: Operand
+    fraction: int | None = None
+
+    @property
+    def unit(self) -> Literal["divide", "quotient"]:
+        """The function of the function unit that it is."""
+        return "divide" if self.fraction is None else "quotient"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

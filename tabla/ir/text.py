@@ -74,8 +74,9 @@ def _operation(statement: Statement) -> str:
             return f"{operand_text(left)} {op} {operand_text(right)}"
         case Function(name=name, operand=operand):
             return f"{name}({operand_text(operand)})"
-        case Divide(left=left, right=right):
-            return f"{operand_text(left)} / {operand_text(right)}"
+        case Divide(left=left, right=right, fraction=fraction):
+            quotient = f"{operand_text(left)} / {operand_text(right)}"
+            return quotient if fraction is None else f"trunc({quotient})*2^-{fraction}"
         case Product(operand=operand, reduce=reduce, initial=initial):
             product = f"pi{_names(reduce)}({operand_text(operand)})"
             return product if initial is None else f"{operand_text(initial)} * {product}"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, MutableMapping
 from typing import assert_never
 
 from tabla.ir.constraints import applying, components
@@ -37,7 +37,7 @@ from tabla.source import Span
 class GraphBuilder:
     """Statements in a valid order; `ranges` are the indices that reductions may run over."""
 
-    def __init__(self, number_format: Format, ranges: Mapping[str, Index]) -> None:
+    def __init__(self, number_format: Format, ranges: MutableMapping[str, Index]) -> None:
         self.number_format, self.ranges = number_format, ranges
         self.quantiser = Quantiser(number_format)
         self._tensors: dict[str, Tensor] = {}
@@ -94,14 +94,16 @@ class GraphBuilder:
         indices: Iterable[Index],
         span: Span | None,
         constraints: Iterable[Affine] = (),
+        tied: Iterable[str] = (),
     ) -> Read:
-        """A temporary of the statement that defines `owner`, over those of `indices` that its operation mentions.
+        """A temporary of the statement that defines `owner`, over those of `indices` that its operation mentions, and
+        the `tied` ones, by which constraints say what it reduces over.
 
         Of the `constraints` of the owner it keeps those that mention nothing else; where it reads elements that exist
         only under constraints, it runs over all indices that these tie together.
         """
         indices, constraints = tuple(indices), tuple(constraints)
-        mentioned = _mentioned(operation) - set(_reduced(operation))
+        mentioned = (_mentioned(operation) | set(tied)) - set(_reduced(operation))
         if not self._inside(operation, {index.name: index for index in indices}):
             for names, _ in components(constraints):
                 mentioned |= names if mentioned & names else set()

@@ -16,10 +16,12 @@ from tabla.ir.graph import (
     ExtremeOp,
     Function,
     FunctionName,
+    Index,
     Linear,
     Operand,
     Operation,
     Ordinal,
+    Product,
     Read,
     Term,
 )
@@ -42,6 +44,8 @@ _FUNCTIONS: Mapping[str, FunctionName] = {
     "cos": "cos",
 }
 _ONE = Constant(value=Fraction(1))
+_FACTOR = "power.factor"
+"""The index over the factors of a power; no index of a program has such a name."""
 MOST_FACTORS = 8
 """Of a power that is computed as a product; each factor is a multiply and a rounding."""
 
@@ -146,7 +150,11 @@ class Expressions:
                 return self.integers.as_real(self.integers.word(value), value.span)
             case program.Convert(operand=operand, scalar=scalar) if scalar.integral:
                 return self.word(operand)
-            case program.Binary(operator="/", left=left, right=right, scalar=scalar) if not scalar.integral:
+            case program.Binary(operator="/" | "%") if value.scalar.integral:
+                return self.integers.as_real(self.integers.word(value), value.span)
+            case program.Binary(operator="%"):
+                refuse("'%' of reals does not run on the machine", value.span, "that of integers does")
+            case program.Binary(operator="/", left=left, right=right):
                 return self.part(Divide(left=self.word(left), right=self.word(right)), value.span)
             case program.Binary(operator="<" | "<=" | ">" | ">=" | "==" | "!=" as op, left=left, right=right):
                 if value.common.integral and (reads_integers(left) or reads_integers(right)):
@@ -178,9 +186,6 @@ class Expressions:
         for subscript, base in zip(read.subscripts, held.base, strict=True):
             affine = self.points.affine(subscript)
             if affine is None:
-                if not any(reads_integers(each) for each in read.subscripts):
-                    hint = "subscripts are sums of indices with integer factors, or data; tabla eval --float takes any"
-                    refuse("this subscript does not run on the machine yet", subscript.span, hint)
                 return self.integers.gathered(read, held.tensor, held.base)
             subscripts.append(Affine(constant=affine.constant - base, coefficients=affine.coefficients))
         return Read(tensor=held.tensor, subscripts=tuple(subscripts), span=read.span)
@@ -223,21 +228,36 @@ class Expressions:
                 factor = term.factors[0] if len(term.factors) == 1 else self.part(Linear(terms=total), span)
                 total = (Term(factors=(factor, word)),)
             return total
-        if number is None and _whole(exponent):
-            hint = "exp(x * log(a)) does for a > 0; tabla eval --float has all powers"
-            refuse("a power whose exponent is an index does not run on the machine", span, hint)
+        if number is None and (whole := _whole(exponent)) is not None:
+            return (Term(factors=(self._index_power(base, whole, span),)),)
         logarithm = self.part(Function(name="log", operand=self.word(base)), span)
         product = self.part(Linear(terms=(Term(factors=(self.word(exponent), logarithm)),)), span)
         return (Term(factors=(self.part(Function(name="exp", operand=product), span),)),)
+
+    def _index_power(self, base: Value, exponent: Value, span: Span) -> Read:
+        """A power by an index: a product over as many factors as it says, each step rounded."""
+        affine = self.points.affine(exponent)
+        low, high = affine.bounds(self.points.box) if affine is not None else (-1, -1)
+        if affine is None or low < 0:
+            what = "data" if affine is None else "an index that may be negative"
+            hint = "exp(x * log(a)) does for a > 0; tabla eval --float has all powers"
+            refuse(f"a power whose exponent is {what} does not run on the machine", span, hint)
+        self.builder.ranges[_FACTOR] = Index(name=_FACTOR, low=0, high=max(high, 1))
+        operation = Product(operand=self.word(base), reduce=(_FACTOR,))
+        taken = Affine.make(affine.constant - 1, {**dict(affine.coefficients), _FACTOR: -1})
+        constraints = (*self.points.constraints, taken)
+        return self.builder.part(self.owner, operation, self.points.all, span, constraints, tied=affine.names)
 
     def part(self, operation: Operation, span: Span) -> Read:
         """A temporary that holds an operation."""
         return self.builder.part(self.owner, operation, self.points.all, span, self.points.constraints)
 
 
-def _whole(value: Value) -> bool:
-    """Whether a value is an integer, written as a float or not."""
-    return value.scalar.integral or (isinstance(value, program.Convert) and _whole(value.operand))
+def _whole(value: Value) -> Value | None:
+    """The integer that a value is, written as a float or not; None if it is none."""
+    if value.scalar.integral:
+        return value
+    return _whole(value.operand) if isinstance(value, program.Convert) else None
 
 
 def negated(terms: Sum) -> Sum:

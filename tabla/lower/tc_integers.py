@@ -13,6 +13,7 @@ from tabla.ir.graph import (
     Affine,
     Compare,
     Constant,
+    Divide,
     Gather,
     Gathered,
     Linear,
@@ -70,6 +71,10 @@ class Integers:
             case program.Binary(operator="*", left=left, right=right):
                 product = Term(factors=(self.word(left), self.word(right)))
                 return (Term(factors=(self._scaled(product, value.span),)),)
+            case program.Binary(operator="/", left=left, right=right):
+                return (Term(factors=(self._quotient(self.word(left), self.word(right), value.span),)),)
+            case program.Binary(operator="%", left=left, right=right):
+                return self._remainder(self.word(left), self.word(right), value.span)
             case program.Choice(condition=condition, chosen=chosen, other=other):
                 return self.real.choice(self.real.word(condition), self.word(chosen), self.word(other))
             case program.Apply(function="min" | "max" as function, arguments=(one, other)):
@@ -123,6 +128,14 @@ class Integers:
 
     def _scaled(self, product: Term, span: Span) -> Read:
         return self.real.part(Linear(terms=(product,), shift=-self.fraction), span)
+
+    def _quotient(self, left: Operand, right: Operand, span: Span) -> Read:
+        return self.real.part(Divide(left=left, right=right, fraction=self.fraction), span)
+
+    def _remainder(self, left: Operand, right: Operand, span: Span) -> Sum:
+        """What the quotient, toward zero, leaves of `left`: the divisor's multiple is a word, as it is no larger."""
+        multiple = self._scaled(Term(factors=(self._quotient(left, right, span), right)), span)
+        return Term(factors=(left,)), Term(factors=(multiple,), sign=-1)
 
     def _truncated(self, operand: Value) -> Operand:
         """A real toward zero."""

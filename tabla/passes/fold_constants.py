@@ -92,8 +92,9 @@ def _operation(operation: Operation, box: Mapping[str, Index], fmt: Format) -> O
         case Function(name=name, operand=Constant() as operand):
             return _known(operation, function_words.apply(name, _array(operand, fmt), fmt), fmt)
         case Divide(left=Constant() as left, right=Constant() as right):
-            return _known(operation, function_words.divide(_array(left, fmt), _array(right, fmt), fmt), fmt)
-        case Divide(left=left, right=Constant(value=value)):
+            divided = function_words.divide if operation.fraction is None else function_words.quotient
+            return _known(operation, divided(_array(left, fmt), _array(right, fmt), fmt), fmt)
+        case Divide(left=left, right=Constant(value=value), fraction=None):
             return _reciprocal(operation, left, value, fmt) or operation
         case Product(initial=None):
             return _product(operation, box, fmt)

@@ -133,8 +133,7 @@ def _parameters(schedule: Schedule, programs: Mapping[str, Sequence[Strand]]) ->
 
 def _functions(graph: Graph) -> list[UnitName]:
     used: set[UnitName] = {s.operation.name for s in graph.statements if isinstance(s.operation, Function)}
-    if any(isinstance(s.operation, Divide) for s in graph.statements):
-        used.add("divide")
+    used.update(s.operation.unit for s in graph.statements if isinstance(s.operation, Divide))
     return sorted(used, key=lambda n: functions()[n].code)
 
 

@@ -86,8 +86,8 @@ def _evaluations(graph: Graph) -> dict[str, int]:
         match statement.operation:
             case Function(name=name):
                 found[name] = found.get(name, 0) + _points(statement, outs)
-            case Divide():
-                found["divide"] = found.get("divide", 0) + _points(statement, outs)
+            case Divide(unit=unit):
+                found[unit] = found.get(unit, 0) + _points(statement, outs)
             case _:
                 pass
     return found
@@ -125,8 +125,8 @@ def _latency(statement: Statement, template: Template, format: Format) -> int:
         case Function(name=name):
             # Fused, it follows the result it takes without a pass of its own.
             return functions()[name].cycles(format.width, format.fraction)
-        case Divide():
-            return functions()["divide"].cycles(format.width, format.fraction)
+        case Divide(unit=unit):
+            return functions()[unit].cycles(format.width, format.fraction)
         case Product(reduce=reduce):
             return base * max(1, _points(statement, frozenset(reduce)) - 1)
 

@@ -155,8 +155,8 @@ class Builder:
                 body = (context.operation({"a": right, "c": left}, negate=1, base="addend", post=op, emit=1),)
             case Function(name=function, operand=Read() as operand):
                 body = (context.operation({"c": operand}, base="addend", function=functions()[function].code),)
-            case Divide(left=Read() as left, right=Read() as right):
-                code = functions()["divide"].code
+            case Divide(left=Read() as left, right=Read() as right, unit=unit):
+                code = functions()[unit].code
                 body = (context.operation({"c": left, "b": right}, base="addend", function=code),)
             case Product(operand=Read()):
                 return product(site, statement, name)
@@ -194,7 +194,8 @@ class Builder:
             last = root.body[-1].with_fields(function=functions()[function].code)
             root = replace(root, body=(*root.body[:-1], last))
         elif isinstance(statement.operation, Function | Divide):
-            function = statement.operation.name if isinstance(statement.operation, Function) else "divide"
+            operation = statement.operation
+            function = operation.name if isinstance(operation, Function) else operation.unit
         inner = math.prod(root.counts[len(root.counts) - root.reduce :])
         period = len(root.body) * inner * root.interval
         show = root.start + (len(root.body) * inner - 1) * root.interval + timing().result

@@ -38,6 +38,8 @@ PROGRAMS: dict[str, tuple[int, tuple[str, ...]]] = {
     "trace": (4, ()),
     "sigmoid": (4, ()),
     "fourier": (4, ()),
+    "integers": (2, ()),
+    "power_series": (4, ("c",)),
 }
 
 

@@ -3,6 +3,7 @@
 import itertools
 import math
 import random
+from fractions import Fraction
 from typing import Any
 
 import pytest
@@ -15,6 +16,7 @@ from tabla.templates.template import functions
 
 from tabla.program.image import FunctionTable, Parameters
 
+DIVIDING = ("divide", "quotient")
 FORMATS = [(8, 6), (8, 4), (16, 10), (18, 11), (32, 16)]
 GUARD = 3
 
@@ -92,6 +94,13 @@ def quotient(t: FunctionTable, build: Parameters, x: int, d: int) -> tuple[int, 
     return y, beyond, 0
 
 
+def whole_quotient(t: FunctionTable, build: Parameters, x: int, d: int) -> tuple[int, int, int]:
+    if d == 0:
+        return quotient(t, build, x, d)
+    y, beyond = clamped(math.trunc(Fraction(x, d)), build.width)
+    return y, beyond, 0
+
+
 def tables(build: Parameters) -> list[tuple[FunctionTable, Any]]:
     width, fraction = build.width, build.fraction
     k = 5
@@ -122,11 +131,12 @@ def tables(build: Parameters) -> list[tuple[FunctionTable, Any]]:
     turn = min(fraction + bits, width + 4)
     fields = {"index_bits": k, "fraction_bits": turn, "shift": turn - k, "constant": round((1 << bits) / math.tau)}
     made += [(filled(build, name, 1 << k, 1 << (width + 2), **fields), circular) for name in ("sin", "cos")]
-    return [*made, (log, logarithm), (table("sqrt", build), square_root), (table("divide", build), quotient)]
+    made += [(log, logarithm), (table("sqrt", build), square_root)]
+    return [*made, (table("divide", build), quotient), (table("quotient", build), whole_quotient)]
 
 
 @pytest.mark.parametrize(("width", "fraction"), FORMATS)
-@pytest.mark.parametrize("number", range(9))
+@pytest.mark.parametrize("number", range(10))
 def test_pipeline_follows_the_definition(width: int, fraction: int, number: int) -> None:
     build = parameters(1, width=width, fraction=fraction)
     t, definition = tables(build)[number]
@@ -142,7 +152,7 @@ def test_pipeline_follows_the_definition(width: int, fraction: int, number: int)
     late = pipeline.latency - REGISTER
     seen = played(pipeline, [{"operand": x, "divisor": d} for x, d in zip(words, divisors, strict=True)], more=late)
     for cycle, (x, d) in enumerate(zip(words, divisors, strict=True)):
-        wanted = definition(t, build, x, d) if t.name == "divide" else definition(t, build, x)
+        wanted = definition(t, build, x, d) if t.name in DIVIDING else definition(t, build, x)
         shown = seen[cycle + late]
         assert (shown["value"], shown["overflow"], shown["domain_error"]) == wanted, (t.name, x, d)
 
@@ -168,7 +178,7 @@ def test_the_unit_shows_one_result_a_cycle_from_pipelines_of_different_length() 
         x, d = chance.randrange(-(1 << 15), 1 << 15), chance.randrange(-(1 << 15), 1 << 15)
         code = t.code if cycle + t.latency not in ends and chance.random() < 0.8 else 0
         if code:
-            ends[cycle + t.latency] = definition(t, build, x, d) if t.name == "divide" else definition(t, build, x)
+            ends[cycle + t.latency] = definition(t, build, x, d) if t.name in DIVIDING else definition(t, build, x)
         inputs.append({"code": code, "operand": x, "divisor": d})
     seen = played(unit, [*inputs, {"code": 0}], more=60)
     for cycle, shown in enumerate(seen):

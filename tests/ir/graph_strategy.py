@@ -138,7 +138,8 @@ class Sketch:
                 name = self.draw(st.sampled_from(get_args(FunctionName)))
                 return Function(name=name, operand=self.operand(indices))
             case "divide":
-                return Divide(left=self.operand(indices), right=self.operand(indices))
+                fraction = 10 if self.integer(0, 2) == 0 else None
+                return Divide(left=self.operand(indices), right=self.operand(indices), fraction=fraction)
             case "extreme":
                 op = self.draw(st.sampled_from(get_args(ExtremeOp)))
                 operands = tuple(self.operand((*indices, *reduced)) for _ in range(self.integer(1, 3)))

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import product
-from math import floor, isqrt
+from math import floor, isqrt, trunc
 
 from tabla.ir.format import Format
 from tabla.ir.functions import UnitName, table
@@ -136,6 +136,8 @@ class Naive:
                 if right == 0:
                     self.domain_errors += 1
                     return (1 << self.format.width - 1) - 1 if left >= 0 else -(1 << self.format.width - 1)
+                if operation.fraction is not None:
+                    return self.saturate(trunc(Fraction(left, right)))
                 return self.saturate(floor(Fraction(left * one, right) + Fraction(1, 2)))
             case Product():
                 boxes = {index.name: index for index in statement.reduced}
@@ -194,7 +196,7 @@ class Naive:
                     self.domain_errors += 1
                     return 0
                 return (isqrt(4 * (x << fraction)) + 1) >> 1
-            case "divide":
+            case "divide" | "quotient":
                 raise AssertionError("division is no function of one operand")
 
     def count_update(self, statement: Statement, point: Point, position: tuple[int, ...], word: int) -> None:

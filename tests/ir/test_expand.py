@@ -45,7 +45,7 @@ def test_counts_are_those_of_the_expansion(graph: Graph) -> None:
         elif scalar.operation in ("max", "min"):
             kinds["compare"] += joins
         kinds[scalar.operation] += scalar.operation != "pi"
-    names = (*get_args(FunctionName), "divide")
+    names = (*get_args(FunctionName), "divide", "quotient")
     assert count(graph) == Operations(
         multiplies=kinds["multiply"],
         selects=kinds["select"],
@@ -87,6 +87,9 @@ def real(scalar: Scalar, fmt: Format, operands: list[Fraction]) -> Fraction:
         case "divide":
             numerator, divisor = (np.array(int(v / ulp)) for v in operands)
             return int(function_words.divide(numerator, divisor, fmt).words) * ulp
+        case "quotient":
+            numerator, divisor = (np.array(int(v / ulp)) for v in operands)
+            return int(function_words.quotient(numerator, divisor, fmt).words) * ulp
         case name:
             argument = np.array(int(operands[0] / ulp))
             return int(function_words.apply(name, argument, fmt).words) * ulp  # type: ignore[arg-type]

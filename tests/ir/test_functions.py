@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from math import isqrt
+from math import isqrt, trunc
 from typing import get_args
 
 import numpy as np
@@ -152,6 +152,19 @@ def test_tables_have_their_stated_shape(name: UnitName, text: str) -> None:
     # Segments join: each ends where the next begins.
     ends = np.array(made.base) + np.array(made.slope)
     assert (ends[:-1] == np.array(made.base)[1:]).all()
+
+@pytest.mark.parametrize("text", ["q2.6", "q8.0"])
+def test_integers_divide_toward_zero(text: str) -> None:
+    fmt = Format.parse(text)
+    words = np.arange(fmt.lowest, fmt.highest + 1)
+    left, right = (side.ravel() for side in np.meshgrid(words, words))
+    made = function_words.quotient(left, right, fmt)
+    for a, b, word in zip(left.tolist(), right.tolist(), made.words.tolist(), strict=True):
+        if b == 0:
+            assert word == (fmt.highest if a >= 0 else fmt.lowest)
+        else:
+            assert word == min(fmt.highest, trunc(Fraction(a, b)))
+    assert (made.overflows, made.domain_errors) == (1, words.size)
 
 
 def test_known_integers() -> None:

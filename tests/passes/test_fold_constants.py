@@ -98,6 +98,8 @@ OVER = "   for i in [5, 8)"
         (Function(name="exp", operand=number(30)), "exp(30)"),
         (Divide(left=number(1), right=number(3)), "0.3330078125"),
         (Divide(left=number(1), right=number(0)), "1 / 0"),
+        (Divide(left=number(-7), right=number(2), fraction=10), "(-0.0029296875)"),
+        (Divide(left=A, right=number(1), fraction=10), "trunc(a / 1)*2^-10"),
         (Divide(left=number(30), right=number("0.5")), "30 / 0.5"),
         (Divide(left=A, right=number(1)), "a"),
         (Divide(left=A, right=number(-4)), "a*(-0.25)"),

@@ -178,7 +178,7 @@ def function_program(tables: Sequence[FunctionTable], words: Sequence[int], **bu
     by = shape.shifts.index(shape.fraction)
     issues, writes, at = [], [], 0
     for entry in tables:
-        divides = entry.name == "divide"
+        divides = entry.name in ("divide", "quotient")
         issues.append(
             Nest(
                 start=at,

@@ -147,6 +147,11 @@ def _integers(a: Array, b: Array) -> tuple[Array, Array, Array]:
     return _truncated(a, b), np.fmod(a, b), np.fmod(a + b * 3, 7) - np.minimum(a, b)
 
 
+def _squares(x: Array, flat: Array, like: Array) -> tuple[Array, Array]:
+    row, column = np.indices((3, 3))
+    return x[np.arange(len(like)) ** 2 % len(x)], flat[row * (row + 1) // 2 + np.minimum(row, column)]
+
+
 def _gemm(alpha: Array, beta: Array, A: Array, B: Array, C: Array) -> tuple[Array]:
     return (alpha * A @ B + beta * C,)
 
@@ -342,6 +347,11 @@ REFERENCES = {
     "count_positive": R({"x": (3, 7)}, lambda x: ((x > 0).sum(1),)),
     "any_above": R({"x": (5, 3), "t": positive()}, lambda x, t: ((x > t).any(1),)),
     "integers": R({"a": whole(-20, 20, 9), "b": whole(1, 6, 9)}, _integers),
+    "digits": R(
+        {"n": whole(0, 1000, 7), "table": (10,)}, lambda n, table: (n // 10 % 10, table[n % 10])
+    ),
+    "table_of_squares": R({"x": (5,), "flat": (6,), "like": (9,)}, _squares),
+    "power_series": R({"x": (6,), "c": (5,)}, lambda x, c: (sum(c[k] * x**k for k in range(len(c))),)),
     "polynomial": R({"x": (6,)}, lambda x: (0.5 * x**3 - 1.25 * x**2 + 3 * x - 0.2,)),
     "clamp": R({"x": (9,), "lo": whole(-1, 0), "hi": positive()}, lambda x, lo, hi: (np.clip(x, lo, hi),)),
     "complex_product": R(
