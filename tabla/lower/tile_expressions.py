@@ -26,7 +26,7 @@ from tabla.ir.graph import (
 )
 from tabla.lang.tile.program import Elementwise, Node, Number, Operator, Ordinal
 from tabla.lower.builder import GraphBuilder
-from tabla.lower.whole import Part, half_even, toward_zero
+from tabla.lower.whole import Part, half_even, quotient, toward_zero
 from tabla.source import Label, Span, TablaError
 
 Sum = tuple[Term, ...]
@@ -104,6 +104,10 @@ class Expressions:
             case "cast" if makes_whole(node):
                 word = toward_zero(self.word(*parts[0]), self._parts(node.span), self.builder.number_format.fraction)
                 return (Term(factors=(word,)),)
+            case "divide" if node.kind == "integer":
+                left, right = (self.word(*part) for part in parts)
+                word = quotient(left, right, self._parts(node.span), self.builder.number_format.fraction)
+                return (Term(factors=(word,)),)
             case "round":
                 return half_even(self.word(*parts[0]), self._parts(node.span), self.builder.number_format.fraction)
             case "power":
@@ -124,8 +128,6 @@ class Expressions:
                 return Function(name=FUNCTIONS[operator], operand=self.word(*parts[0]))
             case "cast" if node.kind == "boolean":
                 return Compare(op="!=", left=self.word(*parts[0]), right=_ZERO)
-            case "divide":
-                refuse("a quotient of integers does not run on the machine yet", node.span)
             case _:
                 terms = self.sum_of(node, at, inside=False)
                 return Linear(terms=terms or (Term(factors=(_ZERO,)),))

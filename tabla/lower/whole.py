@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from fractions import Fraction
 
-from tabla.ir.graph import Compare, Constant, Linear, Operand, Operation, Read, Term
+from tabla.ir.graph import Compare, Constant, Divide, Linear, Operand, Operation, Read, Term
 
 Part = Callable[[Operation], Read]
 """Makes a temporary of an operation."""
@@ -25,10 +25,19 @@ def integer(word: Operand, part: Part, fraction: int, *, halves: int = 0) -> Rea
     return part(Linear(terms=(Term(factors=(word, place)),), shift=halves))
 
 
+def quotient(left: Operand, right: Operand, part: Part, fraction: int) -> Read:
+    """The quotient of whole numbers, toward zero, as a real word. It saturates, also where it divides by zero."""
+    return _real(part(Divide(left=left, right=right, fraction=fraction)), part, fraction)
+
+
+def _real(number: Operand, part: Part, fraction: int) -> Read:
+    """The real word of an integer. It saturates."""
+    return part(Linear(terms=(Term(factors=(number, _ONE)),), shift=-fraction))
+
+
 def half_up(word: Operand, part: Part, fraction: int, *, halves: int = 0) -> Read:
     """The same as a real word. It saturates."""
-    nearest = integer(word, part, fraction, halves=halves)
-    return part(Linear(terms=(Term(factors=(nearest, _ONE)),), shift=-fraction))
+    return _real(integer(word, part, fraction, halves=halves), part, fraction)
 
 
 def half_even(word: Operand, part: Part, fraction: int) -> tuple[Term, ...]:

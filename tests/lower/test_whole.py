@@ -12,6 +12,7 @@ from tabla.ir.evaluate import evaluate_fixed
 from tabla.ir.format import Format
 from tabla.ir.verify import verify
 from tabla.lang.tile import trace
+from tabla.lang.tile.evaluate import evaluate
 from tabla.lower.tile import lower
 from tabla.passes.pipeline import shaped
 from tabla.source import TablaError
@@ -47,6 +48,35 @@ def test_every_word(format: str, function: Any, reference: Any) -> None:
 def test_on_the_machine(function: Any, pes: int) -> None:
     fmt = Format.parse("q6.10")
     graph = shaped(lower(trace(function, {"X": (3, 5)}), number_format=fmt), fmt)
+    agree(graph, template_for(pes), fmt, samples=4)
+
+
+def divided(X: Any, Y: Any) -> Any:
+    return cast(X, "integer") / cast(Y, "integer")
+
+
+def test_integers_divide_toward_zero() -> None:
+    """All pairs of integers of the format, in words and as the language evaluates them; 0 divides nothing."""
+    fmt = Format.parse("q5.6")
+    whole = np.arange(-16, 16)
+    X, Y = (side.ravel() for side in np.meshgrid(whole, whole[whole != 0]))
+    program = trace(divided, {"X": X.shape, "Y": Y.shape})
+    graph = lower(program, number_format=fmt)
+    verify(graph)
+    name = graph.results[0][1]
+    found = evaluate_fixed(graph, fmt, {"X": X * fmt.one, "Y": Y * fmt.one})
+    wanted = np.trunc(X / Y)
+    assert np.array_equal(found.values[name], np.minimum(wanted * fmt.one, fmt.highest))
+    # 16 is too much for the format: -16 / -1.
+    assert found.counts.overflows == 1
+    reals = evaluate(program, {"X": X.astype(float), "Y": Y.astype(float)})
+    assert np.array_equal(reals["out0"], wanted)
+
+
+@pytest.mark.parametrize("pes", [1, 4])
+def test_quotients_on_the_machine(pes: int) -> None:
+    fmt = Format.parse("q6.10")
+    graph = shaped(lower(trace(divided, {"X": (3, 5), "Y": (5,)}), number_format=fmt), fmt)
     agree(graph, template_for(pes), fmt, samples=4)
 
 
