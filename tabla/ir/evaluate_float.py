@@ -116,7 +116,7 @@ class _RealNumbers:
         return float(operand.value)
 
     def ordinal(self, operand: Ordinal, values: NDArray[np.int64]) -> Reals:
-        return values.astype(np.float64)
+        return np.ldexp(values.astype(np.float64), -operand.fraction)
 
     def scale(self, factors: int, shift: int) -> float:
         return 2.0**-shift if factors == 2 else 1.0

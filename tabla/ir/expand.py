@@ -15,6 +15,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
+from fractions import Fraction
 from itertools import product
 from math import prod
 from typing import assert_never
@@ -297,8 +298,9 @@ class _Expansion:
                 return self.elements.get(element) or self._leaf(element, "element", "")
             case Constant(value=value):
                 return self._leaf(f"#{value}", "constant", str(value))
-            case Ordinal(value=value):
-                return self._leaf(f"<{value.at(point)}>", "ordinal", str(value.at(point)))
+            case Ordinal(value=value, fraction=fraction):
+                number = Fraction(value.at(point), 1 << fraction)
+                return self._leaf(f"<{number}>", "ordinal", str(number))
             case _:
                 assert_never(operand)
 

@@ -84,9 +84,10 @@ class WordNumbers:
 
     def ordinal(self, operand: Ordinal, values: Words) -> Words:
         """Integers as words; one outside the format is the user's fault."""
+        one = self.format.one >> operand.fraction
         for value in (int(values.min()), int(values.max())):
-            self._checked(value * self.format.one, f"the index value {value}", operand.span)
-        return values * self.format.one
+            self._checked(value * one, f"the index value {value}", operand.span)
+        return values * one
 
     def scale(self, factors: int, shift: int) -> int:
         """Two words have twice the fraction bits; one is brought to the same scale."""
@@ -108,8 +109,8 @@ class WordNumbers:
                 return -self.format.lowest
             case Constant():
                 return abs(self.constant(operand))
-            case Ordinal(value=value):
-                return max(map(abs, value.bounds(indices))) * self.format.one
+            case Ordinal(value=value, fraction=fraction):
+                return max(map(abs, value.bounds(indices))) * (self.format.one >> fraction)
             case _:
                 assert_never(operand)
 

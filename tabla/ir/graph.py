@@ -139,9 +139,11 @@ class Constant:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ordinal:
-    """An affine integer of the indices, as a value."""
+    """An affine integer of the indices, as a value; over 2^fraction, which is the word n for the integer n where
+    `fraction` is that of the format."""
 
     value: Affine
+    fraction: int = 0
     span: Span | None = field(default=None, compare=False, repr=False)
 
 

@@ -115,15 +115,15 @@ def _names(reduce: Sequence[str]) -> str:
 
 
 def operand_text(operand: Operand) -> str:
-    """``w[j][i+1]``, ``0.1``, ``(-0.5)``, ``(3/7)``, ``<2*i+1>`` for the value of indices."""
+    """``w[j][i+1]``, ``0.1``, ``(-0.5)``, ``(3/7)``, ``<2*i+1>`` for the value of indices, ``<i>*2^-10``."""
     match operand:
         case Read(tensor=tensor, subscripts=subscripts):
             return tensor + "".join(f"[{subscript}]" for subscript in subscripts)
         case Constant(value=value):
             text = _rational(value)
             return text if text.replace(".", "").isdigit() else f"({text})"
-        case Ordinal(value=value):
-            return f"<{value}>"
+        case Ordinal(value=value, fraction=fraction):
+            return f"<{value}>*2^-{fraction}" if fraction else f"<{value}>"
         case _:
             assert_never(operand)
 

@@ -144,8 +144,9 @@ class GraphBuilder:
             match operand:
                 case Constant(value=value, span=span):
                     self.quantiser.constant(value, use, span or statement.span)
-                case Ordinal(value=affine, span=span):
-                    self.quantiser.integers(*affine.bounds(statement.box), span or statement.span)
+                case Ordinal(value=affine, fraction=fraction, span=span):
+                    low, high = affine.bounds(statement.box)
+                    self.quantiser.integers(low, high, span or statement.span, fraction)
                 case Read():
                     pass
                 case _:

@@ -55,15 +55,18 @@ class Quantiser:
             change = f"{shown(value * scale)} becomes {shown(becomes * scale)} in {self._format}, {off:.2g} % off"
             self.notes.append(f"{place}{what}{change}")
 
-    def integers(self, low: int, high: int, span: Span | None) -> None:
-        """Integers from `low` to `high`, used as values at `span`."""
+    def integers(self, low: int, high: int, span: Span | None, fraction: int) -> None:
+        """Integers from `low` to `high` over 2^fraction, used as values at `span`."""
         for value in (low, high):
-            if not self._format.holds(value):
-                self._unfit(Fraction(value), f"the iterators run from {low} to {high} here, {value} does not fit", span)
+            if not self._format.holds(Fraction(value, 1 << fraction)):
+                what = f"the iterators run from {low} to {high} here, {value} does not fit"
+                self._unfit(Fraction(value), what, span, self._format.one >> fraction)
                 return
 
-    def _unfit(self, value: Fraction, what: str, span: Span | None) -> None:
-        low, high = Fraction(self._format.lowest, self._format.one), Fraction(self._format.highest, self._format.one)
+    def _unfit(self, value: Fraction, what: str, span: Span | None, one: int = 0) -> None:
+        """`one`: the word of 1, if not that of the format."""
+        one = one or self._format.one
+        low, high = Fraction(self._format.lowest, one), Fraction(self._format.highest, one)
         self._fault(
             value,
             f"{what} {self._format}, which holds {shown(low)} to {shown(high)}",

@@ -58,7 +58,7 @@ class Integers:
             # A boolean: the real 1 is the integer 1.
             return (Term(factors=(self.real.word(value), self.one)),)
         if (affine := self.real.points.affine(value)) is not None:
-            return (Term(factors=(Ordinal(value=affine, span=value.span), self.one)),)
+            return (Term(factors=(Ordinal(value=affine, fraction=self.fraction, span=value.span),)),)
         match value:
             case program.Read():
                 return (Term(factors=(self.real.read(value),)),)

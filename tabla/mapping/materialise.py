@@ -51,8 +51,8 @@ class _Pool:
                     return operand
                 word = self._checked(value, operand)
                 return self._scalar(word)
-            case Ordinal(value=affine):
-                return self._ordinal(affine, operand, box)
+            case Ordinal():
+                return self._ordinal(operand, box)
 
     def _checked(self, value: Fraction | int, operand: Constant | Ordinal) -> int:
         if not self.format.holds(value):
@@ -70,13 +70,14 @@ class _Pool:
             self.known[word] = Read(tensor=name)
         return self.known[word]
 
-    def _ordinal(self, affine: Affine, operand: Ordinal, box: Mapping[str, Index]) -> Read:
+    def _ordinal(self, operand: Ordinal, box: Mapping[str, Index]) -> Read:
+        affine, fraction = operand.value, operand.fraction
         indices = tuple(box[n] for n in affine.names)
         low, high = affine.bounds(box)
         for end in (low, high):
-            self._checked(end, operand)
+            self._checked(Fraction(end, 1 << fraction), operand)
         # A table per index range: subscripts start at 0, so the range's low end is taken off.
-        key = (affine, tuple((i.low, i.high) for i in indices))
+        key = (affine, fraction, tuple((i.low, i.high) for i in indices))
         if key not in self.known:
             name = f"constant.{len(self.known)}"
             values = np.array(affine.constant, dtype=np.int64)
@@ -84,7 +85,7 @@ class _Pool:
                 steps = affine.coefficient(index.name) * np.arange(index.low, index.high, dtype=np.int64)
                 values = np.add.outer(values, steps)
             self.tensors[name] = Tensor(name=name, shape=tuple(i.extent for i in indices), role="constant", origin=name)
-            self.words[name] = values << self.format.fraction
+            self.words[name] = values << (self.format.fraction - fraction)
             self.known[key] = Read(tensor=name)
         name = self.known[key].tensor
         return Read(tensor=name, subscripts=tuple(Affine.make(-i.low, {i.name: 1}) for i in indices))

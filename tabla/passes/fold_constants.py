@@ -69,9 +69,9 @@ def _folded(statement: Statement, fmt: Format) -> Statement:
 
     def simpler(operand: Operand) -> Operand:
         match operand:
-            case Ordinal(value=value, span=span):
+            case Ordinal(value=value, fraction=fraction, span=span):
                 low, high = value.bounds(box)
-                return Constant(value=Fraction(low), span=span) if low == high else operand
+                return Constant(value=Fraction(low, 1 << fraction), span=span) if low == high else operand
             case Read() | Constant():
                 return operand
             case _:

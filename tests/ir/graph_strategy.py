@@ -100,7 +100,8 @@ class Sketch:
         if kind == 0:
             return Constant(value=self.draw(st.sampled_from(CONSTANTS)))
         if kind == 1:
-            return Ordinal(value=self.draw(st.sampled_from(affines(box, -2, 2))))
+            fraction = self.draw(st.sampled_from([0, 0, SMALLEST_FRACTION]))
+            return Ordinal(value=self.draw(st.sampled_from(affines(box, -2, 2))), fraction=fraction)
         readable = [name for name, elements in self.written.items() if elements]
         name = self.draw(st.sampled_from(readable))
         # Under constraints a read may reach outside the tensor where they fail.

@@ -93,7 +93,7 @@ class Naive:
             case Constant():
                 return floor(operand.value * (1 << self.format.fraction) + Fraction(1, 2))
             case Ordinal():
-                return operand.value.at(point) << self.format.fraction
+                return operand.value.at(point) << (self.format.fraction - operand.fraction)
 
     def saturate(self, word: int) -> int:
         low, high = -(1 << self.format.width - 1), (1 << self.format.width - 1) - 1

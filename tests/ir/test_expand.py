@@ -77,9 +77,9 @@ def real(scalar: Scalar, fmt: Format, operands: list[Fraction]) -> Fraction:
                 value = word(value * operand)
             return value
         case "max":
-            return max(operands)
+            return max(operands, default=fmt.lowest * ulp)
         case "min":
-            return min(operands)
+            return min(operands, default=fmt.highest * ulp)
         case "compare":
             left, right = operands
             signs = {"<": left < right, "<=": left <= right, ">": left > right, ">=": left >= right}

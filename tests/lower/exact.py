@@ -98,7 +98,7 @@ def _operate(statement: ir.Statement, point: Point, values: Values) -> Fraction:
             case ir.Constant(value=value):
                 return value
             case ir.Ordinal(value=value):
-                return Fraction(value.at(at))
+                return Fraction(value.at(at), 1 << operand.fraction)
 
     def reduced(names: tuple[str, ...]) -> Iterator[Point]:
         return (point | more for more in points({n: range(box[n].low, box[n].high) for n in names}))

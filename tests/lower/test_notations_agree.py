@@ -60,7 +60,7 @@ def _renamed(statement: Statement, names: dict[str, str]) -> Statement:
             case Read():
                 return Read(tensor=names[given.tensor], subscripts=tuple(map(affine, given.subscripts)))
             case Ordinal():
-                return Ordinal(value=affine(given.value))
+                return Ordinal(value=affine(given.value), fraction=given.fraction)
             case _:
                 return given
 

@@ -168,6 +168,14 @@ def test_integers_are_exact() -> None:
     assert found["m"] == 181 and found["t"] == 1
 
 
+def test_indices_are_integers_of_all_bits() -> None:
+    """An index as an integer is as large as a word, not as the reals of the format."""
+    text = "def f(int32(N) a, float(N) x) -> (p, y) { p(i) = a(i) - i * 200 y(i) = x(i * i % N) where i in 0:N }"
+    found = fixed_of(text, {"a": np.arange(150), "x": np.arange(150) / 16}, Format(integer=6, fraction=10))
+    np.testing.assert_array_equal(found["p"], np.arange(150) * -199)
+    np.testing.assert_array_equal(found["y"], 64 * (np.arange(150) ** 2 % 150))
+
+
 def test_integers_divide_toward_zero() -> None:
     a = np.array([7, -7, 7, -7, 32767, -32768, 5, 0])
     b = np.array([2, 2, -2, -2, -1, 300, -32768, 3])
