@@ -43,6 +43,7 @@ class MacControl(wiring.Component):
         As ``Rounder`` takes them; `emit`: a saturated result counts.
     function_code : Out(4)
         0, or the function that takes this operation's result.
+    holds : Out(1), if the program has operations whose result is kept as a position
     extreme, lowest, highest : Out(1), if the program has operations that keep the larger or smaller word
         As ``Mac`` takes `extreme`; the start value is the least or the greatest word, with the addend's timing.
     """
@@ -70,6 +71,9 @@ class MacControl(wiring.Component):
         self.extremes = features.uses("post", "extreme")
         if self.extremes:
             members |= {"extreme": Out(1), "lowest": Out(1), "highest": Out(1)}
+        self.holds_positions = features.uses("b", "position")
+        if self.holds_positions:
+            members |= {"holds": Out(1)}
         super().__init__(members)
 
     def elaborate(self, platform: Any) -> Module:
@@ -96,6 +100,8 @@ class MacControl(wiring.Component):
             limit = begins & self._is("base", "zero") & extreme
             once["extreme"] = self.valid & extreme
             once["lowest"], once["highest"] = limit & ~self._field("negate"), limit & self._field("negate")
+        if self.holds_positions:
+            once["holds"] = self.valid & self.last & self._is("b", "position")
         stage = {}
         for name, value in once.items():
             stage[name] = Signal(name=f"decoded_{name}")
@@ -137,7 +143,8 @@ class MacControl(wiring.Component):
             self.post.eq(post),
             self.function_code.eq(function),
         ]
-        for name in ("extreme", "lowest", "highest") if self.extremes else ():
+        limits = ("extreme", "lowest", "highest") if self.extremes else ()
+        for name in (*limits, *(("holds",) if self.holds_positions else ())):
             m.d.sync += getattr(self, name).eq(stage[name])
         m.d.comb += self.inverted.eq(sense)
         return m

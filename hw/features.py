@@ -62,7 +62,8 @@ def _without_effect(symbols: dict[str, str]) -> dict[str, str]:
     if quiet["base"] != "addend":
         quiet["c"] = ""
     if quiet["a"] == "zero":
-        quiet["b"] = "" if quiet.get("function", "0") == "0" else quiet["b"]
+        kept = quiet.get("function", "0") != "0" or quiet["b"] == "position"
+        quiet["b"] = quiet["b"] if kept else ""
     if quiet["base"] == "accumulator":
         quiet["half"] = "none"
     return quiet

@@ -23,11 +23,12 @@ class Root(wiring.Component):
     """Scalar operations, the turn-around of the tree, functions. One operation a cycle, never stalls.
 
     An operation of `root_issue` issues in cycle *u*: `a_address`.. are wanted in *u*, its control (as ``MacControl``
-    gives it) in *u* too; the root delays it. `tree` and `tree_inverted` are the tree's word of *u* + 4 and its sense
-    in *u* + 3. The result register shows the result in *u* + ``RESULT``, the function register *u* + ``RESULT`` + the
-    function's latency. An operation of `root_write` in cycle *c* is given with `write` high; the memory takes the
-    word at the end of *c*, `bus` shows it from *c* + 1 on and keeps it; `output_word` and `output_valid` from *c* + 1
-    for one cycle.
+    gives it) in *u* too; the root delays it. An operation that gathers adds the word that the position register shows
+    in *u* to the address; the register keeps results of operations that say so, from *u* + ``RESULT`` + 1 on. `tree`
+    and `tree_inverted` are the tree's word of *u* + 4 and its sense in *u* + 3. The result register shows the result in
+    *u* + ``RESULT``, the function register *u* + ``RESULT`` + the function's latency. An operation of `root_write` in
+    cycle *c* is given with `write` high; the memory takes the word at the end of *c*, `bus` shows it from *c* + 1 on
+    and keeps it; `output_word` and `output_valid` from *c* + 1 for one cycle.
 
     Members
     -------
@@ -107,11 +108,12 @@ class Root(wiring.Component):
         m.submodules.functions = functions = FunctionUnit(parameters=parameters)
 
         written = self._write(m, rounder.result, functions.value)
-        operands = self._operands(m, written, rounder.result, functions.value)
+        at = self._staged(m)
+        position = self._position(m, at, rounder.result) if "holds" in self.control_wires else Const(0, signed(width))
+        operands = self._operands(m, written, rounder.result, functions.value, position)
         for operand, port in (("a", mac.a), ("b", mac.b), ("c", mac.addend)):
             m.d.comb += port.eq(operands[operand])
 
-        at = self._staged(m)
         tree, tree_inverted, selected_tree = self.tree, self.tree_inverted, at("tree", 4)
         if parameters.roots > 1:
             own = delayed(m, at("tree", 3) & ~at("array", 3), 1, name="own_tree")
@@ -206,17 +208,25 @@ class Root(wiring.Component):
             ),
         }
 
-    def _address(self, operand: str, result: Any) -> Any:
-        """A port's address; where it gathers, the word that the result register shows is added."""
+    def _position(self, m: Module, at: Any, result: Any) -> Any:
+        """The position register: the last result of which an operation asked that it be kept."""
+        position = Signal(signed(self.parameters.width), name="position", reset_less=True)
+        with m.If(at("holds", self.RESULT)):
+            m.d.sync += position.eq(result)
+        return position
+
+    def _address(self, operand: str, position: Any) -> Any:
+        """A port's address; where it gathers, the word of the position register is added."""
         address, names = getattr(self, f"{operand}_address"), self.sources[operand]
         gathers = [index for index, name in enumerate(names) if name.startswith("gathered_")]
         if not gathers:
             return address
         chosen = Cat(getattr(self.control, f"{operand}_select")[index] for index in gathers).any()
-        position = Mux(chosen, result, Const(0, signed(len(result))))
-        return (address + position)[: len(address)]
+        return (address + Mux(chosen, position, Const(0, signed(len(position)))))[: len(address)]
 
-    def _operands(self, m: Module, written: Mapping[str, Any], result: Any, value: Any) -> dict[str, Any]:
+    def _operands(
+        self, m: Module, written: Mapping[str, Any], result: Any, value: Any, position: Any
+    ) -> dict[str, Any]:
         """The three operands in cycle *u* + 2; each has its own copies of the memories it reads."""
         operands = {}
         block = roots_have_blocks(self.parameters.roots)
@@ -224,8 +234,10 @@ class Root(wiring.Component):
             select = delayed(
                 m, getattr(self.control, f"{operand}_select"), WordMemory.LATENCY, name=f"{operand}_select"
             )
+            one = Const(1 << self.parameters.fraction, self.parameters.width)
             words: dict[str, Any] = {
-                "one": Const(1 << self.parameters.fraction, self.parameters.width),
+                "one": one,
+                "position": one,
                 "result": result.as_unsigned(),
                 "function": value.as_unsigned(),
             }
@@ -235,7 +247,7 @@ class Root(wiring.Component):
                     m.submodules[f"{name}_{operand}"] = memory
                     enable, address, word = written[name]
                     m.d.comb += [
-                        memory.read_address.eq(self._address(operand, result)),
+                        memory.read_address.eq(self._address(operand, position)),
                         memory.write_enable.eq(enable),
                         memory.write_address.eq(address),
                         memory.write_data.eq(word),

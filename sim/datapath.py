@@ -66,6 +66,7 @@ class Root:
     def rest(self) -> None:
         """Forget everything in flight, as between commands."""
         self.results: deque[tuple[int, int, Sample]] = deque(maxlen=12)
+        self.positions: deque[tuple[int, int, Sample]] = deque(maxlen=12)
         self.accumulator = 0
         self.owner = Sample(number=-1)
         self.functions: dict[int, tuple[int, Sample]] = {}
@@ -76,6 +77,15 @@ class Root:
             if due == cycle and owner is sample:
                 return word
         raise MachineFault(f"cycle {cycle}: no result of sample {sample.number} in the root's result register")
+
+    def position_at(self, cycle: int, sample: Sample) -> int:
+        """The position register in `cycle`: the last that has come."""
+        for begin, word, owner in reversed(self.positions):
+            if begin <= cycle:
+                if owner is sample:
+                    return word
+                break
+        raise MachineFault(f"cycle {cycle}: no position of sample {sample.number} in the root's position register")
 
     def function_at(self, cycle: int, sample: Sample) -> int:
         """The function register in `cycle`."""

@@ -20,7 +20,7 @@ def _fetch(path: Datapath, root: Root, issue: Issue, port: str) -> Fetch:
     operand = path.law.operand
     if source == "zero":
         return lambda cycle, sample, at: 0
-    if source == "one":
+    if source in ("one", "position"):
         return lambda cycle, sample, at: path.one
     if source == "result":
         return lambda cycle, sample, at: root.result_at(cycle + operand, sample)
@@ -35,7 +35,7 @@ def _fetch(path: Datapath, root: Root, issue: Issue, port: str) -> Fetch:
     def fetch(cycle: int, sample: Sample, at: tuple[int, ...]) -> int:
         address = (at[place] + sample.root_window) & mask if window else at[place]
         if gathers:
-            address = (address + root.result_at(cycle, sample)) & mask
+            address = (address + root.position_at(cycle, sample)) & mask
         if address >= depth:
             return path.beyond(f"root {source} address {address} of {depth}, cycle {cycle}")
         return words[address]
@@ -81,6 +81,7 @@ def _root_issue(path: Datapath, root: Root, issue: Issue) -> Run:
     sign = -1 if numbers["negate"] else 1
     compare, extreme = COMPARISONS.get(symbols["post"]), symbols["post"] == "extreme"
     emits = bool(numbers["emit"]) and issue.last and compare is None
+    holds, held_after = symbols["b"] == "position" and issue.last, path.law.held
     lowest, highest, one = path.lowest, path.highest, path.one
     due_after, tree_after = path.law.result, path.law.operand + path.law.multiply
     function, latency = _function(path, code) if code else (None, 0)
@@ -117,6 +118,8 @@ def _root_issue(path: Datapath, root: Root, issue: Issue) -> Run:
             if emits and word != exact:
                 path.root_overflows += 1
         root.results.append((cycle + due_after, word, sample))
+        if holds:
+            root.positions.append((cycle + held_after, word, sample))
         if function is not None:
             found = function(word, right(cycle, sample, at) if divides else 0)
             path.root_overflows += found.overflow

@@ -108,7 +108,7 @@ def RootIssue : OperationFormat<"root_issue"> {
   let Inst{21-19} = gate;
   let Inst{25-22} = function;
   list<string> aChoices = ["zero", "data", "memory", "result", "function", "gathered_data", "gathered_memory"];
-  list<string> bChoices = ["one", "data", "memory", "result", "function"];
+  list<string> bChoices = ["one", "data", "memory", "result", "function", "position"];
   list<string> cChoices = ["data", "memory", "result", "function"];
   list<string> baseChoices = ["zero", "accumulator", "addend", "tree", "array"];
   list<string> halfChoices = ["none", "all"];

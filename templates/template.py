@@ -46,6 +46,11 @@ class Timing:
         """Issue to the result register."""
         return self.accumulated + self.round
 
+    @property
+    def held(self) -> int:
+        """Issue to the position register, of an operation at the root that asks for that."""
+        return self.result + 1
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InstructionField:

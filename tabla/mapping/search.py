@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from collections.abc import Mapping as Map
 from dataclasses import dataclass, replace
 
-from tabla.ir.graph import Extreme, Graph, Statement
+from tabla.ir.graph import Extreme, Function, Graph, Linear, Read, Statement
 from tabla.mapping import running
 from tabla.mapping.fit import Fit, fits, spread
 from tabla.mapping.places import EVERY, ROOT, Spot
@@ -112,6 +112,8 @@ class Search:
         self.streamed = frozenset(t.name for t in graph.tensors.values() if t.role in ("input", "label"))
         self.model_of = {n: m for m, n in graph.updates.items()}
         self.results = {t for _, t in graph.results}
+        functions = (s.operation for s in graph.statements if isinstance(s.operation, Function))
+        self.operands = {f.operand.tensor for f in functions if isinstance(f.operand, Read)}
         self._fits = {s.id: tuple(self._ways(s)) for s in graph.statements}
         self._shared = self._shared_homes()
 
@@ -209,16 +211,27 @@ class Search:
             if any(tensor == target and spot != home for tensor, spot in fit.needs):
                 # A copy of a tensor would wait for the statement that needs it.
                 continue
-            copies, cost = set(state.copies), self._cost(statement, fit)
+            copies, cost = set(state.copies), 5.0 if self._rides(statement, state) else self._cost(statement, fit)
             for tensor, spot in fit.needs:
                 cost += self._bring(tensor, spot, homes, copies)
             new = dict(homes)
             if target not in self.model_of:
                 new[target] = home
-                if target in self.results and home != ROOT and wanted is None:
+                # Functions are at the root, so what they take must come there: known early, it decides well.
+                if target in self.results | self.operands and home != ROOT and wanted is None:
                     cost += self._bring(target, ROOT, new, copies)
             out.append(_State((*state.fits, fit), tuple(sorted(new.items())), frozenset(copies), state.cost + cost))
         return out
+
+    def _rides(self, statement: Statement, state: _State) -> bool:
+        """Whether it is a function of what the root has just made."""
+        operation = statement.operation
+        if not isinstance(operation, Function) or not isinstance(operation.operand, Read):
+            return False
+        writers = list(self.graph.writers(operation.operand.tensor))
+        if len(writers) != 1 or not isinstance(writers[0].operation, Linear):
+            return False
+        return state.fits[writers[0].id].way != "lane"
 
     def _bring(self, tensor: str, spot: Spot, homes: Map[str, Spot], copies: set[tuple[str, Spot]]) -> float:
         """Cost of having a tensor at a spot; notes the copy."""

@@ -163,7 +163,9 @@ class Builder:
             case Extreme() as extreme:
                 body = root_extreme(extreme, context)
             case Gather():
-                return gather(site, statement, name)
+                shows = site.departing.get(statement.target, "")
+                self.left.update({shows} - {""})
+                return gather(site, statement, name, shows)
             case _:
                 raise AssertionError(f"statement {statement.id} has operands that are not tensors")
         root = Strand(

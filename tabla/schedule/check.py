@@ -7,7 +7,7 @@ the function unit are used, and refuses a schedule that breaks a law within a sa
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from itertools import pairwise
 
 import numpy as np
@@ -130,8 +130,7 @@ def _root_registers(schedule: Schedule) -> None:
             if known is not None:
                 bad = ~np.isin(cycles + laws.operand, known.all())
                 _refuse(bad.any(), f"'{strand.comment}' reads a register when nothing shows there")
-        if gathers(strand.body[slot], "a"):
-            _refuse(not result.match(cycles), f"'{strand.comment}' gathers when no position shows")
+    _positions(root)
     for strand, slot, cycles in _issues(schedule.units["root_write"]):
         source = str(strand.body[slot].field("source", "result"))
         known = function if source == "function" else result
@@ -142,6 +141,23 @@ def _root_registers(schedule: Schedule) -> None:
             for strand, slot, cycles in _issues(strands):
                 if strand.body[slot].field("source", "result") == "result":
                     _refuse(not own.match(cycles), f"'{strand.comment}' writes a result that does not show")
+
+
+def _positions(root: Sequence[Strand]) -> None:
+    """Operations that gather meet a position that was fetched for what they compute."""
+    fetched = [
+        (cycles[strand.last()] + timing().held, strand.comment)
+        for strand, slot, cycles in _issues(root)
+        if strand.body[slot].field("b") == "position"
+    ]
+    held = np.concatenate([EMPTY, *(cycles for cycles, _ in fetched)])
+    order = np.argsort(held, kind="stable")
+    owners = np.repeat(np.array([comment for _, comment in fetched]), [len(cycles) for cycles, _ in fetched])[order]
+    for strand, slot, cycles in _issues(root):
+        if gathers(strand.body[slot], "a"):
+            last = np.searchsorted(held[order], cycles, side="right") - 1
+            fine = bool(held.size) and bool((last >= 0).all()) and bool((owners[last] == strand.comment).all())
+            _refuse(not fine, f"'{strand.comment}' gathers when no position of its own is held")
 
 
 def _tree(schedule: Schedule) -> None:

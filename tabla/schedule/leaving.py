@@ -94,8 +94,10 @@ def _word_by_word(statement: Statement, fit: Fit) -> bool:
     if statement.constraints:
         return fit.way == "root"
     match statement.operation:
-        case Product() | Gather():
+        case Product():
             return False
+        case Gather():
+            return True
         case Linear():
             return fit.way == "tree" or (fit.way == "root" and common_reduction(statement))
         case _:

@@ -15,7 +15,7 @@ from tests.end_to_end.algorithms import hold_against_evaluation, hold_schedule, 
 from tests.schedule.kernels import padded
 from tests.schedule.running import Shape, running_graph
 from tests.schedule.test_extremes import columns, elementwise, rows
-from tests.schedule.test_gathers import agree, embedding
+from tests.schedule.test_gathers import agree, embedding, rows_of
 
 Q6_10 = Format(integer=6, fraction=10)
 
@@ -34,6 +34,9 @@ def test_padding() -> None:
 def test_gathers() -> None:
     need("icarus")
     agree(embedding(4, 9), 2, samples=3, engine="icarus")
+    # Fetches far ahead of their words; rows that are no single loop.
+    agree(rows_of((6,), 2), 1, samples=3, engine="icarus")
+    agree(rows_of((2, 5), 3, turned=True), 2, samples=3, engine="icarus")
 
 
 @pytest.mark.parametrize(

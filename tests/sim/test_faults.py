@@ -61,6 +61,11 @@ def test_registers_that_show_nothing() -> None:
     _refuses("no word on the bus", {"lane_write": [Nest(body=[lane_write(source="bus", to_model=1)])]})
     _refuses("root's result register", {"root_write": [Nest(body=[root_write(to_output=1)])]})
     _refuses("function register", {"root_write": [Nest(body=[root_write(source="function", to_output=1)])]})
+    gathers = Nest(start=8, body=[root(a="gathered_memory")])
+    _refuses("no position of sample 0 in the root's position register", {"root_issue": [gathers]}, strict=False)
+    fetch = root(b="position", half="all")
+    _run({"root_issue": [Nest(body=[fetch]), gathers]}, strict=False)
+    _refuses("position register", {"root_issue": [Nest(start=1, body=[fetch]), gathers]}, strict=False)
     _refuses("tree shows no finished sum", {"root_issue": [Nest(start=9, body=[root(base="tree")])]})
     unfinished = {
         "lane_issue": [Nest(counts=(2,), interval=4, reduce=1, body=[lane(a="model", b="one")])],
