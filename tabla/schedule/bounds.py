@@ -26,6 +26,7 @@ from tabla.ir.graph import (
     Statement,
     Term,
 )
+from tabla.ir.independent import independent
 from tabla.ir.running import running
 from tabla.schedule.circuits import busiest_circuit, easy, whole
 from tabla.templates.template import Template, functions, timing
@@ -49,9 +50,12 @@ def _tests(operation: Operation) -> bool:
 
 
 def multiplies(graph: Graph, format: Format) -> int:
-    """Multiplies per sample: products of two words of which none is 0, 1 or -1, nor a 0/1 value."""
-    binary = binary_tensors(graph)
-    return sum(_multiplies(statement, binary) for statement in graph.statements)
+    """Multiplies per sample: products of two words of which none is 0, 1 or -1, nor a 0/1 value.
+
+    What depends on indices alone is known before.
+    """
+    binary, before = binary_tensors(graph), independent(graph)
+    return sum(_multiplies(statement, binary) for statement in graph.statements if statement.id not in before)
 
 
 def _multiplies(statement: Statement, binary: frozenset[str]) -> int:
@@ -81,7 +85,10 @@ def _mentioned(term: Term) -> frozenset[str]:
 
 def _evaluations(graph: Graph) -> dict[str, int]:
     found: dict[str, int] = {}
+    before = independent(graph)
     for statement in graph.statements:
+        if statement.id in before:
+            continue
         outs = frozenset(i.name for i in statement.indices)
         match statement.operation:
             case Function(name=name):

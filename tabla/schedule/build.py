@@ -10,6 +10,7 @@ from tabla.ir.format import Format
 from tabla.ir.graph import Extreme, Graph
 from tabla.mapping.addresses import addresses
 from tabla.mapping.boxes import boxes
+from tabla.mapping.known import known
 from tabla.mapping.materialise import Materialised, materialise
 from tabla.mapping.partition import cuts, partition
 from tabla.mapping.places import ROOT
@@ -55,8 +56,9 @@ def schedule_graph(graph: Graph, template: Template, format: Format) -> Schedule
     Raises `TablaError` when a memory of the template is too small, and for what the machine cannot compute yet.
     """
     refuse_excess(graph, template)
-    plain = snapshot(addresses(boxes(graph, format, kept(graph)), format))
-    whole = materialise(plain, format)
+    plain = known(snapshot(addresses(boxes(graph, format, kept(graph)), format)), format)
+    whole = materialise(plain.graph, format)
+    whole = replace(whole, words={**whole.words, **plain.words})
     found = [(_one_root(graph, whole, template.with_roots(1), format), whole)]
     for roots in _roots(template):
         for cut in cuts(whole.graph, roots)[:CUTS]:

@@ -1,0 +1,30 @@
+"""Statements whose words no sample and no model changes: tables of the indices."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from tabla.ir.graph import Graph
+
+
+def independent(graph: Graph) -> frozenset[int]:
+    """The statements, by number, that read nothing but what such statements write, all of it."""
+    left = Counter(statement.target for statement in graph.statements)
+    found: set[int] = set()
+    known: set[str] = set()
+    for statement in graph.statements:
+        if known.issuperset(statement.sources):
+            found.add(statement.id)
+            left[statement.target] -= 1
+            if not left[statement.target]:
+                known.add(statement.target)
+    return frozenset(found)
+
+
+def tables(graph: Graph) -> frozenset[str]:
+    """The values that such statements alone write, but for results."""
+    numbers = independent(graph)
+    others = {statement.target for statement in graph.statements if statement.id not in numbers}
+    others.update(tensor for _, tensor in graph.results)
+    written = {statement.target for statement in graph.statements} - others
+    return frozenset(name for name in written if graph.tensors[name].role == "value")
