@@ -157,15 +157,13 @@ def _value(statement: Statement, operands: Operands) -> Callable[[], Any]:
             if fraction is not None:
                 return lambda: function_reals.quotient(a, b, fraction)
             return lambda: function_reals.divide(a, b)
-        case Product(operand=operand, reduce=reduce, initial=initial):
+        case Product(operand=operand, reduce=reduce, initial=initial, shift=shift):
             summed = [reduced[name] for name in reduce]
-            factors = operands.array(operand, [*indices, *summed], 1.0)
+            factors = operands.array(operand, [*indices, *summed], 2.0**shift)
             whole = np.broadcast_to(factors, (*factors.shape[: len(indices)], *(index.extent for index in summed)))
             axes = tuple(range(len(indices), whole.ndim))
-            if initial is None:
-                return lambda: np.prod(whole, axis=axes)
-            begin = operands.outputs(initial)
-            return lambda: begin * np.prod(whole, axis=axes)
+            begin = 2.0**shift if initial is None else operands.outputs(initial)
+            return lambda: begin * np.prod(np.ldexp(whole, -shift), axis=axes)
         case Gather():
             raise AssertionError("a gather puts its words in place itself")
         case Extreme(op=extreme, operands=words, reduce=reduce, initial=initial):

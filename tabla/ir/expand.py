@@ -254,10 +254,11 @@ class _Expansion:
                     self._add(f"{place}.sum", added, statement)
                     compared = Scalar(operation="compare", operands=(f"{place}.sum",), detail=f"{test} 0")
                     self._add(place, compared, statement)
-            case Product(operand=operand, reduce=reduce, initial=initial):
+            case Product(operand=operand, reduce=reduce, initial=initial, shift=shift):
                 steps = [self._operand(operand, p) for p, _ in _reduced(statement, point, reduce, set(reduce))]
                 before = [] if initial is None else [self._operand(initial, point)]
-                self._add(place, Scalar(operation="pi", operands=(*before, *steps)), statement)
+                scaled = f"2^{-shift}" if shift else ""
+                self._add(place, Scalar(operation="pi", operands=(*before, *steps), detail=scaled), statement)
             case Extreme(op=extreme, operands=operands, reduce=reduce, initial=initial):
                 words = [] if initial is None else [self._operand(initial, point)]
                 for operand in operands:

@@ -252,23 +252,25 @@ def _product(site: _Site, operation: Product) -> Kernel:
     statement, tally, target, fmt = site.statement, site.tally, site.target, site.format
     reduced = {index.name: index for index in statement.reduced}
     summed = [reduced[name] for name in operation.reduce]
-    # A step times ONE changes no word.
-    operand: Any = site.operands.array(operation.operand, (*statement.indices, *summed), fmt.one)
+    # A step times this word changes no word.
+    scale = fmt.fraction + operation.shift
+    unit = 1 << scale
+    operand: Any = site.operands.array(operation.operand, (*statement.indices, *summed), unit)
     outputs = len(statement.indices)
     held = operand.shape[outputs:]
     # An index that the operand does not mention has one element to read, at every point.
     points = [
         range(index.extent) if extent > 1 else (0,) * index.extent for index, extent in zip(summed, held, strict=True)
     ]
-    half = fmt.one >> 1
-    begin = fmt.one if operation.initial is None else site.operands.outputs(operation.initial)
+    half = unit >> 1
+    begin = unit if operation.initial is None else site.operands.outputs(operation.initial)
     shape = np.broadcast_shapes(operand.shape[:outputs], np.shape(begin))
 
     def run() -> None:
         word: Any = np.broadcast_to(np.asarray(begin, dtype=np.int64), shape)
         over = 0
         for point in product(*points):
-            exact = (word * operand[(..., *point)] + half) >> fmt.fraction
+            exact = (word * operand[(..., *point)] + half) >> scale
             word = np.minimum(np.maximum(exact, fmt.lowest), fmt.highest)
             over += int(np.count_nonzero(word != exact))
         tally.overflows[statement.id] += over * (target.size // np.size(word))

@@ -212,11 +212,15 @@ class Divide:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Product:
-    """The product over the `reduce` indices in lexicographic order, each step rounded, from `initial` or 1 on."""
+    """The product over the `reduce` indices in lexicographic order, each step rounded, from `initial` or 1 on.
+
+    With a `shift` each step is scaled by 2^-shift, from 2^shift on: integers n that stand for n * 2^-F have -F.
+    """
 
     operand: Operand
     reduce: tuple[str, ...]
     initial: Operand | None = None
+    shift: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -77,8 +77,9 @@ def _operation(statement: Statement) -> str:
         case Divide(left=left, right=right, fraction=fraction):
             quotient = f"{operand_text(left)} / {operand_text(right)}"
             return quotient if fraction is None else f"trunc({quotient})*2^-{fraction}"
-        case Product(operand=operand, reduce=reduce, initial=initial):
-            product = f"pi{_names(reduce)}({operand_text(operand)})"
+        case Product(operand=operand, reduce=reduce, initial=initial, shift=shift):
+            scale = f"*2^{-shift}" if shift else ""
+            product = f"pi{_names(reduce)}({operand_text(operand)}{scale})"
             return product if initial is None else f"{operand_text(initial)} * {product}"
         case Extreme(op=op, operands=operands, reduce=reduce, initial=initial):
             extreme = f"{op}{_names(reduce) if reduce else ''}({', '.join(map(operand_text, operands))})"

@@ -116,6 +116,7 @@ class _Lowering:
         statement, reduce = points.step.statement, points.summed
         tensor = self.inference.function.tensors[statement.target]
         values = expressions.integers if tensor.scalar.integral else expressions
+        shift = -self.builder.number_format.fraction if tensor.scalar.integral else 0
         # From the identity on, one value is that value.
         plain = earlier is None and not reduce
         match None if plain else statement.reduction:
@@ -123,14 +124,11 @@ class _Lowering:
                 terms = tuple(replace(term, reduce=reduce) for term in values.sum_of(points.value))
                 before = () if earlier is None else (Term(factors=(earlier,)),)
                 return Linear(terms=(*before, *terms) or (Term(factors=(Constant(value=Fraction(0)),)),))
-            case "*" if tensor.scalar.integral:
-                hint = "float does; tabla eval --float has all types"
-                refuse("a product of integers does not run on the machine yet", statement.span, hint)
             case "*" if reduce:
-                return Product(operand=values.word(points.value), reduce=reduce, initial=earlier)
+                return Product(operand=values.word(points.value), reduce=reduce, initial=earlier, shift=shift)
             case "*":
                 assert earlier is not None
-                return Linear(terms=(Term(factors=(values.word(points.value), earlier)),))
+                return Linear(terms=(Term(factors=(values.word(points.value), earlier)),), shift=shift)
             case "min" | "max" as op if reduce:
                 return Extreme(op=op, operands=(values.word(points.value),), reduce=reduce, initial=earlier)
             case "min" | "max" as op:

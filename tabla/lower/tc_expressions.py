@@ -81,6 +81,8 @@ class Expressions:
                 return negated(self.sum_of(operand))
             case program.Binary(operator="*", left=left, right=right):
                 return self._product(left, right)
+            case program.Binary(operator="%", left=left, right=right) if not value.scalar.integral:
+                return self.integers.remainder(self.word(left), self.word(right), value.span)
             case program.Convert(operand=operand, scalar=scalar) if scalar.kind == "float":
                 return self.sum_of(operand)
             case program.Choice(condition=condition, chosen=chosen, other=other):
@@ -152,8 +154,6 @@ class Expressions:
                 return self.word(operand)
             case program.Binary(operator="/" | "%") if value.scalar.integral:
                 return self.integers.as_real(self.integers.word(value), value.span)
-            case program.Binary(operator="%"):
-                refuse("'%' of reals does not run on the machine", value.span, "that of integers does")
             case program.Binary(operator="/", left=left, right=right):
                 return self.part(Divide(left=self.word(left), right=self.word(right)), value.span)
             case program.Binary(operator="<" | "<=" | ">" | ">=" | "==" | "!=" as op, left=left, right=right):

@@ -74,7 +74,7 @@ class Integers:
             case program.Binary(operator="/", left=left, right=right):
                 return (Term(factors=(self._quotient(self.word(left), self.word(right), value.span),)),)
             case program.Binary(operator="%", left=left, right=right):
-                return self._remainder(self.word(left), self.word(right), value.span)
+                return self.remainder(self.word(left), self.word(right), value.span)
             case program.Choice(condition=condition, chosen=chosen, other=other):
                 return self.real.choice(self.real.word(condition), self.word(chosen), self.word(other))
             case program.Apply(function="min" | "max" as function, arguments=(one, other)):
@@ -132,8 +132,11 @@ class Integers:
     def _quotient(self, left: Operand, right: Operand, span: Span) -> Read:
         return self.real.part(Divide(left=left, right=right, fraction=self.fraction), span)
 
-    def _remainder(self, left: Operand, right: Operand, span: Span) -> Sum:
-        """What the quotient, toward zero, leaves of `left`: the divisor's multiple is a word, as it is no larger."""
+    def remainder(self, left: Operand, right: Operand, span: Span) -> Sum:
+        """What the quotient, toward zero, leaves of `left`: the divisor's multiple is a word, as it is no larger.
+
+        Of reals too: the quotient of their words is the same integer.
+        """
         multiple = self._scaled(Term(factors=(self._quotient(left, right, span), right)), span)
         return Term(factors=(left,)), Term(factors=(multiple,), sign=-1)
 

@@ -212,7 +212,7 @@ class _Split:
 
     def _neutral(self, reduction: Extreme | Product) -> Constant:
         if isinstance(reduction, Product):
-            return Constant(value=Fraction(1))
+            return Constant(value=Fraction(2) ** reduction.shift)
         word = self.format.lowest if reduction.op == "max" else self.format.highest
         return Constant(value=Fraction(word, self.format.one))
 

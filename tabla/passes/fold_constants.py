@@ -96,7 +96,7 @@ def _operation(operation: Operation, box: Mapping[str, Index], fmt: Format) -> O
             return _known(operation, divided(_array(left, fmt), _array(right, fmt), fmt), fmt)
         case Divide(left=left, right=Constant(value=value), fraction=None):
             return _reciprocal(operation, left, value, fmt) or operation
-        case Product(initial=None):
+        case Product(initial=None, shift=0):
             return _product(operation, box, fmt)
         case Product():
             return operation

@@ -8,6 +8,8 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from tabla.ir.graph import Product
+from tabla.mapping.places import Spot
 from tabla.schedule.layout import Key, is_scratch
 from tabla.schedule.leaving import elements
 from tabla.schedule.schedule import Schedule
@@ -37,7 +39,7 @@ class Host:
             if index is None:
                 place = self.schedule.layout.places[(tensor, spot)]
                 ones = np.zeros((place.words // place.shape[-1], self.schedule.stream_words), dtype=np.int64)
-                ones[:, 0] = self.schedule.format.one
+                ones[:, 0] = self._one(spot)
                 parts.append(ones)
                 continue
             record = self.schedule.mapped.tensors[tensor]
@@ -48,6 +50,12 @@ class Host:
                 words = models[tensor] if record.role == "model" else np.zeros(whole, dtype=np.int64)
             parts.append(_gather(np.asarray(words, dtype=np.int64), index))
         return _stack(parts, self.schedule.stream_words)
+
+    def _one(self, scratch: Spot) -> int:
+        """The word that a product begins with."""
+        operation = self.schedule.mapped.statements[scratch.axis].operation
+        assert isinstance(operation, Product)
+        return 1 << (self.schedule.format.fraction + operation.shift)
 
     def sample_beats(self, inputs: Mapping[str, Words]) -> Words:
         """Beats (samples * beats, S) of samples; arrays have a leading axis of samples."""

@@ -67,8 +67,8 @@ def unrolled(site: Site, statement: Statement, name: str) -> Task:
 def product(site: Site, statement: Statement, name: str) -> Task:
     """A running product: step t reads what step t-1 wrote; outputs in between hide the latency.
 
-    Word 0 of each run of scratch words is 1, loaded with the models, or the initial word, which every sample copies
-    there; step t writes word t + 1.
+    Word 0 of each run of scratch words is 1 (of integers too), loaded with the models, or the initial word, which every
+    sample copies there; step t writes word t + 1.
     """
     assert isinstance(statement.operation, Product) and isinstance(statement.operation.operand, Read)
     laws = timing()
@@ -86,7 +86,8 @@ def product(site: Site, statement: Statement, name: str) -> Task:
     bank, at = RootContext(layout=site.layout, loops=loops).port(statement.operation.operand)
     between = math.prod(x.count for x in outs)
     interval = -(-(laws.result + laws.memory_write) // between)
-    step = Operation(fields={"a": "memory", "b": bank, "half": "all", "emit": 1}, addresses={"a": before, "b": at})
+    fields: dict[str, str | int] = {"a": "memory", "b": bank, "half": "all", "shift": site.shift(statement), "emit": 1}
+    step = Operation(fields=fields, addresses={"a": before, "b": at})
     put = Operation(
         fields={"source": "result", "to_memory": 1}, addresses={"address": replace(before, base=before.base + 1)}
     )

@@ -6,7 +6,7 @@ from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from tabla.ir.format import Format
-from tabla.ir.graph import Affine, Graph, Linear, Statement
+from tabla.ir.graph import Affine, Graph, Linear, Product, Statement
 from tabla.mapping.places import EVERY, ROOT, Place, Span, Spot
 from tabla.mapping.search import Mapping as Chosen
 from tabla.mapping.search import static_tensors
@@ -59,7 +59,7 @@ class Site:
                 readers[tensor] = readers.get(tensor, 0) + 1
         for _, tensor in graph.results:
             readers[tensor] = readers.get(tensor, 0) + 1
-        shifts = {s.operation.shift for s in graph.statements if isinstance(s.operation, Linear)} - {0}
+        shifts = {s.operation.shift for s in graph.statements if isinstance(s.operation, Linear | Product)} - {0}
         return Site(
             graph=graph,
             chosen=chosen,
@@ -102,7 +102,7 @@ class Site:
 
     def shift(self, statement: Statement) -> int:
         """Index of the statement's shift in the shift table."""
-        return self.shifts.index(statement.operation.shift) if isinstance(statement.operation, Linear) else 0
+        return self.shifts.index(statement.operation.shift) if isinstance(statement.operation, Linear | Product) else 0
 
     def moving(self, tensor: str) -> bool:
         """Whether copies of it must be made for each sample."""

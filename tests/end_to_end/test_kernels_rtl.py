@@ -39,6 +39,7 @@ PROGRAMS: dict[str, tuple[int, tuple[str, ...]]] = {
     "sigmoid": (4, ()),
     "fourier": (4, ()),
     "integers": (2, ()),
+    "factorials": (2, ()),
     "power_series": (4, ("c",)),
 }
 

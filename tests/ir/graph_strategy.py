@@ -150,7 +150,8 @@ class Sketch:
             case _:
                 names = tuple(index.name for index in reduced)
                 initial = self.operand(indices) if self.integer(0, 2) == 0 else None
-                return Product(operand=self.operand((*indices, *reduced)), reduce=names, initial=initial)
+                shift = self.integer(-SMALLEST_FRACTION, 2) if self.integer(0, 3) == 0 else 0
+                return Product(operand=self.operand((*indices, *reduced)), reduce=names, initial=initial, shift=shift)
 
     def indices(self, names: str) -> tuple[Index, ...]:
         made = []

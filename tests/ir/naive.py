@@ -141,9 +141,10 @@ class Naive:
                 return self.saturate(floor(Fraction(left * one, right) + Fraction(1, 2)))
             case Product():
                 boxes = {index.name: index for index in statement.reduced}
-                word = one if operation.initial is None else self.value(operation.initial, point)
+                unit = 1 << (self.format.fraction + operation.shift)
+                word = unit if operation.initial is None else self.value(operation.initial, point)
                 for inner in inside(statement, points(tuple(boxes[name] for name in operation.reduce)), point):
-                    exact = Fraction(word * self.value(operation.operand, {**point, **inner}), one)
+                    exact = Fraction(word * self.value(operation.operand, {**point, **inner}), unit)
                     word = self.saturate(floor(exact + Fraction(1, 2)))
                 return word
             case Extreme():

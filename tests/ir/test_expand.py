@@ -72,9 +72,10 @@ def real(scalar: Scalar, fmt: Format, operands: list[Fraction]) -> Fraction:
         case "sum":
             return word(sum((w * v for w, v in zip(scalar.weights, operands, strict=True)), Fraction(0)))
         case "pi":
-            value = Fraction(1)
+            scale = Fraction(2) ** int(scalar.detail.removeprefix("2^") or 0)
+            value = 1 / scale
             for operand in operands:
-                value = word(value * operand)
+                value = word(value * operand * scale)
             return value
         case "max":
             return max(operands, default=fmt.lowest * ulp)

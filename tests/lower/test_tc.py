@@ -121,7 +121,6 @@ def test_corners(text: str) -> None:
         ("def f(float(N) A) -> (B) { B(i) = A(i) B(i) = 2.0 where i in 0:2 }", "this overwrites a part of 'B'"),
         ("def f(float(N) A) -> (B) { B(i) = A(i) * 1e9 }", "does not fit"),
         ("def f(float(N) A) -> (B) { B(i) = erf(A(i)) }", "'erf' does not run on the machine"),
-        ("def f(float(N) A) -> (B) { B(i) = A(i) % 2.0 }", "'%' of reals does not run"),
         ("def f(float(N) A) -> (B) { B(i) = pow(A(i), i - 1) }", "exponent is an index that may be negative"),
         ("def f(float(N) A) -> (B) { B(i) = pow(A(i), int32(A(i))) }", "exponent is data"),
         ("def f(float(N) A) -> (B) { B(i) = A(i) where i in 7:9 }", "9 <= 5 does not hold"),
@@ -166,6 +165,26 @@ def test_integers_are_exact() -> None:
     np.testing.assert_array_equal(found["c"], np.where(a < b, a, 7))
     np.testing.assert_array_equal(found["r"], [0, 0, 0, 512, 0])
     assert found["m"] == 181 and found["t"] == 1
+
+
+def test_products_of_integers() -> None:
+    text = """def f(int32(N) a) -> (p, q, b) {
+        p *=! a(i)  q(i) *=! a(j) where i in 0:N, j in 0:i  b(i) = 2 - a(i)  b(i) *= p }"""
+    a = np.array([3, -7, 11, 2])
+    found = fixed_of(text, {"a": a}, Format(integer=6, fraction=10))
+    assert found["p"] == a.prod()
+    np.testing.assert_array_equal(found["b"], (2 - a) * a.prod())
+    np.testing.assert_array_equal(found["q"], [1, 3, -21, -231])
+
+
+def test_remainders_of_reals_are_exact() -> None:
+    number = Format(integer=2, fraction=6)
+    words = np.arange(number.lowest, number.highest + 1)
+    a, b = (side.ravel() for side in np.meshgrid(words, words[words != 0]))
+    text = "def f(float(N) a, float(N) b) -> (r) { r(i) = a(i) % b(i) }"
+    found = fixed_of(text, {"a": a / 64, "b": b / 64}, number)
+    kept = (a != number.lowest) | (b != -1)
+    np.testing.assert_array_equal(found["r"][kept], np.fmod(a, b)[kept])
 
 
 def test_indices_are_integers_of_all_bits() -> None:

@@ -7,11 +7,12 @@ from hypothesis import strategies as st
 from tabla.templates.template import template_for
 
 from tabla.ir.format import Format
-from tabla.ir.graph import Graph, Linear
+from tabla.ir.graph import Graph, Linear, Product
 from tabla.lang.tabla import parse
 from tabla.lower.tabla import lower
 from tabla.passes.minibatch import minibatched
 from tabla.passes.pipeline import shaped
+from tabla.program.encode import MOST_SHIFTS
 from tabla.source import Source, TablaError
 from tests.ir.graph_strategy import graphs
 from tests.lang.tabla.random_programs import programs
@@ -58,13 +59,15 @@ def test_random_inference_programs(text: str, pes: int, format: Format, seed: in
 
 
 def shifts_like_updates(graph: Graph) -> bool:
-    """Whether sums with a shift hold at most one word beside their products, added once, as updates do."""
+    """Whether sums with a shift hold at most one word beside their products, added once, as updates do, and shifts are
+    no more than the machine has."""
     for statement in graph.statements:
         if isinstance(statement.operation, Linear) and statement.operation.shift:
             words = [t for t in statement.operation.terms if len(t.factors) == 1]
             if len(words) > 1 or any(t.sign < 0 or t.reduce for t in words):
                 return False
-    return True
+    shifts = {s.operation.shift for s in graph.statements if isinstance(s.operation, Linear | Product)}
+    return len(shifts | {0}) <= MOST_SHIFTS
 
 
 @SETTINGS

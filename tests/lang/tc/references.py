@@ -347,6 +347,10 @@ REFERENCES = {
     "count_positive": R({"x": (3, 7)}, lambda x: ((x > 0).sum(1),)),
     "any_above": R({"x": (5, 3), "t": positive()}, lambda x, t: ((x > t).any(1),)),
     "integers": R({"a": whole(-20, 20, 9), "b": whole(1, 6, 9)}, _integers),
+    "factorials": R(
+        {"n": whole(1, 5, 6), "x": (6,)},
+        lambda n, x: (n.prod(), np.cumprod(n) // n, np.fmod(x * 4, x * x + 0.5)),
+    ),
     "digits": R(
         {"n": whole(0, 1000, 7), "table": (10,)}, lambda n, table: (n // 10 % 10, table[n % 10])
     ),
