@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from amaranth.hdl import Module, Signal
+from amaranth.hdl import Module, Mux, Signal
 from amaranth.lib import memory, wiring
 from amaranth.lib.wiring import In, Out
 from tabla.hw.pipeline import bits_for
@@ -12,7 +12,8 @@ class OutputBuffer(wiring.Component):
     """A queue that never overflows (tokens wait for its credit). A word put in cycle *t* is offered from *t* +
     ``LATENCY`` on.
 
-    A word a cycle without bubbles; an offered word stays until it is taken.
+    A word a cycle without bubbles; an offered word stays until it is taken. Synthesis makes block RAMs of a buffer of
+    more than ``DEEP`` words, which therefore has no more than it needs.
 
     Members
     -------
@@ -24,6 +25,7 @@ class OutputBuffer(wiring.Component):
     """
 
     LATENCY = 2
+    DEEP = 1024
 
     def __init__(self, *, width: int, depth: int) -> None:
         self.width = width
@@ -42,11 +44,12 @@ class OutputBuffer(wiring.Component):
 
     def elaborate(self, platform: Any) -> Module:
         m = Module()
-        bits = bits_for(self.depth)
-        m.submodules.words = words = memory.Memory(shape=self.width, depth=1 << bits, init=[])
+        depth = self.depth if self.depth > self.DEEP else 1 << bits_for(self.depth)
+        # no_rw_check: no word is read in the cycle that writes it, so nothing around a block RAM need see to that.
+        m.submodules.words = words = memory.Memory(shape=self.width, depth=depth, init=[], attrs={"no_rw_check": 1})
         write = words.write_port()
         read = words.read_port(domain="comb")
-        filled = Signal(range((1 << bits) + 1))
+        filled = Signal(range(depth + 1))
         refill = Signal()
         m.d.comb += [
             write.en.eq(self.put),
@@ -57,9 +60,14 @@ class OutputBuffer(wiring.Component):
         ]
         m.d.sync += filled.eq(filled + self.put - refill)
         with m.If(self.put):
-            m.d.sync += write.addr.eq(write.addr + 1)
+            m.d.sync += write.addr.eq(_after(write.addr, depth))
         with m.If(self.taken):
             m.d.sync += self.out_valid.eq(0)
         with m.If(refill):
-            m.d.sync += [read.addr.eq(read.addr + 1), self.out_data.eq(read.data), self.out_valid.eq(1)]
+            m.d.sync += [read.addr.eq(_after(read.addr, depth)), self.out_data.eq(read.data), self.out_valid.eq(1)]
         return m
+
+
+def _after(place: Any, depth: int) -> Any:
+    """The next place, the first after the last."""
+    return place + 1 if depth == 1 << len(place) else Mux(place == depth - 1, 0, place + 1)

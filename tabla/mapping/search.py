@@ -50,6 +50,12 @@ def static_tensors(graph: Graph) -> frozenset[str]:
     )
 
 
+def operands_of_functions(graph: Graph) -> frozenset[str]:
+    """Tensors that functions take."""
+    functions = (s.operation for s in graph.statements if isinstance(s.operation, Function))
+    return frozenset(f.operand.tensor for f in functions if isinstance(f.operand, Read))
+
+
 def taken_early(mapping: Mapping, graph: Graph) -> Iterator[Mapping]:
     """For each statement that a tensor comes to over the bus: the same with the tensor in every lane before."""
     for number, fit in enumerate(mapping.fits):
@@ -100,10 +106,13 @@ def lane_slots(statement: Statement, fit: Fit, lanes: int) -> float:
 class Search:
     """Candidates for one graph on `pes` lanes.
 
-    With `beside`, slots weigh by the least share of the `sequencers` that has to be busy with them.
+    With `beside`, slots weigh by the least share of the `sequencers` that has to be busy with them. With `riding`, a
+    function of what the root has just made costs nothing, and what functions take comes to the root at once.
     """
 
-    def __init__(self, graph: Graph, *, pes: int, sequencers: int = 1, beside: bool = False) -> None:
+    def __init__(
+        self, graph: Graph, *, pes: int, sequencers: int = 1, beside: bool = False, riding: bool = False
+    ) -> None:
         self.graph = graph
         self.pes = pes
         self.sequencers = sequencers
@@ -112,8 +121,8 @@ class Search:
         self.streamed = frozenset(t.name for t in graph.tensors.values() if t.role in ("input", "label"))
         self.model_of = {n: m for m, n in graph.updates.items()}
         self.results = {t for _, t in graph.results}
-        functions = (s.operation for s in graph.statements if isinstance(s.operation, Function))
-        self.operands = {f.operand.tensor for f in functions if isinstance(f.operand, Read)}
+        self.riding = riding
+        self.operands = operands_of_functions(graph) if riding else frozenset[str]()
         self._fits = {s.id: tuple(self._ways(s)) for s in graph.statements}
         self._shared = self._shared_homes()
 
@@ -217,7 +226,6 @@ class Search:
             new = dict(homes)
             if target not in self.model_of:
                 new[target] = home
-                # Functions are at the root, so what they take must come there: known early, it decides well.
                 if target in self.results | self.operands and home != ROOT and wanted is None:
                     cost += self._bring(target, ROOT, new, copies)
             out.append(_State((*state.fits, fit), tuple(sorted(new.items())), frozenset(copies), state.cost + cost))
@@ -226,7 +234,7 @@ class Search:
     def _rides(self, statement: Statement, state: _State) -> bool:
         """Whether it is a function of what the root has just made."""
         operation = statement.operation
-        if not isinstance(operation, Function) or not isinstance(operation.operand, Read):
+        if not self.riding or not isinstance(operation, Function) or not isinstance(operation.operand, Read):
             return False
         writers = list(self.graph.writers(operation.operand.tensor))
         if len(writers) != 1 or not isinstance(writers[0].operation, Linear):

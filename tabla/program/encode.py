@@ -39,14 +39,15 @@ def encode(schedule: Schedule) -> Image:
     for unit, program in programs.items():
         strands[unit], operations[unit] = _words(unit, program, parameters)
     laws = timing()
-    stops = [s.end for s in schedule.dump]
+    # The words of all roots follow the last operation of a token before the first of the next.
+    stop = max(s.end for s in schedule.dump) + max(1, schedule.template.roots) - 1
     dump_entry = Entry(
-        period=max(stops),
+        period=stop,
         skew=dict.fromkeys(units, 0),
         begin={u: len(run[u]) for u in units},
         strands={u: len(dump[u]) for u in units},
         outputs=dump_words(schedule.template),
-        drain=laws.front + max(stops) + laws.result + laws.broadcast,
+        drain=laws.front + stop + laws.result + laws.broadcast,
     )
     run_entry = Entry(
         period=schedule.period,

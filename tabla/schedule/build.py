@@ -15,7 +15,7 @@ from tabla.mapping.materialise import Materialised, materialise
 from tabla.mapping.partition import cuts, partition
 from tabla.mapping.places import ROOT
 from tabla.mapping.running import kept
-from tabla.mapping.search import Mapping, Search, divided, taken_early
+from tabla.mapping.search import Mapping, Search, divided, operands_of_functions, taken_early
 from tabla.mapping.snapshot import snapshot
 from tabla.mapping.spans import distinct, divisors, spread_out
 from tabla.schedule.bodies import Clash, LaneContext, lane_body
@@ -40,7 +40,8 @@ from tabla.schedule.streams import dump_strands, dump_words, load_strands, sampl
 from tabla.source import Label, TablaError
 from tabla.templates.template import Template, limits, timing
 
-CANDIDATES = 6
+CANDIDATES, RIDING = 6, 3
+"""Mappings to schedule exactly, by an estimate; where there are functions some more by one that knows how they ride."""
 CUTS = 2
 LEAST_LANES = 4
 IMPROVED = 3
@@ -78,6 +79,9 @@ def schedule_graph(graph: Graph, template: Template, format: Format) -> Schedule
 def _candidates(search: Search, template: Template) -> list[Mapping]:
     """What is worth being scheduled: the best over all lanes, and, of several sequencers, what runs side by side."""
     whole = search.candidates(CANDIDATES)
+    if operands_of_functions(search.graph):
+        riding = Search(search.graph, pes=search.pes, sequencers=search.sequencers, riding=True)
+        whole = distinct([*whole, *riding.candidates(RIDING)])
     if template.sequencers == 1:
         return whole
     graph, pes, sequencers = search.graph, template.pes, template.sequencers

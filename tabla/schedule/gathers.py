@@ -6,7 +6,7 @@ the next one's arrives, so fetches run ahead of their words. Two shapes of stran
 Rows in one loop: each body is the fetch of a row and the words of those before it that the register shows by then; a
 row of w words takes w + 1 slots. The first bodies lack words and the last ones lack fetches: they are unrolled.
 
-Any other nest of loops: a body fetches as many rows as there is time for before the first one's words.
+Any other nest of loops, and few rows: a body fetches as many rows as there is time for before the first one's words.
 """
 
 from __future__ import annotations
@@ -38,9 +38,11 @@ def gather(site: Site, statement: Statement, name: str, shows: str) -> Task:
     `shows`: the name under which its words leave as they are made, if they do.
     """
     rows, words = _split(statement)
-    made = _Making(site=site, statement=statement, name=name, leaves=bool(shows))
-    if not _in_one_loop(made, rows, words):
-        made.nested(rows, words)
+    made, other = (_Making(site=site, statement=statement, name=name, leaves=bool(shows)) for _ in range(2))
+    other.nested(rows, words)
+    if not _in_one_loop(made, rows, words) or other.start < made.start:
+        # A few positions are fetched sooner one after the other.
+        made = other
     size = site.graph.tensors[statement.target].size
     leaves = () if not shows or (len(made.nests) == 1 and made.nests[0].row_major(size)) else tuple(made.nests)
     extras = Extras(produces=(statement.target,), shows=shows, leaves=leaves)

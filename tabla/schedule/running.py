@@ -110,15 +110,11 @@ def root_runs(site: Site, statement: Statement, name: str, *, leaves: str) -> Ta
     """All runs at the root, one after the other; what they make leaves at once as the result `leaves`, if named."""
     strands: list[Strand] = []
     nests: list[Nest] = []
-    start = slots = 0
+    start = 0
     for at in _rows(statement, ""):
         for stretch in stretches(statement, at):
             context = RootContext(layout=site.layout, loops=(*stretch.outs, *stretch.summed))
             body = stretch.body(context, site.shift(statement))
-            if leaves and not stretch.adds:
-                # Words leave no faster than those before them did: the operation is done again.
-                body = (*[body[0].with_fields(emit=0)] * (slots - 1), *body)
-            slots = max(slots, len(body))
             issue = Strand(
                 unit="root_issue",
                 start=start,

@@ -82,9 +82,8 @@ class Strand:
 
     @property
     def length(self) -> int:
-        """Cycles for which the unit is taken: to its last operation, whose interval only words that leave wait for."""
-        leaves = any(operation.fields.get("to_output") for operation in self.body)
-        return self.final - self.start + (self.interval if leaves else 1)
+        """Cycles for which the unit is taken: to its last operation."""
+        return self.final - self.start + 1
 
     @property
     def final(self) -> int:

@@ -100,9 +100,9 @@ def test_counters_stop_at_the_top(events: list[int]) -> None:
     assert seen[-1]["count"] == min(15, sum(e.bit_count() for e in events))
 
 
-@given(st.integers(1, 9), st.lists(st.tuples(st.booleans(), st.booleans()), max_size=60))
-@settings(max_examples=40, deadline=None)
-def test_output_buffer_keeps_order_and_its_latency(depth: int, traffic: list[tuple[bool, bool]]) -> None:
+@given(st.integers(1, 9), st.booleans(), st.lists(st.tuples(st.booleans(), st.booleans()), max_size=60))
+@settings(max_examples=60, deadline=None)
+def test_output_buffer_keeps_order_and_its_latency(depth: int, deep: bool, traffic: list[tuple[bool, bool]]) -> None:
     # The credit rule: never more than `depth` words inside.
     put, taken, inputs, offered = 0, 0, [], []
     shown_from: list[int] = []
@@ -117,7 +117,10 @@ def test_output_buffer_keeps_order_and_its_latency(depth: int, traffic: list[tup
         if puts:
             put += 1
             shown_from.append(cycle + OutputBuffer.LATENCY)
-    seen = played(OutputBuffer(width=8, depth=depth), inputs)
+    buffer = OutputBuffer(width=8, depth=depth)
+    if deep:
+        buffer.DEEP = 0
+    seen = played(buffer, inputs)
     assert [cycle["out_data"] if cycle["out_valid"] else None for cycle in seen] == offered
 
 
