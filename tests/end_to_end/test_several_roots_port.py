@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from tabla.sim.machine import RunResult, Stalls
 from tabla.templates.template import template_for
@@ -15,6 +17,8 @@ from tabla.passes.pipeline import run_passes
 from tabla.program.encode import encode
 from tabla.program.host import Host
 from tabla.schedule import build
+from tabla.schedule.check import check
+from tabla.schedule.regions import ScheduleFault
 from tabla.schedule.schedule import Schedule
 from tabla.simulation import open_machine
 from tabla.source import Source
@@ -52,6 +56,10 @@ def test_words_out_bind_and_not_the_roots(monkeypatch: pytest.MonkeyPatch) -> No
     assert schedule.bound == schedule.outputs == 512
     assert schedule.cycles == schedule.bound
     agree_on(schedule, samples=4)
+    with pytest.raises(ScheduleFault, match="512 words leave in a period of 511"):
+        check(replace(schedule, period=511))
+    with pytest.raises(ScheduleFault, match="puts out 512 words instead of 508"):
+        check(replace(schedule, outputs=508))
 
 
 def test_words_and_cycles(by_four_roots: Schedule) -> None:
