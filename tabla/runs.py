@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from tabla.ir.evaluate import Counts, FixedPlan
+from tabla.ir.evaluate import Counts, FixedPlan, Run
 from tabla.ir.evaluate_float import FloatPlan
 from tabla.ir.graph import Graph
 from tabla.ir.words import to_real, to_words
@@ -190,11 +190,13 @@ def simulate(
     data, models = _inputs(build, inputs, samples, seed)
     model_words, steps = _words(build, models), _steps(build, _words(build, data.arrays))
     count = data.count // build.lowered.samples
+    # First, because it says what is wrong with the data: a position outside its tensor stops a machine anywhere.
+    expected = _expected(build, model_words, steps, count)
     with session(build.schedule, build.image, engine, build.module) as machine:
         machine.load(model_words)
         results = machine.run(steps, count)
         after = {**model_words, **machine.models()}
-        _agree(build, model_words, steps, count, after, results)
+        _agree(build, expected, after, results)
         real = {name: to_real(array, build.format) for name, array in after.items()}
         unstepped = _unstepped(build, results)
         shown = {name: to_real(unstepped[name], build.format_of(name)) for name, _ in build.sample.results}
@@ -245,19 +247,17 @@ def _integers_in_range(build: Build, counts: Counts) -> None:
             )
 
 
-def _agree(
-    build: Build,
-    models: Mapping[str, Words],
-    samples: Mapping[str, Words],
-    count: int,
-    after: Mapping[str, Words],
-    results: Mapping[str, Words],
-) -> None:
-    """Every word of the machine against the fixed-point evaluation."""
+def _expected(build: Build, models: Mapping[str, Words], samples: Mapping[str, Words], count: int) -> Run:
+    """The fixed-point evaluation. Raises `TablaError` for data that the program cannot take."""
     plan = FixedPlan.of(build.lowered, build.format)
     plan.load(models)
     expected = plan.run(samples, [tensor for _, tensor in build.lowered.results], count)
     _integers_in_range(build, expected.counts)
+    return expected
+
+
+def _agree(build: Build, expected: Run, after: Mapping[str, Words], results: Mapping[str, Words]) -> None:
+    """Every word of the machine against the fixed-point evaluation."""
     for name, array in expected.models.items():
         assert np.array_equal(after[name], array), f"model {name} differs from the fixed-point evaluation"
     for shown, tensor in build.lowered.results:
@@ -370,7 +370,7 @@ def _inference(build: Build, machine: Session, measure: Measure, models: Arrays,
     machine.load(words)
     results = machine.run(measure.words)
     count = len(measure.labels)
-    _agree(build, words, measure.words, count, words, results)
+    _agree(build, _expected(build, words, measure.words, count), words, results)
     plan = FixedPlan.of(build.lowered, build.format)
     plan.load(words)
     counts = plan.run(measure.words, count=count).counts

@@ -184,7 +184,8 @@ def test_integers_are_integers_in_files(folder: Path, capsys: pytest.CaptureFixt
     ran = subprocess.run([sys.executable, "lookup/tb/run.py"], capture_output=True, text=True)
     assert ran.returncode == 0, ran.stdout + ran.stderr
     capsys.readouterr()
-    for wrong, message in ((9, "gives position 9 on axis 0 of 'table'"), (0.5, "its array has fractions")):
+    outside = "gives position {} on axis 0 of 'table'"
+    for wrong, message in ((9, outside.format(9)), (3000, outside.format(3000)), (0.5, "its array has fractions")):
         np.savez(folder / "in.npz", table=table, at=np.array([3, 0, wrong, 1, 2]))
         for command in ("sim", "eval"):
             assert main((command, *words, "-o", "out.npz")) == 1
