@@ -65,7 +65,8 @@ class Controller(wiring.Component):
         m = Module()
         image, law = self.image, timing()
         run, dump = image.run, image.dump
-        accepted = Signal()
+        # Kept as it is, so that what it chooses fits into the counters' carry chains.
+        accepted = Signal(attrs={"keep": 1})
         at_work = Signal()
         m.d.comb += [
             self.command_ready.eq(~at_work),
@@ -80,9 +81,12 @@ class Controller(wiring.Component):
         is_load, is_run, is_dump = (self.command_code == code for code in (LOAD, RUN, DUMP))
         m.d.comb += [
             tokens.load.eq(accepted),
-            tokens.count.eq(Mux(is_run | is_dump, self.command_count, 0)),
+            tokens.count.eq(self.command_count),
+            tokens.short.eq(~(is_run | is_dump)),
             samples.load.eq(accepted),
-            samples.count.eq(Mux(is_load, int(loads), Mux(is_run & int(streams), self.command_count, 0))),
+            samples.count.eq(self.command_count),
+            samples.short.eq(~(is_run & int(streams))),
+            samples.one.eq(is_load & int(loads)),
         ]
 
         # Cycles until all that was started has come to rest; also the start of a command, while programs are fetched.

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from amaranth.hdl import Module, Signal
+from amaranth.hdl import Module, Mux, Signal
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
@@ -17,6 +17,8 @@ class Countdown(wiring.Component):
     Members
     -------
     load : In(1), count : In(width)
+    short, one : In(1)
+        `short` with `load`: instead of `count` it counts `one` down, 0 or 1.
     step : In(1)
     any : Out(1)
         At least one is left.
@@ -28,7 +30,17 @@ class Countdown(wiring.Component):
 
     def __init__(self, *, width: int) -> None:
         self.width = width
-        super().__init__({"load": In(1), "count": In(width), "step": In(1), "any": Out(1), "several": Out(1)})
+        super().__init__(
+            {
+                "load": In(1),
+                "count": In(width),
+                "short": In(1),
+                "one": In(1),
+                "step": In(1),
+                "any": Out(1),
+                "several": Out(1),
+            }
+        )
 
     def elaborate(self, platform: Any) -> Module:
         m = Module()
@@ -42,12 +54,15 @@ class Countdown(wiring.Component):
         m.d.comb += following.eq(near - stepped)
         m.d.sync += [
             stepped.eq(self.step),
-            count.eq(count - stepped),
+            # A choice of what is added to fits into the carry chain, a choice behind the sum does not.
+            count.eq(Mux(self.load, self.count, count) - (stepped & ~self.load)),
             many.eq(count[self.NEAR :].any()),
             loaded.eq(loaded << 1),
         ]
         with m.If(self.load):
-            m.d.sync += [count.eq(self.count), stepped.eq(0), loaded.eq(1)]
+            m.d.sync += [stepped.eq(0), loaded.eq(1)]
+        with m.If(self.load & self.short):
+            m.d.sync += count.eq(self.one)
         # Two steps from now at most one has been counted.
         m.d.comb += self.several.eq(many | (following > 1))
         with m.If(loaded[1:].any()):

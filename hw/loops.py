@@ -72,7 +72,10 @@ class Loops(wiring.Component):
         slots = Signal(shape["slots"].shape, reset_less=True)
         reductions = Signal(shape["reduce"].shape, reset_less=True)
         counts = [Signal(count_shape, name=f"count_{level}", reset_less=True) for level in range(levels)]
-        remaining = [Signal(count_shape, name=f"remaining_{level}", reset_less=True) for level in range(levels)]
+        # At their end while no strand is under way.
+        remaining = [
+            Signal(count_shape, name=f"remaining_{level}", init=-1, reset_less=True) for level in range(levels)
+        ]
         at_start = Signal(levels, reset_less=True)
         operation = Signal(shape["body"].shape, reset_less=True)
         fresh = Signal(reset_less=True)
@@ -110,11 +113,13 @@ class Loops(wiring.Component):
                 m.d.sync += [fresh.eq(0), active.eq(~ended[levels])]
                 for level in range(levels):
                     with m.If(ended[level]):
-                        m.d.sync += [
-                            remaining[level].eq(Mux(at_end[level], counts[level], remaining[level] - 1)),
-                            at_start[level].eq(at_end[level]),
-                        ]
+                        m.d.sync += at_start[level].eq(at_end[level])
                     m.d.sync += step[level].eq(ended[level] & ~at_end[level])
+        for level in range(levels):
+            # A choice of what is counted from fits into the carry chain, one behind the difference does not.
+            again = Mux(self.load, self.strand.counts[level], counts[level])
+            with m.If(self.load | (self.issue & body_ends & ended[level] & ~ended[levels])):
+                m.d.sync += remaining[level].eq(Mux(at_end[level], again, remaining[level]) - ~at_end[level])
 
         with m.If(self.load):
             m.d.sync += [
@@ -131,7 +136,6 @@ class Loops(wiring.Component):
                 step.eq(0),
             ]
             m.d.sync += [counts[level].eq(self.strand.counts[level]) for level in range(levels)]
-            m.d.sync += [remaining[level].eq(self.strand.counts[level]) for level in range(levels)]
         with m.If(self.restart):
-            m.d.sync += active.eq(0)
+            m.d.sync += [active.eq(0), *(counter[-1].eq(1) for counter in remaining)]
         return m

@@ -119,10 +119,11 @@ class Mac(wiring.Component):
         m.d.sync += start.eq(word ^ Cat(*half))
 
         sum_ = Signal(signed(width), name="sum", reset_less=True)
-        base = sum_.as_unsigned() & self.keep.replicate(width)
+        other: Any = start
         if self.has_tree:
-            base = base | (self.tree.as_unsigned() & self.tree_select.replicate(width))
-        before = (base ^ start).as_signed()
+            # Never with `keep`, so that an exclusive or serves as well as an or: one LUT in front of the adder's own.
+            other = start ^ (self.tree.as_unsigned() & self.tree_select.replicate(width))
+        before = ((sum_.as_unsigned() & self.keep.replicate(width)) ^ other).as_signed()
         total = before + multiplier.product
         if self.has_tree:
             total = total + self.tree_half

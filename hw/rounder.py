@@ -1,6 +1,8 @@
 """Round once: shift, saturate or compare, in two cycles."""
 
 from collections.abc import Collection
+from functools import reduce
+from operator import or_
 from typing import Any
 
 from amaranth.hdl import Const, Module, Mux, Signal, signed
@@ -79,12 +81,9 @@ class Rounder(wiring.Component):
         m.d.sync += [negative.eq(sum_[-1]), zero.eq(sum_ == 0)]
         with m.Switch(self.shift):
             for index, shift in enumerate(self.shifts):
-                above = sum_[shift + self.width - 1 :]
                 with m.Default() if index == len(self.shifts) - 1 else m.Case(index):
-                    m.d.sync += [
-                        word.eq(sum_[shift : shift + self.width]),
-                        outside.eq(~(above.all() | ~above.any())),
-                    ]
+                    m.d.sync += word.eq(sum_[shift : shift + self.width])
+        m.d.sync += outside.eq(self._does_not_fit())
 
         if self.loads:
             # Nothing stands there then, so that a loaded word needs no multiplexer.
@@ -122,3 +121,18 @@ class Rounder(wiring.Component):
                 m.d.sync += [result.eq(rounded), saturated.eq(outside)]
         m.d.comb += [self.result.eq(result), self.saturated.eq(saturated)]
         return m
+
+    def _does_not_fit(self) -> Any:
+        """Whether bits above the word differ from the sign; a complement's differ alike, so its sense does not matter."""
+        accumulator = self.accumulator
+        above = max(self.shifts) + self.width - 1
+
+        def differ(begin: int, end: int) -> Any:
+            return (accumulator[begin:end] ^ accumulator[-1].replicate(end - begin)).any()
+
+        more = [
+            (self.shift == index) & differ(shift + self.width - 1, above)
+            for index, shift in enumerate(self.shifts)
+            if shift + self.width - 1 < above
+        ]
+        return reduce(or_, more, differ(above, self.accumulator_width - 1))

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from amaranth.hdl import Array, Module, Signal
+from amaranth.hdl import Array, Module, Mux, Signal
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 from tabla.hw.features import UnitFeatures
@@ -148,6 +148,8 @@ class Sequencer(wiring.Component):
         strand = Signal(fetch.shape, reset_less=True)
         filled = Signal()
         start = Signal()
+        takes = Signal()
+        m.d.comb += takes.eq(start | ~filled)
         if self.timed:
             armed = Signal()
             runs = armed | ~strand.opening
@@ -155,17 +157,20 @@ class Sequencer(wiring.Component):
             m.d.sync += armed.eq(self.token | (armed & ~(start & strand.opening)))
             with m.If(self.restart):
                 m.d.sync += armed.eq(0)
-            with m.If(runs & ~strand.wait[-1]):
-                m.d.sync += strand.wait.eq(strand.wait - 1)
+            with m.If(takes | (runs & ~strand.wait[-1])):
+                m.d.sync += strand.wait.eq(Mux(takes, fetch.strand.wait, strand.wait) - ~takes)
         else:
             m.d.comb += start.eq(filled & loops.done)
         m.d.comb += [
-            fetch.pop.eq((start | ~filled) & fetch.valid),
+            fetch.pop.eq(takes & fetch.valid),
             loops.load.eq(start),
             loops.strand.eq(strand),
         ]
-        with m.If(start | ~filled):
-            m.d.sync += [strand.eq(fetch.strand), filled.eq(fetch.valid)]
+        with m.If(takes):
+            m.d.sync += [
+                *(strand[name].eq(fetch.strand[name]) for name in fetch.shape.members if name != "wait"),
+                filled.eq(fetch.valid),
+            ]
         with m.If(self.restart):
             m.d.sync += filled.eq(0)
 

@@ -5,13 +5,14 @@ from typing import Any
 from amaranth.hdl import Module, Mux, Signal
 from amaranth.lib import memory, wiring
 from amaranth.lib.wiring import In, Out
-from tabla.hw.pipeline import bits_for
+from tabla.hw.pipeline import bits_for, delayed
 
 
 class TokenDelay(wiring.Component):
     """A token of cycle *t* comes out in cycle *t* + ``LATENCY`` + the delay of the program that runs.
 
-    Each token on the way holds its due time, not a place in a shift register, so that long delays are cheap.
+    Up to ``CHAIN`` cycles are a chain of registers, which need no logic. In longer delays each token on the way holds
+    its due time, not a place in a chain.
 
     Members
     -------
@@ -24,6 +25,7 @@ class TokenDelay(wiring.Component):
     """
 
     LATENCY = 3
+    CHAIN = 64
 
     def __init__(self, *, delays: tuple[int, int], periods: tuple[int, int]) -> None:
         self.delays = delays
@@ -32,6 +34,20 @@ class TokenDelay(wiring.Component):
 
     def elaborate(self, platform: Any) -> Module:
         m = Module()
+        if max(self.delays) <= self.CHAIN:
+            self._chain(m)
+        else:
+            self._queue(m)
+        return m
+
+    def _chain(self, m: Module) -> None:
+        places = [self.token]
+        for cycle in range(1, max(self.delays) + self.LATENCY):
+            places.append(delayed(m, places[-1], 1, name=f"token_{cycle}", clear=self.restart))
+        run, dump = (places[delay + self.LATENCY - 1] for delay in self.delays)
+        m.d.sync += self.delayed.eq(Mux(self.dump, dump, run) & ~self.restart)
+
+    def _queue(self, m: Module) -> None:
         # A due time lies at most max(delays) + 2 ahead, so this many bits tell all of them apart.
         bits = (max(self.delays) + 4).bit_length()
         now = Signal(bits)
@@ -74,4 +90,3 @@ class TokenDelay(wiring.Component):
             m.d.sync += read.addr.eq(read.addr + 1)
         with m.If(self.restart):
             m.d.sync += [waiting.eq(0), filled.eq(0), read.addr.eq(0), write.addr.eq(0)]
-        return m

@@ -18,7 +18,6 @@ from tabla.source import TablaError
 from tabla.templates.template import functions, kind_of, operation_format, timing
 
 MOST_SHIFTS = 4
-GUARD_BITS = 2
 
 
 def encode(schedule: Schedule) -> Image:
@@ -160,7 +159,7 @@ def _table(name: UnitName, schedule: Schedule) -> FunctionTable:
 
 
 def _accumulator(schedule: Schedule, shifts: Sequence[int]) -> int:
-    """Bits in which nothing wraps: the widest addend or product, times the most terms, with a bit to spare."""
+    """Bits in which nothing wraps: the largest product or addend times the most terms, and as much again for a half."""
     width = schedule.format.width
     most = schedule.template.pes
     for statement in schedule.mapped.statements:
@@ -168,7 +167,8 @@ def _accumulator(schedule: Schedule, shifts: Sequence[int]) -> int:
             extents = {i.name: i.extent for i in statement.reduced}
             points = sum(math.prod(extents[n] for n in t.reduce) for t in statement.operation.terms)
             most = max(most, points * (schedule.template.roots if statement.crosses else 1))
-    return max(2 * width, width + max(shifts)) + (most - 1).bit_length() + GUARD_BITS
+    largest = 1 << max(2 * (width - 1), width - 1 + max(shifts))
+    return ((most + 1) * largest).bit_length() + 1
 
 
 def _guard_bits(strands: Sequence[Strand]) -> int:

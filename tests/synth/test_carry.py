@@ -34,6 +34,21 @@ module t(input clk, u, v, input [11:0] a, b, c, output reg [11:0] q, r, output [
   assign s = w;
 endmodule
 """
+# Five inputs in front of each bit: one LUT a bit is left.
+TURN = """
+module t(input clk, keep, take, input [11:0] product, start, tree, output [11:0] q);
+  reg [11:0] sum = 0;
+  always @(posedge clk) sum <= product + ((sum & {12{keep}}) ^ start ^ (tree & {12{take}}));
+  assign q = sum;
+endmodule
+"""
+# Four inputs in front of each bit, of which all bits share two: one LUT is left.
+COUNTDOWN = """
+module t(input clk, valid, busy, input [11:0] count, output reg [11:0] left);
+  initial left = 0;
+  always @(posedge clk) left <= (valid && !busy ? count : left) - 1;
+endmodule
+"""
 
 
 def mapped(folder: Path, verilog: str) -> dict[str, Any]:
@@ -65,7 +80,9 @@ def counted(design: dict[str, Any]) -> Counter[str]:
     return Counter(cell["type"] for cell in design["modules"]["t"]["cells"].values())
 
 
-@pytest.mark.parametrize(("verilog", "fewer"), [(ACCUMULATOR, 12), (GENERATOR, 24), (STAYS, 0)])
+@pytest.mark.parametrize(
+    ("verilog", "fewer"), [(ACCUMULATOR, 12), (GENERATOR, 24), (STAYS, 0), (COUNTDOWN, 11), (TURN, 12)]
+)
 def test_folded_netlists_are_proven_equal(tmp_path: Path, verilog: str, fewer: int) -> None:
     before = mapped(tmp_path, verilog)
     after = json.loads(json.dumps(before))

@@ -1,0 +1,138 @@
+"""The logic that feeds one wire, as a function of few inputs, and that function taken apart."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from itertools import combinations, product
+from typing import Any
+
+from tabla.synth.wires import Wires
+
+Function = Callable[..., int]
+"""Of levels, 0 or 1."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cone:
+    """LUTs (and the multiplexers between two of them) that nobody reads but the wire; `cells`, the outermost first.
+
+    `values` are those of all levels of the `inputs`, the last input changing fastest.
+    """
+
+    cells: tuple[str, ...]
+    inputs: tuple[int, ...]
+    values: tuple[int, ...]
+
+    MOST = 6
+
+    def __call__(self, *levels: int) -> int:
+        return self.values[sum(level << place for place, level in enumerate(reversed(levels)))]
+
+    @staticmethod
+    def growing(wires: Wires, bit: Any) -> Iterator[Cone]:
+        """What feeds a wire: the last LUT alone, then with those before it, as long as the inputs are few."""
+        cells = _unshared(wires, bit)
+        while cells:
+            inputs = _inputs(wires, cells)
+            if len(inputs) > Cone.MOST:
+                return
+            values = (
+                _value(wires, bit, dict(zip(inputs, levels, strict=True)))
+                for levels in product((0, 1), repeat=len(inputs))
+            )
+            yield Cone(cells=cells, inputs=inputs, values=tuple(values))
+            more = ((*cells, *_unshared(wires, before)) for before in inputs)
+            cells = min(
+                (grown for grown in more if len(grown) > len(cells)),
+                key=lambda grown: len(_inputs(wires, grown)),
+                default=(),
+            )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Part:
+    """g of a `Split`: its inputs and its values, as a ``Cone``'s."""
+
+    inputs: tuple[int, ...]
+    values: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Split:
+    """A cone's function as ``h(u, v, g(the other inputs))``; `outer` are u and v."""
+
+    outer: tuple[int, int]
+    part: Part
+    h: Mapping[tuple[int, int, int], int]
+
+
+def splits(cone: Cone) -> Iterator[Split]:
+    """All ways to take a cone's function of four inputs or more apart, with g of two to four inputs."""
+    places = range(len(cone.inputs))
+    for outer in combinations(places, 2):
+        rest = [place for place in places if place not in outer]
+        if not 2 <= len(rest) <= 4:
+            continue
+        columns = []
+        for inner in product((0, 1), repeat=len(rest)):
+            levels = dict(zip(rest, inner, strict=True))
+            columns.append(
+                tuple(
+                    cone(*({**levels, outer[0]: u, outer[1]: v}[place] for place in places))
+                    for u, v in product((0, 1), repeat=2)
+                )
+            )
+        kinds = list(dict.fromkeys(columns))
+        if len(kinds) != 2:
+            continue
+        # g and its complement: one of them may fit where the other does not.
+        for first, second in (kinds, reversed(kinds)):
+            yield Split(
+                outer=(cone.inputs[outer[0]], cone.inputs[outer[1]]),
+                part=Part(
+                    inputs=tuple(cone.inputs[place] for place in rest),
+                    values=tuple(int(column == second) for column in columns),
+                ),
+                h={(u, v, g): (first, second)[g][2 * u + v] for u, v, g in product((0, 1), repeat=3)},
+            )
+
+
+def _unshared(wires: Wires, bit: Any) -> tuple[str, ...]:
+    """The LUT that drives a wire for one reader alone, or the multiplexer with its two LUTs; else nothing."""
+    driver = wires.driver.get(bit) if isinstance(bit, int) else None
+    if driver is None or len(wires.readers.get(bit, ())) != 1 or wires.kept[bit]:
+        return ()
+    match wires.cells[driver]["type"]:
+        case "LUT4":
+            return (driver,)
+        case "PFUMX":
+            legs = [_unshared(wires, wires.cells[driver]["connections"][pin][0]) for pin in ("ALUT", "BLUT")]
+            return (driver, *legs[0], *legs[1]) if all(legs) else ()
+    return ()
+
+
+def _inputs(wires: Wires, cells: tuple[str, ...]) -> tuple[int, ...]:
+    """Wires that the cells read and that none of them drives, in order."""
+    inside = {wires.cells[name]["connections"]["Z"][0] for name in cells}
+    read = {
+        bits[0]
+        for name in cells
+        for pin, bits in wires.cells[name]["connections"].items()
+        if pin != "Z" and isinstance(bits[0], int)
+    }
+    return tuple(sorted(read - inside))
+
+
+def _value(wires: Wires, bit: Any, levels: Mapping[int, int]) -> int:
+    """The level of a wire of a cone."""
+    if not isinstance(bit, int):
+        return int(bit == "1")
+    if bit in levels:
+        return levels[bit]
+    cell = wires.cells[wires.driver[bit]]
+    pins = {pin: bits[0] for pin, bits in cell["connections"].items()}
+    if cell["type"] == "PFUMX":
+        return _value(wires, pins["ALUT" if _value(wires, pins["C0"], levels) else "BLUT"], levels)
+    entry = sum(_value(wires, pins.get(pin, "0"), levels) << place for place, pin in enumerate("ABCD"))
+    return (int(cell["parameters"]["INIT"], 2) >> entry) & 1
