@@ -123,7 +123,7 @@ class Rounder(wiring.Component):
         return m
 
     def _does_not_fit(self) -> Any:
-        """Whether bits above the word differ from the sign; a complement's differ alike, so its sense does not matter."""
+        """Whether bits above the word differ from the sign; those of a complement do so too."""
         accumulator = self.accumulator
         above = max(self.shifts) + self.width - 1
 
