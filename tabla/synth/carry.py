@@ -21,7 +21,7 @@ from typing import Any
 from tabla.synth.cone import Cone, Part, Split, splits
 from tabla.synth.wires import Cell, Wires
 
-# a ^ b ^ c while D is high, and A in the quarter where C and D are low: what Yosys makes of an adder; where C is high it
+# a ^ b ^ c while D is high, and A in the quarter where C and D are low: what Yosys makes of an adder; a high C
 # subtracts b.
 _ADDS = f"{0x96AA:016b}"
 
