@@ -4,7 +4,7 @@ from functools import reduce
 from operator import and_
 from typing import Any
 
-from amaranth.hdl import Const, Module, Mux, Signal
+from amaranth.hdl import Const, Module, Mux, Signal, signed
 from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 
@@ -14,7 +14,7 @@ class Loops(wiring.Component):
 
     A `strand` given with `load` in cycle *t* issues its first operation in cycle *t* + ``LATENCY`` (or when `allow` is
     next high), the others each `interval` cycles later. While an operation issues (`issue`), the other outputs
-    describe it.
+    describe it. Not `paced`: all intervals are 1. `slots`: most operations of a body.
 
     Members
     -------
@@ -40,9 +40,11 @@ class Loops(wiring.Component):
 
     LATENCY = 1
 
-    def __init__(self, *, shape: data.StructLayout, levels: int) -> None:
+    def __init__(self, *, shape: data.StructLayout, levels: int, paced: bool = True, slots: int = 2) -> None:
         self.shape = shape
         self.levels = levels
+        self.paced = paced
+        self.slots = slots
         super().__init__(
             {
                 "restart": In(1),
@@ -74,13 +76,18 @@ class Loops(wiring.Component):
         counts = [Signal(count_shape, name=f"count_{level}", reset_less=True) for level in range(levels)]
         # At their end while no strand is under way.
         remaining = [
-            Signal(count_shape, name=f"remaining_{level}", init=-1, reset_less=True) for level in range(levels)
+            Signal(signed(len(counts[0]) + 1), name=f"remaining_{level}", init=-1, reset_less=True)
+            for level in range(levels)
         ]
         at_start = Signal(levels, reset_less=True)
         operation = Signal(shape["body"].shape, reset_less=True)
         fresh = Signal(reset_less=True)
         step = Signal(levels, reset_less=True)
 
+        if not self.paced:
+            pause = Const(-1, shape["interval"].shape)
+        if self.slots == 1:
+            slots = Const(-1, shape["slots"].shape)
         at_end = [counter[-1] for counter in remaining]
         # Entry n: the n innermost levels are all at their end (beginning).
         ended = [reduce(and_, at_end[:n], Const(1, 1)) for n in range(levels + 1)]
@@ -101,14 +108,22 @@ class Loops(wiring.Component):
                 with m.Case(n):
                     m.d.comb += [self.first.eq(started[n]), self.last.eq(ended[n])]
 
-        with m.If(~pause[-1]):
-            m.d.sync += pause.eq(pause - 1)
+        if self.paced:
+            with m.If(~pause[-1]):
+                m.d.sync += pause.eq(pause - 1)
+            with m.If(self.issue):
+                m.d.sync += pause.eq(interval)
+            with m.If(self.load):
+                m.d.sync += pause.eq(-1)
+        if self.slots > 1:
+            with m.If(self.issue):
+                m.d.sync += [
+                    slots.eq(Mux(body_ends, length, slots - 1)),
+                    operation.eq(Mux(body_ends, body, operation + 1)),
+                ]
+            with m.If(self.load):
+                m.d.sync += slots.eq(self.strand.slots)
         with m.If(self.issue):
-            m.d.sync += [
-                pause.eq(interval),
-                slots.eq(Mux(body_ends, length, slots - 1)),
-                operation.eq(Mux(body_ends, body, operation + 1)),
-            ]
             with m.If(body_ends):
                 m.d.sync += [fresh.eq(0), active.eq(~ended[levels])]
                 for level in range(levels):
@@ -119,16 +134,14 @@ class Loops(wiring.Component):
             # A choice of what is counted from fits into the carry chain, one behind the difference does not.
             again = Mux(self.load, self.strand.counts[level], counts[level])
             with m.If(self.load | (self.issue & body_ends & ended[level] & ~ended[levels])):
-                m.d.sync += remaining[level].eq(Mux(at_end[level], again, remaining[level]) - ~at_end[level])
+                m.d.sync += remaining[level].eq(Mux(at_end[level], again, remaining[level]) - 1)
 
         with m.If(self.load):
             m.d.sync += [
                 active.eq(1),
                 body.eq(self.strand.body),
                 interval.eq(self.strand.interval),
-                pause.eq(-1),
                 length.eq(self.strand.slots),
-                slots.eq(self.strand.slots),
                 reductions.eq(self.strand.reduce),
                 at_start.eq(-1),
                 operation.eq(self.strand.body),

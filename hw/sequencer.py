@@ -109,7 +109,12 @@ class Sequencer(wiring.Component):
             depth=self.parameters.strand_depth[self.unit],
             init=self.strands,
         )
-        m.submodules.loops = loops = Loops(shape=fetch.shape, levels=levels)
+        m.submodules.loops = loops = Loops(
+            shape=fetch.shape,
+            levels=levels,
+            paced=self.parameters.interval_bits > 1,
+            slots=self.parameters.body,
+        )
         m.submodules.operations = operations = WordMemory(
             width=self.operation_layout.width,
             depth=self.parameters.operation_depth[self.unit],
@@ -153,12 +158,14 @@ class Sequencer(wiring.Component):
         if self.timed:
             armed = Signal()
             runs = armed | ~strand.opening
-            m.d.comb += start.eq(filled & strand.wait[-1] & runs)
+            wait = Signal(len(strand.wait), reset_less=True)
+            m.d.comb += start.eq(filled & wait[-1] & runs)
             m.d.sync += armed.eq(self.token | (armed & ~(start & strand.opening)))
             with m.If(self.restart):
                 m.d.sync += armed.eq(0)
-            with m.If(takes | (runs & ~strand.wait[-1])):
-                m.d.sync += strand.wait.eq(Mux(takes, fetch.strand.wait, strand.wait) - ~takes)
+            with m.If(takes | (runs & ~wait[-1])):
+                # A choice of what is counted from fits into the carry chain, one behind the difference does not.
+                m.d.sync += wait.eq(Mux(takes, fetch.strand.wait, wait) - 1)
         else:
             m.d.comb += start.eq(filled & loops.done)
         m.d.comb += [

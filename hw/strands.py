@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from amaranth.hdl import Cat, Module, Signal, signed
+from amaranth.hdl import Cat, Const, Module, Signal, signed
 from amaranth.lib import data, memory, wiring
 from amaranth.lib.wiring import In, Out
 from tabla.hw.memory import WordMemory
@@ -15,28 +15,32 @@ from tabla.program.layout import WordLayout
 def strand_shape(layout: WordLayout, levels: int) -> data.StructLayout:
     """A strand made ready: what the loops load without further arithmetic.
 
-    Counters are kept one below what remains, so that their sign says "at the end". `wait` is the cycles between the
-    previous strand's start and this one's, less 2; the program's first strand (`opening`) waits for its token only.
+    `interval` and `slots` are less 2, so that the sign says "at the end"; `counts` less 1, as in the word. `wait` is
+    the cycles between the previous strand's start and this one's, less 1; the program's first strand (`opening`)
+    waits for its token only.
     """
     width = {name: field.width for name, field in layout.fields.items()}
     return data.StructLayout(
         {
             "opening": 1,
-            "wait": signed(width["start"] + 2),
+            "wait": width["start"] + 1,
             "interval": signed(width["interval"] + 1),
             "reduce": width["reduce"],
             "body": width["body"],
             "slots": signed(width["length"] + 1),
-            "counts": data.ArrayLayout(signed(max(width[f"count{level}"] for level in range(levels)) + 1), levels),
+            "counts": data.ArrayLayout(max(width[f"count{level}"] for level in range(levels)), levels),
         }
     )
 
 
 class StrandFetch(wiring.Component):
-    """Reads strand words ``first``..``last`` again and again and keeps up to 8 of them ready, a strand a cycle.
+    """Reads strand words ``first``..``last`` again and again and keeps the next ones ready, a strand a cycle.
 
-    `restart` for one cycle empties it and begins anew at `first`; the first strand is ready 6 cycles later. While
-    `enable` is low nothing is fetched.
+    `restart` for one cycle empties it and begins anew at `first`; the first strand is ready 6 cycles later or sooner.
+    While `enable` is low nothing is fetched.
+
+    Up to ``AT_HAND`` words lie in distributed RAM, the next one of them in a register. More lie in a block RAM, which
+    answers later: so many of its words wait in a queue.
 
     Members
     -------
@@ -47,6 +51,7 @@ class StrandFetch(wiring.Component):
         Loads the program; the program is at rest meanwhile.
     """
 
+    AT_HAND = 16
     AHEAD = 8
 
     def __init__(self, *, layout: WordLayout, levels: int, depth: int, init: Sequence[int] = ()) -> None:
@@ -73,6 +78,52 @@ class StrandFetch(wiring.Component):
 
     def elaborate(self, platform: Any) -> Module:
         m = Module()
+        if self.depth <= self.AT_HAND:
+            self._at_hand(m)
+        else:
+            self._ahead(m)
+        return m
+
+    def _at_hand(self, m: Module) -> None:
+        """A word is read in the cycle in which it is made ready."""
+        address = Signal(bits_for(self.depth))
+        at_first = Signal(init=1)
+        moves = Signal()
+        ready = Signal(self.shape, reset_less=True)
+        m.d.comb += [moves.eq(self.enable & (self.pop | ~self.valid)), self.strand.eq(ready)]
+        word = self._word(m, address)
+        with m.If(moves):
+            self._make_ready(m, word, at_first, 1, ready)
+            m.d.sync += [self.valid.eq(1), address.eq(address + 1), at_first.eq(0)]
+            with m.If(address == self.last):
+                m.d.sync += [address.eq(self.first), at_first.eq(1)]
+        with m.If(self.restart):
+            m.d.sync += [self.valid.eq(0), address.eq(self.first), at_first.eq(1)]
+
+    def _word(self, m: Module, address: Any) -> Any:
+        """The word at an address, in the same cycle."""
+        if self.depth == 1:
+            only = Signal(self.layout.width, init=self.init[0] if self.init else 0, reset_less=True)
+            with m.If(self.write_enable):
+                m.d.sync += only.eq(self.write_data)
+            return only
+        m.submodules.program_words = words = memory.Memory(
+            shape=self.layout.width,
+            depth=1 << bits_for(self.depth),
+            init=self.init,
+            attrs={"ram_style": "distributed"},
+        )
+        write, read = words.write_port(), words.read_port(domain="comb")
+        m.d.comb += [
+            write.en.eq(self.write_enable),
+            write.addr.eq(self.write_address),
+            write.data.eq(self.write_data),
+            read.addr.eq(address),
+        ]
+        return read.data
+
+    def _ahead(self, m: Module) -> None:
+        """Words are asked for in time."""
         m.submodules.program_words = program = WordMemory(
             width=self.layout.width, depth=self.depth, init=self.init, block=True
         )
@@ -112,7 +163,6 @@ class StrandFetch(wiring.Component):
 
         with m.If(self.restart):
             m.d.sync += [room.eq(self.AHEAD), arriving.eq(0), address.eq(self.first), at_first.eq(1)]
-        return m
 
     def _make_ready(self, m: Module, word: Any, opening: Any, valid: Any, ready: Any) -> None:
         def field(name: str) -> Any:
@@ -120,14 +170,14 @@ class StrandFetch(wiring.Component):
             return word[place.offset : place.offset + place.width]
 
         start = field("start")
-        # The previous start and the 2 in one word, so that each cycle adds only once.
-        reference = Signal(len(start) + 1, reset_less=True)
+        previous = Signal(len(start), reset_less=True)
         with m.If(valid):
-            m.d.sync += reference.eq(start + 2)
+            m.d.sync += previous.eq(start)
         with m.If(opening):
-            m.d.sync += ready.wait.eq(-1)
+            m.d.sync += ready.wait.eq(0)
         with m.Else():
-            m.d.sync += ready.wait.eq(start - reference)
+            # start - previous - 1
+            m.d.sync += ready.wait.eq(start + ~Cat(previous, Const(0, 1)))
         m.d.sync += [
             ready.opening.eq(opening),
             ready.interval.eq(field("interval") - 2),
@@ -135,7 +185,7 @@ class StrandFetch(wiring.Component):
             ready.body.eq(field("body")),
             ready.slots.eq(field("length") - 2),
         ]
-        m.d.sync += [ready.counts[level].eq(field(f"count{level}") - 1) for level in range(self.levels)]
+        m.d.sync += [ready.counts[level].eq(field(f"count{level}")) for level in range(self.levels)]
 
     def _queue(self, m: Module, word: Any, valid: Any) -> None:
         """A first-in first-out queue; it never overflows, because `room` counts what is on the way too."""

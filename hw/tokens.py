@@ -41,11 +41,14 @@ class TokenDelay(wiring.Component):
         return m
 
     def _chain(self, m: Module) -> None:
+        # A copy close by, as there are many to clear; it comes a cycle late.
+        cleared = Signal(attrs={"keep": 1})
+        m.d.sync += cleared.eq(self.restart)
         places = [self.token]
         for cycle in range(1, max(self.delays) + self.LATENCY):
-            places.append(delayed(m, places[-1], 1, name=f"token_{cycle}", clear=self.restart))
+            places.append(delayed(m, places[-1], 1, name=f"token_{cycle}", clear=cleared))
         run, dump = (places[delay + self.LATENCY - 1] for delay in self.delays)
-        m.d.sync += self.delayed.eq(Mux(self.dump, dump, run) & ~self.restart)
+        m.d.sync += self.delayed.eq(Mux(self.dump, dump, run) & ~self.restart & ~cleared)
 
     def _queue(self, m: Module) -> None:
         # A due time lies at most max(delays) + 2 ahead, so this many bits tell all of them apart.

@@ -72,7 +72,9 @@ def interpreted(nests: list[Nest], token: int, offset: int, build: Parameters) -
 @st.composite
 def programs(draw: st.DrawFn) -> tuple[Parameters, list[Nest]]:
     levels, body = draw(st.integers(1, 6)), draw(st.integers(1, 4))
-    build = parameters(4, levels=levels, body=body)
+    # Programs that are at hand, and such that are fetched ahead; with and without intervals.
+    depth, paced = draw(st.sampled_from([4, 16, 32])), draw(st.booleans())
+    build = parameters(4, levels=levels, body=body, strand_depth={UNIT: depth}, interval_bits=5 if paced else 1)
     nests, start = [], 0
     for _ in range(draw(st.integers(1, 4))):
         counts = draw(st.lists(st.integers(1, 3), max_size=levels))
@@ -94,7 +96,7 @@ def programs(draw: st.DrawFn) -> tuple[Parameters, list[Nest]]:
         ]
         nest = Nest(
             start=start,
-            interval=draw(st.integers(1, 4)),
+            interval=draw(st.integers(1, 4)) if paced else 1,
             counts=counts,
             reduce=draw(st.integers(0, len(counts))),
             body=operations,
@@ -176,7 +178,7 @@ def test_a_restart_in_the_middle_leaves_nothing_behind() -> None:
 
 
 @given(
-    st.tuples(st.integers(0, 60), st.integers(0, 60)),
+    st.tuples(st.integers(0, 100), st.integers(0, 100)),
     st.integers(1, 15),
     st.lists(st.integers(0, 20), min_size=1, max_size=30),
     st.integers(0, 1),
