@@ -138,12 +138,12 @@ def _placed(inputs: tuple[Any, ...], function: Callable[..., int], sense: int) -
         table = {
             (x, y, z): function(*(x, y)[: len(inputs)]) ^ sense if z else 0 for x, y, z in product((0, 1), repeat=3)
         }
-        low, middle = (*inputs, *("0",) * absent)
-        return (low, middle, "1"), table
+        pins = [*inputs, *("0",) * absent]
+        return (pins[0], pins[1], "1"), table
     for order in permutations(range(3)):
         table = {
-            levels: function(*(levels[order.index(place)] for place in range(3))) ^ sense
-            for levels in product((0, 1), repeat=3)
+            (x, y, z): function(*((x, y, z)[order.index(place)] for place in range(3))) ^ sense
+            for x, y, z in product((0, 1), repeat=3)
         }
         if not table[0, 0, 0] and not table[1, 0, 0]:
             return (inputs[order[0]], inputs[order[1]], inputs[order[2]]), table

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from math import prod
 from typing import Any
 
+import pytest
 from bench import every_feature, played
 from hand_assembler import Nest, Op, operation_word, parameters, strand_word
 from hypothesis import HealthCheck, given, settings
@@ -159,6 +160,36 @@ def test_programs_run_as_nested_loops_sample_after_sample(
             issue.open,
         ), issue
         then = seen[issue.cycle + later]
+        assert {name: then[f"values.{name}"] for name in GENERATORS} == issue.values, issue
+
+
+@pytest.mark.parametrize("depth", [1, 2, 16, 32])
+def test_a_program_can_be_written(depth: int) -> None:
+    """Strand by strand and word by word, while the sequencer is enabled and has prepared what was there before."""
+    build = parameters(2, strand_depth={UNIT: depth})
+
+    def program(step: int, start: int) -> list[Nest]:
+        body = [Op(fields={"gate": 0, "emit": 1, "shift": 0}, generators={name: (1, step) for name in GENERATORS})]
+        return [Nest(counts=(3,), body=body), Nest(start=start, counts=(2,), body=body)][:depth]
+
+    before, after = program(1, 9), program(2, 7)
+    still = dict.fromkeys(("restart", "token", "strand_write", "operation_write"), 0)
+    inputs: list[dict[str, Any]] = [{**still, "enable": 1, "last_strand": len(after) - 1} for _ in range(90)]
+    for number, nest in enumerate(after):
+        words = {
+            "strand": strand_word(UNIT, nest, number, build),
+            "operation": operation_word(UNIT, nest.body[0], nest.counts, build),
+        }
+        for place, (memory, word) in enumerate(words.items()):
+            inputs[20 + 2 * number + place] |= {f"{memory}_write": 1, "write_address": number, "write_data": word}
+    for begin in (0, 40):
+        inputs[begin]["restart"] = 1
+    inputs[40 + SETUP]["token"] = 1
+    seen = played(Probe(build, before), inputs)
+    wanted = interpreted(after, 40 + SETUP, 0, build)
+    assert [c for c, s in enumerate(seen) if s["valid"]] == [issue.cycle for issue in wanted]
+    for issue in wanted:
+        then = seen[issue.cycle + Sequencer.VALUES - Sequencer.FIELDS]
         assert {name: then[f"values.{name}"] for name in GENERATORS} == issue.values, issue
 
 
