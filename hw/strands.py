@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from amaranth.hdl import Cat, Const, Module, Signal, signed
+from amaranth.hdl import Cat, Const, Module, Mux, Signal, signed
 from amaranth.lib import data, memory, wiring
 from amaranth.lib.wiring import In, Out
 from tabla.hw.memory import WordMemory
@@ -104,8 +104,8 @@ class StrandFetch(wiring.Component):
         """The word at an address, in the same cycle."""
         if self.depth == 1:
             only = Signal(self.layout.width, init=self.init[0] if self.init else 0, reset_less=True)
-            with m.If(self.write_enable):
-                m.d.sync += only.eq(self.write_data)
+            # No `If`: Icarus would not evaluate a block of Verilog of whose inputs none ever changes.
+            m.d.sync += only.eq(Mux(self.write_enable, self.write_data, only))
             return only
         m.submodules.program_words = words = memory.Memory(
             shape=self.layout.width,
