@@ -1,4 +1,4 @@
-"""Running sums and extremes: statements in which each output takes the points of the one before, and the next ones.
+"""Running sums, extremes, products: statements in which each output takes the points of the one before, and the next.
 
 ``y[i] = sum[j](x[j])`` where ``j <= i`` needs one addition an output, not a sum of its own: what was added stays.
 """
@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from tabla.ir.graph import Constant, Extreme, Index, Linear, Operand, Ordinal, Read, Statement
+from tabla.ir.graph import Constant, Extreme, Index, Linear, Operand, Ordinal, Product, Read, Statement
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,6 +49,11 @@ class Running:
         least = min(self.begin + 1, self.steps.stop)
         return min(max(self.points.stop - self.offset, least), self.steps.stop)
 
+    @property
+    def taken(self) -> int:
+        """How many points are taken at all."""
+        return max(0, min(self.points.stop, self.steps.stop + self.offset) - self.points.start)
+
 
 def _counted(index: Index, sign: int) -> range:
     return range(index.low, index.high) if sign > 0 else range(1 - index.high, 1 - index.low)
@@ -70,9 +75,13 @@ def running(statement: Statement) -> Running | None:
     sign = constraint.coefficient(index.name)
     if sign not in (1, -1) or constraint.coefficient(summed.name) != -sign:
         return None
+    if isinstance(statement.operation, Product) and sign < 0:
+        # Its steps are rounded from the first point on, so that no output begins with another.
+        return None
     if not _runs_on(statement, index.name) or any(index.name in _names(o) for o in statement.operands):
         return None
-    return Running(index=index, summed=summed, sign=sign, offset=constraint.constant)
+    found = Running(index=index, summed=summed, sign=sign, offset=constraint.constant)
+    return found if found.taken else None
 
 
 def _runs_on(statement: Statement, index: str) -> bool:
@@ -82,7 +91,7 @@ def _runs_on(statement: Statement, index: str) -> bool:
             alone = [term for term in terms if not term.reduce]
             plain = all(len(term.factors) == 1 and term.sign > 0 for term in alone)
             return len(alone) <= 1 and plain and len(alone) < len(terms)
-        case Extreme(reduce=reduce):
+        case Extreme(reduce=reduce) | Product(reduce=reduce):
             return bool(reduce)
         case _:
             return False

@@ -9,10 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from math import prod
 
-from tabla.ir.graph import Graph, Linear, Statement
+from tabla.ir.graph import Graph, Linear, Product, Statement
 from tabla.ir.running import running
 from tabla.mapping.fit import Fit, common_reduction, lane_reads, spread
 from tabla.mapping.places import ROOT
+from tabla.templates.template import timing
 
 MOST_RUNS = 64
 """A run is strands of its own: beyond so many, boxes that take all rows at once are fewer."""
@@ -27,13 +28,23 @@ def runs(statement: Statement) -> int:
 
 
 def kept(graph: Graph) -> frozenset[int]:
-    """Statements (by number) that are computed as they run on, and not in boxes."""
-    return frozenset(statement.id for statement in graph.statements if 0 < runs(statement) <= MOST_RUNS)
+    """Statements (by number) that are computed as they run on, and not in boxes.
+
+    Rows of products are steps of one strand, however many there are.
+    """
+    return frozenset(
+        statement.id
+        for statement in graph.statements
+        if 0 < runs(statement) <= MOST_RUNS or (isinstance(statement.operation, Product) and runs(statement))
+    )
 
 
 def work(statement: Statement) -> int:
     """Issue slots of a statement that runs on: one for each output and each of what it adds or compares."""
     operation = statement.operation
+    if isinstance(operation, Product):
+        steps = prod(index.extent for index in statement.reduced)
+        return max(runs(statement), timing().result) * steps + prod(index.extent for index in statement.indices)
     each = sum(1 for t in operation.terms if t.reduce) if isinstance(operation, Linear) else len(statement.operands)
     return prod(index.extent for index in statement.indices) * each
 
@@ -42,7 +53,7 @@ def fits(statement: Statement, graph: Graph, pes: int) -> Iterator[Fit]:
     """The ways of a statement that runs on: rows over the lanes, or all at the root."""
     found = running(statement)
     assert found is not None
-    for index in statement.indices:
+    for index in statement.indices if not isinstance(statement.operation, Product) else ():
         target = spread(statement.write, index.name)
         if index == found.index or target is None:
             continue

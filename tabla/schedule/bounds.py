@@ -70,6 +70,8 @@ def _multiplies(statement: Statement, binary: frozenset[str]) -> int:
                 return sum(points(statement, _mentioned(term), term.reduce) for term in products)
             return sum(_points(statement, outs | frozenset(term.reduce)) for term in products)
         case Product(reduce=reduce):
+            if (found := running(statement)) is not None:
+                outs -= {found.index.name}
             # The first step multiplies by one.
             ones = 0 if statement.operation.initial is not None else _points(statement, outs)
             return _points(statement, outs | frozenset(reduce)) - ones

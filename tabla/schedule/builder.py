@@ -176,6 +176,8 @@ class Builder:
 
     def _running(self, statement: Statement, fit: Fit) -> Task:
         site, name = self.site, name_of(statement)
+        if isinstance(statement.operation, Product):
+            return product(site, statement, name)
         if fit.way == "lane":
             return lane_runs(site, statement, fit, name)
         shows = site.departing.get(statement.target, "")

@@ -7,12 +7,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from tabla.ir.graph import Affine, Linear, Product, Read, Statement
+from tabla.ir.running import Running, running
 from tabla.mapping.places import Place
 from tabla.schedule.bodies import RootContext, root_sum, tested
 from tabla.schedule.layout import scratch
 from tabla.schedule.loops import Loop, address, plain
 from tabla.schedule.site import Extras, Output, Site, task_of
-from tabla.schedule.strands import Operation, Strand
+from tabla.schedule.strands import Address, Operation, Strand
 from tabla.schedule.tasks import Task
 from tabla.templates.template import timing
 
@@ -72,8 +73,10 @@ def product(site: Site, statement: Statement, name: str) -> Task:
     """
     assert isinstance(statement.operation, Product) and isinstance(statement.operation.operand, Read)
     laws = timing()
-    steps = tuple(plain(i) for i in statement.reduced)
-    outs = tuple(plain(i) for i in statement.indices)
+    found = running(statement)
+    steps = tuple(plain(i) if found is None else replace(plain(i), count=found.taken) for i in statement.reduced)
+    rows = [i for i in statement.indices if found is None or i != found.index]
+    outs = tuple(plain(i) for i in rows)
     loops = (*steps, *outs)
     place = site.layout.place(statement.target, scratch(statement.id))
     constant, coefficients, total = 0, dict[str, int](), 1
@@ -81,7 +84,7 @@ def product(site: Site, statement: Statement, name: str) -> Task:
         constant -= index.low * total
         coefficients[index.name] = total
         total *= index.extent
-    run = tuple(Affine.make(-i.low, {i.name: 1}) for i in statement.indices)
+    run = tuple(Affine.make(-i.low, {i.name: 1}) for i in rows)
     before = address(place, (*run, Affine.make(constant, coefficients)), loops)
     bank, at = RootContext(layout=site.layout, loops=loops).port(statement.operation.operand)
     between = math.prod(x.count for x in outs)
@@ -97,10 +100,12 @@ def product(site: Site, statement: Statement, name: str) -> Task:
     issue = Strand(unit="root_issue", start=after, body=(step,), counts=counts, interval=interval, comment=name)
     start = after + laws.result
     write = Strand(unit="root_write", start=start, body=(put,), counts=counts, interval=interval, comment=name)
-    copy = Operation(
-        fields={"a": "zero", "c": "memory", "base": "addend"},
-        addresses={"c": address(place, (*run, Affine.make(total, {})), outs)},
-    )
+    extras = Extras(produces=(statement.target,))
+    if found is not None:
+        begin = max(issue.end, write.final + laws.memory_write)
+        taken = _taken(site, statement, found, outs, run, begin, name)
+        return task_of(site, name, (*first, issue, write, *taken), extras, statement=statement.id)
+    copy = _copy(address(place, (*run, Affine.make(total, {})), outs))
     # The last words are written `interval` apart and fetched one a cycle: the last of them decides.
     last = write.final
     begin = last + laws.memory_write - (between - 1)
@@ -109,8 +114,46 @@ def product(site: Site, statement: Statement, name: str) -> Task:
     output = Output(loops=outs, interval=1, show=max(begin + laws.result, write.end), register="result")
     fetch = fetch.at(output.show - laws.result)
     done = site.root_write(statement.target, statement.write, output)
-    extras = Extras(produces=(statement.target,))
     return task_of(site, name, (*first, issue, write, fetch, done), extras, statement=statement.id)
+
+
+def _copy(at: Address) -> Operation:
+    """What passes on a word of the root's memory."""
+    return Operation(fields={"a": "zero", "c": "memory", "base": "addend"}, addresses={"c": at})
+
+
+def _taken(
+    site: Site,
+    statement: Statement,
+    found: Running,
+    outs: tuple[Loop, ...],
+    run: tuple[Affine, ...],
+    begin: int,
+    name: str,
+) -> tuple[Strand, ...]:
+    """The outputs of a product that runs on, from its partial words: none taken yet, one more each, none left."""
+    place, index = site.layout.place(statement.target, scratch(statement.id)), found.index
+    more = Affine.make(found.offset - found.points.start + 1, {index.name: 1})
+    least = min(max(index.low, -more.constant), index.high)
+    most = min(max(least, len(found.points) + 1 - more.constant), index.high)
+    strands: list[Strand] = []
+    all_of_them = Affine(constant=len(found.points))
+    parts = ((index.low, least, Affine()), (least, most, more), (most, index.high, all_of_them))
+    for low, high, position in parts:
+        if low == high:
+            continue
+        loops = (*outs, Loop(name=index.name, count=high - low, low=low))
+        fetch = Strand(
+            unit="root_issue",
+            start=begin,
+            body=(_copy(address(place, (*run, position), loops)),),
+            counts=tuple(loop.count for loop in loops),
+            comment=name,
+        )
+        output = Output(loops=loops, interval=1, show=begin + timing().result, register="result")
+        strands += [fetch, site.root_write(statement.target, statement.write, output)]
+        begin = fetch.end
+    return tuple(strands)
 
 
 def _initial_words(

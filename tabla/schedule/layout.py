@@ -6,6 +6,7 @@ from collections.abc import Mapping as Map
 from dataclasses import dataclass, field, replace
 
 from tabla.ir.graph import Graph, Product
+from tabla.ir.running import running
 from tabla.mapping.places import EVERY, ROOT, Bank, Place, Spot
 from tabla.mapping.search import Mapping, static_tensors
 
@@ -96,7 +97,10 @@ def first_layout(graph: Graph, mapping: Mapping, *, pes: int) -> Layout:
             steps = 1
             for index in statement.reduced:
                 steps *= index.extent
-            shape = (*(i.extent for i in statement.indices), steps + 1)
+            found = running(statement)
+            # A product that runs on has one run of partial words for all its outputs.
+            rows = (i.extent for i in statement.indices if found is None or i != found.index)
+            shape = (*rows, steps + 1)
             layout.places[(statement.target, scratch(statement.id))] = Place(
                 tensor=statement.target, spot=scratch(statement.id), shape=shape, pes=pes, banks=("memory",)
             )

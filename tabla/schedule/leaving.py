@@ -91,7 +91,7 @@ def _points(statement: Statement) -> int:
 
 def _word_by_word(statement: Statement, fit: Fit) -> bool:
     """Whether one strand of the root makes each of its words once."""
-    if statement.constraints:
+    if statement.constraints and not isinstance(statement.operation, Product):
         return fit.way == "root"
     match statement.operation:
         case Product():

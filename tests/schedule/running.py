@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from tabla.ir.graph import Affine, Extreme, Graph, Index, Linear, Operation, Read, Term
+from tabla.ir.graph import Affine, Extreme, Graph, Index, Linear, Operation, Product, Read, Term
 from tests.ir.examples import Builder, at, product, word
 
 
@@ -12,8 +12,8 @@ from tests.ir.examples import Builder, at, product, word
 class Shape:
     """``y[b][i]`` over the points j with ``sign * j <= sign * i + offset``; `low` is where i begins.
 
-    `kind`: a sum of words, of products (with a second term and a start value), or a largest or smallest word (with an
-    initial one). With `last`, i is the first axis of the result.
+    `kind`: a sum of words, of products (with a second term and a start value), a largest or smallest word (with an
+    initial one), or a product. With `last`, i is the first axis of the result.
     """
 
     kind: str = "words"
@@ -60,9 +60,13 @@ def _operation(shape: Shape) -> Operation:
             return Linear(terms=(product(w, x, "j"), word(at("c", "b")), Term(factors=(w,), sign=-1, reduce=("j",))))
         case "max" | "min" as op:
             return Extreme(op=op, operands=(x,), reduce=("j",))
+        case "product":
+            return Product(operand=x, reduce=("j",))
+        case "scaled":
+            return Product(operand=w, reduce=("j",), initial=at("c", "b"), shift=-3)
         case _:
             initial: Read = at("c", "b")
             return Extreme(op="min", operands=(x, w), reduce=("j",), initial=initial)
 
 
-KINDS = ("words", "products", "max", "min", "both")
+KINDS = ("words", "products", "max", "min", "both", "product", "scaled")

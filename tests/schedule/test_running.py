@@ -15,6 +15,7 @@ from tabla.ir.evaluate import evaluate_fixed
 from tabla.ir.format import Format
 from tabla.ir.running import running
 from tabla.ir.verify import verify
+from tabla.mapping.boxes import boxes
 from tabla.mapping.materialise import materialise
 from tabla.mapping.running import MOST_RUNS, kept
 from tabla.mapping.search import Search
@@ -53,7 +54,7 @@ def test_every_way(shape: Shape, pes: int, sequencers: bool, seed: int) -> None:
     """Not the fastest mapping alone, but all that the search proposes: at the root, and rows over the lanes."""
     graph = running_graph(shape)
     template = replace(template_for(pes), sequencers=2 if sequencers and pes % 2 == 0 else 1).with_roots(1)
-    whole = materialise(graph, Q6_10)
+    whole = materialise(boxes(graph, Q6_10, kept(graph)), Q6_10)
     for mapping in Search(whole.graph, pes=pes, sequencers=template.sequencers).candidates(8):
         made = schedule_mapping(graph, whole, mapping, template, Q6_10)
         assert made is not None
@@ -75,6 +76,21 @@ def test_a_word_a_cycle(kind: str, sign: int) -> None:
     schedule = schedule_graph(alone, template_for(16), Q6_10)
     assert schedule.cycles == schedule.bound_terms["stream"] == 200
     assert max(len(strands) for strands in schedule.units.values()) == 2
+
+
+def test_a_product_runs_on_in_the_steps_of_the_longest() -> None:
+    graph = running_graph(Shape(kind="product", outputs=50, points=50))
+    alone = replace(graph, statements=graph.statements[:1], results=(("y", "y"),))
+    schedule = agree(alone, template_for(4), Q6_10)
+    # Eight cycles a step: the result goes through the memory. Then every word leaves.
+    assert schedule.cycles <= 8 * 50 + 2 * 50 + 8
+    assert max(len(strands) for strands in schedule.units.values()) <= 4
+
+
+def test_a_product_from_the_end_does_not() -> None:
+    graph = running_graph(Shape(kind="product", sign=-1))
+    assert running(graph.statements[0]) is None
+    agree(graph, template_for(4), Q6_10)
 
 
 def test_rows_follow_each_other() -> None:
