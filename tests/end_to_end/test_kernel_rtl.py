@@ -42,8 +42,7 @@ def test_gathers() -> None:
 @pytest.mark.parametrize(
     "shape",
     [
-        Shape(kind="words", outputs=7, points=9, offset=1),
-        Shape(kind="products", rows=3, outputs=6, points=4, sign=-1, offset=-1),
+        Shape(kind="products", rows=2, outputs=6, points=5, sign=-1, offset=1),
         Shape(kind="scaled", rows=2, outputs=4, points=3, offset=-1),
         Shape(kind="both", rows=6, outputs=5, points=3, offset=-1, last=True),
     ],
