@@ -30,7 +30,8 @@ class Mac(wiring.Component):
     ==============================  =========================================================================
     *t*                             `a`, `b`, `addend` (0 unless the start value is an addend)
     *t* + 1                         `invert` (in *t* if ``early``), `half`, `shift`: the start value is
-                                    ``((addend << shift) + half-unit) ^ invert``
+                                    ``((addend << shift) + half-unit) ^ invert``; `late_addend` (with ``late``) in
+                                    place of `addend`, one of the two being 0
     *t* + 2                         `keep`: the old accumulator instead, exclusive-or'd with `invert`;
                                     `tree_select`, `tree`, `tree_half`: the tree's word instead (root only);
                                     `extreme`: keep the larger, `take`: the product counts, `complement`: the sum is
@@ -52,6 +53,8 @@ class Mac(wiring.Component):
         With `tree`. `tree_half` is added to the tree's word; it is a constant 0 in most builds.
     extreme, take, complement : In(1)
         With `extremes`.
+    late_addend : In(signed(width))
+        With `late`, which is for roots: a lane's start value may be formed too early for it.
     accumulator : Out(signed(accumulator))
     """
 
@@ -65,6 +68,7 @@ class Mac(wiring.Component):
         shifts: tuple[int, ...],
         addend_shifts: Collection[int],
         tree: bool = False,
+        late: bool = False,
         extremes: bool = False,
     ) -> None:
         self.width = width
@@ -73,6 +77,7 @@ class Mac(wiring.Component):
         self.addend_shifts = sorted(addend_shifts) or [0]
         self.has_tree = tree
         self.early = len(self.addend_shifts) == 1 and not tree
+        self.late = late
         self.has_extremes = extremes
         members: dict[str, Any] = {
             "a": In(signed(width)),
@@ -90,6 +95,8 @@ class Mac(wiring.Component):
                 "tree": In(signed(accumulator)),
                 "tree_half": In(signed(accumulator)),
             }
+        if late:
+            members["late_addend"] = In(signed(width))
         if extremes:
             members |= {"extreme": In(1), "take": In(1), "complement": In(1)}
         super().__init__(members)
@@ -110,9 +117,11 @@ class Mac(wiring.Component):
         else:
             m.d.sync += addend.eq(self.addend)
             m.d.comb += inverts.eq(self.invert)
-            word = placed(addend, self.shifts[self.addend_shifts[-1]], Const(0, 1), width)
+            # At most one of the two is not 0.
+            joined = (addend | self.late_addend).as_signed() if self.late else addend
+            word = placed(joined, self.shifts[self.addend_shifts[-1]], Const(0, 1), width)
             for index in self.addend_shifts[:-1]:
-                word = Mux(self.shift == index, placed(addend, self.shifts[index], Const(0, 1), width), word)
+                word = Mux(self.shift == index, placed(joined, self.shifts[index], Const(0, 1), width), word)
             word = word ^ inverts.replicate(width)
         halves = {shift - 1: index for index, shift in enumerate(self.shifts) if shift}
         half = [self.half & (self.shift == halves[bit]) if bit in halves else Const(0, 1) for bit in range(width)]

@@ -96,6 +96,7 @@ class Root(wiring.Component):
             shifts=parameters.shifts,
             addend_shifts=self.features["root_issue"].addend_shifts,
             tree=True,
+            late=any(name.startswith("late_") for name in self.sources["c"]),
             extremes="extreme" in self.control_wires,
         )
         m.submodules.rounder = rounder = Rounder(
@@ -113,6 +114,8 @@ class Root(wiring.Component):
         operands = self._operands(m, written, rounder.result, functions.value, position)
         for operand, port in (("a", mac.a), ("b", mac.b), ("c", mac.addend)):
             m.d.comb += port.eq(operands[operand])
+        if mac.late:
+            m.d.comb += mac.late_addend.eq(self._late_addend(m, rounder.result, functions.value))
 
         tree, tree_inverted, selected_tree = self.tree, self.tree_inverted, at("tree", 4)
         if parameters.roots > 1:
@@ -215,6 +218,13 @@ class Root(wiring.Component):
             m.d.sync += position.eq(result)
         return position
 
+    def _late_addend(self, m: Module, result: Any, value: Any) -> Any:
+        """What registers show in cycle *u* + 3, for an operation that adds it; 0 otherwise."""
+        words = {"late_result": result.as_unsigned(), "late_function": value.as_unsigned()}
+        select = delayed(m, self.control.c_select, WordMemory.LATENCY + 1, name="late_select")
+        names = self.sources["c"]
+        return selected([(words[n], select[i]) for i, n in enumerate(names) if n in words], self.parameters.width)
+
     def _address(self, operand: str, position: Any) -> Any:
         """A port's address; where it gathers, the word of the position register is added."""
         address, names = getattr(self, f"{operand}_address"), self.sources[operand]
@@ -253,7 +263,7 @@ class Root(wiring.Component):
                         memory.write_data.eq(word),
                     ]
                     words[name] = words[f"gathered_{name}"] = memory.read_data
-            choices = [(words[name], select[i]) for i, name in enumerate(names)]
+            choices = [(words[name], select[i]) for i, name in enumerate(names) if not name.startswith("late_")]
             if operand == "c" and "extreme" in self.control_wires:
                 limits = (
                     delayed(m, getattr(self.control, name), WordMemory.LATENCY, name=name)

@@ -17,7 +17,8 @@ PORTS = ("a", "b", "c")
 
 def _fetch(path: Datapath, root: Root, issue: Issue, port: str) -> Fetch:
     source = issue.operation.symbols[port]
-    operand = path.law.operand
+    operand = path.law.late_operand if source.startswith("late_") else path.law.operand
+    source = source.removeprefix("late_")
     if source == "zero":
         return lambda cycle, sample, at: 0
     if source in ("one", "position"):

@@ -37,6 +37,11 @@ class Timing:
         return self.memory_read
 
     @property
+    def late_operand(self) -> int:
+        """Issue to the register behind the operand multiplexers, where a late addend joins."""
+        return self.operand + 1
+
+    @property
     def accumulated(self) -> int:
         """Issue to the accumulator."""
         return self.memory_read + self.multiply + self.accumulate

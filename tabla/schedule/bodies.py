@@ -223,11 +223,15 @@ class RootContext:
 def root_sum(
     context: RootContext, terms: Sequence[Term], *, start: str, shift: int, levels: int, emit: bool = True
 ) -> tuple[Operation, ...]:
-    """Operations that sum terms at the root. `start`: `fresh` (zero or an addend), `tree`, `array`, or `accumulator`
-    (goes on)."""
+    """Operations that sum terms, the early ones first, at the root.
+
+    `start`: `fresh` (zero or an addend), `tree`, `array`, or `accumulator` (goes on).
+    """
     addend = None
     if start == "fresh":
-        addend = next((t for t in terms if len(t.factors) == 1 and t.sign > 0 and not t.reduce), None)
+        plain = [t for t in terms if len(t.factors) == 1 and t.sign > 0 and not t.reduce]
+        # The first slot begins with it: alone, that slot waits for the latest word, an addend less than a factor.
+        addend = plain[0 if len(terms) > 2 else -1] if plain else None
     products = [_product(t, gated=bool(levels) and not t.reduce) for t in terms if t is not addend]
     products.sort(key=lambda p: p.gated)
     ports: list[dict[str, Read]] = []

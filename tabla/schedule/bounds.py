@@ -114,30 +114,43 @@ def _reduction(terms: int, pes: int) -> int:
     return best
 
 
-def _latency(statement: Statement, template: Template, format: Format) -> int:
-    """Shortest cycles from an operand at the multiplexers to the result, forwarded."""
+def _latencies(statement: Statement, template: Template, format: Format) -> dict[str, int]:
+    """For each tensor it reads: shortest cycles from an operand at the multiplexers to the result, forwarded."""
     laws = timing()
     base = laws.multiply + laws.accumulate + laws.round
+    # What is only added, or compared, may join after the multiplexers.
+    added = base - (laws.late_operand - laws.operand)
+
+    def all_alike(cycles: int) -> dict[str, int]:
+        return dict.fromkeys(statement.sources, cycles)
+
     if running(statement) is not None:
         # Some output may take one word only.
-        return base
+        return all_alike(added)
     match statement.operation:
         case Linear(terms=terms):
-            longest = 0
+            found: dict[str, int] = {}
             for term in terms:
-                longest = max(longest, _points(statement, frozenset(term.reduce)))
-            return base + _reduction(longest, template.pes)
-        case Compare() | Gather():
-            return base
+                plain = len(term.factors) == 1 and term.sign > 0 and not term.reduce
+                sums = _reduction(_points(statement, frozenset(term.reduce)), template.pes)
+                cycles = added if plain else base + sums
+                for factor in term.factors:
+                    if isinstance(factor, Read):
+                        found[factor.tensor] = min(cycles, found.get(factor.tensor, cycles))
+            return found
+        case Compare():
+            return all_alike(added)
+        case Gather():
+            return all_alike(base)
         case Extreme(reduce=reduce):
-            return base + _reduction(_points(statement, frozenset(reduce)), template.pes)
+            return all_alike(added + _reduction(_points(statement, frozenset(reduce)), template.pes))
         case Function(name=name):
             # Fused, it follows the result it takes without a pass of its own.
-            return functions()[name].cycles(format.width, format.fraction)
+            return all_alike(functions()[name].cycles(format.width, format.fraction))
         case Divide(unit=unit):
-            return functions()[unit].cycles(format.width, format.fraction)
+            return all_alike(functions()[unit].cycles(format.width, format.fraction))
         case Product(reduce=reduce):
-            return base * max(1, _points(statement, frozenset(reduce)) - 1)
+            return all_alike(base * max(1, _points(statement, frozenset(reduce)) - 1))
 
 
 def _path(graph: Graph, template: Template, format: Format, circuits: bool) -> int:
@@ -148,16 +161,16 @@ def _path(graph: Graph, template: Template, format: Format, circuits: bool) -> i
     """
     laws = timing()
     longest = 1
-    latencies = {s.id: _latency(s, template, format) for s in graph.statements}
+    latencies = {s.id: _latencies(s, template, format) for s in graph.statements}
     for model, following in graph.updates.items():
         if not whole(graph, following):
             continue
         reach: dict[str, int] = {model: laws.memory_read}
         shortest: dict[str, int] = {}
         for statement in graph.statements:
-            starts = [reach[tensor] for tensor in statement.sources if reach.get(tensor, 0)]
-            done = max(starts) + latencies[statement.id] if starts else 0
+            after = latencies[statement.id]
             # 0: does not depend on the model.
+            done = max([0, *(reach[t] + cycles for t, cycles in after.items() if reach.get(t, 0))])
             done = min(done, shortest.get(statement.target, done))
             shortest[statement.target] = reach[statement.target] = done
         if reach.get(following, 0):

@@ -8,7 +8,7 @@ import math
 from dataclasses import dataclass, field, replace
 from typing import assert_never
 
-from tabla.ir.graph import Affine, Compare, Divide, Extreme, Function, Gather, Linear, Product, Read, Statement
+from tabla.ir.graph import FLIPPED, Affine, Compare, Divide, Extreme, Function, Gather, Linear, Product, Read, Statement
 from tabla.mapping.fit import Fit, common_reduction
 from tabla.mapping.places import ROOT, Spot
 from tabla.schedule.bodies import LaneContext, RootContext, lane_body, root_sum, tested
@@ -107,7 +107,7 @@ class Builder:
         match statement.operation:
             case Linear(terms=terms):
                 start = "array" if statement.crosses else "tree"
-                rest = [t for t in terms if not t.reduce]
+                rest = [t for t in site.early_first(terms) if not t.reduce]
                 above = tested(statement, root_sum(top, rest, start=start, shift=site.shift(statement), levels=0))
             case Extreme() as extreme:
                 above = root_extreme(extreme, top, tree=True)
@@ -147,11 +147,15 @@ class Builder:
         context = RootContext(layout=site.layout, loops=(*outs, *reduced))
         match statement.operation:
             case Linear(terms=terms) if common_reduction(statement):
-                total = root_sum(context, terms, start="fresh", shift=site.shift(statement), levels=len(reduced))
+                ordered = site.early_first(terms)
+                total = root_sum(context, ordered, start="fresh", shift=site.shift(statement), levels=len(reduced))
                 body = tested(statement, total)
             case Linear():
                 return unrolled(site, statement, name)
             case Compare(op=op, left=Read() as left, right=Read() as right):
+                if site.made.get(left.tensor, -1) < site.made.get(right.tensor, -1):
+                    # The addend may come later than the factor.
+                    op, left, right = FLIPPED[op], right, left
                 body = (context.operation({"a": right, "c": left}, negate=1, base="addend", post=op, emit=1),)
             case Function(name=function, operand=Read() as operand):
                 body = (context.operation({"c": operand}, base="addend", function=functions()[function].code),)

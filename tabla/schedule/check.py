@@ -126,9 +126,11 @@ def _root_registers(schedule: Schedule) -> None:
     _refuse(late, "a function result may meet one of the next sample")
     for strand, slot, cycles in _issues(root):
         for port in ("a", "b", "c"):
-            known = {"result": result, "function": function}.get(str(strand.body[slot].field(port)))
+            source = str(strand.body[slot].field(port))
+            known = {"result": result, "function": function}.get(source.removeprefix("late_"))
             if known is not None:
-                bad = ~np.isin(cycles + laws.operand, known.all())
+                wanted = laws.late_operand if source.startswith("late_") else laws.operand
+                bad = ~np.isin(cycles + wanted, known.all())
                 _refuse(bad.any(), f"'{strand.comment}' reads a register when nothing shows there")
     _positions(root)
     for strand, slot, cycles in _issues(schedule.units["root_write"]):

@@ -22,6 +22,8 @@ from tabla.templates.template import Template, timing
 
 Pins = frozenset[int]
 Claims = Mapping[str, Pins]
+Latencies = Mapping[int, Mapping[str, int]]
+"""Of each statement, the shortest from each tensor that it reads."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,10 +34,10 @@ class _Reach:
     other: Claims
 
 
-def busiest_circuit(graph: Graph, template: Template, latencies: Mapping[int, int], binary: frozenset[str]) -> int:
+def busiest_circuit(graph: Graph, template: Template, latencies: Latencies, binary: frozenset[str]) -> int:
     """Cycles per sample of the circuit with the most latency and work; 0 if there is none.
 
-    `latencies`: of each statement, the shortest; `binary`: tensors of which a product is no multiply.
+    `binary`: tensors of which a product is no multiply.
     """
     if any(s.constraints for s in graph.statements) or any(t.filled for t in graph.tensors.values()):
         return 0
@@ -240,7 +242,7 @@ def easy(operand: Operand, binary: frozenset[str]) -> bool:
             return False
 
 
-def _chains(graph: Graph, v: str, latencies: Mapping[int, int]) -> dict[str, int]:
+def _chains(graph: Graph, v: str, latencies: Latencies) -> dict[str, int]:
     """For each tensor: the longest chain of shortest latencies from the first word of v to its first in one sample."""
     claims = _spread(graph, {v: frozenset(range(len(graph.tensors[v].shape)))})
     reach: dict[str, int] = {v: 0}
@@ -250,9 +252,10 @@ def _chains(graph: Graph, v: str, latencies: Mapping[int, int]) -> dict[str, int
             continue
         sources = _sources(statement, claims)
         largest = _first(sources.values())
-        starts = [reach[name] for name, pinned in sources.items() if name in reach and pinned == largest]
+        after = latencies[statement.id]
+        starts = [reach[name] + after[name] for name, pinned in sources.items() if name in reach and pinned == largest]
         if starts:
-            done = max(starts) + latencies[statement.id]
             # What several statements write counts with the quickest of them.
+            done = max(starts)
             reach[target] = min(done, reach.get(target, done))
     return reach

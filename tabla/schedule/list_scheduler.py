@@ -15,6 +15,7 @@ import numpy as np
 
 from tabla.schedule.strands import Strand
 from tabla.schedule.tasks import LATE, NEVER, MemoryKey, Port, Task
+from tabla.templates.template import timing
 
 MOST_STEPS = 100_000
 
@@ -209,15 +210,21 @@ class ListScheduler:
         return None
 
     def _shown(self, port: Port) -> list[tuple[str, int]]:
-        """(register, cycle) at which what a port reads shows, the words of a vector one by one as it wants them."""
+        """(source, cycle) for which a port can have what it reads from a register, the words of a vector one by one;
+        the earliest first. An addend can join late: it may show after the cycle in which other operands are wanted.
+        """
         maker = self._maker_of_shown(port.tensor)
         if maker is None:
             return []
-        return [
+        found = [
             (s.register, s.show + maker.start)
             for s in maker.task.shown
             if s.tensor == port.tensor and (s.words, s.interval) == (port.words, port.interval)
         ]
+        if port.port == "c":
+            early = timing().late_operand - timing().operand
+            found += [(f"late_{register}", cycle - early) for register, cycle in found]
+        return sorted(found, key=lambda source: source[1])
 
     def _maker_of_shown(self, tensor: str) -> Placed | None:
         """The placed task that shows a tensor in a register."""

@@ -6,7 +6,7 @@ from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from tabla.ir.format import Format
-from tabla.ir.graph import Affine, Graph, Linear, Product, Statement
+from tabla.ir.graph import Affine, Graph, Linear, Product, Read, Statement, Term
 from tabla.mapping.places import EVERY, ROOT, Place, Span, Spot
 from tabla.mapping.search import Mapping as Chosen
 from tabla.mapping.search import static_tensors
@@ -35,8 +35,10 @@ class Output:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Site:
-    """One mapping on an allocated layout. `readers` counts the statements (and results) that read a tensor, the results
-    `departing` leave as they are made.
+    """One mapping on an allocated layout.
+
+    `readers` counts the statements (and results) that read a tensor, `made` is the position of the last statement that
+    writes it; the results `departing` leave as they are made.
     """
 
     graph: Graph
@@ -47,6 +49,7 @@ class Site:
     regions: Regions
     static: frozenset[str]
     readers: Mapping[str, int]
+    made: Mapping[str, int]
     shifts: tuple[int, ...]
     departing: Mapping[str, str]
 
@@ -69,6 +72,7 @@ class Site:
             regions=Regions(layout),
             static=static_tensors(graph),
             readers=readers,
+            made={statement.target: n for n, statement in enumerate(graph.statements)},
             shifts=(0, *sorted(shifts)),
             departing=departing(graph, chosen.fits),
         )
@@ -99,6 +103,10 @@ class Site:
     def function_cycles(self, name: str) -> int:
         """Latency of a function in this format."""
         return functions()[name].cycles(self.format.width, self.format.fraction)
+
+    def early_first(self, terms: Sequence[Term]) -> list[Term]:
+        """Terms in the order in which their words are made: the sum waits for none longer than it must."""
+        return sorted(terms, key=lambda t: max(self.made.get(f.tensor, -1) for f in t.factors if isinstance(f, Read)))
 
     def shift(self, statement: Statement) -> int:
         """Index of the statement's shift in the shift table."""

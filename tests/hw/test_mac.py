@@ -56,6 +56,7 @@ class Path(wiring.Component):
             shifts=build.shifts,
             addend_shifts=range(len(build.shifts)),
             tree=True,
+            late=True,
             extremes=True,
         )
         m.submodules.rounder = rounder = Rounder(
@@ -72,11 +73,13 @@ class Path(wiring.Component):
             for name in ("invert", "half_all", "shift", "keep", "tree", "inverted", "issued", "post", "emit", "extreme")
         }
         lowest, highest = (delayed(m, getattr(control, name), 2, name=name) for name in ("lowest", "highest"))
+        early, joins = (control.c_sources.index(name) for name in ("data", "late_result"))
         limits = selected(limit_words(build.width, lowest, highest), build.width)
         m.d.comb += [
             mac.a.eq(operands["a"] & a_select.any().replicate(build.width)),
             mac.b.eq(operands["b"] & b_select.any().replicate(build.width)),
-            mac.addend.eq((operands["c"] & c_select.any().replicate(build.width)) | limits),
+            mac.addend.eq((operands["c"] & c_select[early].replicate(build.width)) | limits),
+            mac.late_addend.eq(delayed(m, operands["c"] & c_select[joins].replicate(build.width), 1, name="joins")),
             mac.extreme.eq(late["extreme"][4]),
             mac.complement.eq(late["inverted"][4]),
             mac.take.eq(delayed(m, a_select.any(), 2, name="take")),
@@ -186,7 +189,7 @@ def step(chance: random.Random, words: list[int], **fixed: Any) -> Step:
     fields = {
         "a": chance.choice(["data", "data", "zero"]),
         "b": "data",
-        "c": "data",
+        "c": chance.choice(["data", "late_result"]),
         "negate": chance.randint(0, 1),
         "base": chance.choice(["zero", "accumulator", "addend", "tree"]),
         "half": chance.choice(["none", "all"]),

@@ -35,19 +35,20 @@ def neuron(features: int, *, rate: float = 0.1, head: str = "") -> Graph:
 def test_a_neuron_by_hand(features: int, pes: int) -> None:
     laws = timing()
     step = laws.multiply + laws.accumulate + laws.round
-    # From h to mu * (h - y), two operations; then the update and the next sum, both all over the lanes.
+    # From h to mu * (h - y), two operations, of which the difference takes h a cycle late; then the update and the
+    # next sum, both all over the lanes.
     levels = (pes - 1).bit_length()
     away = laws.broadcast + 1 + levels * laws.tree_level
     issue = -(-(2 * features + pes * away) // (pes + 1))
     schedule = schedule_graph(neuron(features), template_for(pes).with_roots(1), Q6_10)
-    assert schedule.bound_terms["path"] == 2 * step + issue - 1 + step
+    assert schedule.bound_terms["path"] == 2 * step - 1 + issue - 1 + step
     assert schedule.bound <= schedule.cycles <= 1.07 * schedule.bound
 
 
 def test_few_features_wait_for_each_other() -> None:
     """55 features on 64 PEs: bus, update, memory, sum, tree, and two operations at the root: nothing can be saved."""
     schedule = schedule_graph(neuron(55), template_for(64).with_roots(1), Q6_10)
-    assert schedule.cycles == schedule.bound == 33
+    assert schedule.cycles == schedule.bound == 32
 
 
 @settings(max_examples=60)

@@ -67,7 +67,8 @@ def linear(
     tree = tree_levels(shape)
     blocks = -(-pes // shape.stream_words)
     first_root = words - 1 + 1 + tree
-    error, scaled = first_root + 5, first_root + 10
+    # The difference takes the sum as it shows for an addend that joins late.
+    error, scaled = first_root + 4, first_root + 9
     update = scaled + 8
     run = {
         "lane_issue": [
@@ -103,7 +104,9 @@ def linear(
             Nest(start=first_root, body=[root(base="tree", shift=by, emit=1)]),
             Nest(
                 start=error,
-                body=[root(a="data", b="one", negate=1, c="result", base="addend", shift=by, emit=1, windows=("a",))],
+                body=[
+                    root(a="data", b="one", negate=1, c="late_result", base="addend", shift=by, emit=1, windows=("a",))
+                ],
             ),
             Nest(start=scaled, body=[root(a="result", b="memory", half="all", shift=by, emit=1, at_b=(3,))]),
         ],

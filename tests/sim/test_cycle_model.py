@@ -98,6 +98,25 @@ def test_a_root_result_is_forwarded_to_an_issue_five_cycles_later() -> None:
     assert _only_cycle(build, 2, 9) == [5]
 
 
+@pytest.mark.parametrize("register", ["result", "function"])
+def test_a_late_addend_is_there_for_an_issue_a_cycle_earlier(register: str) -> None:
+    root_of = table("sqrt", parameters(2, fraction=4))
+    first = root(c="memory", base="addend", function=root_of.code)
+    expected, word = {"result": (4, 7), "function": (4 + root_of.latency, 11)}[register]  # sqrt(7/16) * 16, rounded
+
+    def build(delay: int) -> list[int]:
+        second = root(c=f"late_{register}", base="addend", a="data", b="one", negate=1, shift=1)
+        issues = [Nest(start=3, body=[first]), Nest(start=3 + delay, body=[second])]
+        _, result = _program(
+            {"root_issue": issues, **_out(3 + delay + 7)},
+            functions=(root_of,),  # type: ignore[arg-type]
+        )
+        return result.outputs
+
+    assert _only_cycle(build, 2, 20) == [expected]
+    assert build(expected) == [word - 5]
+
+
 @pytest.mark.parametrize(("pes", "group", "tree"), [(1, 1, 0), (2, 2, 1), (3, 3, 2), (4, 2, 2), (6, 3, 3), (8, 8, 3)])
 def test_the_tree_shows_a_sum_one_cycle_and_its_registers_after_the_issue(pes: int, group: int, tree: int) -> None:
     def build(delay: int) -> None:
