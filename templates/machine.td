@@ -205,7 +205,7 @@ def Limits {
 class Template<int pes, int pesPerPu = pes> {
   int Pes = pes;
   int PesPerPu = pesPerPu;
-  int Sequencers = 1;
+  int Sequencers = 0;
   NumberFormat Format = Q6_10;
   int IntegerBits = Format.IntegerBits;
   int FractionBits = Format.FractionBits;

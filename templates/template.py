@@ -104,7 +104,10 @@ class FunctionUnit:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Template:
-    """An array to build for. Depths and `stream_words` of 0: what the program needs; `roots` of 0: what is fastest."""
+    """An array to build for. Depths and `stream_words` of 0: what the program needs.
+
+    `roots` and `sequencers` of 0: what is fastest.
+    """
 
     name: str
     pes: int
@@ -129,7 +132,7 @@ class Template:
                 f"{self.pes_per_pu} PEs per PU do not divide {self.pes} PEs",
                 hint=f"use a divisor of {self.pes}",
             )
-        if self.sequencers < 1 or self.pes % self.sequencers:
+        if self.sequencers < 0 or self.pes % max(1, self.sequencers):
             divisors = ", ".join(str(d) for d in range(1, self.pes + 1) if self.pes % d == 0)
             raise TablaError(
                 f"{self.sequencers} sequencers do not divide {self.pes} PEs", hint=f"use one of {divisors}"
@@ -153,7 +156,7 @@ class Template:
     @property
     def lanes_per_sequencer(self) -> int:
         """Lanes that one sequencer drives: sequencer s those from s times so many on."""
-        return self.pes // self.sequencers
+        return self.pes // max(1, self.sequencers)
 
     @property
     def lanes(self) -> int:
@@ -172,6 +175,10 @@ class Template:
     def array_levels(self) -> int:
         """Registers of the tree from the groups' sums to the sum that every root sees."""
         return (max(1, self.roots) - 1).bit_length()
+
+    def with_sequencers(self, sequencers: int) -> Template:
+        """The array with so many sequencers."""
+        return replace(self, sequencers=sequencers)
 
     def with_roots(self, roots: int) -> Template:
         """The array with so many roots; more than one stand each over a tap group."""

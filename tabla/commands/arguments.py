@@ -130,7 +130,8 @@ def add_build(parser: ArgumentParser) -> None:
     array = parser.add_argument_group("the array")
     array.add_argument("--pes", type=whole(1), metavar="N", help="processing elements, 1 to 128 (default 16)")
     array.add_argument("--pes-per-pu", type=whole(1), metavar="N", help="of them in a tap group; a divisor of --pes")
-    array.add_argument("--sequencers", type=whole(1), metavar="N", help="instruction streams; a divisor of --pes")
+    text = "instruction streams; a divisor of --pes (default: as many as pay)"
+    array.add_argument("--sequencers", type=whole(1), metavar="N", help=text)
     array.add_argument("--stream-words", type=whole(1), metavar="S", help="words per beat, a power of two")
     array.add_argument("--model-words", type=whole(1), metavar="N", help="depth of the model memory of each PE")
     array.add_argument("--data-words", type=whole(1), metavar="N", help="depth of the data memory of each PE")

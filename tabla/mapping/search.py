@@ -66,6 +66,21 @@ def taken_early(mapping: Mapping, graph: Graph) -> Iterator[Mapping]:
             yield replace(_with_fit(mapping, number, taken), copies=copies)
 
 
+def at_hand(mapping: Mapping, graph: Graph) -> Mapping:
+    """The mapping with what samples bring in every lane that reads it, where it came over the bus."""
+    streamed = {t.name for t in graph.tensors.values() if t.role in ("input", "label")}
+    fits, copies = [], set(mapping.copies)
+    for fit in mapping.fits:
+        if fit.bus in streamed:
+            copies.add((fit.bus, EVERY))
+            needs = {*(need for need in fit.needs if need != (fit.bus, ROOT)), (fit.bus, EVERY)}
+            fit = replace(fit, bus="", needs=tuple(sorted(needs)))
+        fits.append(fit)
+    wanted = {need for fit in fits for need in fit.needs}
+    kept = {copy for copy in copies if copy in wanted or copy[0] not in streamed}
+    return replace(mapping, fits=tuple(fits), copies=tuple(sorted(kept)))
+
+
 def divided(mapping: Mapping, graph: Graph) -> Iterator[Mapping]:
     """For each update in the lanes: the same in more parts."""
     following = set(graph.updates.values())

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from collections.abc import Mapping as Map
-from collections.abc import Sequence
 from dataclasses import replace
 
 from tabla.ir.format import Format
@@ -13,9 +13,9 @@ from tabla.mapping.boxes import boxes
 from tabla.mapping.known import known
 from tabla.mapping.materialise import Materialised, materialise
 from tabla.mapping.partition import cuts, partition
-from tabla.mapping.places import ROOT
+from tabla.mapping.places import ALL, ROOT
 from tabla.mapping.running import kept
-from tabla.mapping.search import Mapping, Search, divided, operands_of_functions, taken_early
+from tabla.mapping.search import Mapping, Search, at_hand, divided, operands_of_functions, taken_early
 from tabla.mapping.snapshot import snapshot
 from tabla.mapping.spans import distinct, divisors, spread_out
 from tabla.schedule.bodies import Clash, LaneContext, lane_body
@@ -48,6 +48,11 @@ IMPROVED = 3
 """Of so many, each with another number of roots or another cut, what only an exact schedule can judge is tried."""
 ROOT_PRICE = 0.6
 """How many lanes a root weighs against cycles; it takes the room of two to three."""
+SEQUENCERS = (2, 4)
+SEQUENCER_PRICE = 1.5
+"""The same for a sequencer: strand memory, loops and generators of its two units, 300 to 400 LUT4."""
+BESIDE = 2
+"""Of so many mappings it is tried what comes of sequencers."""
 MOST_STREAM_WORDS = 128
 
 
@@ -60,14 +65,16 @@ def schedule_graph(graph: Graph, template: Template, format: Format) -> Schedule
     plain = known(snapshot(addresses(boxes(graph, format, kept(graph)), format)), format)
     whole = materialise(plain.graph, format)
     whole = replace(whole, words={**whole.words, **plain.words})
-    found = [(_one_root(graph, whole, template.with_roots(1), format), whole)]
+    one = template.with_roots(1).with_sequencers(max(1, template.sequencers))
+    found = [(_one_root(graph, whole, one, format), whole)]
+    found += [(made, whole) for made in _side_by_side(graph, whole, template, format)]
     for roots in _roots(template):
         for cut in cuts(whole.graph, roots)[:CUTS]:
             part = replace(whole, graph=partition(whole.graph, cut, roots))
-            made = _fastest(graph, part, template.with_roots(roots), format)
+            made = _fastest(graph, part, one.with_roots(roots), format)
             if made is not None:
                 found.append((made, part))
-    # A root is hardware: it must pay.
+    # Roots and sequencers are hardware: they must pay.
     found.sort(key=lambda pair: _merit(pair[0]))
     best = min((_improved(graph, part, made) for made, part in found[:IMPROVED]), key=_merit)
     best = replace(best, bound_terms=_bound(graph, best.layout, best.template, format, circuits=True))
@@ -84,14 +91,39 @@ def _candidates(search: Search, template: Template) -> list[Mapping]:
         whole = distinct([*whole, *riding.candidates(RIDING)])
     if template.sequencers == 1:
         return whole
-    graph, pes, sequencers = search.graph, template.pes, template.sequencers
-    beside = Search(graph, pes=pes, sequencers=sequencers, beside=True).candidates(CANDIDATES)
-    shared = [
-        spread_out(mapping, graph, pes=pes, sequencers=sequencers, least=least)
-        for mapping in beside
-        for least in divisors(sequencers)
-    ]
-    return distinct([*whole, *shared])
+    return distinct([*whole, *_beside(search.graph, template, CANDIDATES, divisors(template.sequencers))])
+
+
+def _beside(graph: Graph, template: Template, most: int, widths: Sequence[int]) -> list[Mapping]:
+    """Mappings whose clusters have lanes of their own, those of so many sequencers at least.
+
+    What samples bring lies in the lanes, too: over the bus it comes to one cluster at a time.
+    """
+    pes, sequencers = template.pes, template.sequencers
+    found = Search(graph, pes=pes, sequencers=sequencers, beside=True).candidates(most)
+    return distinct(
+        [
+            spread_out(mapping, graph, pes=pes, sequencers=sequencers, least=least)
+            for each in found
+            for mapping in (each, at_hand(each, graph))
+            for least in widths
+        ]
+    )
+
+
+def _side_by_side(graph: Graph, material: Materialised, template: Template, format: Format) -> Iterator[Schedule]:
+    """Where the tool chooses: schedules on arrays with several sequencers, each part of the graph in its own lanes."""
+    if template.sequencers or template.roots > 1:
+        return
+    for sequencers in SEQUENCERS:
+        if template.pes % sequencers or template.pes // sequencers < LEAST_LANES:
+            continue
+        array = template.with_roots(1).with_sequencers(sequencers)
+        for mapping in _beside(material.graph, array, BESIDE, (1,)):
+            if any(fit.span != ALL for fit in mapping.fits):
+                made = schedule_mapping(graph, material, mapping, array, format)
+                if made is not None:
+                    yield made
 
 
 def _roots(template: Template) -> tuple[int, ...]:
@@ -157,13 +189,14 @@ def _improved(graph: Graph, material: Materialised, best: Schedule) -> Schedule:
 
 
 def _merit(schedule: Schedule) -> tuple[float, int, int]:
-    """Cycles, weighed with what the roots add to the array; then latency and microcode.
+    """Cycles, weighed with what roots and sequencers add to the array; then latency and microcode.
 
     What does not fit counts twice: its error tells a user more than a schedule that leaves most of the array idle.
     """
     template = schedule.template
     too_large = any(limit and need > limit for need, limit, _ in _needs(schedule, template).values())
-    price = 1 + ROOT_PRICE * (max(1, template.roots) - 1) / template.pes
+    more = ROOT_PRICE * (max(1, template.roots) - 1) + SEQUENCER_PRICE * (max(1, template.sequencers) - 1)
+    price = 1 + more / template.pes
     return schedule.cycles * price * (2 if too_large else 1), schedule.latency, schedule.microcode_words
 
 

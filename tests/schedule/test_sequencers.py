@@ -77,7 +77,7 @@ def test_random_programs_side_by_side(text: str, template: Template, format: For
 def test_banks_of_models(neurons: int, sequencers: int) -> None:
     schedule = agree(graph_of(bank(6, neurons=neurons)), array(8, sequencers), Q6_10)
     # Several roots are another way, with one sequencer.
-    alone = schedule_graph(graph_of(bank(6, neurons=neurons)), template_for(8).with_roots(1), Q6_10)
+    alone = schedule_graph(graph_of(bank(6, neurons=neurons)), array(8, 1).with_roots(1), Q6_10)
     assert schedule.cycles <= alone.cycles
 
 
@@ -87,6 +87,28 @@ def test_irregular_work_runs_in_half_the_cycles() -> None:
     one, four = (agree(graph, array(16, n).with_roots(1), Q6_10) for n in (1, 4))
     assert 2 * four.cycles < one.cycles
     assert four.utilisation > 2 * one.utilisation
+
+
+def test_the_tool_chooses_sequencers_where_they_pay() -> None:
+    text = """
+    model_input x1[10], x2[10], r1[138], r2[130]; model_output y1[138], y2[130]; model w1[138][10], w2[130][10];
+    gradient g1[138][10] -> w1, g2[130][10] -> w2; iterator i[0:138]; iterator j[0:130]; iterator l[0:10];
+    e1[i] = sum[l](w1[i][l]*x2[l])*r1[i] - y1[i]; e2[j] = sum[l](w2[j][l]*x1[l])*r2[j] - y2[j];
+    g1[i][l] = e1[i]*x2[l]; g2[j][l] = e2[j]*x1[l];
+    """
+    graph = graph_of(text)
+    free, one = (schedule_graph(graph, t, Q6_10) for t in (template_for(64), array(64, 1)))
+    # Five passes of 32 lanes for each tensor at the same time, not three of 64 one after the other.
+    assert (free.template.sequencers, one.template.sequencers) == (2, 1)
+    assert free.cycles <= 0.87 * one.cycles
+    agree_on(free)
+
+
+def test_one_sequencer_is_enough_for_a_neuron() -> None:
+    text = """
+    model_input x[64]; model w[64]; gradient g[64] -> w; iterator i[0:64]; h = sum[i](w[i]*x[i]); g[i] = h*x[i];
+    """
+    assert schedule_graph(graph_of(text), template_for(64), Q6_10).template.sequencers == 1
 
 
 def graph_of(text: str) -> Graph:

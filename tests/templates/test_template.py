@@ -66,7 +66,7 @@ def test_tree_levels(pes: int, per_pu: int, levels: int) -> None:
         {"pes": 129, "pes_per_pu": 1},
         {"pes": 16, "pes_per_pu": 5},
         {"pes": 4, "pes_per_pu": 4, "sequencers": 3},
-        {"pes": 4, "pes_per_pu": 4, "sequencers": 0},
+        {"pes": 4, "pes_per_pu": 4, "sequencers": -1},
         {"pes": 4, "pes_per_pu": 4, "sequencers": 8},
         {"pes": 4, "pes_per_pu": 4, "ring_slots": 1},
         {"pes": 4, "pes_per_pu": 4, "stream_words": 3},
