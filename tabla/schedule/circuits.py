@@ -52,25 +52,38 @@ def busiest_circuit(graph: Graph, template: Template, latencies: Latencies, bina
             between = chains[v].get(u)
             if v not in forward.other or between is None:
                 continue
-            work = sum(
-                _shared(s, forward.own, needed[v].other, binary) * (s.target != u)
-                + _shared(s, forward.other, needed[v].own, binary)
-                for s in graph.statements
+            before = sum(
+                _shared(s, forward.own, needed[v].other, binary) for s in graph.statements if s.target != u
             )
-            if work:
-                longest = max(longest, between + _issue(work, template))
+            after = sum(_shared(s, forward.other, needed[v].own, binary) for s in graph.statements)
+            if before + after:
+                longest = max(longest, between + _issue(before, after, template))
     return longest
 
 
-def _issue(work: int, template: Template) -> int:
-    """Cycles from the first possible issue to the last result of so many multiplies."""
+def _issue(before: int, after: int, template: Template) -> int:
+    """Cycles from the first possible issue to the last result of so many multiplies, before the model is written and
+    after it.
+    """
     laws, roots = timing(), max(1, template.roots)
     levels = (template.pes // roots - 1).bit_length()
     up = 1 + levels * laws.tree_level
     away = laws.broadcast + up
-    alone = -(-work // roots)
-    together = -(-(work + template.pes * away) // (template.pes + roots))
-    shared = max(together, away + laws.result + laws.memory_write + 1)
+    # None of those after is issued before a word of the model is written, none of those before so late that no word
+    # is read again: each kind lacks these cycles, a root's write following an addend that came late.
+    written = laws.result + laws.memory_write
+    late = laws.late_operand - laws.operand
+
+    def enough(work: int, lanes: int, root: int) -> int:
+        """Cycles in which lanes and roots, idle in so many of them, issue the work."""
+        return -(-(work + template.pes * lanes + roots * root) // (template.pes + roots))
+
+    alone = -(-(before + after) // roots)
+    shared = max(
+        enough(before + after, away, 0),
+        enough(max(before, after), away + written, written - late),
+        away + written + 1,
+    )
     return min(alone, shared) - 1 + laws.multiply + laws.accumulate + laws.round
 
 

@@ -247,7 +247,9 @@ def _reads(site: Site, strands: Sequence[Strand]) -> tuple[list[Access], list[Po
             if not anywhere and strand.unit == "root_issue":
                 cycle = strand.start + slot * strand.interval + timing().operand
                 port = Port(tensor=tensor, strand=n, slot=slot, port=generator, cycle=cycle, access=len(reads))
-                words = shown_words(strand, operation.addresses[generator])
+                # A sum takes its factors in every turn, its start value in the first ones only.
+                turns = replace(strand, reduce=0) if generator != "c" else strand
+                words = shown_words(turns, operation.addresses[generator])
                 if strand.iterations == 1 and site.scalar(tensor):
                     ports.append(port)
                 elif words:
