@@ -13,7 +13,8 @@ large.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from tabla.ir.constraints import points
@@ -24,6 +25,11 @@ Pins = frozenset[int]
 Claims = Mapping[str, Pins]
 Latencies = Mapping[int, Mapping[str, int]]
 """Of each statement, the shortest from each tensor that it reads."""
+
+MOST_WORDS = 16
+MOST_STATEMENTS = 64
+"""Circuits are looked for through so many words, and work on them in so many statements, the heaviest: what is left out
+makes the bound no larger, and the time would grow with the third power of the program's length."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,24 +47,43 @@ def busiest_circuit(graph: Graph, template: Template, latencies: Latencies, bina
     """
     if any(s.constraints for s in graph.statements) or any(t.filled for t in graph.tensors.values()):
         return 0
+    heavy = _heavy(graph, binary)
     following = set(graph.updates.values())
-    values = list(dict.fromkeys(s.target for s in graph.statements if s.target not in following))
+    first = _most(heavy, lambda s: [name for name in s.sources if name not in following and any(graph.writers(name))])
+    last = _most(heavy, lambda s: [s.target] if s.target not in following else [])
+    statements = [statement for statement, _ in heavy[:MOST_STATEMENTS]]
     longest = 0
-    needed = {v: _needed(graph, v) for v in values}
-    chains = {v: _chains(graph, v, latencies) for v in values}
-    for u in values:
+    needed = {v: _needed(graph, v) for v in last}
+    chains = {v: _chains(graph, v, latencies) for v in last}
+    for u in first:
         forward = _dependent(graph, u)
-        for v in values:
+        for v in last:
             between = chains[v].get(u)
             if v not in forward.other or between is None:
                 continue
-            before = sum(
-                _shared(s, forward.own, needed[v].other, binary) for s in graph.statements if s.target != u
-            )
-            after = sum(_shared(s, forward.other, needed[v].own, binary) for s in graph.statements)
+            before = sum(_shared(s, forward.own, needed[v].other, binary) for s in statements if s.target != u)
+            after = sum(_shared(s, forward.other, needed[v].own, binary) for s in statements)
             if before + after:
                 longest = max(longest, between + _issue(before, after, template))
     return longest
+
+
+def _heavy(graph: Graph, binary: frozenset[str]) -> list[tuple[Statement, int]]:
+    """The statements that multiply, those that do it most often first, each with how often."""
+    found = []
+    for statement in graph.statements:
+        operation = statement.operation
+        if isinstance(operation, Linear):
+            terms = [t for t in operation.terms if len(t.factors) == 2 and not any(easy(f, binary) for f in t.factors)]
+            if terms:
+                box = [index.extent for index in (*statement.indices, *statement.reduced)]
+                found.append((statement, len(terms) * math.prod(box)))
+    return sorted(found, key=lambda pair: -pair[1])
+
+
+def _most(heavy: Sequence[tuple[Statement, int]], words: Callable[[Statement], Iterable[str]]) -> list[str]:
+    """Tensors by which work hangs together, of the heaviest statements: the work begins with them or ends in them."""
+    return list(dict.fromkeys(name for statement, _ in heavy for name in words(statement)))[:MOST_WORDS]
 
 
 def _issue(before: int, after: int, template: Template) -> int:
