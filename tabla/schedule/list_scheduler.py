@@ -87,6 +87,8 @@ class ListScheduler:
         self.models = models
         self.reserved = Reservations()
         self.placed: dict[int, Placed] = {}
+        # The task that shows a tensor in a register, the first one placed.
+        self.showing: dict[str, Placed] = {}
         self.writers: dict[MemoryKey, list[int]] = {}
         self.readers: dict[MemoryKey, list[int]] = {}
         for n, task in enumerate(self.tasks):
@@ -151,6 +153,8 @@ class ListScheduler:
         found = [p for v in (task, task.fed) if v is not None and (p := self._earliest(n, v)) is not None]
         best = min(found, key=lambda p: p.start + p.task.length)
         self.placed[n] = best
+        for shown in best.task.shown:
+            self.showing.setdefault(shown.tensor, best)
         task, start = best.task, best.start
         for strand in task.strands:
             for unit in strand.units(self.sequencers):
@@ -213,7 +217,7 @@ class ListScheduler:
         """(source, cycle) for which a port can have what it reads from a register, the words of a vector one by one;
         the earliest first. An addend can join late: it may show after the cycle in which other operands are wanted.
         """
-        maker = self._maker_of_shown(port.tensor)
+        maker = self.showing.get(port.tensor)
         if maker is None:
             return []
         found = [
@@ -225,13 +229,6 @@ class ListScheduler:
             early = timing().late_operand - timing().operand
             found += [(f"late_{register}", cycle - early) for register, cycle in found]
         return sorted(found, key=lambda source: source[1])
-
-    def _maker_of_shown(self, tensor: str) -> Placed | None:
-        """The placed task that shows a tensor in a register."""
-        for placed in self.placed.values():
-            if any(s.tensor == tensor for s in placed.task.shown):
-                return placed
-        return None
 
     def _after_writes(self, n: int, key: MemoryKey, first: np.ndarray) -> int:
         if key in self.models:
