@@ -203,7 +203,11 @@ def _merit(schedule: Schedule) -> tuple[float, int, int]:
 def schedule_mapping(
     graph: Graph, material: Materialised, mapping: Mapping, template: Template, format: Format
 ) -> Schedule | None:
-    """One mapping scheduled, not yet checked; None if it cannot be."""
+    """One mapping scheduled, not yet checked; None if it cannot be.
+
+    On one sequencer where the template names none.
+    """
+    template = template.with_sequencers(max(1, template.sequencers))
     layout = _banks(material.graph, mapping, template)
     if layout is None:
         return None
