@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from tabla.ir.evaluate import Counts, FixedPlan, Run
 from tabla.ir.evaluate_float import FloatPlan
 from tabla.ir.graph import Graph
-from tabla.ir.words import to_real, to_words
+from tabla.ir.words import integer_words, to_real, to_words
 from tabla.sim.machine import Counters
 from tabla.simulation import Session, default_engine, session
 from tabla.source import Label, TablaError
@@ -104,7 +104,10 @@ def _words(build: Build, arrays: Arrays) -> dict[str, Words]:
     for name in sorted(arrays.keys() & build.reading.integers):
         if not np.array_equal(arrays[name], np.trunc(arrays[name])):
             raise TablaError(f"'{name}' is a tensor of integers, its array has fractions", hint="round the data")
-    return {name: to_words(array, build.format_of(name), name) for name, array in arrays.items()}
+    return {
+        name: (integer_words if name in build.reading.integers else to_words)(array, build.format, name)
+        for name, array in arrays.items()
+    }
 
 
 def _returned(build: Build, models: Arrays, results: Arrays, *, stacked: bool) -> dict[str, Reals]:

@@ -24,7 +24,10 @@ def satisfied(constraints: Iterable[Affine], indices: Sequence[Index]) -> Mask:
     """
     mask: Mask = np.ones((1,) * len(indices), dtype=np.bool_)
     for constraint in constraints:
-        mask = mask & (ramp(constraint, indices) >= 0)
+        # Two sides compared, so that no array of integers as large as the mask is made.
+        left = Affine.make(0, dict(constraint.coefficients[:1]))
+        right = Affine.make(constraint.constant, dict(constraint.coefficients[1:]))
+        mask = mask & (ramp(right, indices) >= -ramp(left, indices))
     return mask
 
 
@@ -70,6 +73,29 @@ def coordinates(
     mask = satisfied([c for group in tied for c in group[1]], box)
     where = np.nonzero(np.broadcast_to(mask, [index.extent for index in box]))
     return {index.name: index.low + axis for index, axis in zip(box, where, strict=True)}
+
+
+def ends(affine: Affine, constraints: Iterable[Affine], indices: Sequence[Index]) -> tuple[int, int] | None:
+    """Smallest and largest value of an affine form over the points that satisfy the constraints; None without points.
+
+    Groups of constraints are independent, so the ends are sums of theirs, and no list of points is made.
+    """
+    groups = components(constraints)
+    tied = frozenset[str]().union(*(names for names, _ in groups))
+    free = Affine.make(affine.constant, {n: c for n, c in affine.coefficients if n not in tied})
+    low, high = free.bounds({index.name: index for index in indices})
+    for names, members in groups:
+        box = [index for index in indices if index.name in names]
+        mask = np.broadcast_to(satisfied(members, box), [index.extent for index in box])
+        part = Affine.make(0, {n: c for n, c in affine.coefficients if n in names})
+        away = tuple(axis for axis, index in enumerate(box) if index.name not in part.names)
+        left = np.asarray(mask.any(axis=away))
+        if not left.any():
+            return None
+        mentioned = [index for index in box if index.name in part.names]
+        taken = np.broadcast_to(ramp(part, mentioned), left.shape)[left]
+        low, high = low + int(taken.min()), high + int(taken.max())
+    return low, high
 
 
 def values(affine: Affine, at: Mapping[str, NDArray[np.int64]]) -> NDArray[np.int64]:

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from tabla.ir.constraints import applying, coordinates, values
+from tabla.ir.constraints import applying, coordinates, ends, values
 from tabla.ir.graph import (
     Affine,
     Compare,
@@ -213,9 +213,9 @@ class _Written:
         if self._mask is None:
             raise GraphFault(f"it reads {self._tensor.name} before anything is written there")
         box = {index.name: index for index in indices}
-        ends = [subscript.bounds(box) for subscript in subscripts]
+        corners = [subscript.bounds(box) for subscript in subscripts]
         # The bounding box holds all elements that are read, and is never larger than the tensor.
-        if self._mask[tuple(slice(low, high + 1) for low, high in ends)].all():
+        if self._mask[tuple(slice(low, high + 1) for low, high in corners)].all():
             return
         read = window(self._mask, subscripts, indices)
         if not read.all():
@@ -233,12 +233,10 @@ class _Written:
             raise GraphFault(f"{self._tensor.name} has {len(self._tensor.shape)} axes and {len(subscripts)} subscripts")
         outer = applying(statement.constraints, statement.indices)
         for subscript, extent in zip(subscripts, self._tensor.shape, strict=True):
-            at = coordinates(outer, statement.indices, subscript.names) if subscript is not None else None
-            if subscript is None or at is None or not (positions := values(subscript, at)).size:
-                continue
-            if positions.min() < 0 or positions.max() >= extent:
-                ends = f"{positions.min()}..{positions.max()}"
-                raise GraphFault(f"subscript {subscript} of {self._tensor.name} takes {ends} of {extent}")
+            taken = ends(subscript, outer, statement.indices) if subscript is not None else None
+            if taken is not None and (taken[0] < 0 or taken[1] >= extent):
+                where = f"{taken[0]}..{taken[1]}"
+                raise GraphFault(f"subscript {subscript} of {self._tensor.name} takes {where} of {extent}")
 
     def check_write(
         self, subscripts: tuple[Affine, ...], indices: Sequence[Index], constraints: tuple[Affine, ...]
@@ -270,11 +268,11 @@ class _Written:
     def _check_some_read(
         self, subscripts: tuple[Affine, ...], indices: Sequence[Index], constraints: tuple[Affine, ...]
     ) -> None:
-        ends = self._ends(subscripts, indices, constraints)
-        if ends is None or self.whole or self._tensor.filled:
+        corners = self._ends(subscripts, indices, constraints)
+        if corners is None or self.whole or self._tensor.filled:
             return
         # As without constraints: the bounding box first, the elements themselves only if that is not enough.
-        if self._mask is None or not self._mask[tuple(slice(low, high + 1) for low, high in ends)].all():
+        if self._mask is None or not self._mask[tuple(slice(low, high + 1) for low, high in corners)].all():
             elements = _elements(subscripts, indices, constraints)
             if self._mask is None or not self._mask[elements].all():
                 raise GraphFault(f"it reads elements of {self._tensor.name} which nothing has written")
@@ -300,16 +298,16 @@ class _Written:
         name, shape = self._tensor.name, self._tensor.shape
         if len(subscripts) != len(shape):
             raise GraphFault(f"{name} has {len(shape)} axes and {len(subscripts)} subscripts")
-        ends = []
+        found = []
         for subscript, extent in zip(subscripts, shape, strict=True):
-            at = coordinates(constraints, indices, subscript.names)
-            if at is None or not (positions := values(subscript, at)).size:
+            taken = ends(subscript, constraints, indices)
+            if taken is None:
                 return None
-            low, high = int(positions.min()), int(positions.max())
+            low, high = taken
             if low < 0 or high >= extent:
                 raise GraphFault(f"subscript {subscript} of {name} takes {low}..{high} of {extent}")
-            ends.append((low, high))
-        return ends
+            found.append(taken)
+        return found
 
     def _check_bounds(self, subscripts: tuple[Affine, ...], indices: Sequence[Index]) -> None:
         name, shape = self._tensor.name, self._tensor.shape

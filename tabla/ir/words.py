@@ -41,6 +41,23 @@ def to_words(array: ArrayLike, fmt: Format, name: str = "array") -> NDArray[np.i
     return words.astype(np.int64)
 
 
+def integer_words(array: ArrayLike, fmt: Format, name: str = "array") -> NDArray[np.int64]:
+    """Whole numbers as words of a build's format: the integer n is the word n, whatever the fraction.
+
+    An integer outside the range of words is the user's fault; the error names the tensor `name` and a format whose
+    words are wide enough.
+    """
+    whole = np.asarray(array, dtype=np.float64)
+    outside = (whole < fmt.lowest) | (whole > fmt.highest)
+    if outside.any():
+        worst = int(whole[outside][np.argmax(np.abs(whole[outside]))])
+        raise TablaError(
+            f"'{name}' holds {worst}, outside the integers of {fmt} ({fmt.lowest} to {fmt.highest})",
+            hint=_cure_of_integer(worst, fmt),
+        )
+    return whole.astype(np.int64)
+
+
 def to_real(words: ArrayLike, fmt: Format) -> NDArray[np.float64]:
     """The reals that words stand for, exactly."""
     return np.asarray(words, dtype=np.int64) / fmt.one
@@ -53,3 +70,12 @@ def _cure(value: Fraction, fmt: Format) -> str:
         if wider.holds(value):
             return f"use --format {wider}, or scale the data"
     return "no format of 32 bits holds it: scale the data"
+
+
+def _cure_of_integer(value: int, fmt: Format) -> str:
+    """The format with the fewest more bits, the fraction as it is: it is that of the reals beside the integer."""
+    for integer in range(fmt.integer + 1, 33 - fmt.fraction):
+        wider = Format(integer=integer, fraction=fmt.fraction)
+        if wider.lowest <= value <= wider.highest:
+            return f"use --format {wider}, or smaller integers"
+    return f"no word of 32 bits with {fmt.fraction} fraction bits holds it: use smaller integers"

@@ -9,6 +9,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from tabla.ir.constraints import ends
 from tabla.ir.evaluate import evaluate_fixed
 from tabla.ir.evaluate_float import evaluate_float
 from tabla.ir.expand import count, expand
@@ -170,3 +171,15 @@ def test_counts_grow_with_the_constraints_not_with_the_box() -> None:
     verify(graph)
     assert count(graph).multiplies == 512 * 512 * 1498**2
     assert time.perf_counter() - begin < 2
+
+
+def test_ends_are_those_of_all_points() -> None:
+    indices = [Index(name="i", low=-1, high=5), Index(name="j", low=0, high=4), Index(name="k", low=2, high=5)]
+    band = (Affine.of(0, i=1, j=-1), Affine.of(1, i=-1, j=1), Affine.of(-3, k=1))
+    forms = (Affine.of(3), Affine.of(0, j=1), Affine.of(-2, i=2, j=-3), Affine.of(0, i=-1, k=4), Affine.of(1, k=-2))
+    for constraints in ((), band, band[:1], band[2:], (*band, Affine.of(-9, i=1)), (Affine.of(-1),)):
+        points = [{"i": i, "j": j, "k": k} for i in range(-1, 5) for j in range(4) for k in range(2, 5)]
+        inside = [p for p in points if all(c.at(p) >= 0 for c in constraints)]
+        for form in forms:
+            taken = [form.at(point) for point in inside]
+            assert ends(form, constraints, indices) == ((min(taken), max(taken)) if taken else None)

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tabla.ir.format import Format
-from tabla.ir.words import to_real, to_words
+from tabla.ir.words import integer_words, to_real, to_words
 from tabla.source import TablaError
 
 Q6_10 = Format.parse("q6.10")
@@ -66,3 +66,20 @@ def test_what_is_not_finite_is_refused_with_its_place(value: float) -> None:
 def test_what_is_no_number_is_refused() -> None:
     with pytest.raises(TablaError, match="not real numbers"):
         to_words(np.array(["one"]), Q6_10)
+
+
+@pytest.mark.parametrize(
+    ("text", "value", "hint"),
+    [
+        ("q6.10", 40000, "use --format q7.10"),
+        ("q6.10", -70000, "use --format q8.10"),
+        ("q2.6", 128, "use --format q3.6"),
+        ("q16.16", 1 << 31, "no word of 32 bits"),
+    ],
+)
+def test_integers_are_words_and_their_cure_keeps_the_fraction(text: str, value: int, hint: str) -> None:
+    fmt = Format.parse(text)
+    assert integer_words([fmt.lowest, 3, fmt.highest], fmt).tolist() == [fmt.lowest, 3, fmt.highest]
+    with pytest.raises(TablaError) as fault:
+        integer_words([0, value, value // 2], fmt, "a")
+    assert f"'a' holds {value}, outside the integers of {text}" in str(fault.value) and hint in str(fault.value)

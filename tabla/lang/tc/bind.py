@@ -39,8 +39,10 @@ def bind_sizes(
         elif tensor.role == "input":
             _of_shape(tensor, shape, sizes, faults)
     places = _places(function)
+    # An array of another rank is told; the sizes that it should have given are not missing besides.
+    expected = {size for name in shapes if name in function.inputs for size in function.tensors[name].dimensions or ()}
     for name in function.sizes:
-        if name not in sizes:
+        if name not in sizes and name not in expected:
             hint = f"give --size {name}=..., or inputs that have it"
             faults.add(f"the size '{name}' has no value", places.get(name, function.span), hint=hint)
     faults.raise_any()

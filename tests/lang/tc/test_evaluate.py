@@ -94,6 +94,13 @@ def test_faults_of_data(text: str, inputs: dict[str, Any], message: str) -> None
     assert message in str(caught.value) and caught.value.hint and caught.value.line
 
 
+def test_a_wrong_rank_is_all_that_is_told() -> None:
+    function = function_of("def f(float(N,M) a, float(K) b) -> (c) { c(i, j) = a(i, j) * b(0) }")
+    with pytest.raises(TablaError) as caught:
+        evaluate(function, arrays(a=[1.0], b=[1.0]))
+    assert "'a' has 2 dimensions, 1 given" in str(caught.value) and not caught.value.more
+
+
 def test_sizes_by_name() -> None:
     function = function_of("def f(float s, float(N) unused) -> (c) { c(i) = s where i in 0:N }")
     result = evaluate(function, arrays(s=2.0, unused=[0.0, 0.0, 0.0]), {"N": 3})
