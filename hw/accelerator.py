@@ -247,13 +247,14 @@ class Accelerator(wiring.Component):
             )
             for operand in issue.generators
         }
+        # A root wants its writes a cycle before they happen.
         inputs |= {
-            "write": delayed(m, write.valid, late, name="root_write"),
-            "write_instruction": delayed(m, write.instruction, late, name="root_write_instruction"),
+            "write": delayed(m, write.valid, late - 1, name="root_write"),
+            "write_instruction": delayed(m, write.instruction, late - 1, name="root_write_instruction"),
             "load_address": stream.root_address,
         }
         if write.generators:
-            inputs["write_address"] = delayed(m, write.values.address, Group.FANOUT, name="root_write_address")
+            inputs["write_address"] = delayed(m, write.values.address, Group.FANOUT - 1, name="root_write_address")
         routing = self._routing(stream, list(stream.words))
         for number, root in enumerate(roots):
             several = len(roots) > 1

@@ -2,19 +2,23 @@
 
 from typing import Any
 
-from amaranth.hdl import Module, Mux, Signal
+from amaranth.hdl import Cat, Module, Mux, Signal
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
 
 class EventCounter(wiring.Component):
-    """Counts the high bits of `events` in each cycle since reset; shown two cycles later; saturates.
+    """Counts the high bits of `events` in each cycle since reset; saturates; right when all has been at rest 3 cycles.
+
+    The upper bits count the carries of the lower ones, a cycle later: no chain of carries is longer than a cycle.
 
     Members
     -------
     events : In(sources)
     count : Out(width)
     """
+
+    LOW = 12
 
     def __init__(self, *, sources: int = 1, width: int = 32) -> None:
         self.sources = sources
@@ -25,12 +29,21 @@ class EventCounter(wiring.Component):
         m = Module()
         happened = Signal(range(self.sources + 1))
         m.d.sync += happened.eq(sum(self.events[source] for source in range(self.sources)))
-        # Near its end, which is known a cycle late, the counter looks at its low bits before it steps.
-        low = (2 * self.sources).bit_length()
+        # Near its end, which is known a cycle late, the counter looks at its last bits before it steps.
+        last = (2 * self.sources).bit_length()
         near_end = Signal()
-        m.d.sync += near_end.eq(self.count[low:].all())
-        room = ~self.count[:low]
+        room = ~self.count[:last]
         step = Signal.like(happened)
         m.d.comb += step.eq(Mux(near_end & (room < happened), room, happened))
-        m.d.sync += self.count.eq(self.count + step)
+
+        size = max(last, min(self.LOW, self.width))
+        low = Signal(size)
+        high = Signal(self.width - size)
+        carry = Signal()
+        m.d.sync += [
+            near_end.eq(self.count[last:].all()),
+            Cat(low, carry).eq(low + step),
+            high.eq(high + carry),
+        ]
+        m.d.comb += self.count.eq(Cat(low, high))
         return m

@@ -45,6 +45,8 @@ class FunctionUnit(wiring.Component):
     -------
     code : In(4), operand : In(signed(width)), divisor : In(signed(width))
     value : Out(signed(width))
+    writes : In(1), written : Out(width)
+        `written` is `value` in the cycle after `writes`, else 0: a word to write that needs no selection.
     overflow, domain_error : Out(1)
     """
 
@@ -58,6 +60,8 @@ class FunctionUnit(wiring.Component):
                 "operand": In(signed(width)),
                 "divisor": In(signed(width)),
                 "value": Out(signed(width)),
+                "writes": In(1),
+                "written": Out(width),
                 "overflow": Out(1),
                 "domain_error": Out(1),
             }
@@ -78,7 +82,12 @@ class FunctionUnit(wiring.Component):
             ends.append((pipeline, delayed(m, sent, pipeline.latency - REGISTER, name=f"{table.name}_ends")))
 
         value = Signal(signed(parameters.width), reset_less=True)
-        m.d.sync += value.eq(selected([(p.value.as_unsigned(), end) for p, end in ends], parameters.width))
+        word = selected([(p.value.as_unsigned(), end) for p, end in ends], parameters.width)
+        written = Signal(parameters.width, reset_less=True)
+        m.d.sync += [value.eq(word), written.eq(word)]
+        with m.If(~self.writes):
+            m.d.sync += written.eq(0)
+        m.d.comb += self.written.eq(written)
         overflow = Signal(reset_less=True)
         domain_error = Signal(reset_less=True)
         m.d.sync += [

@@ -27,7 +27,7 @@ class Root(wiring.Component):
     in *u* to the address; the register keeps results of operations that say so, from *u* + ``RESULT`` + 1 on. `tree`
     and `tree_inverted` are the tree's word of *u* + 4 and its sense in *u* + 3. The result register shows the result in
     *u* + ``RESULT``, the function register *u* + ``RESULT`` + the function's latency. An operation of `root_write` in
-    cycle *c* is given with `write` high; the memory takes the word at the end of *c*, `bus` shows it from *c* + 1 on
+    cycle *c* is given in *c* - 1 with `write` high; the memory takes the word at the end of *c*, `bus` shows it from *c* + 1 on
     and keeps it; `output_word` and `output_valid` from *c* + 1 for one cycle.
 
     Members
@@ -108,7 +108,7 @@ class Root(wiring.Component):
         )
         m.submodules.functions = functions = FunctionUnit(parameters=parameters)
 
-        written = self._write(m, rounder.result, functions.value)
+        written = self._write(m, rounder.result, functions)
         at = self._staged(m)
         position = self._position(m, at, rounder.result) if "holds" in self.control_wires else Const(0, signed(width))
         operands = self._operands(m, written, rounder.result, functions.value, position)
@@ -180,34 +180,45 @@ class Root(wiring.Component):
                 m.d.sync += half.eq(Mux(at("inverted", 3), -unit, unit))
         return half
 
-    def _write(self, m: Module, result: Any, value: Any) -> dict[str, Any]:
-        """Write-back; returns the write port that all copies of `memory` and of `data` share."""
+    def _write(self, m: Module, result: Any, functions: FunctionUnit) -> dict[str, Any]:
+        """Write-back; returns the write port that all copies of `memory` and of `data` share.
+
+        All is decoded a cycle before, in registers of the root's own: what may be written is 0 unless it is to be.
+        """
         write, places = self.features["root_write"], {}
         offset = 0
         for field in operation_format("root_write").fields:
             places[field.name] = self.write_instruction[offset : offset + field.width]
             offset += field.width
-        word = result.as_unsigned()
-        if write.uses("source", "function"):
-            word = value.as_unsigned()
-            if write.uses("source", "result"):
-                word = Mux(places["source"], value.as_unsigned(), result.as_unsigned())
 
-        loads_data = delayed(m, self.load_data, 1, name="loads_data")
-        loads_memory = delayed(m, self.load_memory, 1, name="loads_memory")
-        load_address = delayed(m, self.load_address, 1, name="load_address")
-        load_word = delayed(m, self.load_word, 1, name="load_word")
-        to_memory = self.write & places["to_memory"]
-        m.d.comb += self.update.eq(to_memory & places["model"])
-        with m.If(self.write & places["to_bus"]):
+        def register(name: str, value: Any) -> Any:
+            own = Signal(len(value), name=name, reset_less=True, attrs={"keep": 1})
+            m.d.sync += own.eq(value)
+            return own
+
+        of_function = places["source"] & int(write.uses("source", "function"))
+        takes_result = register("takes_result", ~(self.load_memory | of_function))
+        loaded = register("loaded_memory_word", self.load_word)
+        with m.If(~self.load_memory):
+            m.d.sync += loaded.eq(0)
+        m.d.comb += functions.writes.eq(of_function)
+        word = (result.as_unsigned() & takes_result.replicate(len(result))) | functions.written | loaded
+
+        m.d.comb += self.update.eq(register("updates", self.write & places["to_memory"] & places["model"]))
+        with m.If(register("writes_bus", self.write & places["to_bus"])):
             m.d.sync += self.bus.eq(word)
-        m.d.sync += [self.output_word.eq(word), self.output_valid.eq(self.write & places["to_output"])]
+        writes_output = register("writes_output", self.write & places["to_output"])
+        m.d.sync += [self.output_word.eq(word), self.output_valid.eq(writes_output)]
         return {
-            "data": (loads_data, load_address, load_word),
+            "data": (
+                delayed(m, self.load_data, 1, name="loads_data"),
+                delayed(m, self.load_address, 1, name="load_address"),
+                delayed(m, self.load_word, 1, name="load_word"),
+            ),
             "memory": (
-                to_memory | loads_memory,
-                Mux(loads_memory, load_address, self.write_address),
-                Mux(loads_memory, load_word, word),
+                register("writes_memory", (self.write & places["to_memory"]) | self.load_memory),
+                register("memory_write_address", Mux(self.load_memory, self.load_address, self.write_address)),
+                word,
             ),
         }
 

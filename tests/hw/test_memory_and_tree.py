@@ -93,11 +93,14 @@ def test_multiplier_is_a_product_two_cycles_later() -> None:
     assert [cycle["product"] for cycle in seen[Multiplier.LATENCY :]] == [a * b for a, b in pairs]
 
 
-@given(st.lists(st.integers(0, 3), min_size=1, max_size=40))
+@pytest.mark.parametrize(("low", "width"), [(12, 4), (3, 5), (4, 7)])
+@given(st.lists(st.integers(0, 3), min_size=1, max_size=90))
 @settings(max_examples=20, deadline=None)
-def test_counters_stop_at_the_top(events: list[int]) -> None:
-    seen = played(EventCounter(sources=2, width=4), [{"events": e} for e in events] + [{"events": 0}], more=3)
-    assert seen[-1]["count"] == min(15, sum(e.bit_count() for e in events))
+def test_counters_stop_at_the_top(low: int, width: int, events: list[int]) -> None:
+    counter = EventCounter(sources=2, width=width)
+    counter.LOW = low  # type: ignore[misc]
+    seen = played(counter, [{"events": e} for e in events] + [{"events": 0}], more=3)
+    assert seen[-1]["count"] == min((1 << width) - 1, sum(e.bit_count() for e in events))
 
 
 @given(st.integers(1, 9), st.booleans(), st.lists(st.tuples(st.booleans(), st.booleans()), max_size=60))
