@@ -131,8 +131,9 @@ class Loops(wiring.Component):
                         m.d.sync += at_start[level].eq(at_end[level])
                     m.d.sync += step[level].eq(ended[level] & ~at_end[level])
         for level in range(levels):
-            # A choice of what is counted from fits into the carry chain, one behind the difference does not.
-            again = Mux(self.load, self.strand.counts[level], counts[level])
+            # A choice of what is counted from fits into the carry chain, one behind the difference does not. When all
+            # levels are at their end, so before the first strand, nothing but a new strand can follow.
+            again = Mux(ended[levels], self.strand.counts[level], counts[level])
             with m.If(self.load | (self.issue & body_ends & ended[level] & ~ended[levels])):
                 m.d.sync += remaining[level].eq(Mux(at_end[level], again, remaining[level]) - 1)
 

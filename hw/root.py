@@ -27,8 +27,8 @@ class Root(wiring.Component):
     in *u* to the address; the register keeps results of operations that say so, from *u* + ``RESULT`` + 1 on. `tree`
     and `tree_inverted` are the tree's word of *u* + 4 and its sense in *u* + 3. The result register shows the result in
     *u* + ``RESULT``, the function register *u* + ``RESULT`` + the function's latency. An operation of `root_write` in
-    cycle *c* is given in *c* - 1 with `write` high; the memory takes the word at the end of *c*, `bus` shows it from *c* + 1 on
-    and keeps it; `output_word` and `output_valid` from *c* + 1 for one cycle.
+    cycle *c* is given in *c* - 1 with `write` high; the memory takes the word at the end of *c*, `bus` shows it from
+    *c* + 1 on and keeps it; `output_word` and `output_valid` from *c* + 1 for one cycle.
 
     Members
     -------
