@@ -12,7 +12,8 @@ class Generator(wiring.Component):
     """``base``, then the previous value of the same body slot plus the delta of the level that stepped; plus a window.
 
     An operation of cycle *t* shows its value in cycle *t* + ``LATENCY``; one a cycle. The delta is chosen a cycle
-    before it is added. Values wrap. No reset: an operation with `fresh` needs no past.
+    before it is added. Values wrap. No reset: an operation with `fresh` needs no past. An ``early`` one shows its
+    values a cycle sooner, if they have no window.
 
     Members
     -------
@@ -28,11 +29,12 @@ class Generator(wiring.Component):
 
     LATENCY = 3
 
-    def __init__(self, *, width: int, levels: int, slots: int, windowed: bool) -> None:
+    def __init__(self, *, width: int, levels: int, slots: int, windowed: bool, early: bool = False) -> None:
         self.width = width
         self.levels = levels
         self.slots = slots
         self.windowed = windowed
+        self.early = early and not windowed
         super().__init__(
             {
                 "valid": In(1),
@@ -76,6 +78,6 @@ class Generator(wiring.Component):
             value = Signal(self.width, reset_less=True)
             m.d.sync += value.eq(past[0] + Mux(window, self.offset, 0))
         else:
-            value = delayed(m, past[0], 1, name="value")
+            value = past[0] if self.early else delayed(m, past[0], 1, name="value")
         m.d.comb += self.value.eq(value)
         return m

@@ -15,11 +15,12 @@ class Group(wiring.Component):
     """``pes_per_pu`` lanes, two ranks of registers in front of them, an adder tree behind them.
 
     All inputs reach the lanes ``FANOUT`` cycles later, so whoever drives them keeps the cycles of ``Lane``, less
-    that; those in ``EARLY``, which a lane registers once more, a cycle sooner. The sum of the accumulators follows
-    after the levels of the tree. In an array of several sequencers `drivers` says for each lane which of the group's
-    own sets of controls it takes, and a lane adds to the sum only while its set says `up`. The registers of the
-    first rank are the group's own, those of the second each lane's: synthesis must not merge them, as a wire to sixteen
-    lanes is longer than a cycle.
+    that; those in ``EARLY``, which a lane registers once more, a cycle sooner. Bounds are compared between the ranks;
+    those of writes come a cycle sooner too, or with a window when they can, and no register follows then. The sum of
+    the accumulators follows after the levels of the tree. In an array of several sequencers `drivers` says for each
+    lane which of the group's own sets of controls it takes, and a lane adds to the sum only while its set says `up`.
+    The registers of the first rank are the group's own, those of the second each lane's: synthesis must not merge
+    them, as a wire to sixteen lanes is longer than a cycle.
 
     Members
     -------
@@ -39,7 +40,7 @@ class Group(wiring.Component):
     """
 
     FANOUT = 2
-    EARLY = ("write_low", "write_high", "to_model", "to_interim")
+    EARLY = ("to_model", "to_interim")
 
     def __init__(self, shape: LaneShape, *, words: int, drivers: tuple[int, ...] = ()) -> None:
         self.shape = shape
@@ -117,12 +118,15 @@ class Group(wiring.Component):
     def _near(self, m: Module, shared: dict[str, Any], k: int) -> dict[str, Any]:
         """Lane k's own rank: its controls, with the guard's bounds already compared."""
         wires = {name: value for name, value in shared.items() if name not in self.shape.BOUNDS}
+        lane = Signal(8, name=f"number_{k}")
+        m.d.comb += lane.eq(self.first_lane + k)
         if self.shape.guarded:
-            lane = Signal(8, name=f"number_{k}")
-            m.d.comb += lane.eq(self.first_lane + k)
             wires["active"] = reaches(shared["low"], lane) & ~reaches(shared["high"], lane)
+        if self.shape.writes_guarded:
+            wires["write_active"] = reaches(shared["write_low"], lane) & ~reaches(shared["write_high"], lane)
+        unregistered = (*self.EARLY, "write_active") if self.shape.writes_windowed else self.EARLY
         return {
-            name: value if name in self.EARLY else self._registered(m, value, f"lane_{k}_{name}")
+            name: value if name in unregistered else self._registered(m, value, f"lane_{k}_{name}")
             for name, value in wires.items()
         }
 

@@ -13,7 +13,7 @@ from tabla.hw.control import limit_words, sources
 from tabla.hw.features import Features
 from tabla.hw.mac import Mac
 from tabla.hw.memory import WordMemory
-from tabla.hw.pipeline import bits_for, delayed, reaches, selected
+from tabla.hw.pipeline import bits_for, delayed, selected
 from tabla.hw.rounder import Rounder
 from tabla.templates.template import operation_format
 
@@ -32,6 +32,7 @@ class LaneShape:
     addend_shifts: frozenset[int]
     guarded: bool
     writes_guarded: bool
+    writes_windowed: bool
     writes_bus: bool
     writes_result: bool
     model_written: bool
@@ -39,8 +40,8 @@ class LaneShape:
     model_loaded: bool
     interim_loaded: bool
 
-    BOUNDS: ClassVar[tuple[str, ...]] = ("low", "high")
-    """Controls that a lane gets compared with its number, as `active`."""
+    BOUNDS: ClassVar[tuple[str, ...]] = ("low", "high", "write_low", "write_high")
+    """Controls that a lane gets compared with its number, as `active` and `write_active`."""
 
     @property
     def extremes(self) -> bool:
@@ -116,7 +117,8 @@ class LaneShape:
     def lane_controls(self) -> dict[str, int]:
         """The same for a single lane."""
         own = {name: width for name, width in self.controls.items() if name not in self.BOUNDS}
-        return own | ({"active": 1} if self.guarded else {})
+        own |= {"active": 1} if self.guarded else {}
+        return own | ({"write_active": 1} if self.writes_guarded else {})
 
 
 def lane_shape(parameters: Parameters, features: Features) -> LaneShape:
@@ -132,6 +134,7 @@ def lane_shape(parameters: Parameters, features: Features) -> LaneShape:
         addend_shifts=issue.addend_shifts,
         guarded=issue.guarded,
         writes_guarded=write.guarded,
+        writes_windowed=not write.windowed.isdisjoint(("low", "high")),
         writes_bus=write.uses("source", "bus"),
         writes_result=write.uses("source", "result"),
         model_written=write.uses("to_model", "1"),
@@ -161,7 +164,7 @@ class Lane(wiring.Component):
     A write happens in cycle *c* (an operation that issues in *c* + 1 reads it):
 
     =========  ================================================================================================
-    *c* - 1    `write_low`, `write_high`, `to_model`, `to_interim`; from the stream `stream_enable` and `stream_to_...`
+    *c* - 1    `write_active`, the guard; `to_model`, `to_interim`; from the stream `stream_enable` and `stream_to_...`
     *c*        `model_write_address`, `data_write_address`, `interim_write_address`;
                `write_bus`: the bus word instead of the result; `load`: the stream's word instead of both;
                `stream_word`, `bus`
@@ -276,9 +279,7 @@ class Lane(wiring.Component):
 
     def _memories(self, m: Module, result: Any) -> dict[str, WordMemory]:
         shape, controls = self.shape, self.controls
-        takes_part: Any = Const(1, 1)
-        if shape.writes_guarded:
-            takes_part = reaches(controls.write_low, self.lane) & ~reaches(controls.write_high, self.lane)
+        takes_part: Any = controls.write_active if shape.writes_guarded else Const(1, 1)
         written = {"model": shape.model_written, "data": False, "interim": shape.interim_written}
         loaded = {"model": shape.model_loaded, "data": True, "interim": shape.interim_loaded}
         commands = {"model": controls.to_model, "data": Const(0, 1), "interim": controls.to_interim}

@@ -12,7 +12,7 @@ from tabla.hw.loops import Loops
 from tabla.hw.memory import WordMemory
 from tabla.hw.pipeline import bits_for, delayed, padded
 from tabla.hw.strands import StrandFetch
-from tabla.templates.template import operation_format
+from tabla.templates.template import kind_of, operation_format
 
 from tabla.program.image import Parameters
 from tabla.program.layout import generator_width, operation_layout, strand_layout
@@ -46,11 +46,13 @@ class Sequencer(wiring.Component):
         Beside `instruction`, untimed sequencers only: the window applies to the address. (Their generators do not add
         it.)
     values : one Out for each generator in use
+        In `lane_write` those in ``EARLY`` a cycle sooner, if none of them has a window: lanes compare them first.
     strand_write, operation_write : In(1), write_address : In(16), write_data : In(word)
     """
 
     FIELDS = 5
     VALUES = 7
+    EARLY = ("low", "high")
 
     def __init__(
         self,
@@ -204,6 +206,8 @@ class Sequencer(wiring.Component):
             m.d.sync += self.open.eq(1)
 
     def _generate(self, m: Module, word: Any, valid: Any, flags: dict[str, Any], slots: Any) -> None:
+        alone = self.features.windowed.isdisjoint(self.EARLY)
+        early = self.EARLY if alone and kind_of(self.unit) == "lane_write" else ()
         for name in self.generators:
             width = generator_width(self.unit, name, self.parameters)
             generator = Generator(
@@ -211,6 +215,7 @@ class Sequencer(wiring.Component):
                 levels=self.parameters.levels,
                 slots=self.parameters.body,
                 windowed=self.timed and name in self.features.windowed,
+                early=name in early,
             )
             m.submodules[f"{name}_generator"] = generator
             m.d.comb += [
