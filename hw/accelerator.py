@@ -277,7 +277,6 @@ class Accelerator(wiring.Component):
         parameters = self.image.parameters
         output = output_of(m, roots, parameters, every=controller.dump)
         m.submodules.root_overflow_counter = overflows = EventCounter(sources=2 * len(roots))
-        m.submodules.domain_error_counter = domain_errors = EventCounter(sources=len(roots))
         m.d.comb += [
             output.out_ready.eq(self.out_ready),
             self.out_valid.eq(output.out_valid),
@@ -285,10 +284,14 @@ class Accelerator(wiring.Component):
             controller.output_taken.eq(output.taken),
             controller.output_waits.eq(output.waits),
             overflows.events.eq(Cat(Cat(root.overflow, root.function_overflow) for root in roots)),
-            domain_errors.events.eq(Cat(root.domain_error for root in roots)),
             self.root_overflows.eq(overflows.count),
-            self.domain_errors.eq(domain_errors.count),
         ]
+        if parameters.functions:
+            m.submodules.domain_error_counter = domain_errors = EventCounter(sources=len(roots))
+            m.d.comb += [
+                domain_errors.events.eq(Cat(root.domain_error for root in roots)),
+                self.domain_errors.eq(domain_errors.count),
+            ]
 
     def _units(self, kind: str) -> list[str]:
         return [unit for unit in self.image.units if kind_of(unit) == kind]

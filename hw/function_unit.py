@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from amaranth.hdl import Module, Signal, signed
+from amaranth.hdl import Module, Mux, Signal, signed
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 from tabla.hw.functions.circular import Circular
@@ -84,9 +84,8 @@ class FunctionUnit(wiring.Component):
         value = Signal(signed(parameters.width), reset_less=True)
         word = selected([(p.value.as_unsigned(), end) for p, end in ends], parameters.width)
         written = Signal(parameters.width, reset_less=True)
-        m.d.sync += [value.eq(word), written.eq(word)]
-        with m.If(~self.writes):
-            m.d.sync += written.eq(0)
+        # No `If`: Icarus evaluates a block of Verilog only when an input changes, which here may be long after the start.
+        m.d.sync += [value.eq(word), written.eq(Mux(self.writes, word, 0))]
         m.d.comb += self.written.eq(written)
         overflow = Signal(reset_less=True)
         domain_error = Signal(reset_less=True)

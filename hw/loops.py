@@ -69,7 +69,7 @@ class Loops(wiring.Component):
         active = Signal()
         body = Signal(shape["body"].shape, reset_less=True)
         interval = Signal(shape["interval"].shape, reset_less=True)
-        pause = Signal(shape["interval"].shape, reset_less=True)
+        pause = Signal(signed(len(interval) + 1), reset_less=True)
         length = Signal(shape["slots"].shape, reset_less=True)
         slots = Signal(shape["slots"].shape, reset_less=True)
         reductions = Signal(shape["reduce"].shape, reset_less=True)
@@ -85,7 +85,7 @@ class Loops(wiring.Component):
         step = Signal(levels, reset_less=True)
 
         if not self.paced:
-            pause = Const(-1, shape["interval"].shape)
+            pause = Const(-1, pause.shape())
         if self.slots == 1:
             slots = Const(-1, shape["slots"].shape)
         at_end = [counter[-1] for counter in remaining]
@@ -109,10 +109,8 @@ class Loops(wiring.Component):
                     m.d.comb += [self.first.eq(started[n]), self.last.eq(ended[n])]
 
         if self.paced:
-            with m.If(~pause[-1]):
-                m.d.sync += pause.eq(pause - 1)
-            with m.If(self.issue):
-                m.d.sync += pause.eq(interval)
+            with m.If(self.issue | ~pause[-1]):
+                m.d.sync += pause.eq(Mux(self.issue, interval, pause) - 1)
             with m.If(self.load):
                 m.d.sync += pause.eq(-1)
         if self.slots > 1:

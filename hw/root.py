@@ -198,9 +198,7 @@ class Root(wiring.Component):
 
         of_function = places["source"] & int(write.uses("source", "function"))
         takes_result = register("takes_result", ~(self.load_memory | of_function))
-        loaded = register("loaded_memory_word", self.load_word)
-        with m.If(~self.load_memory):
-            m.d.sync += loaded.eq(0)
+        loaded = register("loaded_memory_word", Mux(self.load_memory, self.load_word, 0))
         m.d.comb += functions.writes.eq(of_function)
         word = (result.as_unsigned() & takes_result.replicate(len(result))) | functions.written | loaded
 

@@ -15,7 +15,7 @@ from tabla.program.layout import WordLayout
 def strand_shape(layout: WordLayout, levels: int) -> data.StructLayout:
     """A strand made ready: what the loops load without further arithmetic.
 
-    `interval` and `slots` are less 2, so that the sign says "at the end"; `counts` less 1, as in the word. `wait` is
+    `slots` is less 2, so that the sign says "at the end"; `interval` less 1; `counts` too, as in the word. `wait` is
     the cycles between the previous strand's start and this one's, less 1; the program's first strand (`opening`)
     waits for its token only.
     """
@@ -24,7 +24,7 @@ def strand_shape(layout: WordLayout, levels: int) -> data.StructLayout:
         {
             "opening": 1,
             "wait": width["start"] + 1,
-            "interval": signed(width["interval"] + 1),
+            "interval": width["interval"],
             "reduce": width["reduce"],
             "body": width["body"],
             "slots": signed(width["length"] + 1),
@@ -180,7 +180,7 @@ class StrandFetch(wiring.Component):
             m.d.sync += ready.wait.eq(start + ~Cat(previous, Const(0, 1)))
         m.d.sync += [
             ready.opening.eq(opening),
-            ready.interval.eq(field("interval") - 2),
+            ready.interval.eq(field("interval") - 1),
             ready.reduce.eq(field("reduce")),
             ready.body.eq(field("body")),
             ready.slots.eq(field("length") - 2),
