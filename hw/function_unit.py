@@ -84,7 +84,7 @@ class FunctionUnit(wiring.Component):
         value = Signal(signed(parameters.width), reset_less=True)
         word = selected([(p.value.as_unsigned(), end) for p, end in ends], parameters.width)
         written = Signal(parameters.width, reset_less=True)
-        # No `If`: Icarus evaluates a block of Verilog only when an input changes, which here may be long after the start.
+        # No `If`: Icarus evaluates a block of Verilog only when an input changes, which may be long after the start.
         m.d.sync += [value.eq(word), written.eq(Mux(self.writes, word, 0))]
         m.d.comb += self.written.eq(written)
         overflow = Signal(reset_less=True)
