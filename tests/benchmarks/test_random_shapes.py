@@ -60,8 +60,8 @@ def test_many_random_shapes(problem: Problem, pes: int, seed: int) -> None:
 
 # Cycles over the bound where rows fill the lanes. 1.25 is the aim; neurons reach it at every shape. Small recommenders
 # wait for their pipelines, small networks at the root, whose vectors run one after the other; the bound counts only
-# latencies on the circuits of vectors.
-RATIOS = {"linear": 1.25, "logistic": 1.25, "svm": 1.25, "reco": 1.33, "backprop": 2.22}
+# latencies on the circuits of vectors, with every sum and comparison a cycle sooner than its factors would let it.
+RATIOS = {"linear": 1.25, "logistic": 1.25, "svm": 1.25, "reco": 1.33, "backprop": 2.28}
 SHAPES = 24
 
 

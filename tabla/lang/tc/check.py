@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from tabla.lang.faults import Faults, did_you_mean
 from tabla.lang.lexemes import Lexeme
@@ -57,6 +57,7 @@ class FunctionCheck:
         self.definition, self.unit, self.faults = definition, unit, faults
         self.sizes: dict[str, Span] = {}
         self.tensors: dict[str, Tensor] = {}
+        self.later = self._later()
         self.annotated: dict[str, Tensor] = {}
         self.statements: list[Statement] = []
         self.notes: list[str] = []
@@ -96,7 +97,7 @@ class FunctionCheck:
         for parameter in self.definition.parameters:
             assert parameter.type is not None
             if self._free(parameter.name):
-                self.tensors[parameter.name.text] = _tensor(parameter, parameter.type, "input")
+                self._define({parameter.name.text: _tensor(parameter, parameter.type, "input")})
 
     def _dimension(self, dimension: Lexeme) -> None:
         if not dimension.text.isdigit():
@@ -166,7 +167,7 @@ class FunctionCheck:
                 f"{operator.span.source.name}:{operator.span.line}:{operator.span.column}: '{operator.text}' takes the "
                 f"'{tensor.name}' that the caller passes; '{operator.text}!' would start from the identity"
             )
-        self.tensors[tensor.name] = tensor
+        self._define({tensor.name: tensor})
         self.statements.append(assign)
 
     def _call(self, call: syntax.Call) -> None:
@@ -177,28 +178,35 @@ class FunctionCheck:
             self._missed()
             return
         statement, tensors = checked
-        self.tensors |= tensors
+        self._define(tensors)
         self.statements.append(statement)
 
     def _missed(self) -> None:
         """After a fault in what defines a name, uses of the name are no faults."""
         self.whole = False
 
-    def _names(self) -> Names:
-        later: dict[str, Span] = {}
+    def _later(self) -> dict[str, Span]:
+        """What statements will define, each name where it first stands."""
+        found: dict[str, Span] = {}
         for statement in self.definition.statements:
             match statement:
-                case syntax.Comprehension(target=found):
-                    later.setdefault(found.text, found.span)
+                case syntax.Comprehension(target=target):
+                    found.setdefault(target.text, target.span)
                 case syntax.Call(targets=targets):
-                    for found in targets:
-                        later.setdefault(found.text, found.span)
-        for name in self.tensors:
-            later.pop(name, None)
+                    for target in targets:
+                        found.setdefault(target.text, target.span)
+        return found
+
+    def _define(self, tensors: Mapping[str, Tensor]) -> None:
+        self.tensors |= tensors
+        for name in tensors:
+            self.later.pop(name, None)
+
+    def _names(self) -> Names:
         return Names(
             sizes=self.sizes,
             tensors=self.tensors,
-            later=later,
+            later=self.later,
             functions=self.unit.definitions,
             whole=self.whole,
         )
