@@ -105,7 +105,8 @@ class Drive:
                 wires[f"write_{name}"] = getattr(write.values, name)
         both = delayed(m, control.half_lane0 | control.half_array0, 3, name=f"{lane}_half_first")
         first = {"half_lane0": both} if issue.parameters.roots > 1 else {}
-        updates = delayed(m, wrote & fields["model"], Group.FANOUT, name=f"{lane}_update")
+        # Registers with a reset, by a clear that never comes: nobody is told of an update after a reset.
+        updates = delayed(m, wrote & fields["model"], Group.FANOUT, name=f"{lane}_update", clear=Const(0, 1))
 
         shown = Lane.ACCUMULATED + Group.FANOUT
         sense = delayed(m, control.inverted, shown, name=lane.replace("lane", "sense"))

@@ -192,7 +192,8 @@ class Root(wiring.Component):
             offset += field.width
 
         def register(name: str, value: Any) -> Any:
-            own = Signal(len(value), name=name, reset_less=True, attrs={"keep": 1})
+            # Nothing is written after a reset; words need none.
+            own = Signal(len(value), name=name, reset_less=len(value) > 1, attrs={"keep": 1})
             m.d.sync += own.eq(value)
             return own
 

@@ -111,9 +111,9 @@ class StrandFetch(wiring.Component):
             shape=self.layout.width,
             depth=1 << bits_for(self.depth),
             init=self.init,
-            attrs={"ram_style": "distributed"},
         )
-        write, read = words.write_port(), words.read_port(domain="comb")
+        write = words.write_port()
+        read = words.read_port(domain="comb")
         m.d.comb += [
             write.en.eq(self.write_enable),
             write.addr.eq(self.write_address),
