@@ -4,8 +4,9 @@ from typing import Any
 
 from amaranth.hdl import Module, Mux, Signal
 from amaranth.lib import wiring
-from amaranth.lib.wiring import In, Out
+from amaranth.lib.wiring import In
 from tabla.hw.memory import WordMemory
+from tabla.hw.output import port_members
 from tabla.hw.pipeline import bits_for, delayed
 
 
@@ -38,11 +39,7 @@ class BorderQueue(wiring.Component):
             {
                 "put": In(1),
                 "words": In(width).array(roots),
-                "out_valid": Out(1),
-                "out_ready": In(1),
-                "out_data": Out(width),
-                "taken": Out(1),
-                "waits": Out(1),
+                **port_members(width),
             }
         )
 

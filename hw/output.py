@@ -8,6 +8,17 @@ from amaranth.lib.wiring import In, Out
 from tabla.hw.pipeline import bits_for
 
 
+def port_members(width: int) -> dict[str, Any]:
+    """The members of whatever stands at the port: words go, `taken` tells of each, `waits` that some are inside."""
+    return {
+        "out_valid": Out(1),
+        "out_ready": In(1),
+        "out_data": Out(width),
+        "taken": Out(1),
+        "waits": Out(1),
+    }
+
+
 class OutputBuffer(wiring.Component):
     """A queue that never overflows (tokens wait for its credit). A word put in cycle *t* is offered from *t* +
     ``LATENCY`` on.
@@ -34,11 +45,7 @@ class OutputBuffer(wiring.Component):
             {
                 "put": In(1),
                 "word": In(width),
-                "out_valid": Out(1),
-                "out_ready": In(1),
-                "out_data": Out(width),
-                "taken": Out(1),
-                "waits": Out(1),
+                **port_members(width),
             }
         )
 

@@ -60,10 +60,8 @@ def taken_early(mapping: Mapping, graph: Graph) -> Iterator[Mapping]:
     """For each statement that a tensor comes to over the bus: the same with the tensor in every lane before."""
     for number, fit in enumerate(mapping.fits):
         if fit.bus and graph.tensors[fit.bus].size > 1:
-            needs = {*(need for need in fit.needs if need != (fit.bus, ROOT)), (fit.bus, EVERY)}
             copies = tuple(sorted({*mapping.copies, (fit.bus, EVERY)}))
-            taken = replace(fit, bus="", needs=tuple(sorted(needs)))
-            yield replace(_with_fit(mapping, number, taken), copies=copies)
+            yield replace(_with_fit(mapping, number, _without_bus(fit)), copies=copies)
 
 
 def at_hand(mapping: Mapping, graph: Graph) -> Mapping:
@@ -73,12 +71,17 @@ def at_hand(mapping: Mapping, graph: Graph) -> Mapping:
     for fit in mapping.fits:
         if fit.bus in streamed:
             copies.add((fit.bus, EVERY))
-            needs = {*(need for need in fit.needs if need != (fit.bus, ROOT)), (fit.bus, EVERY)}
-            fit = replace(fit, bus="", needs=tuple(sorted(needs)))
+            fit = _without_bus(fit)
         fits.append(fit)
     wanted = {need for fit in fits for need in fit.needs}
     kept = {copy for copy in copies if copy in wanted or copy[0] not in streamed}
     return replace(mapping, fits=tuple(fits), copies=tuple(sorted(kept)))
+
+
+def _without_bus(fit: Fit) -> Fit:
+    """The same with what comes over the bus in every lane instead."""
+    needs = {*(need for need in fit.needs if need != (fit.bus, ROOT)), (fit.bus, EVERY)}
+    return replace(fit, bus="", needs=tuple(sorted(needs)))
 
 
 def divided(mapping: Mapping, graph: Graph) -> Iterator[Mapping]:

@@ -24,11 +24,10 @@ from tabla.ir.graph import (
     Product,
     Read,
     Statement,
-    Term,
 )
 from tabla.ir.independent import independent
 from tabla.ir.running import running
-from tabla.schedule.circuits import busiest_circuit, easy, whole
+from tabla.schedule.circuits import busiest_circuit, mentioned, multiplied, whole
 from tabla.templates.template import Template, functions, timing
 
 
@@ -61,13 +60,11 @@ def multiplies(graph: Graph, format: Format) -> int:
 def _multiplies(statement: Statement, binary: frozenset[str]) -> int:
     outs = frozenset(i.name for i in statement.indices)
     match statement.operation:
-        case Linear(terms=terms):
-            products = [
-                term for term in terms if len(term.factors) == 2 and not any(easy(f, binary) for f in term.factors)
-            ]
+        case Linear() as linear:
+            products = multiplied(linear, binary)
             if running(statement) is not None:
                 # Each product is made once, for the first output that takes it, and stays in the accumulator.
-                return sum(points(statement, _mentioned(term), term.reduce) for term in products)
+                return sum(points(statement, mentioned(term), term.reduce) for term in products)
             return sum(_points(statement, outs | frozenset(term.reduce)) for term in products)
         case Product(reduce=reduce):
             if (found := running(statement)) is not None:
@@ -77,12 +74,6 @@ def _multiplies(statement: Statement, binary: frozenset[str]) -> int:
             return _points(statement, outs | frozenset(reduce)) - ones
         case _:
             return 0
-
-
-def _mentioned(term: Term) -> frozenset[str]:
-    """The indices that a product depends on."""
-    reads = (factor for factor in term.factors if isinstance(factor, Read))
-    return frozenset(name for read in reads for subscript in read.subscripts for name in subscript.names)
 
 
 def _evaluations(graph: Graph) -> dict[str, int]:

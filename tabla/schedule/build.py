@@ -195,7 +195,7 @@ def _merit(schedule: Schedule) -> tuple[float, int, int]:
     """
     template = schedule.template
     too_large = any(limit and need > limit for need, limit, _ in _needs(schedule, template).values())
-    more = ROOT_PRICE * (max(1, template.roots) - 1) + SEQUENCER_PRICE * (max(1, template.sequencers) - 1)
+    more = ROOT_PRICE * (max(1, template.roots) - 1) + SEQUENCER_PRICE * (template.sequencers - 1)
     price = 1 + more / template.pes
     return schedule.cycles * price * (2 if too_large else 1), schedule.latency, schedule.microcode_words
 

@@ -74,8 +74,7 @@ def _heavy(graph: Graph, binary: frozenset[str]) -> list[tuple[Statement, int]]:
     for statement in graph.statements:
         operation = statement.operation
         if isinstance(operation, Linear):
-            terms = [t for t in operation.terms if len(t.factors) == 2 and not any(easy(f, binary) for f in t.factors)]
-            if terms:
+            if terms := multiplied(operation, binary):
                 box = [index.extent for index in (*statement.indices, *statement.reduced)]
                 found.append((statement, len(terms) * math.prod(box)))
     return sorted(found, key=lambda pair: -pair[1])
@@ -241,12 +240,10 @@ def _shared(statement: Statement, forward: Claims, backward: Claims, binary: fro
     after = _pinned(statement.write, backward[statement.target], statement.box)
     if after is None:
         return 0
-    return sum(_points(statement, term, forward, after, binary) for term in statement.operation.terms)
+    return sum(_points(statement, term, forward, after) for term in multiplied(statement.operation, binary))
 
 
-def _points(statement: Statement, term: Term, forward: Claims, after: frozenset[str], binary: frozenset[str]) -> int:
-    if len(term.factors) < 2 or any(easy(factor, binary) for factor in term.factors):
-        return 0
+def _points(statement: Statement, term: Term, forward: Claims, after: frozenset[str]) -> int:
     before = _first(
         pinned
         for factor in term.factors
@@ -256,17 +253,21 @@ def _points(statement: Statement, term: Term, forward: Claims, after: frozenset[
     if before is None:
         return 0
     # A product is made once for all points that differ in indices which it does not mention.
-    mentioned = {
-        name
-        for factor in term.factors
-        if isinstance(factor, Read)
-        for subscript in factor.subscripts
-        for name in subscript.names
-    }
     total = 1
-    for name in mentioned - before - after:
+    for name in mentioned(term) - before - after:
         total *= statement.box[name].extent
     return total
+
+
+def multiplied(operation: Linear, binary: frozenset[str]) -> list[Term]:
+    """The terms that are multiplies: products of two words of which none is easy."""
+    return [t for t in operation.terms if len(t.factors) == 2 and not any(easy(f, binary) for f in t.factors)]
+
+
+def mentioned(term: Term) -> frozenset[str]:
+    """The indices that a product depends on."""
+    reads = (factor for factor in term.factors if isinstance(factor, Read))
+    return frozenset(name for read in reads for subscript in read.subscripts for name in subscript.names)
 
 
 def easy(operand: Operand, binary: frozenset[str]) -> bool:
