@@ -327,7 +327,8 @@ class Accelerator(wiring.Component):
         if len(roots) == 1:
             m.d.comb += [roots[0].tree.eq(tree.sum), roots[0].tree_inverted.eq(chain[-2])]
             return
-        m.d.comb += tree.clear.eq(~delayed(m, roots[0].control.array, 3, name="array_wanted"))
+        if tree.clears:
+            m.d.comb += tree.clear.eq(~delayed(m, roots[0].control.array, 3, name="array_wanted"))
         for root, own in zip(roots, sums, strict=True):
             m.d.comb += [
                 root.tree.eq(own),
@@ -361,7 +362,10 @@ class Accelerator(wiring.Component):
         stream_words = [delayed(m, word, 1, name=f"stream_word_{k}") for k, word in enumerate(stream.words)]
         extremes = shape.extremes and len(drives) == 1
         m.submodules.tree = tree = Tree(
-            leaves=groups, width=parameters.accumulator, extremes=extremes, clears=len(roots) > 1
+            leaves=groups,
+            width=parameters.accumulator,
+            extremes=extremes,
+            clears=len(roots) > 1 and not roots[0].beside,
         )
         if extremes:
             m.d.comb += tree.extreme.eq(delayed(m, drives[0].extreme, levels(size), name="extreme_above"))

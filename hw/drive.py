@@ -94,6 +94,11 @@ class Drive:
             "stream_to_model": stream.to_model,
             "stream_to_interim": stream.to_interim,
         }
+        if shape.bus_through:
+            # Two cycles before the write.
+            bus_word = operation_format(write.unit).fields[0]
+            assert bus_word.name == "source"
+            wires["through"] = load | (write.valid & write.instruction[: bus_word.width])
         if shape.through:
             # A loaded word is a result that no operation gave.
             for name in ("stream_to_model", "stream_to_interim"):

@@ -4,24 +4,26 @@ A program loaded at run time through the program port must keep to the features 
 hardware was emitted for.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from tabla.templates.template import kind_of, operation_format
 
 from tabla.program.image import UNITS, Image, Parameters
-from tabla.program.layout import operation_layout
+from tabla.program.layout import operation_layout, strand_layout
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UnitFeatures:
     """Used field values by field (symbols where a field has them, else numbers as text), and used generators.
 
-    `addend_shifts`: the shifts (by index) of operations that start from an addend, or an extreme from a limit.
+    `addend_shifts`: the shifts (by index) of operations that start from an addend, or an extreme from a limit;
+    `result_shifts`: those of operations that count or compare their results, as all do whose results a lane writes.
     """
 
     values: Mapping[str, frozenset[str]]
     addend_shifts: frozenset[int]
+    result_shifts: frozenset[int]
     generators: frozenset[str]
     windowed: frozenset[str]
     guarded: bool
@@ -35,11 +37,13 @@ class UnitFeatures:
 class Features:
     """The features of each kind of unit and of the stream, lanes being all alike.
 
-    `tree_half`: a root operation adds half to the tree's word.
+    `tree_half`: a root operation adds half to the tree's word. `tree_alone`: what a root takes of the tree is a result
+    by itself, to which nothing is added.
     """
 
     units: Mapping[str, UnitFeatures]
     tree_half: bool
+    tree_alone: bool
 
     def __getitem__(self, unit: str) -> UnitFeatures:
         return self.units[kind_of(unit)]
@@ -110,6 +114,7 @@ def _unit_features(image: Image, units: tuple[str, ...]) -> UnitFeatures:
     generators: set[str] = set()
     windowed: set[str] = set()
     addend_shifts: set[int] = set()
+    result_shifts: set[int] = set()
     for word in words:
         symbols = _without_effect(_symbols(unit, parameters, word))
         for name, symbol in symbols.items():
@@ -117,6 +122,8 @@ def _unit_features(image: Image, units: tuple[str, ...]) -> UnitFeatures:
         starts = symbols.get("base"), symbols.get("post") == "extreme"
         if starts[0] == "addend" or starts == ("zero", True):
             addend_shifts.add(int(symbols["shift"]))
+        if symbols.get("emit") == "1" or symbols.get("post", "none") != "none":
+            result_shifts.add(int(symbols["shift"]))
         for generator in form.generators:
             if _read_by(kind_of(unit), generator, symbols):
                 generators.add(generator)
@@ -131,24 +138,45 @@ def _unit_features(image: Image, units: tuple[str, ...]) -> UnitFeatures:
     return UnitFeatures(
         values={name: frozenset(found) for name, found in values.items()},
         addend_shifts=frozenset(addend_shifts),
+        result_shifts=frozenset(result_shifts),
         generators=frozenset(generators),
         windowed=frozenset(windowed),
         guarded=guarded,
     )
 
 
+def _tree_alone(image: Image, operations: Sequence[Mapping[str, str]]) -> bool:
+    """Is the tree's word all there is of the root operations that take it?"""
+    fields = strand_layout("root_issue", image.parameters).fields
+    for word in image.strands["root_issue"]:
+        begin, length = fields["body"].extract(word), fields["length"].extract(word)
+        body = operations[begin : begin + length]
+        taken = [symbols["base"] in ("tree", "array") for symbols in body]
+        goes_on = [symbols["base"] == "accumulator" for symbols in body]
+        if any(taken) and fields["reduce"].extract(word):
+            return False
+        if any(took and went for took, went in zip(taken, goes_on[1:], strict=False)):
+            return False
+    # A strand that begins with the accumulator may follow any other.
+    first = {fields["body"].extract(word) for word in image.strands["root_issue"]}
+    return not any(
+        symbols["post"] == "extreme"
+        or (symbols["base"] == "accumulator" and place in first)
+        or (symbols["base"] in ("tree", "array") and (symbols["a"] != "zero" or symbols["half"] != "none"))
+        for place, symbols in enumerate(operations)
+    )
+
+
 def features_of(image: Image) -> Features:
     """The features that both programs, the stream's included, use."""
     parameters = image.parameters
-    adds_half = any(
-        symbols["base"] in ("tree", "array") and symbols["half"] != "none"
-        for word in image.operations["root_issue"]
-        for symbols in [_symbols("root_issue", parameters, word)]
-    )
+    roots = [_symbols("root_issue", parameters, word) for word in image.operations["root_issue"]]
+    adds_half = any(symbols["base"] in ("tree", "array") and symbols["half"] != "none" for symbols in roots)
     return Features(
         units={
             kind: _unit_features(image, tuple(u for u in (*image.units, "stream") if kind_of(u) == kind))
             for kind in (*UNITS, "stream")
         },
         tree_half=adds_half,
+        tree_alone=_tree_alone(image, roots),
     )

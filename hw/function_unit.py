@@ -17,11 +17,11 @@ from tabla.hw.pipeline import delayed, selected
 from tabla.program.image import FunctionTable, Parameters
 
 
-def pipeline_for(table: FunctionTable, *, width: int, fraction: int) -> FunctionPipeline:
-    """The pipeline of a function."""
+def pipeline_for(table: FunctionTable, *, width: int, fraction: int, tight: bool = False) -> FunctionPipeline:
+    """The pipeline of a function; ``tight`` ones save logic where the table's words allow it."""
     match table.kind:
         case "direct":
-            return Direct(table, width=width, fraction=fraction)
+            return Direct(table, width=width, fraction=fraction, tight=tight)
         case "exp":
             return Exponential(table, width=width, fraction=fraction)
         case "log":
@@ -39,7 +39,8 @@ class FunctionUnit(wiring.Component):
     """All functions of the build; an operand a cycle each, but only one result a cycle (the schedule sees to it).
 
     An operand of cycle *t*, given to the function whose number is `code` (0: none), shows in `value` in cycle *t* +
-    that function's latency, for that cycle only; `overflow` and `domain_error` pulse with it.
+    that function's latency, for that cycle only; `overflow` and `domain_error` pulse with it. Of several roots, `value`
+    is whatever comes out of a function that is alone: nothing has to be selected.
 
     Members
     -------
@@ -70,9 +71,10 @@ class FunctionUnit(wiring.Component):
     def elaborate(self, platform: Any) -> Module:
         m = Module()
         parameters = self.parameters
+        several = parameters.roots > 1
         ends = []
         for table in parameters.functions:
-            pipeline = pipeline_for(table, width=parameters.width, fraction=parameters.fraction)
+            pipeline = pipeline_for(table, width=parameters.width, fraction=parameters.fraction, tight=several)
             if pipeline.latency != table.latency:
                 raise ValueError(f"{table.name} takes {pipeline.latency} cycles, the image says {table.latency}")
             m.submodules[table.name] = pipeline
@@ -83,6 +85,8 @@ class FunctionUnit(wiring.Component):
 
         value = Signal(signed(parameters.width), reset_less=True)
         word = selected([(p.value.as_unsigned(), end) for p, end in ends], parameters.width)
+        if several and len(ends) == 1:
+            word = ends[0][0].value.as_unsigned()
         written = Signal(parameters.width, reset_less=True)
         # No `If`: Icarus evaluates a block of Verilog only when an input changes, which may be long after the start.
         m.d.sync += [value.eq(word), written.eq(Mux(self.writes, word, 0))]

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from amaranth.hdl import Module, Signal, signed
+from amaranth.hdl import Module, Mux, Signal, signed
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 from tabla.hw.lane import Lane, LaneShape
@@ -71,11 +71,13 @@ class Group(wiring.Component):
         enable = self._registered(m, self.stream_enable, "stream_enable")
         words = [self._registered(m, self.stream_words[k], f"stream_word_{k}") for k in range(self.words)]
 
-        loads = [own["load"] for own in sets] if self.shape.through else []
+        loads = [own["load"] for own in sets] if self.shape.through and not self.shape.bus_through else []
         loaded = [
             [self._loaded(m, word, load, f"{k}_{number}") for k, word in enumerate(words)]
             for number, load in enumerate(loads)
         ]
+        if self.shape.bus_through:
+            loaded = [self._passing(m, words, sets[0])]
 
         accumulator = self.shape.parameters.accumulator
         m.submodules.tree = tree = Tree(leaves=self.lanes, width=accumulator, extremes=self.extremes)
@@ -113,11 +115,17 @@ class Group(wiring.Component):
     def _shared_set(self, m: Module, controls: Any, number: int) -> dict[str, Any]:
         """The rank of registers that a set of controls has for all lanes."""
         label = f"_{number}" if number else ""
-        return {name: self._registered(m, getattr(controls, name), f"{name}{label}") for name in self.shape.controls}
+        # What lanes take through the result register only goes no further than this rank.
+        taken = {"load", *self.shape.lane_controls, *self.shape.BOUNDS}
+        return {
+            name: self._registered(m, getattr(controls, name), f"{name}{label}")
+            for name in self.shape.controls
+            if name in taken
+        }
 
     def _near(self, m: Module, shared: dict[str, Any], k: int) -> dict[str, Any]:
         """Lane k's own rank: its controls, with the guard's bounds already compared."""
-        wires = {name: value for name, value in shared.items() if name not in self.shape.BOUNDS}
+        wires = {name: value for name, value in shared.items() if name in self.shape.lane_controls}
         lane = Signal(8, name=f"number_{k}")
         m.d.comb += lane.eq(self.first_lane + k)
         if self.shape.guarded:
@@ -137,6 +145,17 @@ class Group(wiring.Component):
         with m.If(~load):
             m.d.sync += register.eq(0)
         return register
+
+    def _passing(self, m: Module, words: list[Any], shared: dict[str, Any]) -> list[Any]:
+        """The words that pass the result registers: the stream's while words are loaded, the bus's when it is wanted."""
+        wanted = self._registered(m, shared["through"], "bus_wanted")
+        passing = []
+        for k, word in enumerate(words):
+            register = Signal(len(word), name=f"passing_{k}", reset_less=True, attrs={"keep": 1})
+            bus = self.controls.bus & wanted.replicate(len(word))
+            m.d.sync += register.eq(Mux(shared["load"], word, bus))
+            passing.append(register)
+        return passing
 
     def _registered(self, m: Module, value: Any, name: str) -> Any:
         register = Signal(len(value), name=name, reset_less=True, attrs={"keep": 1})

@@ -30,6 +30,7 @@ class LaneShape:
     c_sources: tuple[str, ...]
     posts: frozenset[str]
     addend_shifts: frozenset[int]
+    result_shifts: frozenset[int]
     guarded: bool
     writes_guarded: bool
     writes_windowed: bool
@@ -53,6 +54,16 @@ class LaneShape:
         """Whether loaded words pass the result register: cheaper than a choice in front of each memory's write port."""
         both = (self.model_written and self.model_loaded) or (self.interim_written and self.interim_loaded)
         return both and self.writes_result
+
+    @property
+    def plain(self) -> bool:
+        """Whether results are neither compared nor shifted in two ways; of several roots."""
+        return self.parameters.roots > 1 and self.posts <= {"none"} and len(self.result_shifts) <= 1
+
+    @property
+    def bus_through(self) -> bool:
+        """Whether words of the bus too pass the result register, which then holds nothing longer than a cycle."""
+        return self.plain and self.through and self.writes_bus
 
     @property
     def memories(self) -> tuple[str, ...]:
@@ -111,12 +122,25 @@ class LaneShape:
         }
         if self.extremes:
             wires |= {"extreme": 1, "complement": 1, "lowest": 1, "highest": 1}
-        return wires
+        if self.bus_through:
+            wires |= {"through": 1}
+        return {name: width for name, width in wires.items() if name not in self._idle}
+
+    @property
+    def _idle(self) -> frozenset[str]:
+        """Controls that such lanes do not look at."""
+        idle = {"shift", "post"} if self.plain else set()
+        return frozenset(idle | ({"issued", "write_bus"} if self.bus_through else set()))
 
     @property
     def lane_controls(self) -> dict[str, int]:
         """The same for a single lane."""
         own = {name: width for name, width in self.controls.items() if name not in self.BOUNDS}
+        if self.bus_through:
+            # The group joins the bus and the stream's words.
+            del own["load"]
+            if "bus" not in (*self.b_sources, *self.c_sources):
+                del own["bus"]
         own |= {"active": 1} if self.guarded else {}
         return own | ({"write_active": 1} if self.writes_guarded else {})
 
@@ -132,6 +156,7 @@ def lane_shape(parameters: Parameters, features: Features) -> LaneShape:
         c_sources=sources(form, "c", issue),
         posts=issue.values["post"],
         addend_shifts=issue.addend_shifts,
+        result_shifts=issue.result_shifts,
         guarded=issue.guarded,
         writes_guarded=write.guarded,
         writes_windowed=not write.windowed.isdisjoint(("low", "high")),
@@ -217,16 +242,20 @@ class Lane(wiring.Component):
             width=parameters.width,
             fraction=parameters.fraction,
             accumulator=parameters.accumulator,
-            shifts=parameters.shifts,
+            shifts=tuple(parameters.shifts[i] for i in sorted(shape.result_shifts or {0})) if shape.plain else parameters.shifts,
             posts=shape.posts,
             loads=shape.through,
+            plain=shape.plain,
         )
         if shape.through:
-            m.d.comb += [rounder.load.eq(controls.load), rounder.loaded.eq(self.loaded)]
+            load = controls.through if shape.bus_through else controls.load
+            m.d.comb += [rounder.load.eq(load), rounder.loaded.eq(self.loaded)]
         memories = self._memories(m, rounder.result)
 
         operands: dict[str, Any] = {name: memory.read_data for name, memory in memories.items()}
-        operands |= {"bus": controls.bus, "one": Const(1 << parameters.fraction, parameters.width)}
+        operands["one"] = Const(1 << parameters.fraction, parameters.width)
+        if "bus" in shape.lane_controls:
+            operands["bus"] = controls.bus
         active = self._active(m)
         a_mask = Signal(len(controls.a_select), reset_less=True)
         m.d.sync += a_mask.eq(controls.a_select & active[1].replicate(len(a_mask)))
@@ -252,9 +281,8 @@ class Lane(wiring.Component):
             mac.keep.eq(controls.keep),
             rounder.accumulator.eq(mac.accumulator),
             rounder.inverted.eq(controls.inverted),
-            rounder.shift.eq(controls.shift),
-            rounder.valid.eq(controls.issued),
-            rounder.post.eq(controls.post),
+            rounder.valid.eq(1 if shape.bus_through else controls.issued),
+            *([] if shape.plain else [rounder.shift.eq(controls.shift), rounder.post.eq(controls.post)]),
             self.accumulator.eq(mac.accumulator),
         ]
         counts = delayed(m, controls.emit & active[6], 1, name="counts")
@@ -283,8 +311,8 @@ class Lane(wiring.Component):
         written = {"model": shape.model_written, "data": False, "interim": shape.interim_written}
         loaded = {"model": shape.model_loaded, "data": True, "interim": shape.interim_loaded}
         commands = {"model": controls.to_model, "data": Const(0, 1), "interim": controls.to_interim}
-        word = controls.bus if shape.writes_bus else result
-        if shape.writes_bus and shape.writes_result:
+        word = result if shape.bus_through or not shape.writes_bus else controls.bus
+        if shape.writes_bus and shape.writes_result and not shape.bus_through:
             word = Mux(controls.write_bus, controls.bus, result.as_unsigned())
 
         later = delayed(m, self.stream_enable, 1, name="stream_enable") if shape.through else self.stream_enable

@@ -40,8 +40,8 @@ class Mac(wiring.Component):
     ==============================  =========================================================================
 
     `addend_shifts` are the indices of the shifts that operations with an addend use. Where there is but one, the start
-    value is the addend's register and wires, and `invert` is applied before that register: ``early``. A root cannot do
-    that, as it learns the sense of the tree's word too late.
+    value is the addend's register and wires, and `invert` is applied before that register: ``early``. Not so with the
+    tree's word, whose sense is learned too late, nor with a late addend.
 
     Members
     -------
@@ -76,7 +76,7 @@ class Mac(wiring.Component):
         self.shifts = shifts
         self.addend_shifts = sorted(addend_shifts) or [0]
         self.has_tree = tree
-        self.early = len(self.addend_shifts) == 1 and not tree
+        self.early = len(self.addend_shifts) == 1 and not tree and not late
         self.late = late
         self.has_extremes = extremes
         members: dict[str, Any] = {

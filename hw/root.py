@@ -1,6 +1,8 @@
 """The root: the same path as a lane's, with three operand ports, the tree's word, and the function unit."""
 
 from collections.abc import Mapping
+from functools import reduce
+from operator import or_
 from typing import Any
 
 from amaranth.hdl import Cat, Const, Module, Mux, Signal, signed
@@ -51,6 +53,7 @@ class Root(wiring.Component):
     def __init__(self, *, parameters: Parameters, features: Features, control: MacControl) -> None:
         self.parameters = parameters
         self.features = features
+        self.beside = parameters.roots > 1 and features.tree_alone
         self.sources = {"a": control.a_sources, "b": control.b_sources, "c": control.c_sources}
         self.depths = {"data": parameters.root_data_depth, "memory": parameters.root_memory_depth}
         self.control_wires = {
@@ -95,7 +98,7 @@ class Root(wiring.Component):
             accumulator=parameters.accumulator,
             shifts=parameters.shifts,
             addend_shifts=self.features["root_issue"].addend_shifts,
-            tree=True,
+            tree=not self.beside,
             late=any(name.startswith("late_") for name in self.sources["c"]),
             extremes="extreme" in self.control_wires,
         )
@@ -117,23 +120,14 @@ class Root(wiring.Component):
         if mac.late:
             m.d.comb += mac.late_addend.eq(self._late_addend(m, rounder.result, functions.value))
 
-        tree, tree_inverted, selected_tree = self.tree, self.tree_inverted, at("tree", 4)
-        if parameters.roots > 1:
-            own = delayed(m, at("tree", 3) & ~at("array", 3), 1, name="own_tree")
-            tree = ((self.tree.as_unsigned() & own.replicate(len(self.tree))) | self.array.as_unsigned()).as_signed()
-            # Nothing is left to select: the other words are 0.
-            selected_tree = Const(1, 1)
-            tree_inverted = Mux(at("array", 3), self.array_inverted, tree_inverted)
+        if self.beside:
+            self._join_beside(m, at, mac, rounder)
+        else:
+            self._join(m, at, mac, rounder)
         m.d.comb += [
-            mac.invert.eq(at("invert", 3) ^ (at("tree", 3) & tree_inverted)),
             mac.half.eq(at("half_all", 3)),
-            mac.shift.eq(at("shift", 3)),
-            mac.keep.eq(at("keep", 4)),
-            mac.tree_select.eq(selected_tree),
-            mac.tree.eq(tree),
-            rounder.accumulator.eq(mac.accumulator),
-            rounder.inverted.eq(at("inverted", 5)),
-            rounder.shift.eq(at("shift", 5)),
+            mac.shift.eq(self._shift(at, 3)),
+            rounder.shift.eq(self._shift(at, 5)),
             rounder.valid.eq(at("issued", 6)),
             rounder.post.eq(at("post", 6)),
             self.overflow.eq(rounder.saturated & at("emit", 7)),
@@ -157,6 +151,48 @@ class Root(wiring.Component):
             self.domain_error.eq(functions.domain_error),
         ]
         return m
+
+    def _join(self, m: Module, at: Any, mac: Mac, rounder: Rounder) -> None:
+        """The tree's word is the start value of a sum."""
+        tree, tree_inverted, selected_tree = self.tree, self.tree_inverted, at("tree", 4)
+        if self.parameters.roots > 1:
+            own = delayed(m, at("tree", 3) & ~at("array", 3), 1, name="own_tree")
+            tree = ((self.tree.as_unsigned() & own.replicate(len(self.tree))) | self.array.as_unsigned()).as_signed()
+            # Nothing is left to select: the other words are 0.
+            selected_tree = Const(1, 1)
+            tree_inverted = Mux(at("array", 3), self.array_inverted, tree_inverted)
+        m.d.comb += [
+            mac.invert.eq(at("invert", 3) ^ (at("tree", 3) & tree_inverted)),
+            mac.keep.eq(at("keep", 4)),
+            mac.tree_select.eq(selected_tree),
+            mac.tree.eq(tree),
+            rounder.accumulator.eq(mac.accumulator),
+            rounder.inverted.eq(at("inverted", 5)),
+        ]
+
+    def _join_beside(self, m: Module, at: Any, mac: Mac, rounder: Rounder) -> None:
+        """The tree's word meets the rounder beside the accumulator, which is 0 then: an OR, and no rank of logic before
+        the sum. Words that are not asked for are held in reset."""
+        words = [mac.accumulator.as_unsigned()]
+        wanted = {"tree": at("tree", 4) & ~at("array", 4), "array": at("array", 4)}
+        for name, select in wanted.items():
+            word = Signal(self.parameters.accumulator, name=f"{name}_word", reset_less=True)
+            # No `If`: Icarus evaluates a block of Verilog only when an input changes, which may be long after the start.
+            m.d.sync += word.eq(Mux(select, getattr(self, name), 0))
+            words.append(word)
+        sense = delayed(m, Mux(at("array", 3), self.array_inverted, self.tree_inverted), 1, name="tree_sense")
+        early = 2 if mac.early else 3
+        m.d.comb += [
+            mac.invert.eq(at("invert", early) & ~at("tree", early)),
+            mac.keep.eq(at("keep", 4)),
+            rounder.accumulator.eq(reduce(or_, words).as_signed()),
+            rounder.inverted.eq(delayed(m, Mux(at("tree", 4), sense, at("inverted", 4)), 1, name="sense")),
+        ]
+
+    def _shift(self, at: Any, cycle: int) -> Any:
+        """The operation's shift; of several roots a constant if all operations have one."""
+        used = self.features["root_issue"].values["shift"]
+        return Const(int(min(used)), 2) if self.parameters.roots > 1 and len(used) == 1 else at("shift", cycle)
 
     def _staged(self, m: Module) -> Any:
         """Control wires by name and cycles since the issue."""

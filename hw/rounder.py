@@ -5,7 +5,7 @@ from functools import reduce
 from operator import or_
 from typing import Any
 
-from amaranth.hdl import Const, Module, Mux, Signal, signed
+from amaranth.hdl import Cat, Const, Module, Mux, Signal, signed
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
@@ -17,7 +17,8 @@ class Rounder(wiring.Component):
     """``saturate(accumulator >> shift)``, or ONE or 0 by comparing the accumulator with zero.
 
     The rounding half has been added when the sum was started. One accumulator a cycle. The result register
-    keeps its word while `valid` is low. No reset. With `loads` a word from elsewhere can pass instead.
+    keeps its word while `valid` is low. No reset. With `loads` a word from elsewhere can pass instead. A ``plain`` one,
+    of a single shift and without comparisons, has no logic before the word: it turns and saturates behind it.
 
     ===============  ===================================================================================
     *t*              `accumulator`, `inverted` (it holds the complement of the sum), `shift`
@@ -49,6 +50,7 @@ class Rounder(wiring.Component):
         shifts: tuple[int, ...],
         posts: Collection[str] = POSTS,
         loads: bool = False,
+        plain: bool = False,
     ) -> None:
         self.width = width
         self.fraction = fraction
@@ -56,6 +58,7 @@ class Rounder(wiring.Component):
         self.shifts = shifts
         self.posts = frozenset(posts)
         self.loads = loads
+        self.plain = plain
         super().__init__(
             {
                 "accumulator": In(signed(accumulator)),
@@ -71,6 +74,9 @@ class Rounder(wiring.Component):
 
     def elaborate(self, platform: Any) -> Module:
         m = Module()
+        if self.plain:
+            self._plain(m)
+            return m
         sum_ = Signal(signed(self.accumulator_width), name="sum")
         m.d.comb += sum_.eq((self.accumulator ^ self.inverted.replicate(self.accumulator_width)).as_signed())
 
@@ -121,6 +127,32 @@ class Rounder(wiring.Component):
                 m.d.sync += [result.eq(rounded), saturated.eq(outside)]
         m.d.comb += [self.result.eq(result), self.saturated.eq(saturated)]
         return m
+
+    def _plain(self, m: Module) -> None:
+        """The sum's bits as they are kept, and two flags: saturated, and what to exclusive-or all bits with."""
+        shift, beyond = self.shifts[0], self._does_not_fit()
+        word = Signal(self.width, reset_less=True)
+        outside = Signal(reset_less=True)
+        flip = Signal(reset_less=True)
+        late = Signal(reset_less=True)
+        kept = self.accumulator[shift : shift + self.width]
+        flips = self.inverted ^ (beyond & ~self.accumulator[-1])
+        # No `If`: Icarus evaluates a block of Verilog only when an input changes, which may be long after the start.
+        load = self.load if self.loads else Const(0, 1)
+        m.d.sync += [
+            word.eq(Mux(load, 0, kept)),
+            outside.eq(Mux(load, 0, beyond)),
+            flip.eq(Mux(load, 0, flips)),
+            late.eq(beyond),
+        ]
+        limited = Cat(word[:-1] & ~outside.replicate(self.width - 1), word[-1] | outside)
+        rounded = limited ^ flip.replicate(self.width)
+        if self.loads:
+            rounded = rounded | self.loaded
+        result = Signal(signed(self.width), reset_less=True)
+        saturated = Signal(reset_less=True)
+        m.d.sync += [result.eq(Mux(self.valid, rounded, result)), saturated.eq(Mux(self.valid, late, saturated))]
+        m.d.comb += [self.result.eq(result), self.saturated.eq(saturated)]
 
     def _does_not_fit(self) -> Any:
         """Whether bits above the word differ from the sign; those of a complement do so too."""

@@ -13,19 +13,22 @@ from tabla.program.image import FunctionTable
 class Direct(FunctionPipeline):
     """The table's value at the argument clamped to [-2^reach, 2^reach); saturated values do not count as overflows.
 
+    A ``tight`` one, whose table holds words only, has no saturation.
+
     Members: as ``FunctionPipeline``.
     """
 
     latency = 1 + Interpolation.LATENCY + REGISTER
 
-    def __init__(self, table: FunctionTable, *, width: int, fraction: int) -> None:
+    def __init__(self, table: FunctionTable, *, width: int, fraction: int, tight: bool = False) -> None:
         self.table = table
+        self.tight = tight
         super().__init__(width=width, fraction=fraction)
 
     def elaborate(self, platform: Any) -> Module:
         m = Module()
         table = self.table
-        m.submodules.interpolation = interpolation = Interpolation(table)
+        m.submodules.interpolation = interpolation = Interpolation(table, tight=self.tight)
         reach = table.reach
         # x' + R in [0, 2R): x' with its sign bit turned round.
         place = Signal(reach + 1)
@@ -41,6 +44,8 @@ class Direct(FunctionPipeline):
             interpolation.index.eq(place[table.shift :]),
             interpolation.fraction.eq(place[: table.shift]),
         ]
-        word, _ = self.saturated(interpolation.value)
+        value = interpolation.value
+        # Values as wide as a word or narrower are words.
+        word = self.saturated(value)[0] if not self.tight or len(value) > self.width else value
         m.d.comb += self.value.eq(word)
         return m

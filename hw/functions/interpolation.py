@@ -21,7 +21,8 @@ class Interpolation(wiring.Component):
     """``((base[i] << shift) + slope[i] * f + (offset << shift) + half) >> (shift + guard)``; one a cycle.
 
     `index` and `fraction` (f) of cycle *t* give `value` in cycle *t* + ``LATENCY``. `offset` is wanted in cycle *t* +
-    4.
+    4. A ``tight`` one, of tables with guard bits, has the half in its base words already, no `offset`, and no more bits
+    than its values need.
 
     Members
     -------
@@ -32,20 +33,29 @@ class Interpolation(wiring.Component):
 
     LATENCY = WordMemory.LATENCY + Multiplier.LATENCY + 1
 
-    def __init__(self, table: FunctionTable, *, offset: int = 1) -> None:
+    def __init__(self, table: FunctionTable, *, offset: int = 1, tight: bool = False) -> None:
         self.table = table
-        self.base_bits = signed_bits(table.base)
+        self.tight = tight and table.guard > 0
+        half = 1 << (table.guard - 1) if self.tight else 0
+        self.base = tuple(base + half for base in table.base)
+        self.base_bits = signed_bits(self.base)
         self.slope_bits = signed_bits(table.slope)
         # Two bits above the greatest term: three terms and a half are summed.
         self.sum_bits = max(self.base_bits, self.slope_bits, offset) + table.shift + 2
+        if self.tight:
+            self.sum_bits = signed_bits(self._ends()) + table.shift
         super().__init__(
             {
                 "index": In(bits_for(len(table.base))),
                 "fraction": In(table.shift),
-                "offset": In(signed(offset)),
+                **({} if self.tight else {"offset": In(signed(offset))}),
                 "value": Out(signed(self.sum_bits - table.shift - table.guard)),
             }
         )
+
+    def _ends(self) -> tuple[int, ...]:
+        """Base words and, at the other end of their intervals, what no value goes beyond."""
+        return (*self.base, *(base + slope for base, slope in zip(self.base, self.table.slope, strict=True)))
 
     def elaborate(self, platform: Any) -> Module:
         m = Module()
@@ -53,7 +63,7 @@ class Interpolation(wiring.Component):
         depth = len(table.base)
         words = [
             (base & ((1 << self.base_bits) - 1)) | ((slope & ((1 << self.slope_bits) - 1)) << self.base_bits)
-            for base, slope in zip(table.base, table.slope, strict=True)
+            for base, slope in zip(self.base, table.slope, strict=True)
         ]
         width = self.base_bits + self.slope_bits
         m.submodules.table = memory = WordMemory(width=width, depth=depth, init=words, block=True)
@@ -67,8 +77,11 @@ class Interpolation(wiring.Component):
             multiplier.b.eq(Cat(fraction, 0).as_signed()),
         ]
         total = Signal(signed(self.sum_bits), reset_less=True)
-        # The half joins the base word's empty low bits when it fits there: one carry chain fewer.
-        half = 1 << (table.shift + table.guard - 1)
-        m.d.sync += total.eq((base << table.shift) + multiplier.product + (self.offset << table.shift) + half)
+        joined: Any = (base << table.shift) + multiplier.product
+        if not self.tight:
+            # The half joins the base word's empty low bits when it fits there: one carry chain fewer.
+            half = 1 << (table.shift + table.guard - 1)
+            joined = joined + (self.offset << table.shift) + half
+        m.d.sync += total.eq(joined)
         m.d.comb += self.value.eq(total >> (table.shift + table.guard))
         return m
