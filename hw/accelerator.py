@@ -327,8 +327,7 @@ class Accelerator(wiring.Component):
         if len(roots) == 1:
             m.d.comb += [roots[0].tree.eq(tree.sum), roots[0].tree_inverted.eq(chain[-2])]
             return
-        if tree.clears:
-            m.d.comb += tree.clear.eq(~delayed(m, roots[0].control.array, 3, name="array_wanted"))
+        m.d.comb += tree.clear.eq(~delayed(m, roots[0].control.array, 3, name="array_wanted"))
         for root, own in zip(roots, sums, strict=True):
             m.d.comb += [
                 root.tree.eq(own),
@@ -365,7 +364,7 @@ class Accelerator(wiring.Component):
             leaves=groups,
             width=parameters.accumulator,
             extremes=extremes,
-            clears=len(roots) > 1 and not roots[0].beside,
+            clears=len(roots) > 1,
         )
         if extremes:
             m.d.comb += tree.extreme.eq(delayed(m, drives[0].extreme, levels(size), name="extreme_above"))

@@ -1,8 +1,6 @@
 """The root: the same path as a lane's, with three operand ports, the tree's word, and the function unit."""
 
 from collections.abc import Mapping
-from functools import reduce
-from operator import or_
 from typing import Any
 
 from amaranth.hdl import Cat, Const, Module, Mux, Signal, signed
@@ -15,7 +13,7 @@ from tabla.hw.function_unit import FunctionUnit
 from tabla.hw.mac import Mac
 from tabla.hw.memory import WordMemory
 from tabla.hw.pipeline import delayed, selected
-from tabla.hw.rounder import Rounder
+from tabla.hw.rounder import Rounder, unlike
 from tabla.templates.template import operation_format
 
 from tabla.program.image import Parameters
@@ -53,7 +51,14 @@ class Root(wiring.Component):
     def __init__(self, *, parameters: Parameters, features: Features, control: MacControl) -> None:
         self.parameters = parameters
         self.features = features
-        self.beside = parameters.roots > 1 and features.tree_alone
+        issue = features["root_issue"]
+        shifts = sorted(int(index) for index in issue.values["shift"])
+        # Of several roots: an OR of the tree's words and the sum, where nothing but a shift follows.
+        self.beside = (
+            parameters.roots > 1 and features.tree_alone and len(shifts) == 1 and issue.values["post"] <= {"none"}
+        )
+        self.shift = shifts[0]
+        self.shifts = (parameters.shifts[self.shift],) if self.beside else parameters.shifts
         self.sources = {"a": control.a_sources, "b": control.b_sources, "c": control.c_sources}
         self.depths = {"data": parameters.root_data_depth, "memory": parameters.root_memory_depth}
         self.control_wires = {
@@ -106,8 +111,10 @@ class Root(wiring.Component):
             width=width,
             fraction=parameters.fraction,
             accumulator=parameters.accumulator,
-            shifts=parameters.shifts,
+            shifts=self.shifts,
             posts=self.features["root_issue"].values["post"],
+            plain=self.beside,
+            joins=self.beside,
         )
         m.submodules.functions = functions = FunctionUnit(parameters=parameters)
 
@@ -125,9 +132,6 @@ class Root(wiring.Component):
         else:
             self._join(m, at, mac, rounder)
         m.d.comb += [
-            mac.half.eq(at("half_all", 3)),
-            mac.shift.eq(self._shift(at, 3)),
-            rounder.shift.eq(self._shift(at, 5)),
             rounder.valid.eq(at("issued", 6)),
             rounder.post.eq(at("post", 6)),
             self.overflow.eq(rounder.saturated & at("emit", 7)),
@@ -163,36 +167,43 @@ class Root(wiring.Component):
             tree_inverted = Mux(at("array", 3), self.array_inverted, tree_inverted)
         m.d.comb += [
             mac.invert.eq(at("invert", 3) ^ (at("tree", 3) & tree_inverted)),
+            mac.half.eq(at("half_all", 3)),
+            mac.shift.eq(at("shift", 3)),
             mac.keep.eq(at("keep", 4)),
             mac.tree_select.eq(selected_tree),
             mac.tree.eq(tree),
             rounder.accumulator.eq(mac.accumulator),
             rounder.inverted.eq(at("inverted", 5)),
+            rounder.shift.eq(at("shift", 5)),
         ]
 
     def _join_beside(self, m: Module, at: Any, mac: Mac, rounder: Rounder) -> None:
-        """The tree's word meets the rounder beside the accumulator, which is 0 then: an OR, and no rank of logic before
-        the sum. Words that are not asked for are held in reset."""
-        words = [mac.accumulator.as_unsigned()]
-        wanted = {"tree": at("tree", 4) & ~at("array", 4), "array": at("array", 4)}
-        for name, select in wanted.items():
-            word = Signal(self.parameters.accumulator, name=f"{name}_word", reset_less=True)
-            # No `If`: Icarus evaluates a block of Verilog only when an input changes, which may be long after the start.
-            m.d.sync += word.eq(Mux(select, getattr(self, name), 0))
-            words.append(word)
-        sense = delayed(m, Mux(at("array", 3), self.array_inverted, self.tree_inverted), 1, name="tree_sense")
+        """The tree's word meets the rounder beside the accumulator, one of them being 0: no logic before the sum."""
+
+        def near(name: str, value: Any, *, keep: bool = True) -> Any:
+            # The root's own copy: synthesis must not share it with other roots.
+            register = Signal(value.shape(), name=name, reset_less=True, attrs={"keep": 1} if keep else {})
+            m.d.sync += register.eq(value)
+            return register
+
+        own = near("own_tree", at("tree", 3) & ~at("array", 3))
+        place = self.shifts[0] + self.parameters.width - 1
+        words = [near("tree_word", Mux(own, self.tree, 0), keep=False), near("array_word", self.array)]
+        tree_outside = own & unlike(m, self.tree[place:], name="tree_above")
+        array_outside = unlike(m, self.array[place:], name="array_above")
+        outside = near("tree_outside", tree_outside) | near("array_outside", array_outside)
+        sense = near("tree_sense", Mux(at("array", 3), self.array_inverted, self.tree_inverted))
         early = 2 if mac.early else 3
         m.d.comb += [
             mac.invert.eq(at("invert", early) & ~at("tree", early)),
+            mac.half.eq(at("half_all", 3)),
+            mac.shift.eq(self.shift),
             mac.keep.eq(at("keep", 4)),
-            rounder.accumulator.eq(reduce(or_, words).as_signed()),
-            rounder.inverted.eq(delayed(m, Mux(at("tree", 4), sense, at("inverted", 4)), 1, name="sense")),
+            rounder.accumulator.eq(mac.accumulator),
+            rounder.joined.eq((words[0].as_unsigned() | words[1].as_unsigned()).as_signed()),
+            rounder.joined_outside.eq(outside),
+            rounder.inverted.eq(near("sense", Mux(at("tree", 4), sense, at("inverted", 4)))),
         ]
-
-    def _shift(self, at: Any, cycle: int) -> Any:
-        """The operation's shift; of several roots a constant if all operations have one."""
-        used = self.features["root_issue"].values["shift"]
-        return Const(int(min(used)), 2) if self.parameters.roots > 1 and len(used) == 1 else at("shift", cycle)
 
     def _staged(self, m: Module) -> Any:
         """Control wires by name and cycles since the issue."""

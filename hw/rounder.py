@@ -13,6 +13,20 @@ POSTS = ("none", "<", "<=", "==", "!=", ">=", ">", "extreme")
 """What the post field's codes mean; a test compares them with the records. `extreme` rounds as `none`."""
 
 
+def unlike(m: Module, bits: Any, *, name: str) -> Any:
+    """Whether some bits differ. In groups of four that share one with the next, a LUT each.
+
+    Left to itself, synthesis asks whether all are 1 or all are 0, in twice as many.
+    """
+    found = []
+    for begin in range(0, len(bits) - 1, 3):
+        group = bits[begin : begin + 4]
+        differ = Signal(name=f"{name}_{begin}", attrs={"keep": 1})
+        m.d.comb += differ.eq((group[1:] ^ group[:-1]).any())
+        found.append(differ)
+    return reduce(or_, found, Const(0, 1))
+
+
 class Rounder(wiring.Component):
     """``saturate(accumulator >> shift)``, or ONE or 0 by comparing the accumulator with zero.
 
@@ -35,6 +49,8 @@ class Rounder(wiring.Component):
     post : In(3)
     load : In(1), loaded : In(width)
         With `loads`. `loaded` is 0 unless `load`.
+    joined : In(signed(accumulator)), joined_outside : In(1)
+        With `joins`, beside `accumulator`: a word that is 0 unless the accumulator is, and whether it does not fit.
     result : Out(signed(width))
     saturated : Out(1)
     """
@@ -51,6 +67,7 @@ class Rounder(wiring.Component):
         posts: Collection[str] = POSTS,
         loads: bool = False,
         plain: bool = False,
+        joins: bool = False,
     ) -> None:
         self.width = width
         self.fraction = fraction
@@ -59,6 +76,7 @@ class Rounder(wiring.Component):
         self.posts = frozenset(posts)
         self.loads = loads
         self.plain = plain
+        self.joins = joins
         super().__init__(
             {
                 "accumulator": In(signed(accumulator)),
@@ -67,6 +85,7 @@ class Rounder(wiring.Component):
                 "valid": In(1),
                 "post": In(3),
                 **({"load": In(1), "loaded": In(width)} if loads else {}),
+                **({"joined": In(signed(accumulator)), "joined_outside": In(1)} if joins else {}),
                 "result": Out(signed(width)),
                 "saturated": Out(1),
             }
@@ -78,7 +97,8 @@ class Rounder(wiring.Component):
             self._plain(m)
             return m
         sum_ = Signal(signed(self.accumulator_width), name="sum")
-        m.d.comb += sum_.eq((self.accumulator ^ self.inverted.replicate(self.accumulator_width)).as_signed())
+        kept, beyond = self._kept(m)
+        m.d.comb += sum_.eq((kept ^ self.inverted.replicate(self.accumulator_width)).as_signed())
 
         word = Signal(self.width, reset_less=True)
         outside = Signal(reset_less=True)
@@ -89,7 +109,7 @@ class Rounder(wiring.Component):
             for index, shift in enumerate(self.shifts):
                 with m.Default() if index == len(self.shifts) - 1 else m.Case(index):
                     m.d.sync += word.eq(sum_[shift : shift + self.width])
-        m.d.sync += outside.eq(self._does_not_fit())
+        m.d.sync += outside.eq(beyond)
 
         if self.loads:
             # Nothing stands there then, so that a loaded word needs no multiplexer.
@@ -130,13 +150,13 @@ class Rounder(wiring.Component):
 
     def _plain(self, m: Module) -> None:
         """The sum's bits as they are kept, and two flags: saturated, and what to exclusive-or all bits with."""
-        shift, beyond = self.shifts[0], self._does_not_fit()
+        shift, (total, beyond) = self.shifts[0], self._kept(m)
         word = Signal(self.width, reset_less=True)
         outside = Signal(reset_less=True)
         flip = Signal(reset_less=True)
         late = Signal(reset_less=True)
-        kept = self.accumulator[shift : shift + self.width]
-        flips = self.inverted ^ (beyond & ~self.accumulator[-1])
+        kept = total[shift : shift + self.width]
+        flips = self.inverted ^ (beyond & ~total[-1])
         # No `If`: Icarus evaluates a block of Verilog only when an input changes, which may be long after the start.
         load = self.load if self.loads else Const(0, 1)
         m.d.sync += [
@@ -154,9 +174,18 @@ class Rounder(wiring.Component):
         m.d.sync += [result.eq(Mux(self.valid, rounded, result)), saturated.eq(Mux(self.valid, late, saturated))]
         m.d.comb += [self.result.eq(result), self.saturated.eq(saturated)]
 
-    def _does_not_fit(self) -> Any:
+    def _kept(self, m: Module) -> tuple[Any, Any]:
+        """The sum as it is kept, and whether it does not fit."""
+        beyond = self._does_not_fit(m)
+        if self.joins:
+            return self.accumulator | self.joined, beyond | self.joined_outside
+        return self.accumulator, beyond
+
+    def _does_not_fit(self, m: Module) -> Any:
         """Whether bits above the word differ from the sign; those of a complement do so too."""
         accumulator = self.accumulator
+        if self.plain:
+            return unlike(m, accumulator[self.shifts[0] + self.width - 1 :], name="above")
         above = max(self.shifts) + self.width - 1
 
         def differ(begin: int, end: int) -> Any:
