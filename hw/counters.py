@@ -34,15 +34,21 @@ class EventCounter(wiring.Component):
         near_end = Signal()
         room = ~self.count[:last]
         step = Signal.like(happened)
-        m.d.comb += step.eq(Mux(near_end & (room < happened), room, happened))
-
         size = max(last, min(self.LOW, self.width))
         low = Signal(size)
+        stepped: Any = low + step
+        if self.sources > 2:
+            # Of many sources the last bits' own sum tells, beside the sum of all and not before it.
+            ends = near_end & (low[:last] + happened)[last]
+            m.d.comb += step.eq(happened)
+            stepped = Mux(ends, (1 << size) - 1, stepped)
+        else:
+            m.d.comb += step.eq(Mux(near_end & (room < happened), room, happened))
         high = Signal(self.width - size)
         carry = Signal()
         m.d.sync += [
             near_end.eq(self.count[last:].all()),
-            Cat(low, carry).eq(low + step),
+            Cat(low, carry).eq(stepped),
             high.eq(high + carry),
         ]
         m.d.comb += self.count.eq(Cat(low, high))

@@ -6,6 +6,7 @@ hardware was emitted for.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import product
 
 from tabla.templates.template import kind_of, operation_format
 
@@ -19,6 +20,8 @@ class UnitFeatures:
 
     `addend_shifts`: the shifts (by index) of operations that start from an addend, or an extreme from a limit;
     `result_shifts`: those of operations that count or compare their results, as all do whose results a lane writes.
+    `slots`: most operations of a body; `paced`: not all follow each other at once; `moves`: the levels that step a
+    generator at all.
     """
 
     values: Mapping[str, frozenset[str]]
@@ -27,6 +30,9 @@ class UnitFeatures:
     generators: frozenset[str]
     windowed: frozenset[str]
     guarded: bool
+    slots: int
+    paced: bool
+    moves: Mapping[str, frozenset[int]]
 
     def uses(self, field: str, *symbols: str) -> bool:
         """Does any operation hold one of the symbols in the field?"""
@@ -110,12 +116,18 @@ def _unit_features(image: Image, units: tuple[str, ...]) -> UnitFeatures:
     parameters, unit = image.parameters, units[0]
     form, layout = operation_format(unit), operation_layout(unit, parameters)
     words = [word for one in units for word in image.operations[one]]
+    strand = strand_layout(unit, parameters)
+    strands = [word for one in units for word in image.strands[one]]
     values: dict[str, set[str]] = {field.name: set() for field in form.fields}
     generators: set[str] = set()
     windowed: set[str] = set()
     addend_shifts: set[int] = set()
     result_shifts: set[int] = set()
+    moves: dict[str, set[int]] = {generator: set() for generator in form.generators}
     for word in words:
+        for generator, level in product(form.generators, range(parameters.levels)):
+            if layout.fields[f"{generator}.delta{level}"].extract(word):
+                moves[generator].add(level)
         symbols = _without_effect(_symbols(unit, parameters, word))
         for name, symbol in symbols.items():
             values[name].add(symbol)
@@ -142,6 +154,9 @@ def _unit_features(image: Image, units: tuple[str, ...]) -> UnitFeatures:
         generators=frozenset(generators),
         windowed=frozenset(windowed),
         guarded=guarded,
+        slots=max((strand.fields["length"].extract(word) for word in strands), default=1),
+        paced=any(strand.fields["interval"].extract(word) > 1 for word in strands),
+        moves={generator: frozenset(found) for generator, found in moves.items()},
     )
 
 

@@ -1,5 +1,6 @@
 """An affine address generator with a state for each slot of a body."""
 
+from collections.abc import Collection
 from typing import Any
 
 from amaranth.hdl import Module, Mux, Signal
@@ -12,7 +13,7 @@ class Generator(wiring.Component):
     """``base``, then the previous value of the same body slot plus the delta of the level that stepped; plus a window.
 
     An operation of cycle *t* shows its value in cycle *t* + ``LATENCY``; one a cycle. The delta is chosen a cycle
-    before it is added. Values wrap. No reset: an operation with `fresh` needs no past. An ``early`` one shows its
+    before it is added; levels not in `moves` have none. Values wrap. No reset: an operation with `fresh` needs no past. An ``early`` one shows its
     values a cycle sooner, if they have no window.
 
     Members
@@ -29,8 +30,18 @@ class Generator(wiring.Component):
 
     LATENCY = 3
 
-    def __init__(self, *, width: int, levels: int, slots: int, windowed: bool, early: bool = False) -> None:
+    def __init__(
+        self,
+        *,
+        width: int,
+        levels: int,
+        slots: int,
+        windowed: bool,
+        early: bool = False,
+        moves: Collection[int] | None = None,
+    ) -> None:
         self.width = width
+        self.moves = range(levels) if moves is None else sorted(moves)
         self.levels = levels
         self.slots = slots
         self.windowed = windowed
@@ -52,7 +63,7 @@ class Generator(wiring.Component):
     def elaborate(self, platform: Any) -> Module:
         m = Module()
         operand = Signal(self.width, reset_less=True)
-        choices = [(self.deltas[level], self.step[level]) for level in range(self.levels)]
+        choices = [(self.deltas[level], self.step[level]) for level in self.moves]
         m.d.sync += operand.eq(selected([(self.base, self.fresh), *choices], self.width))
         valid = delayed(m, self.valid, 1, name="valid")
         fresh = delayed(m, self.fresh, 1, name="fresh")

@@ -66,6 +66,11 @@ class Sequencer(wiring.Component):
         self.unit = unit
         self.parameters = parameters
         self.features = features
+        # With one root each unit has what any unit needs.
+        several = parameters.roots > 1
+        self.slots = features.slots if several else parameters.body
+        self.paced = features.paced if several else parameters.interval_bits > 1
+        self.moves = features.moves if several else {}
         self.strands = tuple(strands)
         self.operations = tuple(operations)
         self.timed = unit != "stream"
@@ -114,8 +119,8 @@ class Sequencer(wiring.Component):
         m.submodules.loops = loops = Loops(
             shape=fetch.shape,
             levels=levels,
-            paced=self.parameters.interval_bits > 1,
-            slots=self.parameters.body,
+            paced=self.paced,
+            slots=self.slots,
         )
         m.submodules.operations = operations = WordMemory(
             width=self.operation_layout.width,
@@ -183,7 +188,7 @@ class Sequencer(wiring.Component):
         with m.If(self.restart):
             m.d.sync += filled.eq(0)
 
-        slots = Signal(range(max(2, self.parameters.body)), reset_less=True)
+        slots = Signal(range(max(2, self.slots)), reset_less=True)
         with m.If(start):
             m.d.sync += slots.eq(strand.slots + 1)
         return slots
@@ -213,7 +218,8 @@ class Sequencer(wiring.Component):
             generator = Generator(
                 width=width,
                 levels=self.parameters.levels,
-                slots=self.parameters.body,
+                slots=self.slots,
+                moves=self.moves.get(name),
                 windowed=self.timed and name in self.features.windowed,
                 early=name in early,
             )

@@ -51,9 +51,13 @@ def every_feature(unit: str, levels: int = 3) -> UnitFeatures:
     return UnitFeatures(
         values={f.name: frozenset(f.choices or map(str, range(1 << f.width))) for f in form.fields},
         addend_shifts=frozenset(range(4)),
+        result_shifts=frozenset(range(4)),
         generators=frozenset(form.generators),
         windowed=frozenset(form.generators),
         guarded=True,
+        slots=4,
+        paced=True,
+        moves={name: frozenset(range(levels)) for name in form.generators},
     )
 
 

@@ -94,10 +94,13 @@ def test_multiplier_is_a_product_two_cycles_later() -> None:
 
 
 @pytest.mark.parametrize(("low", "width"), [(12, 4), (3, 5), (4, 7)])
-@given(st.lists(st.integers(0, 3), min_size=1, max_size=90))
+@pytest.mark.parametrize("sources", [2, 3, 8])
+@given(st.lists(st.integers(0, 255), min_size=1, max_size=90))
 @settings(max_examples=20, deadline=None)
-def test_counters_stop_at_the_top(low: int, width: int, events: list[int]) -> None:
-    counter = EventCounter(sources=2, width=width)
+def test_counters_stop_at_the_top(low: int, width: int, sources: int, events: list[int]) -> None:
+    events = [event % (1 << sources) for event in events]
+    counter = EventCounter(sources=sources, width=max(width, (2 * sources).bit_length()))
+    width = counter.width
     counter.LOW = low  # type: ignore[misc]
     seen = played(counter, [{"events": e} for e in events] + [{"events": 0}], more=3)
     assert seen[-1]["count"] == min((1 << width) - 1, sum(e.bit_count() for e in events))
