@@ -97,10 +97,16 @@ class _Shows:
         return run is not None and np.array_equal(run, cycles)
 
 
-def _results(strands: Iterable[Strand], after: int) -> _Shows:
-    """When the results of strands show, `after` cycles from the issue that ends each of them."""
+def _results(strands: Iterable[Strand], after: int, *, counted: bool = False) -> _Shows:
+    """When the results of strands show, `after` cycles from the issue that ends each of them.
+
+    `counted`: only results that count as overflows or are compared. Hardware may round no others.
+    """
     shows = _Shows()
     for strand, slot, cycles in _issues(strands):
+        operation = strand.body[slot]
+        if counted and not operation.field("emit", 0) and operation.field("post", "none") == "none":
+            continue
         if slot == len(strand.body) - 1:
             shows.add(cycles[strand.last()] + after)
         elif not strand.reduce and strand.body[slot + 1].field("base", "zero") != "accumulator":
@@ -139,7 +145,7 @@ def _root_registers(schedule: Schedule) -> None:
         _refuse(not known.match(cycles), f"'{strand.comment}' writes a {source} that does not show")
     for unit, strands in units.items():
         if kind_of(unit) == "lane_write":
-            own = _results(units[unit.replace("write", "issue")], laws.result)
+            own = _results(units[unit.replace("write", "issue")], laws.result, counted=True)
             for strand, slot, cycles in _issues(strands):
                 if strand.body[slot].field("source", "result") == "result":
                     _refuse(not own.match(cycles), f"'{strand.comment}' writes a result that does not show")

@@ -157,6 +157,18 @@ def test_pipeline_follows_the_definition(width: int, fraction: int, number: int)
         assert (shown["value"], shown["overflow"], shown["domain_error"]) == wanted, (t.name, x, d)
 
 
+@pytest.mark.parametrize("scale", [1 << 9, 1 << 13, 1 << 18])
+@pytest.mark.parametrize("reach", [13, 15])
+def test_tight_tables_give_the_same_words(reach: int, scale: int) -> None:
+    build = parameters(1)
+    t = filled(build, "sigmoid", 32, scale, reach=reach, shift=reach - 4)
+    pipeline = pipeline_for(t, width=build.width, fraction=build.fraction, tight=True)
+    words = corners(build.width) + random.Random(scale).sample(range(-(1 << 15), 1 << 15), 400)
+    late = pipeline.latency - REGISTER
+    seen = played(pipeline, [{"operand": x} for x in words], more=late)
+    assert [shown["value"] for shown in seen[late:]] == [direct(t, build, x)[0] for x in words]
+
+
 def test_interpolation_latency_is_what_it_says() -> None:
     build = parameters(1)
     t = filled(build, "tanh", 8, 1 << 14, reach=12, shift=10)
