@@ -198,7 +198,7 @@ class Root(wiring.Component):
             mac.invert.eq(at("invert", early) & ~at("tree", early)),
             mac.half.eq(at("half_all", 3)),
             mac.shift.eq(self.shift),
-            mac.keep.eq(at("keep", 4)),
+            mac.keep.eq(near("own_keep", at("keep", 3))),
             rounder.accumulator.eq(mac.accumulator),
             rounder.joined.eq((words[0].as_unsigned() | words[1].as_unsigned()).as_signed()),
             rounder.joined_outside.eq(outside),
@@ -247,7 +247,8 @@ class Root(wiring.Component):
         of_function = places["source"] & int(write.uses("source", "function"))
         takes_result = register("takes_result", ~(self.load_memory | of_function))
         loaded = register("loaded_memory_word", Mux(self.load_memory, self.load_word, 0))
-        m.d.comb += functions.writes.eq(of_function)
+        # What is 0 when no value ends needs no more; of several roots a value may not be.
+        m.d.comb += functions.writes.eq(of_function & self.write if self.parameters.roots > 1 else of_function)
         word = (result.as_unsigned() & takes_result.replicate(len(result))) | functions.written | loaded
 
         m.d.comb += self.update.eq(register("updates", self.write & places["to_memory"] & places["model"]))
@@ -291,6 +292,19 @@ class Root(wiring.Component):
         chosen = Cat(getattr(self.control, f"{operand}_select")[index] for index in gathers).any()
         return (address + Mux(chosen, position, Const(0, signed(len(position)))))[: len(address)]
 
+    def _select(self, m: Module, operand: str) -> Any:
+        """An operand's select. Of several roots the last register is each one's own, which synthesis must not share."""
+        if self.parameters.roots == 1:
+            return delayed(
+                m, getattr(self.control, f"{operand}_select"), WordMemory.LATENCY, name=f"{operand}_select"
+            )
+        before = delayed(
+            m, getattr(self.control, f"{operand}_select"), WordMemory.LATENCY - 1, name=f"{operand}_select_before"
+        )
+        select = Signal(len(before), name=f"{operand}_select", reset_less=True, attrs={"keep": 1})
+        m.d.sync += select.eq(before)
+        return select
+
     def _operands(
         self, m: Module, written: Mapping[str, Any], result: Any, value: Any, position: Any
     ) -> dict[str, Any]:
@@ -298,9 +312,7 @@ class Root(wiring.Component):
         operands = {}
         block = roots_have_blocks(self.parameters.roots)
         for operand, names in self.sources.items():
-            select = delayed(
-                m, getattr(self.control, f"{operand}_select"), WordMemory.LATENCY, name=f"{operand}_select"
-            )
+            select = self._select(m, operand)
             one = Const(1 << self.parameters.fraction, self.parameters.width)
             words: dict[str, Any] = {
                 "one": one,
