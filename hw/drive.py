@@ -95,7 +95,7 @@ class Drive:
             "stream_to_interim": stream.to_interim,
         }
         if shape.bus_through:
-            # Two cycles before the write.
+            # So many cycles before the write that the word passes the result register.
             bus_word = operation_format(write.unit).fields[0]
             assert bus_word.name == "source"
             wires["through"] = load | (write.valid & write.instruction[: bus_word.width])

@@ -13,8 +13,8 @@ class Generator(wiring.Component):
     """``base``, then the previous value of the same body slot plus the delta of the level that stepped; plus a window.
 
     An operation of cycle *t* shows its value in cycle *t* + ``LATENCY``; one a cycle. The delta is chosen a cycle
-    before it is added; levels not in `moves` have none. Values wrap. No reset: an operation with `fresh` needs no past. An ``early`` one shows its
-    values a cycle sooner, if they have no window.
+    before it is added; levels not in `moves` have none. Values wrap. No reset: an operation with `fresh` needs no past.
+    An ``early`` one shows its values a cycle sooner, if they have no window.
 
     Members
     -------

@@ -20,7 +20,8 @@ class Group(wiring.Component):
     the accumulators follows after the levels of the tree. In an array of several sequencers `drivers` says for each
     lane which of the group's own sets of controls it takes, and a lane adds to the sum only while its set says `up`.
     The registers of the first rank are the group's own, those of the second each lane's: synthesis must not merge
-    them, as a wire to sixteen lanes is longer than a cycle.
+    them, as a wire to sixteen lanes is longer than a cycle. Words of the bus that pass the lanes' result registers
+    (``LaneShape.bus_through``) have one rank only, and are joined there with the words that are loaded.
 
     Members
     -------
@@ -147,7 +148,7 @@ class Group(wiring.Component):
         return register
 
     def _passing(self, m: Module, words: list[Any], shared: dict[str, Any]) -> list[Any]:
-        """The words that pass the result registers: the stream's while words are loaded, the bus's when it is wanted."""
+        """The words that pass the result registers: the stream's while words are loaded, the bus's when wanted."""
         wanted = self._registered(m, shared["through"], "bus_wanted")
         passing = []
         for k, word in enumerate(words):

@@ -61,6 +61,12 @@ class LaneShape:
         return self.parameters.roots > 1 and self.posts <= {"none"} and len(self.result_shifts) <= 1
 
     @property
+    def shifts(self) -> tuple[int, ...]:
+        """The shifts that results may have."""
+        shifts = self.parameters.shifts
+        return (shifts[min(self.result_shifts, default=0)],) if self.plain else shifts
+
+    @property
     def bus_through(self) -> bool:
         """Whether words of the bus too pass the result register, which then holds nothing longer than a cycle."""
         return self.plain and self.through and self.writes_bus
@@ -199,13 +205,18 @@ class Lane(wiring.Component):
     `loaded` in cycle *c* - 1, with `issued`, is the result in *c*; `stream_enable` counts a cycle later for `model` and
     `interim`, and the wires `stream_to_model` and `stream_to_interim` come so much later.
 
+    Of several roots (``LaneShape.plain``): results are those of operations that count them, which all have one shift.
+    Where words of the bus pass the result register too (``LaneShape.bus_through``), each result is there for its own
+    cycle only, as no write asks for it later; `through` in *c* - 2 lets `loaded` of *c* - 1 take its place, and
+    `write_bus`, `load` and `issued` are not looked at.
+
     Members
     -------
     lane : In(8), a constant
     controls : In(signature of the wires above)
     stream_enable : In(1), stream_word : In(width)
     loaded : In(width), if loaded words pass the result register
-        The stream's word while `load`, else 0.
+        The stream's word while `load`, the bus's in the cycle after `through`, else 0.
     accumulator : Out(signed(accumulator))
     overflow : Out(1)
     """
@@ -242,7 +253,7 @@ class Lane(wiring.Component):
             width=parameters.width,
             fraction=parameters.fraction,
             accumulator=parameters.accumulator,
-            shifts=tuple(parameters.shifts[i] for i in sorted(shape.result_shifts or {0})) if shape.plain else parameters.shifts,
+            shifts=shape.shifts,
             posts=shape.posts,
             loads=shape.through,
             plain=shape.plain,

@@ -26,7 +26,9 @@ class Root(wiring.Component):
     gives it) in *u* too; the root delays it. An operation that gathers adds the word that the position register shows
     in *u* to the address; the register keeps results of operations that say so, from *u* + ``RESULT`` + 1 on. `tree`
     and `tree_inverted` are the tree's word of *u* + 4 and its sense in *u* + 3. The result register shows the result in
-    *u* + ``RESULT``, the function register *u* + ``RESULT`` + the function's latency. An operation of `root_write` in
+    *u* + ``RESULT``, the function register *u* + ``RESULT`` + the function's latency. Of several roots, where nothing
+    is added to the tree's word and all operations have one shift and no comparison (``beside``), that word passes the
+    accumulator by and joins it in front of the rounder. An operation of `root_write` in
     cycle *c* is given in *c* - 1 with `write` high; the memory takes the word at the end of *c*, `bus` shows it from
     *c* + 1 on and keeps it; `output_word` and `output_valid` from *c* + 1 for one cycle.
 
@@ -52,12 +54,11 @@ class Root(wiring.Component):
         self.parameters = parameters
         self.features = features
         issue = features["root_issue"]
-        shifts = sorted(int(index) for index in issue.values["shift"])
-        # Of several roots: an OR of the tree's words and the sum, where nothing but a shift follows.
-        self.beside = (
-            parameters.roots > 1 and features.tree_alone and len(shifts) == 1 and issue.values["post"] <= {"none"}
-        )
-        self.shift = shifts[0]
+        used = {int(index) for index in issue.values["shift"]}
+        several, compares = parameters.roots > 1, bool(issue.values["post"] - {"none"})
+        # The tree's words beside the sum, where nothing but one shift follows.
+        self.beside = several and features.tree_alone and len(used) == 1 and not compares
+        self.shift = min(used, default=0)
         self.shifts = (parameters.shifts[self.shift],) if self.beside else parameters.shifts
         self.sources = {"a": control.a_sources, "b": control.b_sources, "c": control.c_sources}
         self.depths = {"data": parameters.root_data_depth, "memory": parameters.root_memory_depth}
