@@ -361,10 +361,7 @@ class Accelerator(wiring.Component):
         stream_words = [delayed(m, word, 1, name=f"stream_word_{k}") for k, word in enumerate(stream.words)]
         extremes = shape.extremes and len(drives) == 1
         m.submodules.tree = tree = Tree(
-            leaves=groups,
-            width=parameters.accumulator,
-            extremes=extremes,
-            clears=len(roots) > 1,
+            leaves=groups, width=parameters.accumulator, extremes=extremes, clears=len(roots) > 1
         )
         if extremes:
             m.d.comb += tree.extreme.eq(delayed(m, drives[0].extreme, levels(size), name="extreme_above"))
