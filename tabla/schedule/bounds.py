@@ -1,6 +1,7 @@
 """A true lower bound on cycles per sample, from graph and template alone (DESIGN section 4).
 
-Terms: ``multiplies``: multiplies over all multipliers, the roots' included. ``path``: for every circuit of
+Terms: ``multiplies``: multiplies over all multipliers, the roots' included, where a term of a statement is all the
+lanes' or all the roots' work (:mod:`tabla.schedule.shares`). ``path``: for every circuit of
 dependences through a model, the shortest latencies along it; through a scalar, with the issue of the work that must
 lie on it (:mod:`tabla.schedule.circuits`). ``stream``: beats in, and words out. ``functions``: evaluations over the
 units.
@@ -24,10 +25,12 @@ from tabla.ir.graph import (
     Product,
     Read,
     Statement,
+    Term,
 )
 from tabla.ir.independent import independent
 from tabla.ir.running import running
 from tabla.schedule.circuits import busiest_circuit, mentioned, multiplied, whole
+from tabla.schedule.shares import Shares, issue_cycles
 from tabla.templates.template import Template, functions, timing
 
 
@@ -53,27 +56,37 @@ def multiplies(graph: Graph, format: Format) -> int:
 
     What depends on indices alone is known before.
     """
+    return sum(n for _, _, n in _work(graph))
+
+
+def _work(graph: Graph) -> list[tuple[Statement, Term | None, int]]:
+    """Multiplies per sample of every statement, by term where there are terms."""
     binary, before = binary_tensors(graph), independent(graph)
-    return sum(_multiplies(statement, binary) for statement in graph.statements if statement.id not in before)
+    return [
+        (statement, term, n)
+        for statement in graph.statements
+        if statement.id not in before
+        for term, n in _multiplies(statement, binary)
+    ]
 
 
-def _multiplies(statement: Statement, binary: frozenset[str]) -> int:
+def _multiplies(statement: Statement, binary: frozenset[str]) -> list[tuple[Term | None, int]]:
     outs = frozenset(i.name for i in statement.indices)
     match statement.operation:
         case Linear() as linear:
             products = multiplied(linear, binary)
             if running(statement) is not None:
                 # Each product is made once, for the first output that takes it, and stays in the accumulator.
-                return sum(points(statement, mentioned(term), term.reduce) for term in products)
-            return sum(_points(statement, outs | frozenset(term.reduce)) for term in products)
+                return [(None, points(statement, mentioned(term), term.reduce)) for term in products]
+            return [(term, _points(statement, outs | frozenset(term.reduce))) for term in products]
         case Product(reduce=reduce):
             if (found := running(statement)) is not None:
                 outs -= {found.index.name}
             # The first step multiplies by one.
             ones = 0 if statement.operation.initial is not None else _points(statement, outs)
-            return _points(statement, outs | frozenset(reduce)) - ones
+            return [(None, _points(statement, outs | frozenset(reduce)) - ones)]
         case _:
-            return 0
+            return []
 
 
 def _evaluations(graph: Graph) -> dict[str, int]:
@@ -174,11 +187,16 @@ def bound_terms(
 ) -> Map[str, int]:
     """The terms, each at least 1. `beats` is the fewest beats in which a sample can arrive.
 
-    Without `circuits` no circuit's work is counted, which takes the longest: a bound for schedules on trial.
+    Without `circuits` neither their work is counted nor what moves between lanes and roots, which takes the longest: a
+    bound for schedules on trial.
     """
-    work = -(-multiplies(graph, format) // (template.pes + max(1, template.roots)))
+    work = _work(graph)
+    if circuits:
+        issue = Shares.of(graph, work, template).cycles()
+    else:
+        issue = issue_cycles([n for _, _, n in work], template.pes, max(1, template.roots))
     return {
-        "multiplies": max(1, work),
+        "multiplies": max(1, issue),
         "path": _path(graph, template, format, circuits),
         "stream": max(1, beats, outputs),
         "functions": max([1, *(-(-n // max(1, template.roots)) for n in _evaluations(graph).values())]),

@@ -19,6 +19,7 @@ from dataclasses import dataclass
 
 from tabla.ir.constraints import points
 from tabla.ir.graph import Affine, Constant, Graph, Index, Linear, Operand, Read, Statement, Term
+from tabla.schedule.shares import issue_cycles
 from tabla.templates.template import Template, timing
 
 Pins = frozenset[int]
@@ -61,9 +62,9 @@ def busiest_circuit(graph: Graph, template: Template, latencies: Latencies, bina
             between = chains[v].get(u)
             if v not in forward.other or between is None:
                 continue
-            before = sum(_shared(s, forward.own, needed[v].other, binary) for s in statements if s.target != u)
-            after = sum(_shared(s, forward.other, needed[v].own, binary) for s in statements)
-            if before + after:
+            before = [n for s in statements if s.target != u for n in _shared(s, forward.own, needed[v].other, binary)]
+            after = [n for s in statements for n in _shared(s, forward.other, needed[v].own, binary)]
+            if before or after:
                 longest = max(longest, between + _issue(before, after, template))
     return longest
 
@@ -85,9 +86,9 @@ def _most(heavy: Sequence[tuple[Statement, int]], words: Callable[[Statement], I
     return list(dict.fromkeys(name for statement, _ in heavy for name in words(statement)))[:MOST_WORDS]
 
 
-def _issue(before: int, after: int, template: Template) -> int:
-    """Cycles from the first possible issue to the last result of so many multiplies, before the model is written and
-    after it.
+def _issue(before: Sequence[int], after: Sequence[int], template: Template) -> int:
+    """Cycles from the first possible issue to the last result of so many multiplies of each term, before the model is
+    written and after it.
     """
     laws, roots = timing(), max(1, template.roots)
     levels = (template.pes // roots - 1).bit_length()
@@ -98,14 +99,14 @@ def _issue(before: int, after: int, template: Template) -> int:
     written = laws.result + laws.memory_write
     late = laws.late_operand - laws.operand
 
-    def enough(work: int, lanes: int, root: int) -> int:
-        """Cycles in which lanes and roots, idle in so many of them, issue the work."""
-        return -(-(work + template.pes * lanes + roots * root) // (template.pes + roots))
+    def enough(work: Sequence[int], lanes: int, root: int) -> int:
+        return issue_cycles(work, template.pes, roots, lanes_idle=lanes, roots_idle=root)
 
-    alone = -(-(before + after) // roots)
+    alone = -(-sum((*before, *after)) // roots)
     shared = max(
-        enough(before + after, away, 0),
-        enough(max(before, after), away + written, written - late),
+        enough((*before, *after), away, 0),
+        enough(before, away + written, written - late),
+        enough(after, away + written, written - late),
         away + written + 1,
     )
     return min(alone, shared) - 1 + laws.multiply + laws.accumulate + laws.round
@@ -233,14 +234,15 @@ def whole(graph: Graph, tensor: str) -> bool:
 # ---- along the circuit
 
 
-def _shared(statement: Statement, forward: Claims, backward: Claims, binary: frozenset[str]) -> int:
-    """Multiplies of a statement of which a factor is claimed by `forward`, and what they make by `backward`."""
+def _shared(statement: Statement, forward: Claims, backward: Claims, binary: frozenset[str]) -> list[int]:
+    """By term, a statement's multiplies of which a factor is claimed by `forward`, and what they make by `backward`."""
     if statement.target not in backward or not isinstance(statement.operation, Linear):
-        return 0
+        return []
     after = _pinned(statement.write, backward[statement.target], statement.box)
     if after is None:
-        return 0
-    return sum(_points(statement, term, forward, after) for term in multiplied(statement.operation, binary))
+        return []
+    found = [_points(statement, term, forward, after) for term in multiplied(statement.operation, binary)]
+    return [n for n in found if n]
 
 
 def _points(statement: Statement, term: Term, forward: Claims, after: frozenset[str]) -> int:

@@ -269,9 +269,7 @@ def twin_copies(site: Site) -> list[Task]:
         counts = (loops[0].count,)
         strands = (
             Strand(unit="lane_issue", start=0, body=(op,), counts=counts, comment=name, sequencers=own),
-            Strand(
-                unit="lane_write", start=timing().result, body=(put,), counts=counts, comment=name, sequencers=own
-            ),
+            Strand(unit="lane_write", start=timing().result, body=(put,), counts=counts, comment=name, sequencers=own),
         )
         out.append(task_of(site, name, strands, Extras()))
     return out

@@ -54,7 +54,6 @@ class Access:
         last[at] = cycles + wait
         return Access(key=key, first=first, last=last)
 
-
     @staticmethod
     def anywhere(key: MemoryKey, strand: Strand, slot: int, *, words: int) -> Access:
         """Any word of a place may be touched in any cycle of a strand's slot."""
