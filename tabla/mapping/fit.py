@@ -26,7 +26,8 @@ class Fit:
 
     `needs` are the spots that operands must have; `bus` is the tensor that arrives over the bus, if any. `span`: the
     lanes that compute, of which P is then the number. `parts`: how many strands share the statement's slowest loop, so
-    that they find room where one does not.
+    that they find room where one does not. `through`: at the root, what it makes is not written, but taken from the
+    result register by the statement that reads it, word by word as it shows.
     """
 
     way: Way
@@ -36,6 +37,7 @@ class Fit:
     bus: str = ""
     span: Span = ALL
     parts: int = 1
+    through: bool = False
 
 
 def spread(subscripts: tuple[Affine, ...], index: str) -> tuple[int, int] | None:

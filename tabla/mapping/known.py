@@ -39,4 +39,3 @@ def known(graph: Graph, fmt: Format) -> Known:
     return Known(
         graph=replace(rest, tensors={**graph.tensors, **constants}), words={name: found.values[name] for name in names}
     )
-

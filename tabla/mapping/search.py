@@ -10,7 +10,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator, Sequence
 from collections.abc import Mapping as Map
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from tabla.ir.graph import Extreme, Function, Graph, Linear, Read, Statement
 from tabla.mapping import running
@@ -19,7 +19,6 @@ from tabla.mapping.places import EVERY, ROOT, Spot
 
 BEAM = 4
 MOST_COMBINATIONS = 36
-PARTS = (2, 3, 4, 8)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,50 +53,6 @@ def operands_of_functions(graph: Graph) -> frozenset[str]:
     """Tensors that functions take."""
     functions = (s.operation for s in graph.statements if isinstance(s.operation, Function))
     return frozenset(f.operand.tensor for f in functions if isinstance(f.operand, Read))
-
-
-def taken_early(mapping: Mapping, graph: Graph) -> Iterator[Mapping]:
-    """For each statement that a tensor comes to over the bus: the same with the tensor in every lane before."""
-    for number, fit in enumerate(mapping.fits):
-        if fit.bus and graph.tensors[fit.bus].size > 1:
-            copies = tuple(sorted({*mapping.copies, (fit.bus, EVERY)}))
-            yield replace(_with_fit(mapping, number, _without_bus(fit)), copies=copies)
-
-
-def at_hand(mapping: Mapping, graph: Graph) -> Mapping:
-    """The mapping with what samples bring in every lane that reads it, where it came over the bus."""
-    streamed = {t.name for t in graph.tensors.values() if t.role in ("input", "label")}
-    fits, copies = [], set(mapping.copies)
-    for fit in mapping.fits:
-        if fit.bus in streamed:
-            copies.add((fit.bus, EVERY))
-            fit = _without_bus(fit)
-        fits.append(fit)
-    wanted = {need for fit in fits for need in fit.needs}
-    kept = {copy for copy in copies if copy in wanted or copy[0] not in streamed}
-    return replace(mapping, fits=tuple(fits), copies=tuple(sorted(kept)))
-
-
-def _without_bus(fit: Fit) -> Fit:
-    """The same with what comes over the bus in every lane instead."""
-    needs = {*(need for need in fit.needs if need != (fit.bus, ROOT)), (fit.bus, EVERY)}
-    return replace(fit, bus="", needs=tuple(sorted(needs)))
-
-
-def divided(mapping: Mapping, graph: Graph) -> Iterator[Mapping]:
-    """For each update in the lanes: the same in more parts."""
-    following = set(graph.updates.values())
-    for number, (statement, fit) in enumerate(zip(graph.statements, mapping.fits, strict=True)):
-        if statement.target not in following or fit.way != "lane":
-            continue
-        least = min((i.extent for i in statement.indices if i.name != fit.index), default=0)
-        for parts in PARTS:
-            if fit.parts < parts <= least:
-                yield _with_fit(mapping, number, replace(fit, parts=parts))
-
-
-def _with_fit(mapping: Mapping, number: int, fit: Fit) -> Mapping:
-    return replace(mapping, fits=(*mapping.fits[:number], fit, *mapping.fits[number + 1 :]))
 
 
 def work(statement: Statement) -> int:

@@ -200,10 +200,14 @@ def _comparison(context: LaneContext, op: CompareOp, left: Read, right: Read) ->
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RootContext:
-    """All that decides how the root reads an operand: three ports, any word each."""
+    """All that decides how the root reads an operand: three ports, any word each.
+
+    `shown`: the tensor whose words its result register shows just in time.
+    """
 
     layout: Layout
     loops: tuple[Loop, ...]
+    shown: str = ""
 
     def port(self, read: Read) -> tuple[str, Address]:
         """Memory and address of a read."""
@@ -216,7 +220,10 @@ class RootContext:
         chosen: dict[str, str | int] = {"a": "zero"}
         addresses = {}
         for name, read in ports.items():
-            chosen[name], addresses[name] = self.port(read)
+            if read.tensor == self.shown:
+                chosen[name] = "result"
+            else:
+                chosen[name], addresses[name] = self.port(read)
         return Operation(fields={**chosen, **fields}, addresses=addresses)
 
 

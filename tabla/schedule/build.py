@@ -10,12 +10,13 @@ from tabla.ir.format import Format
 from tabla.ir.graph import Extreme, Graph
 from tabla.mapping.addresses import addresses
 from tabla.mapping.boxes import boxes
+from tabla.mapping.changes import at_hand, divided, in_turns, taken_early
 from tabla.mapping.known import known
 from tabla.mapping.materialise import Materialised, materialise
 from tabla.mapping.partition import cuts, partition
 from tabla.mapping.places import ALL, ROOT
 from tabla.mapping.running import kept
-from tabla.mapping.search import Mapping, Search, at_hand, divided, operands_of_functions, taken_early
+from tabla.mapping.search import Mapping, Search, operands_of_functions
 from tabla.mapping.snapshot import snapshot
 from tabla.mapping.spans import distinct, divisors, spread_out
 from tabla.schedule.bodies import Clash, LaneContext, lane_body
@@ -180,7 +181,8 @@ def _improved(graph: Graph, material: Materialised, best: Schedule) -> Schedule:
     statement at a time, the best change first, until none helps.
     """
     while True:
-        changes = (*taken_early(best.mapping, material.graph), *divided(best.mapping, material.graph))
+        kinds = (taken_early, divided, in_turns)
+        changes = (change for kind in kinds for change in kind(best.mapping, material.graph))
         tried = [schedule_mapping(graph, material, change, best.template, best.format) for change in changes]
         better = min((s for s in tried if s is not None), key=_merit, default=best)
         if _merit(better) >= _merit(best):

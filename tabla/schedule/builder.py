@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import assert_never
 
@@ -40,8 +41,14 @@ class Builder:
         site = self.site
         fused = fusions(site)
         out: list[Task] = []
+        passed: dict[str, list[Statement]] = {}
         for statement, fit in zip(site.graph.statements, site.chosen.fits, strict=True):
-            if statement.id not in fused.values():
+            chain = [*next((passed[name] for name in statement.sources if name in passed), []), statement]
+            if fit.through:
+                passed[statement.target] = chain
+            elif len(chain) > 1:
+                out += [self._chain(parts) for parts in zip(*(parts_of(s, fit) for s in chain), strict=True)]
+            elif statement.id not in fused.values():
                 after = site.graph.statements[fused[statement.id]] if statement.id in fused else None
                 out += [self._statement(part, fit, after) for part in parts_of(statement, fit)]
         out += twin_copies(site)
@@ -178,6 +185,27 @@ class Builder:
         strands, extras = self._finish(statement, after, root, outs)
         return task_of(site, name, strands, extras, statement=statement.id)
 
+    def _chain(self, chain: Sequence[Statement]) -> Task:
+        """Statements of which each takes the words that the one before shows, as they show."""
+        site, laws = self.site, timing()
+        strands, shown = [], ""
+        for number, statement in enumerate(chain):
+            assert isinstance(statement.operation, Linear)
+            outs, _ = nest_of(statement, None, "")
+            context = RootContext(layout=site.layout, loops=outs, shown=shown)
+            ordered = site.early_first(statement.operation.terms)
+            root = Strand(
+                unit="root_issue",
+                start=number * (laws.result - laws.operand),
+                body=root_sum(context, ordered, start="fresh", shift=site.shift(statement), levels=0),
+                counts=_counts(outs),
+                comment=name_of(statement),
+            )
+            strands.append(root)
+            shown = statement.target
+        last, extras = self._finish(chain[-1], None, strands.pop(), outs)
+        return task_of(site, name_of(chain[-1]), [*strands, *last], extras, statement=chain[-1].id)
+
     def _running(self, statement: Statement, fit: Fit) -> Task:
         site, name = self.site, name_of(statement)
         if isinstance(statement.operation, Product):
@@ -309,7 +337,8 @@ def parts_of(statement: Statement, fit: Fit) -> list[Statement]:
     """The statement on `fit.parts` ranges of its slowest loop, or as it is."""
     if fit.parts == 1:
         return [statement]
-    slowest = nest_of(statement, Lanes.of(statement, fit, 1), fit.bus)[0][0].name
+    lanes = None if fit.way == "root" else Lanes.of(statement, fit, 1)
+    slowest = nest_of(statement, lanes, fit.bus)[0][0].name
     number = next(n for n, index in enumerate(statement.indices) if index.name == slowest)
     index = statement.indices[number]
     ends = [index.low + index.extent * part // fit.parts for part in range(fit.parts + 1)]

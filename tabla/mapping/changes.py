@@ -1,0 +1,128 @@
+"""Changes of a mapping that only an exact schedule can judge."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import replace
+
+from tabla.ir.graph import Graph, Linear, Statement
+from tabla.mapping.fit import Fit
+from tabla.mapping.places import EVERY, ROOT
+from tabla.mapping.search import Mapping, operands_of_functions
+
+PARTS = (2, 3, 4, 8)
+MOST_IN_TURN = 5
+"""Words of a vector that one root can make from the words before it without a pause: as many as it takes cycles from an
+operand to the result that shows."""
+
+
+def taken_early(mapping: Mapping, graph: Graph) -> Iterator[Mapping]:
+    """For each statement that a tensor comes to over the bus: the same with the tensor in every lane before."""
+    for number, fit in enumerate(mapping.fits):
+        if fit.bus and graph.tensors[fit.bus].size > 1:
+            copies = tuple(sorted({*mapping.copies, (fit.bus, EVERY)}))
+            yield replace(_with_fit(mapping, number, _without_bus(fit)), copies=copies)
+
+
+def at_hand(mapping: Mapping, graph: Graph) -> Mapping:
+    """The mapping with what samples bring in every lane that reads it, where it came over the bus."""
+    streamed = {t.name for t in graph.tensors.values() if t.role in ("input", "label")}
+    fits, copies = [], set(mapping.copies)
+    for fit in mapping.fits:
+        if fit.bus in streamed:
+            copies.add((fit.bus, EVERY))
+            fit = _without_bus(fit)
+        fits.append(fit)
+    wanted = {need for fit in fits for need in fit.needs}
+    kept = {copy for copy in copies if copy in wanted or copy[0] not in streamed}
+    return replace(mapping, fits=tuple(fits), copies=tuple(sorted(kept)))
+
+
+def _without_bus(fit: Fit) -> Fit:
+    """The same with what comes over the bus in every lane instead."""
+    needs = {*(need for need in fit.needs if need != (fit.bus, ROOT)), (fit.bus, EVERY)}
+    return replace(fit, bus="", needs=tuple(sorted(needs)))
+
+
+def divided(mapping: Mapping, graph: Graph) -> Iterator[Mapping]:
+    """For each update in the lanes: the same in more parts."""
+    following = set(graph.updates.values())
+    for number, (statement, fit) in enumerate(zip(graph.statements, mapping.fits, strict=True)):
+        if statement.target not in following or fit.way != "lane":
+            continue
+        least = min((i.extent for i in statement.indices if i.name != fit.index), default=0)
+        for parts in PARTS:
+            if fit.parts < parts <= least:
+                yield _with_fit(mapping, number, replace(fit, parts=parts))
+
+
+def _with_fit(mapping: Mapping, number: int, fit: Fit) -> Mapping:
+    return replace(mapping, fits=(*mapping.fits[:number], fit, *mapping.fits[number + 1 :]))
+
+
+def in_turns(mapping: Mapping, graph: Graph) -> Iterator[Mapping]:
+    """For each chain of vectors at the root: its words in groups, each group through the whole chain in turn.
+
+    What is made on the way shows in the root's result register just when the next statement wants it, and is written
+    nowhere.
+    """
+    for chain in _chains(mapping, graph):
+        extent = graph.statements[chain[0]].indices[0].extent
+        between = {graph.statements[number].target for number in chain[:-1]}
+        homes = {tensor: spot for tensor, spot in mapping.homes.items() if tensor not in between}
+        for parts in sorted({-(-extent // words) for words in range(1, MOST_IN_TURN + 1)}):
+            fits = list(mapping.fits)
+            for number in chain:
+                fits[number] = replace(fits[number], parts=parts, through=number != chain[-1])
+            yield replace(mapping, fits=tuple(fits), homes=homes)
+
+
+def _chains(mapping: Mapping, graph: Graph) -> list[list[int]]:
+    """Longest runs of two or more statements at the root, each the only one that reads what the one before makes."""
+    readers: dict[str, list[Statement]] = {}
+    for statement in graph.statements:
+        for tensor in statement.sources:
+            readers.setdefault(tensor, []).append(statement)
+    kept = {tensor for tensor, _ in mapping.copies} | {tensor for _, tensor in graph.results}
+    kept |= {*graph.updates, *graph.updates.values()} | operands_of_functions(graph)
+    written = Counter(statement.target for statement in graph.statements)
+    kept |= {tensor for tensor, times in written.items() if times > 1}
+    following: dict[int, int] = {}
+    for statement, fit in zip(graph.statements, mapping.fits, strict=True):
+        users = readers.get(statement.target, [])
+        if statement.target in kept or len(users) != 1 or not (_one_slot(statement, fit) and fit.parts == 1):
+            continue
+        if _one_slot(users[0], mapping.fits[users[0].id]) and _in_step(statement, users[0]):
+            following[statement.id] = users[0].id
+    chains = []
+    for first in following:
+        if first not in following.values():
+            chain = [first]
+            while chain[-1] in following:
+                chain.append(following[chain[-1]])
+            chains.append(chain)
+    return chains
+
+
+def _one_slot(statement: Statement, fit: Fit) -> bool:
+    """Whether a statement is a vector at the root that takes one operation a word: a product, an addend, or both."""
+    if fit.way != "root" or len(statement.indices) != 1 or statement.reduced or statement.constraints:
+        return False
+    if not isinstance(statement.operation, Linear) or statement.operation.test is not None:
+        return False
+    terms = statement.operation.terms
+    return len(terms) == 1 or (len(terms) == 2 and any(len(t.factors) == 1 and t.sign > 0 for t in terms))
+
+
+def _in_step(before: Statement, after: Statement) -> bool:
+    """Whether one reads, in the order of its index, what the other writes in the order of its own."""
+    (wrote,), (index,) = before.indices, after.indices
+    for read in after.reads:
+        if read.tensor == before.target:
+            for mine, theirs in zip(read.subscripts, before.write, strict=True):
+                here = mine.constant + mine.coefficient(index.name) * index.low
+                there = theirs.constant + theirs.coefficient(wrote.name) * wrote.low
+                if (here, mine.coefficient(index.name)) != (there, theirs.coefficient(wrote.name)):
+                    return False
+    return wrote.extent == index.extent
