@@ -6,9 +6,9 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
 
-from tabla.ir.graph import Graph, Linear, Statement
-from tabla.mapping.fit import Fit
-from tabla.mapping.places import EVERY, ROOT
+from tabla.ir.graph import Graph, Linear, Read, Statement
+from tabla.mapping.fit import Fit, without_bus
+from tabla.mapping.places import EVERY
 from tabla.mapping.search import Mapping, operands_of_functions
 
 PARTS = (2, 3, 4, 8)
@@ -22,7 +22,31 @@ def taken_early(mapping: Mapping, graph: Graph) -> Iterator[Mapping]:
     for number, fit in enumerate(mapping.fits):
         if fit.bus and graph.tensors[fit.bus].size > 1:
             copies = tuple(sorted({*mapping.copies, (fit.bus, EVERY)}))
-            yield replace(_with_fit(mapping, number, _without_bus(fit)), copies=copies)
+            yield replace(_with_fit(mapping, number, without_bus(fit)), copies=copies)
+
+
+def taken_early_in_part(mapping: Mapping, graph: Graph) -> Iterator[Mapping]:
+    """For each statement in the lanes that a vector comes to over the bus: the first half with it in every lane before.
+
+    The lanes write no more copies than the first half needs, and begin sooner with results of their own.
+    """
+    for number, (statement, fit) in enumerate(zip(graph.statements, mapping.fits, strict=True)):
+        reads = [read for read in statement.reads if read.tensor == fit.bus]
+        if fit.way != "lane" or fit.parts > 1 or len(reads) != 1 or statement.constraints:
+            continue
+        index = _only_index(reads[0])
+        if index and statement.box[index].extent > 1:
+            needs = tuple(sorted({*fit.needs, (fit.bus, EVERY)}))
+            copies = tuple(sorted({*mapping.copies, (fit.bus, EVERY)}))
+            yield replace(_with_fit(mapping, number, replace(fit, needs=needs, parts=2, early=1)), copies=copies)
+
+
+def _only_index(read: Read) -> str:
+    """The index along which a vector is read upwards; empty if it is none, or read otherwise."""
+    if len(read.subscripts) != 1 or len(read.subscripts[0].names) != 1:
+        return ""
+    (name,) = read.subscripts[0].names
+    return name if read.subscripts[0].coefficient(name) > 0 else ""
 
 
 def at_hand(mapping: Mapping, graph: Graph) -> Mapping:
@@ -32,17 +56,11 @@ def at_hand(mapping: Mapping, graph: Graph) -> Mapping:
     for fit in mapping.fits:
         if fit.bus in streamed:
             copies.add((fit.bus, EVERY))
-            fit = _without_bus(fit)
+            fit = without_bus(fit)
         fits.append(fit)
     wanted = {need for fit in fits for need in fit.needs}
     kept = {copy for copy in copies if copy in wanted or copy[0] not in streamed}
     return replace(mapping, fits=tuple(fits), copies=tuple(sorted(kept)))
-
-
-def _without_bus(fit: Fit) -> Fit:
-    """The same with what comes over the bus in every lane instead."""
-    needs = {*(need for need in fit.needs if need != (fit.bus, ROOT)), (fit.bus, EVERY)}
-    return replace(fit, bus="", needs=tuple(sorted(needs)))
 
 
 def divided(mapping: Mapping, graph: Graph) -> Iterator[Mapping]:
@@ -84,17 +102,24 @@ def _chains(mapping: Mapping, graph: Graph) -> list[list[int]]:
     for statement in graph.statements:
         for tensor in statement.sources:
             readers.setdefault(tensor, []).append(statement)
+    functions = operands_of_functions(graph)
     kept = {tensor for tensor, _ in mapping.copies} | {tensor for _, tensor in graph.results}
-    kept |= {*graph.updates, *graph.updates.values()} | operands_of_functions(graph)
+    kept |= {*graph.updates, *graph.updates.values()} | functions
     written = Counter(statement.target for statement in graph.statements)
     kept |= {tensor for tensor, times in written.items() if times > 1}
+    passed = {s.target for s, fit in zip(graph.statements, mapping.fits, strict=True) if fit.through}
     following: dict[int, int] = {}
     for statement, fit in zip(graph.statements, mapping.fits, strict=True):
         users = readers.get(statement.target, [])
         if statement.target in kept or len(users) != 1 or not (_one_slot(statement, fit) and fit.parts == 1):
             continue
-        if _one_slot(users[0], mapping.fits[users[0].id]) and _in_step(statement, users[0]):
-            following[statement.id] = users[0].id
+        after = users[0]
+        if after.target in functions or passed.intersection(after.sources):
+            continue
+        if not _one_slot(after, mapping.fits[after.id]):
+            continue
+        if _in_step(statement, after):
+            following[statement.id] = after.id
     chains = []
     for first in following:
         if first not in following.values():

@@ -27,7 +27,8 @@ class Fit:
     `needs` are the spots that operands must have; `bus` is the tensor that arrives over the bus, if any. `span`: the
     lanes that compute, of which P is then the number. `parts`: how many strands share the statement's slowest loop, so
     that they find room where one does not. `through`: at the root, what it makes is not written, but taken from the
-    result register by the statement that reads it, word by word as it shows.
+    result register by the statement that reads it, word by word as it shows. `early`: how many of the parts, the first
+    ones, take the words of `bus` from every lane, where they came as they were made.
     """
 
     way: Way
@@ -38,6 +39,13 @@ class Fit:
     span: Span = ALL
     parts: int = 1
     through: bool = False
+    early: int = 0
+
+
+def without_bus(fit: Fit) -> Fit:
+    """The same with what comes over the bus in every lane instead."""
+    needs = {*(need for need in fit.needs if need != (fit.bus, ROOT)), (fit.bus, EVERY)}
+    return replace(fit, bus="", needs=tuple(sorted(needs)), early=0)
 
 
 def spread(subscripts: tuple[Affine, ...], index: str) -> tuple[int, int] | None:

@@ -10,7 +10,8 @@ from tabla.ir.format import Format
 from tabla.ir.graph import Extreme, Graph
 from tabla.mapping.addresses import addresses
 from tabla.mapping.boxes import boxes
-from tabla.mapping.changes import at_hand, divided, in_turns, taken_early
+from tabla.mapping.changes import at_hand, divided, in_turns, taken_early, taken_early_in_part
+from tabla.mapping.fit import without_bus
 from tabla.mapping.known import known
 from tabla.mapping.materialise import Materialised, materialise
 from tabla.mapping.partition import cuts, partition
@@ -181,7 +182,7 @@ def _improved(graph: Graph, material: Materialised, best: Schedule) -> Schedule:
     statement at a time, the best change first, until none helps.
     """
     while True:
-        kinds = (taken_early, divided, in_turns)
+        kinds = (taken_early, taken_early_in_part, divided, in_turns)
         changes = (change for kind in kinds for change in kind(best.mapping, material.graph))
         tried = [schedule_mapping(graph, material, change, best.template, best.format) for change in changes]
         better = min((s for s in tried if s is not None), key=_merit, default=best)
@@ -251,11 +252,12 @@ def _banks(graph: Graph, mapping: Mapping, template: Template) -> Layout | None:
                 loops = tuple(
                     lanes.loop if i.name == fit.index else plain(i) for i in (*statement.indices, *statement.reduced)
                 )
-                context = LaneContext(layout=layout, fit=fit, lanes=lanes, loops=loops)
-                if isinstance(statement.operation, Extreme):
-                    lane_extreme(statement.operation, context)
-                else:
-                    lane_body(statement, context, shift=0, levels=len(statement.reduced))
+                for each in (fit, without_bus(fit)) if fit.early else (fit,):
+                    context = LaneContext(layout=layout, fit=each, lanes=lanes, loops=loops)
+                    if isinstance(statement.operation, Extreme):
+                        lane_extreme(statement.operation, context)
+                    else:
+                        lane_body(statement, context, shift=0, levels=len(statement.reduced))
             return layout
         except Clash as clash:
             # Double the first that can be; a model is loaded twice, a computed word is written twice at once.

@@ -10,17 +10,17 @@ from dataclasses import dataclass, field, replace
 from typing import assert_never
 
 from tabla.ir.graph import FLIPPED, Affine, Compare, Divide, Extreme, Function, Gather, Linear, Product, Read, Statement
-from tabla.mapping.fit import Fit, common_reduction
+from tabla.mapping.fit import Fit, common_reduction, without_bus
 from tabla.mapping.places import ROOT, Spot
 from tabla.schedule.bodies import LaneContext, RootContext, lane_body, root_sum, tested
 from tabla.schedule.extremes import lane_extreme, root_extreme
 from tabla.schedule.gathers import gather
 from tabla.schedule.irregular import product, unrolled
 from tabla.schedule.leaving import nest
-from tabla.schedule.loops import Lanes, Loop, trimmed
+from tabla.schedule.loops import Lanes, Loop, nest_of, parts_of, trimmed
 from tabla.schedule.moves import down_move, receive, result_tasks, twin_copies, up_move
 from tabla.schedule.running import lane_runs, root_runs
-from tabla.schedule.site import Extras, Output, Site, nest_of, shown_words, task_of
+from tabla.schedule.site import Extras, Output, Site, shown_words, task_of
 from tabla.schedule.strands import Operation, Strand
 from tabla.schedule.tasks import Shown, Task
 from tabla.templates.template import functions, timing
@@ -43,14 +43,19 @@ class Builder:
         out: list[Task] = []
         passed: dict[str, list[Statement]] = {}
         for statement, fit in zip(site.graph.statements, site.chosen.fits, strict=True):
-            chain = [*next((passed[name] for name in statement.sources if name in passed), []), statement]
+            before = [passed[name] for name in statement.sources if name in passed]
+            assert len(before) < 2, f"statement {statement.id} takes two words from one register"
+            chain = [*itertools.chain(*before), statement]
             if fit.through:
                 passed[statement.target] = chain
             elif len(chain) > 1:
                 out += [self._chain(parts) for parts in zip(*(parts_of(s, fit) for s in chain), strict=True)]
             elif statement.id not in fused.values():
                 after = site.graph.statements[fused[statement.id]] if statement.id in fused else None
-                out += [self._statement(part, fit, after) for part in parts_of(statement, fit)]
+                out += [
+                    self._statement(part, without_bus(fit) if number < fit.early else fit, after)
+                    for number, part in enumerate(parts_of(statement, fit))
+                ]
         out += twin_copies(site)
         # Words that go up may reach the lanes on the same way.
         for tensor, spot in sorted(site.chosen.copies, key=lambda copy: copy[1] != ROOT):
@@ -331,20 +336,6 @@ def _lane_body(site: Site, statement: Statement, context: LaneContext, *, levels
 
 def _counts(loops: tuple[Loop, ...]) -> tuple[int, ...]:
     return tuple(loop.count for loop in loops)
-
-
-def parts_of(statement: Statement, fit: Fit) -> list[Statement]:
-    """The statement on `fit.parts` ranges of its slowest loop, or as it is."""
-    if fit.parts == 1:
-        return [statement]
-    lanes = None if fit.way == "root" else Lanes.of(statement, fit, 1)
-    slowest = nest_of(statement, lanes, fit.bus)[0][0].name
-    number = next(n for n, index in enumerate(statement.indices) if index.name == slowest)
-    index = statement.indices[number]
-    ends = [index.low + index.extent * part // fit.parts for part in range(fit.parts + 1)]
-    ranges = [replace(index, low=low, high=high) for low, high in itertools.pairwise(ends)]
-    before, after = statement.indices[:number], statement.indices[number + 1 :]
-    return [replace(statement, indices=(*before, each, *after)) for each in ranges]
 
 
 def name_of(statement: Statement, after: Statement | None = None) -> str:

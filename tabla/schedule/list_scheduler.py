@@ -6,6 +6,7 @@ forwarded from its result or function register when the cycle fits, which saves 
 
 from __future__ import annotations
 
+import itertools
 from bisect import bisect_left, insort
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
@@ -106,6 +107,11 @@ class ListScheduler:
         if not nx.is_directed_acyclic_graph(graph):
             return None
         rank = self._ranks(graph)
+        # Parts of a statement come in their order, whatever each takes.
+        parts = [
+            n for n, (one, other) in enumerate(itertools.pairwise(self.tasks)) if one.statement == other.statement >= 0
+        ]
+        graph.add_edges_from((n, n + 1) for n in parts)
         waiting = {n: graph.in_degree(n) for n in graph}
         ready = sorted((n for n, d in waiting.items() if d == 0), key=lambda n: (-rank[n], n))
         while ready:

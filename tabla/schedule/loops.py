@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from tabla.ir.graph import Affine, Index, Statement
 from tabla.mapping.fit import Fit
@@ -94,3 +95,32 @@ def trimmed(address_: Address, loops: Sequence[Loop]) -> tuple[int, int]:
         kept -= 1
         folded *= loops[kept].count
     return kept, folded
+
+
+def nest_of(statement: Statement, lanes: Lanes | None, bus: str) -> tuple[tuple[Loop, ...], tuple[Loop, ...]]:
+    """(output loops, reduction loops). Output loops on which the bus word depends go first, rows of lanes last."""
+    riding = {n for r in statement.reads if r.tensor == bus for s in r.subscripts for n in s.names}
+    over = lanes.index.name if lanes else ""
+
+    def loop(name: str) -> Loop:
+        return lanes.loop if lanes and name == over else plain(statement.box[name])
+
+    # Beyond that in the order of the target's axes: then a result can leave as it is made.
+    axes = [name for subscript in statement.write for name in subscript.names]
+    outs = sorted(statement.indices, key=lambda i: (i.name == over, i.name not in riding, axes.index(i.name)))
+    reduced = sorted(statement.reduced, key=lambda i: i.name == over)
+    return tuple(loop(i.name) for i in outs), tuple(loop(i.name) for i in reduced)
+
+
+def parts_of(statement: Statement, fit: Fit) -> list[Statement]:
+    """The statement on `fit.parts` ranges of its slowest loop, or as it is."""
+    if fit.parts == 1:
+        return [statement]
+    lanes = None if fit.way == "root" else Lanes.of(statement, fit, 1)
+    slowest = nest_of(statement, lanes, fit.bus)[0][0].name
+    number = next(n for n, index in enumerate(statement.indices) if index.name == slowest)
+    index = statement.indices[number]
+    ends = [index.low + index.extent * part // fit.parts for part in range(fit.parts + 1)]
+    ranges = [replace(index, low=low, high=high) for low, high in itertools.pairwise(ends)]
+    before, after = statement.indices[:number], statement.indices[number + 1 :]
+    return [replace(statement, indices=(*before, each, *after)) for each in ranges]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Container, Sequence
 from dataclasses import replace
 
@@ -93,6 +94,12 @@ def _take(
     )
 
 
+def _first(nest: tuple[Loop, ...], words: int) -> tuple[Loop, ...]:
+    """As many turns of the outermost loop as the first words take; nothing if there are none."""
+    turns = -(-words // math.prod(loop.count for loop in nest[1:]))
+    return (replace(nest[0], count=min(nest[0].count, turns)), *nest[1:]) if turns > 0 else ()
+
+
 def receive(site: Site, target: str, write: Sequence[Affine], output: Output) -> tuple[Spot | None, list[Strand]]:
     """Lane writes that take a result of at most one dimension from the bus as the root produces it."""
     wanted = [s for s in site.copies(target) if s != ROOT]
@@ -105,10 +112,13 @@ def receive(site: Site, target: str, write: Sequence[Affine], output: Output) ->
     place = site.layout.place(target, spot)
     start = output.show + timing().broadcast
     if spot == EVERY:
-        at = address(place, write, output.loops)
-        return spot, [
-            _take(site, target, spot, output.loops, at, _everywhere(place, output.loops), start, output.interval)
-        ]
+        at, loops = address(place, write, output.loops), output.loops
+        if loops:
+            begin = write[0].constant + loops[0].low
+            loops = _first(loops, site.words_in_every_lane(target) - begin)
+            if not loops:
+                return spot, []
+        return spot, [_take(site, target, spot, loops, at, _everywhere(place, loops), start, output.interval)]
     low = write[0].constant + output.loops[0].low
     strands = []
     for piece in pieces(low, low + output.loops[0].count, place.pes):
@@ -219,8 +229,12 @@ def up_move(site: Site, tensor: str) -> tuple[Task, tuple[Spot, ...]]:
             here = root_nest(copy.base, copy.strides, home.axis, piece, others, place.pes)
             strands[-1] = replace(strands[-1], body=(strands[-1].body[0].with_fields(to_bus=1),))
             show = strands[-1].start + timing().broadcast
-            strands.append(_take(site, tensor, EVERY, nest, here, _everywhere(copy, nest), show, 1))
-        start += strands[-1].iterations
+            start += strands[-1].iterations
+            wanted = _first(nest, site.words_in_every_lane(tensor) - piece[0]) if not others else nest
+            if wanted:
+                strands.append(_take(site, tensor, EVERY, wanted, here, _everywhere(copy, wanted), show, 1))
+        else:
+            start += strands[-1].iterations
     return task_of(site, f"move {tensor} to root", strands, Extras(shows=shows)), (EVERY,) * every
 
 

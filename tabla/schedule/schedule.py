@@ -153,5 +153,8 @@ class Schedule:
         for statement, fit in zip(self.mapped.statements, self.mapping.fits, strict=True):
             over = f" {fit.index} over lanes{str(fit.span).removeprefix(' of lanes')}" if fit.index else ""
             bus = f", {fit.bus} over the bus" if fit.bus else ""
-            lines.append(f"s{statement.id} {statement.target}: {fit.way}{over}{bus}")
+            early = f", for {fit.early} of them before" if fit.early else ""
+            parts = f", in {fit.parts} parts{early}" if fit.parts > 1 else ""
+            through = ", passed on in the result register" if fit.through else ""
+            lines.append(f"s{statement.id} {statement.target}: {fit.way}{over}{bus}{parts}{through}")
         return "\n".join(lines) + "\n"

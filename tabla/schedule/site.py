@@ -12,7 +12,7 @@ from tabla.mapping.search import Mapping as Chosen
 from tabla.mapping.search import static_tensors
 from tabla.schedule.layout import Layout
 from tabla.schedule.leaving import Nest, departing
-from tabla.schedule.loops import Lanes, Loop, address, plain
+from tabla.schedule.loops import Lanes, Loop, address, parts_of
 from tabla.schedule.regions import Regions, gathers, read_ports, write_ports
 from tabla.schedule.strands import Address, Operation, Strand
 from tabla.schedule.tasks import Access, Port, Shown, Task
@@ -133,6 +133,19 @@ class Site:
         spots = {spot for name, spot in (*needs, *self.chosen.copies) if name == tensor} - {self.home(tensor)}
         return (tensor, ROOT) in needs or len(spots) > 1
 
+    def words_in_every_lane(self, tensor: str) -> int:
+        """How many words of a vector lanes read where all of them have it, the first ones."""
+        words = 0
+        for statement, fit in zip(self.graph.statements, self.chosen.fits, strict=True):
+            if (tensor, EVERY) not in fit.needs:
+                continue
+            if not fit.early or fit.bus != tensor:
+                return self.graph.tensors[tensor].size
+            for part in parts_of(statement, fit)[: fit.early]:
+                ends = [r.subscripts[0].bounds(part.box)[1] for r in part.reads if r.tensor == tensor]
+                words = max(words, *(end + 1 for end in ends))
+        return words or self.graph.tensors[tensor].size
+
     def passing(self, left: Container[str]) -> list[str]:
         """Of the results that have `left` as they were made, those that nobody reads at the root."""
         return [t for shown, t in self.graph.results if shown in left and self._unread(t)]
@@ -174,21 +187,6 @@ class Site:
             comment=comment,
             body=(Operation(fields=fields, addresses=to),),
         )
-
-
-def nest_of(statement: Statement, lanes: Lanes | None, bus: str) -> tuple[tuple[Loop, ...], tuple[Loop, ...]]:
-    """(output loops, reduction loops). Output loops on which the bus word depends go first, rows of lanes last."""
-    riding = {n for r in statement.reads if r.tensor == bus for s in r.subscripts for n in s.names}
-    over = lanes.index.name if lanes else ""
-
-    def loop(name: str) -> Loop:
-        return lanes.loop if lanes and name == over else plain(statement.box[name])
-
-    # Beyond that in the order of the target's axes: then a result can leave as it is made.
-    axes = [name for subscript in statement.write for name in subscript.names]
-    outs = sorted(statement.indices, key=lambda i: (i.name == over, i.name not in riding, axes.index(i.name)))
-    reduced = sorted(statement.reduced, key=lambda i: i.name == over)
-    return tuple(loop(i.name) for i in outs), tuple(loop(i.name) for i in reduced)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -288,4 +286,4 @@ def _bus(strands: Sequence[Strand]) -> tuple[list[int], list[int]]:
     return arrivals, uses
 
 
-__all__ = ["EVERY", "Extras", "Output", "Place", "Site", "nest_of", "task_of"]
+__all__ = ["EVERY", "Extras", "Output", "Place", "Site", "task_of"]

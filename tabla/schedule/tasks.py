@@ -100,8 +100,7 @@ class Task:
     `bus` is (first arrival, last use) of what it puts there, `holds` the scalar tensor that then stays on the
     bus; `wants` is a scalar that must be on the bus from `wants_cycles[0]` to `wants_cycles[1]`. `function` is
     the span in which its function results show. `shows` is the result that leaves from it, or a
-    part of one: `leaves` are its elements in order (none: all of them, row-major). `after` names tasks
-    that must come first for reasons that no memory shows.
+    part of one: `leaves` are its elements in order (none: all of them, row-major).
     """
 
     name: str

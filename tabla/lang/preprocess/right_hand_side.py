@@ -40,7 +40,7 @@ def read_value(scanner: Scanner, scopes: Scopes) -> Value:
     scanner.skip()
     if (found := read_type(scanner, scopes)) is not None:
         return Value(kind=Kind.TYPE, text=found, shown=found)
-    raise scanner.unexpected("a value", "true, 3, 2.5, \"text\", [1, 2], {k = 1}, a type, $other or !calc(...)")
+    raise scanner.unexpected("a value", 'true, 3, 2.5, "text", [1, 2], {k = 1}, a type, $other or !calc(...)')
 
 
 def _constant(scanner: Scanner) -> Value | None:

@@ -105,4 +105,3 @@ def _anything(scanner: Scanner, scopes: Scopes, opened: Span) -> str:
             parts.append(written(word))
         else:
             raise scanner.unexpected("'>'", "close the type with '>'", Label(opened, "opened here"))
-

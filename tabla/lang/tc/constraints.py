@@ -88,9 +88,7 @@ def constraints_of(
             found = subscript_of(subscript, extents, sizes)
             if found is not None:
                 linear, low, high = _linear(found, interval.low, interval.high - 1)
-                yield Constraint(
-                    linear=linear, low=low, high=high, tensor=read.tensor, axis=axis, span=subscript.span
-                )
+                yield Constraint(linear=linear, low=low, high=high, tensor=read.tensor, axis=axis, span=subscript.span)
     if statement.reduction is not None and statement.target in bounds:
         for axis, (name, interval) in enumerate(zip(statement.indices, bounds[statement.target], strict=True)):
             yield Constraint(

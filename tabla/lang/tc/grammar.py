@@ -266,6 +266,4 @@ def p_expression_binary(p: Production) -> None:
 
 def p_expression_choice(p: Production) -> None:
     """expression : expression QUESTION expression COLON expression"""
-    p[0] = Choice(
-        condition=p[1], chosen=p[3], other=p[5], depth=_depth(p[1], p[3], p[5]), span=p[1].span.to(p[5].span)
-    )
+    p[0] = Choice(condition=p[1], chosen=p[3], other=p[5], depth=_depth(p[1], p[3], p[5]), span=p[1].span.to(p[5].span))

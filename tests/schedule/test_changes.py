@@ -1,0 +1,159 @@
+"""Every change of a mapping that may be tried makes a machine with the same words, and cycles as predicted."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tabla.templates.template import template_for, timing
+
+from tabla.ir.format import Format
+from tabla.ir.graph import Graph
+from tabla.lang.tabla import parse
+from tabla.lower.tabla import lower
+from tabla.mapping.changes import MOST_IN_TURN, at_hand, divided, in_turns, taken_early, taken_early_in_part
+from tabla.mapping.materialise import materialise
+from tabla.mapping.places import EVERY
+from tabla.mapping.search import Mapping, Search
+from tabla.passes.pipeline import shaped
+from tabla.schedule.build import schedule_mapping
+from tabla.schedule.check import check
+from tabla.schedule.schedule import Schedule
+from tabla.source import Source
+from tests.lang.tabla.random_programs import programs
+from tests.schedule.agreement import agree_on
+
+Q6_10 = Format(integer=6, fraction=10)
+Change = Callable[[Mapping, Graph], Iterator[Mapping]]
+CHANGES: tuple[Change, ...] = (taken_early, taken_early_in_part, divided, in_turns)
+NETWORK = """
+model_input x[{n}]; model_output y[{k}]; model w1[{m}][{n}]; model w2[{k}][{m}];
+gradient g1[{m}][{n}] -> w1; gradient g2[{k}][{m}] -> w2;
+iterator a[0:{n}]; iterator b[0:{m}]; iterator c[0:{k}];
+h[b] = sigmoid(sum[a](w1[b][a] * x[a]));
+o[c] = sigmoid(sum[b](w2[c][b] * h[b]));
+d[c] = (o[c] - y[c]) * o[c] * (1 - o[c]);
+e[b] = sum[c](w2[c][b] * d[c]) * h[b] * (1 - h[b]);
+g1[b][a] = e[b] * x[a];
+g2[c][b] = d[c] * h[b];
+"""
+
+
+def network(n: int, m: int, k: int) -> Graph:
+    return shaped(lower(parse(Source.from_text(NETWORK.format(n=n, m=m, k=k))), number_format=Q6_10), Q6_10)
+
+
+def schedules(graph: Graph, pes: int, changes: tuple[Change, ...], *, at_root: bool = False) -> Iterator[Schedule]:
+    """The best mapping by estimate, or all at the root, with each of the changes, one at a time."""
+    template = template_for(pes).with_roots(1).with_sequencers(1)
+    material = materialise(graph, Q6_10)
+    search = Search(material.graph, pes=pes)
+    mapping = search.at_root() if at_root else search.candidates(1)[0]
+    for change in changes:
+        for changed in change(mapping, material.graph):
+            made = schedule_mapping(graph, material, changed, template, Q6_10)
+            if made is not None:
+                check(made)
+                yield made
+
+
+def issues(schedule: Schedule, name: str) -> list[tuple[int, int]]:
+    """(start, words) of the root's strands of a statement."""
+    strands = [s for s in schedule.units["root_issue"] if s.comment.split()[-1] == name]
+    return [(s.start, s.iterations) for s in strands]
+
+
+@pytest.mark.parametrize("change", CHANGES, ids=lambda change: change.__name__)
+@pytest.mark.parametrize("sizes, pes", [((5, 8, 6), 4), ((7, 6, 11), 8), ((3, 9, 2), 4)])
+def test_a_network(change: Change, sizes: tuple[int, int, int], pes: int) -> None:
+    found = list(schedules(network(*sizes), pes, (change,)))
+    assert found
+    for schedule in found:
+        agree_on(schedule)
+
+
+@settings(max_examples=100, deadline=None)
+@given(programs(), st.sampled_from([1, 2, 3, 4, 8]), st.integers(0, 2**20))
+def test_random_programs(text: str, pes: int, seed: int) -> None:
+    graph = shaped(lower(parse(Source.from_text(text)), number_format=Q6_10), Q6_10)
+    for schedule in schedules(graph, pes, CHANGES):
+        agree_on(schedule, seed=seed)
+
+
+def test_groups_of_a_chain_follow_each_other_without_a_pause() -> None:
+    """(w - y) * x * (1 - w) for ten words: two groups, each through three operations, five cycles apart."""
+    text = """
+    model_input x[10]; model_output y[10]; model w[10]; gradient g[10] -> w; iterator i[0:10];
+    g[i] = (w[i] - y[i]) * x[i] * (1 - w[i]);
+    """
+    graph = shaped(lower(parse(Source.from_text(text)), number_format=Q6_10), Q6_10)
+    laws = timing()
+    assert laws.result - laws.operand == MOST_IN_TURN == 5
+    groups = []
+    for schedule in schedules(graph, 1, (in_turns,), at_root=True):
+        agree_on(schedule)
+        if "g.t3" not in {tensor for tensor, _ in schedule.layout.places}:
+            # A chain of its own, of 1 - w and the update.
+            continue
+        first, second, last = (issues(schedule, name) for name in ("g.t1", "g.t2", "w.next"))
+        assert [(start + 5, words) for start, words in first] == second
+        assert [(start + 5, words) for start, words in second] == last
+        assert sum(words for _, words in last) == 10
+        groups.append(first)
+        writes = {s.comment for s in schedule.units["root_write"]}
+        assert writes and not any(comment.startswith(("g.t1 ", "g.t2 ")) for comment in writes)
+        assert not {"g.t1", "g.t2"} & {tensor for tensor, _ in schedule.layout.places}
+    (start, _), _ = groups[0]
+    assert groups[0] == [(start, 5), (start + 15, 5)] and len(groups[-1]) == 10
+
+
+def test_two_chains_do_not_meet() -> None:
+    """Of two statements whose words one takes, the register shows those of one."""
+    text = """
+    model_input x[4]; model_output y[4]; model w[4]; gradient g[4] -> w; iterator i[0:4];
+    g[i] = (w[i] - y[i]) * (w[i] - x[i]);
+    """
+    graph = shaped(lower(parse(Source.from_text(text)), number_format=Q6_10), Q6_10)
+    firsts = list(in_turns(Search(graph, pes=1).at_root(), graph))
+    passed = {s.target for m in firsts for s, fit in zip(graph.statements, m.fits, strict=True) if fit.through}
+    assert passed == {"g.t1", "g.t2"}
+    assert not [changed for mapping in firsts for changed in in_turns(mapping, graph)]
+
+
+def test_a_word_that_two_statements_read_is_written() -> None:
+    text = """
+    model_input x[4]; model_output y[4]; model w[4]; gradient g[4] -> w; iterator i[0:4];
+    a[i] = w[i] - y[i]; b[i] = a[i] * x[i]; c[i] = b[i] * w[i]; g[i] = c[i] * b[i];
+    """
+    graph = shaped(lower(parse(Source.from_text(text)), number_format=Q6_10), Q6_10)
+    at_root = Search(graph, pes=1).at_root()
+    passed = [
+        {s.target for s, fit in zip(graph.statements, m.fits, strict=True) if fit.through}
+        for m in in_turns(at_root, graph)
+    ]
+    assert {"a"} in passed and {"c"} in passed and all(len(names) == 1 for names in passed)
+
+
+def test_half_of_the_words_lie_in_every_lane() -> None:
+    """Of the six words of d every lane gets three, for the first half of the update; the rest comes just in time."""
+    for schedule in schedules(network(5, 8, 6), 4, (taken_early_in_part,)):
+        update = schedule.mapping.fits[-1]
+        assert schedule.mapped.statements[-1].target == "w2.next"
+        takes = [s.iterations for s in schedule.units["lane_write"] if s.comment == f"d to {EVERY}"]
+        fed = [s.iterations for s in schedule.units["root_write"] if s.comment == "broadcast d"]
+        if update.early:
+            assert update.bus == "d" and (update.parts, update.early) == (2, 1)
+            # The words that the sum over classes takes come just in time, too.
+            assert takes == [3] and sorted(fed) == [3, 12]
+            break
+    else:
+        raise AssertionError("w2.next is not changed")
+
+
+def test_what_samples_bring_is_at_hand() -> None:
+    graph = network(5, 8, 6)
+    mapping = Search(graph, pes=4).candidates(1)[0]
+    streamed = {t.name for t in graph.tensors.values() if t.role in ("input", "label")}
+    assert not any(fit.bus in streamed for fit in at_hand(mapping, graph).fits)
