@@ -209,7 +209,8 @@ class Builder:
             strands.append(root)
             shown = statement.target
         last, extras = self._finish(chain[-1], None, strands.pop(), outs)
-        return task_of(site, name_of(chain[-1]), [*strands, *last], extras, statement=chain[-1].id)
+        name = " + ".join(name_of(statement) for statement in chain)
+        return task_of(site, name, [*strands, *last], extras, statement=chain[-1].id)
 
     def _running(self, statement: Statement, fit: Fit) -> Task:
         site, name = self.site, name_of(statement)
