@@ -49,6 +49,24 @@ def _only_index(read: Read) -> str:
     return name if read.subscripts[0].coefficient(name) > 0 else ""
 
 
+def by_rows(mapping: Mapping, graph: Graph) -> Iterator[Mapping]:
+    """For each statement in the lanes with several outputs a lane, and for all of them: one row of lanes after another.
+
+    So the words of the first row can be made, or used, before the last row's are there. What runs side by side is no
+    faster unless all of it is.
+    """
+    everywhere, changed = mapping, 0
+    for number, (statement, fit) in enumerate(zip(graph.statements, mapping.fits, strict=True)):
+        if fit.way != "lane" or fit.bus or fit.rows_first or fit.parts > 1 or statement.constraints:
+            continue
+        if len(statement.indices) > 1:
+            rows = replace(fit, rows_first=True)
+            everywhere, changed = _with_fit(everywhere, number, rows), changed + 1
+            yield _with_fit(mapping, number, rows)
+    if changed > 1:
+        yield everywhere
+
+
 def at_hand(mapping: Mapping, graph: Graph) -> Mapping:
     """The mapping with what samples bring in every lane that reads it, where it came over the bus."""
     streamed = {t.name for t in graph.tensors.values() if t.role in ("input", "label")}
@@ -67,7 +85,7 @@ def divided(mapping: Mapping, graph: Graph) -> Iterator[Mapping]:
     """For each update in the lanes: the same in more parts."""
     following = set(graph.updates.values())
     for number, (statement, fit) in enumerate(zip(graph.statements, mapping.fits, strict=True)):
-        if statement.target not in following or fit.way != "lane":
+        if statement.target not in following or fit.way != "lane" or fit.rows_first:
             continue
         least = min((i.extent for i in statement.indices if i.name != fit.index), default=0)
         for parts in PARTS:

@@ -28,7 +28,8 @@ class Fit:
     lanes that compute, of which P is then the number. `parts`: how many strands share the statement's slowest loop, so
     that they find room where one does not. `through`: at the root, what it makes is not written, but taken from the
     result register by the statement that reads it, word by word as it shows. `early`: how many of the parts, the first
-    ones, take the words of `bus` from every lane, where they came as they were made.
+    ones, take the words of `bus` from every lane, where they came as they were made. `rows_first`: rows of lanes are
+    the slowest loop of the outputs, not the fastest.
     """
 
     way: Way
@@ -40,6 +41,11 @@ class Fit:
     parts: int = 1
     through: bool = False
     early: int = 0
+    rows_first: bool = False
+
+
+AT_ROOT = Fit(way="root")
+"""Nothing but at the root."""
 
 
 def without_bus(fit: Fit) -> Fit:

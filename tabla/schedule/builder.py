@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from typing import assert_never
 
 from tabla.ir.graph import FLIPPED, Affine, Compare, Divide, Extreme, Function, Gather, Linear, Product, Read, Statement
-from tabla.mapping.fit import Fit, common_reduction, without_bus
+from tabla.mapping.fit import AT_ROOT, Fit, common_reduction, without_bus
 from tabla.mapping.places import ROOT, Spot
 from tabla.schedule.bodies import LaneContext, RootContext, lane_body, root_sum, tested
 from tabla.schedule.extremes import lane_extreme, root_extreme
@@ -87,7 +87,7 @@ class Builder:
     def _lane(self, statement: Statement, fit: Fit) -> Task:
         site = self.site
         lanes = Lanes.of(statement, fit, site.template.lanes)
-        outs, reduced = nest_of(statement, lanes, fit.bus)
+        outs, reduced = nest_of(statement, lanes, fit)
         loops = (*outs, *reduced)
         context = LaneContext(layout=site.layout, fit=fit, lanes=lanes, loops=loops)
         body = _lane_body(site, statement, context, levels=len(reduced))
@@ -111,7 +111,7 @@ class Builder:
     def _tree(self, statement: Statement, fit: Fit, after: Statement | None) -> Task:
         site = self.site
         lanes = Lanes.of(statement, fit, site.template.lanes)
-        outs, reduced = nest_of(statement, lanes, fit.bus)
+        outs, reduced = nest_of(statement, lanes, fit)
         loops = (*outs, *reduced)
         context = LaneContext(layout=site.layout, fit=fit, lanes=lanes, loops=loops)
         body = _lane_body(site, statement, context, levels=len(reduced))
@@ -155,7 +155,7 @@ class Builder:
 
     def _root(self, statement: Statement, after: Statement | None) -> Task:
         site, name = self.site, name_of(statement, after)
-        outs, reduced = nest_of(statement, None, "")
+        outs, reduced = nest_of(statement, None, AT_ROOT)
         context = RootContext(layout=site.layout, loops=(*outs, *reduced))
         match statement.operation:
             case Linear(terms=terms) if common_reduction(statement):
@@ -196,7 +196,7 @@ class Builder:
         strands, shown = [], ""
         for number, statement in enumerate(chain):
             assert isinstance(statement.operation, Linear)
-            outs, _ = nest_of(statement, None, "")
+            outs, _ = nest_of(statement, None, AT_ROOT)
             context = RootContext(layout=site.layout, loops=outs, shown=shown)
             ordered = site.early_first(statement.operation.terms)
             root = Strand(

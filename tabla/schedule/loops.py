@@ -97,9 +97,11 @@ def trimmed(address_: Address, loops: Sequence[Loop]) -> tuple[int, int]:
     return kept, folded
 
 
-def nest_of(statement: Statement, lanes: Lanes | None, bus: str) -> tuple[tuple[Loop, ...], tuple[Loop, ...]]:
-    """(output loops, reduction loops). Output loops on which the bus word depends go first, rows of lanes last."""
-    riding = {n for r in statement.reads if r.tensor == bus for s in r.subscripts for n in s.names}
+def nest_of(statement: Statement, lanes: Lanes | None, fit: Fit) -> tuple[tuple[Loop, ...], tuple[Loop, ...]]:
+    """(output loops, reduction loops). Output loops on which the bus word depends go first, rows of lanes last, unless
+    the fit wants them first.
+    """
+    riding = {n for r in statement.reads if r.tensor == fit.bus for s in r.subscripts for n in s.names}
     over = lanes.index.name if lanes else ""
 
     def loop(name: str) -> Loop:
@@ -107,7 +109,9 @@ def nest_of(statement: Statement, lanes: Lanes | None, bus: str) -> tuple[tuple[
 
     # Beyond that in the order of the target's axes: then a result can leave as it is made.
     axes = [name for subscript in statement.write for name in subscript.names]
-    outs = sorted(statement.indices, key=lambda i: (i.name == over, i.name not in riding, axes.index(i.name)))
+    outs = sorted(
+        statement.indices, key=lambda i: ((i.name == over) != fit.rows_first, i.name not in riding, axes.index(i.name))
+    )
     reduced = sorted(statement.reduced, key=lambda i: i.name == over)
     return tuple(loop(i.name) for i in outs), tuple(loop(i.name) for i in reduced)
 
@@ -117,7 +121,7 @@ def parts_of(statement: Statement, fit: Fit) -> list[Statement]:
     if fit.parts == 1:
         return [statement]
     lanes = None if fit.way == "root" else Lanes.of(statement, fit, 1)
-    slowest = nest_of(statement, lanes, fit.bus)[0][0].name
+    slowest = nest_of(statement, lanes, fit)[0][0].name
     number = next(n for n, index in enumerate(statement.indices) if index.name == slowest)
     index = statement.indices[number]
     ends = [index.low + index.extent * part // fit.parts for part in range(fit.parts + 1)]
