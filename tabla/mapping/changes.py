@@ -35,7 +35,7 @@ def taken_early_in_part(mapping: Mapping, graph: Graph) -> Iterator[Mapping]:
         if fit.way != "lane" or fit.parts > 1 or len(reads) != 1 or statement.constraints:
             continue
         index = _only_index(reads[0])
-        if index and statement.box[index].extent > 1:
+        if any(each.name == index != fit.index and each.extent > 1 for each in statement.indices):
             needs = tuple(sorted({*fit.needs, (fit.bus, EVERY)}))
             copies = tuple(sorted({*mapping.copies, (fit.bus, EVERY)}))
             yield replace(_with_fit(mapping, number, replace(fit, needs=needs, parts=2, early=1)), copies=copies)
@@ -65,6 +65,24 @@ def by_rows(mapping: Mapping, graph: Graph) -> Iterator[Mapping]:
             yield _with_fit(mapping, number, rows)
     if changed > 1:
         yield everywhere
+
+
+def in_waves(mapping: Mapping, graph: Graph, lanes: int) -> Iterator[Mapping]:
+    """All statements of the lanes in parts of rows, each part through all of them before the last part begins.
+
+    So what waits for a part's words finds the lanes busy with other parts.
+    """
+    if mapping.waves:
+        return
+    for parts in PARTS:
+        changed = mapping
+        for number, (statement, fit) in enumerate(zip(graph.statements, mapping.fits, strict=True)):
+            if fit.way == "lane" and not (fit.bus or statement.constraints) and (fit.parts == 1 or fit.rows_first):
+                rows = -(-statement.box[fit.index].extent // (fit.span.lanes or lanes))
+                if rows >= parts:
+                    changed = _with_fit(changed, number, replace(fit, parts=parts, rows_first=True))
+        if changed != mapping:
+            yield replace(changed, waves=True)
 
 
 def at_hand(mapping: Mapping, graph: Graph) -> Mapping:

@@ -23,13 +23,17 @@ MOST_COMBINATIONS = 36
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Mapping:
-    """A candidate: the fit of each statement, the home of each tensor, further spots it is copied to, and the
-    estimate."""
+    """A candidate: the fit of each statement, the home of each tensor, further spots it is copied to, and the estimate.
+
+    `waves`: parts of statements are given their cycles in the order in which the first of them make the next ones
+    possible, so that a part of one statement comes before a later part of the statement before it.
+    """
 
     fits: tuple[Fit, ...]
     homes: Map[str, Spot]
     copies: tuple[tuple[str, Spot], ...]
     estimate: float
+    waves: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from tabla.ir.format import Format
 from tabla.ir.graph import Extreme, Graph
 from tabla.mapping.addresses import addresses
 from tabla.mapping.boxes import boxes
-from tabla.mapping.changes import at_hand, by_rows, divided, in_turns, taken_early, taken_early_in_part
+from tabla.mapping.changes import at_hand, by_rows, divided, in_turns, in_waves, taken_early, taken_early_in_part
 from tabla.mapping.fit import without_bus
 from tabla.mapping.known import known
 from tabla.mapping.materialise import Materialised, materialise
@@ -183,7 +183,8 @@ def _improved(graph: Graph, material: Materialised, best: Schedule) -> Schedule:
     """
     while True:
         kinds = (taken_early, taken_early_in_part, divided, in_turns, by_rows)
-        changes = (change for kind in kinds for change in kind(best.mapping, material.graph))
+        changes = [change for kind in kinds for change in kind(best.mapping, material.graph)]
+        changes += in_waves(best.mapping, material.graph, best.template.lanes)
         tried = [schedule_mapping(graph, material, change, best.template, best.format) for change in changes]
         better = min((s for s in tried if s is not None), key=_merit, default=best)
         if _merit(better) >= _merit(best):
@@ -231,7 +232,7 @@ def schedule_mapping(
     models = frozenset(
         ((m, mapping.homes[m]), False) for m in material.graph.updates if (m, mapping.homes[m]) in layout.places
     )
-    placed = ListScheduler(tasks, models, sequencers=template.sequencers).run()
+    placed = ListScheduler(tasks, models, sequencers=template.sequencers, waves=mapping.waves).run()
     if placed is None:
         return None
     return assemble(graph, material, mapping, layout, depths, placed, site.shifts, template, format)

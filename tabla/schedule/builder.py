@@ -49,12 +49,15 @@ class Builder:
             if fit.through:
                 passed[statement.target] = chain
             elif len(chain) > 1:
-                out += [self._chain(parts) for parts in zip(*(parts_of(s, fit) for s in chain), strict=True)]
+                out += [
+                    self._chain(parts)
+                    for parts in zip(*(parts_of(s, fit, site.template.lanes) for s in chain), strict=True)
+                ]
             elif statement.id not in fused.values():
                 after = site.graph.statements[fused[statement.id]] if statement.id in fused else None
                 out += [
                     self._statement(part, without_bus(fit) if number < fit.early else fit, after)
-                    for number, part in enumerate(parts_of(statement, fit))
+                    for number, part in enumerate(parts_of(statement, fit, site.template.lanes))
                 ]
         out += twin_copies(site)
         # Words that go up may reach the lanes on the same way.

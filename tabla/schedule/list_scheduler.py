@@ -80,10 +80,17 @@ class Reservations:
 
 
 class ListScheduler:
-    """Schedules one list of tasks; `models` are the keys of places that updates overwrite."""
+    """Schedules one list of tasks; `models` are the keys of places that updates overwrite.
 
-    def __init__(self, tasks: Sequence[Task], models: frozenset[MemoryKey], *, sequencers: int = 1) -> None:
+    With `waves` parts of a statement go before the next part of the statement whose words they take: tasks are ordered
+    by how many of both come before them, instead of by what comes after.
+    """
+
+    def __init__(
+        self, tasks: Sequence[Task], models: frozenset[MemoryKey], *, sequencers: int = 1, waves: bool = False
+    ) -> None:
         self.tasks = list(tasks)
+        self.waves = waves
         self.sequencers = sequencers
         self.models = models
         self.reserved = Reservations()
@@ -106,14 +113,14 @@ class ListScheduler:
         graph = self._order()
         if not nx.is_directed_acyclic_graph(graph):
             return None
-        rank = self._ranks(graph)
+        urgency = {n: -rank for n, rank in self._ranks(graph).items()}
         # Parts of a statement come in their order, whatever each takes.
-        parts = [
-            n for n, (one, other) in enumerate(itertools.pairwise(self.tasks)) if one.statement == other.statement >= 0
-        ]
-        graph.add_edges_from((n, n + 1) for n in parts)
+        pairs = itertools.pairwise(self.tasks)
+        graph.add_edges_from((n, n + 1) for n, (a, b) in enumerate(pairs) if a.statement == b.statement >= 0)
+        if self.waves:
+            urgency = {n: wave for wave, tasks in enumerate(nx.topological_generations(graph)) for n in tasks}
         waiting = {n: graph.in_degree(n) for n in graph}
-        ready = sorted((n for n, d in waiting.items() if d == 0), key=lambda n: (-rank[n], n))
+        ready = sorted((n for n, d in waiting.items() if d == 0), key=lambda n: (urgency[n], n))
         while ready:
             n = ready.pop(0)
             self._place(n)
@@ -121,7 +128,7 @@ class ListScheduler:
                 waiting[after] -= 1
                 if waiting[after] == 0:
                     ready.append(after)
-            ready.sort(key=lambda n: (-rank[n], n))
+            ready.sort(key=lambda n: (urgency[n], n))
         return [self.placed[n] for n in range(len(self.tasks))]
 
     def _order(self) -> nx.DiGraph[int]:
@@ -130,12 +137,21 @@ class ListScheduler:
         for key, writers in self.writers.items():
             for w in writers:
                 for r in self.readers.get(key, ()):
-                    if w != r and not self._partners(key, r) and self._earlier(key, w, r):
+                    if w == r or self._partners(key, r) or not self._earlier(key, w, r):
+                        continue
+                    if not self.waves or self._meet(key, w, r):
                         graph.add_edge(*((r, w) if key in self.models else (w, r)))
         for n, task in enumerate(self.tasks):
             if task.wants and (maker := self.makers.get(task.wants)) not in (None, n):
                 graph.add_edge(maker, n)
         return graph
+
+    def _meet(self, key: MemoryKey, writer: int, reader: int) -> bool:
+        """Whether a reader reads a word that a writer writes."""
+        variants = [v for v in (self.tasks[reader], self.tasks[reader].fed) if v is not None]
+        reads = [access for variant in variants for access in variant.reads if access.key == key]
+        writes = [access for access in self.tasks[writer].writes if access.key == key]
+        return any(((w.last > NEVER) & (r.first < LATE)).any() for w in writes for r in reads)
 
     def _earlier(self, key: MemoryKey, writer: int, reader: int) -> bool:
         """Whether a reader can mean what a writer writes: of statements into one tensor only the earlier ones."""
@@ -186,7 +202,7 @@ class ListScheduler:
         for access in task.writes:
             if access.key in self.models:
                 for r in self.readers.get(access.key, ()):
-                    if r != n and not self._partners(access.key, r):
+                    if r != n and r in self.placed and not self._partners(access.key, r):
                         fixed = max(fixed, self._after_reads(r, access.key, access.first))
         plain = self._fit(task, max([fixed, *by_port.values()]))
         candidates = [Placed(task, plain)] if plain is not None else []
@@ -241,7 +257,7 @@ class ListScheduler:
             return 0
         bound = 0
         for w in self.writers.get(key, ()):
-            if w == n or not self._earlier(key, w, n):
+            if w == n or w not in self.placed or not self._earlier(key, w, n):
                 continue
             placed = self.placed[w]
             for access in placed.task.writes:

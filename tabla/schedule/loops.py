@@ -116,15 +116,17 @@ def nest_of(statement: Statement, lanes: Lanes | None, fit: Fit) -> tuple[tuple[
     return tuple(loop(i.name) for i in outs), tuple(loop(i.name) for i in reduced)
 
 
-def parts_of(statement: Statement, fit: Fit) -> list[Statement]:
-    """The statement on `fit.parts` ranges of its slowest loop, or as it is."""
+def parts_of(statement: Statement, fit: Fit, pes: int) -> list[Statement]:
+    """The statement on `fit.parts` ranges of its slowest loop, over rows of `pes` lanes or another; or as it is."""
     if fit.parts == 1:
         return [statement]
-    lanes = None if fit.way == "root" else Lanes.of(statement, fit, 1)
-    slowest = nest_of(statement, lanes, fit)[0][0].name
-    number = next(n for n, index in enumerate(statement.indices) if index.name == slowest)
+    lanes = None if fit.way == "root" else Lanes.of(statement, fit, pes)
+    slowest = nest_of(statement, lanes, fit)[0][0]
+    number = next(n for n, index in enumerate(statement.indices) if index.name == slowest.name)
     index = statement.indices[number]
-    ends = [index.low + index.extent * part // fit.parts for part in range(fit.parts + 1)]
+    turns = [slowest.low + slowest.count * part // fit.parts for part in range(1, fit.parts)]
+    inner = [turn * lanes.pes - lanes.offset for turn in turns] if lanes and slowest.lane else turns
+    ends = [index.low, *inner, index.high]
     ranges = [replace(index, low=low, high=high) for low, high in itertools.pairwise(ends)]
     before, after = statement.indices[:number], statement.indices[number + 1 :]
     return [replace(statement, indices=(*before, each, *after)) for each in ranges]

@@ -153,6 +153,7 @@ def test_tables_have_their_stated_shape(name: UnitName, text: str) -> None:
     ends = np.array(made.base) + np.array(made.slope)
     assert (ends[:-1] == np.array(made.base)[1:]).all()
 
+
 @pytest.mark.parametrize("text", ["q2.6", "q8.0"])
 def test_integers_divide_toward_zero(text: str) -> None:
     fmt = Format.parse(text)

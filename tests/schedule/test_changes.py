@@ -13,7 +13,16 @@ from tabla.ir.format import Format
 from tabla.ir.graph import Graph
 from tabla.lang.tabla import parse
 from tabla.lower.tabla import lower
-from tabla.mapping.changes import MOST_IN_TURN, at_hand, divided, in_turns, taken_early, taken_early_in_part
+from tabla.mapping.changes import (
+    MOST_IN_TURN,
+    at_hand,
+    by_rows,
+    divided,
+    in_turns,
+    in_waves,
+    taken_early,
+    taken_early_in_part,
+)
 from tabla.mapping.materialise import materialise
 from tabla.mapping.places import EVERY
 from tabla.mapping.search import Mapping, Search
@@ -27,7 +36,14 @@ from tests.schedule.agreement import agree_on
 
 Q6_10 = Format(integer=6, fraction=10)
 Change = Callable[[Mapping, Graph], Iterator[Mapping]]
-CHANGES: tuple[Change, ...] = (taken_early, taken_early_in_part, divided, in_turns)
+
+
+def waves_of_four(mapping: Mapping, graph: Graph) -> Iterator[Mapping]:
+    """On four lanes."""
+    return in_waves(mapping, graph, 4)
+
+
+CHANGES: tuple[Change, ...] = (taken_early, taken_early_in_part, divided, in_turns, by_rows, waves_of_four)
 NETWORK = """
 model_input x[{n}]; model_output y[{k}]; model w1[{m}][{n}]; model w2[{k}][{m}];
 gradient g1[{m}][{n}] -> w1; gradient g2[{k}][{m}] -> w2;
@@ -46,17 +62,22 @@ def network(n: int, m: int, k: int) -> Graph:
 
 
 def schedules(graph: Graph, pes: int, changes: tuple[Change, ...], *, at_root: bool = False) -> Iterator[Schedule]:
-    """The best mapping by estimate, or all at the root, with each of the changes, one at a time."""
+    """The best mapping by estimate, or all at the root, with each of the changes, one at a time; then the same with
+    what comes over the bus in every lane before.
+    """
     template = template_for(pes).with_roots(1).with_sequencers(1)
     material = materialise(graph, Q6_10)
     search = Search(material.graph, pes=pes)
-    mapping = search.at_root() if at_root else search.candidates(1)[0]
-    for change in changes:
-        for changed in change(mapping, material.graph):
-            made = schedule_mapping(graph, material, changed, template, Q6_10)
-            if made is not None:
-                check(made)
-                yield made
+    mappings = [search.at_root() if at_root else search.candidates(1)[0]]
+    while before := next(taken_early(mappings[-1], material.graph), None):
+        mappings.append(before)
+    for mapping in dict.fromkeys((0, len(mappings) - 1)):
+        for change in changes:
+            for changed in change(mappings[mapping], material.graph):
+                made = schedule_mapping(graph, material, changed, template, Q6_10)
+                if made is not None:
+                    check(made)
+                    yield made
 
 
 def issues(schedule: Schedule, name: str) -> list[tuple[int, int]]:
@@ -66,19 +87,23 @@ def issues(schedule: Schedule, name: str) -> list[tuple[int, int]]:
 
 
 @pytest.mark.parametrize("change", CHANGES, ids=lambda change: change.__name__)
-@pytest.mark.parametrize("sizes, pes", [((5, 8, 6), 4), ((7, 6, 11), 8), ((3, 9, 2), 4)])
-def test_a_network(change: Change, sizes: tuple[int, int, int], pes: int) -> None:
-    found = list(schedules(network(*sizes), pes, (change,)))
+@pytest.mark.parametrize("sizes", [(5, 8, 6), (7, 6, 11), (9, 13, 2)])
+def test_a_network(change: Change, sizes: tuple[int, int, int]) -> None:
+    found = list(schedules(network(*sizes), 4, (change,)))
     assert found
     for schedule in found:
         agree_on(schedule)
 
 
 @settings(max_examples=100, deadline=None)
-@given(programs(), st.sampled_from([1, 2, 3, 4, 8]), st.integers(0, 2**20))
+@given(programs(), st.sampled_from([1, 2, 3, 4]), st.integers(0, 2**20))
 def test_random_programs(text: str, pes: int, seed: int) -> None:
     graph = shaped(lower(parse(Source.from_text(text)), number_format=Q6_10), Q6_10)
-    for schedule in schedules(graph, pes, CHANGES):
+
+    def waves(mapping: Mapping, graph: Graph) -> Iterator[Mapping]:
+        return in_waves(mapping, graph, pes)
+
+    for schedule in schedules(graph, pes, (*CHANGES[:-1], waves)):
         agree_on(schedule, seed=seed)
 
 
@@ -150,6 +175,40 @@ def test_half_of_the_words_lie_in_every_lane() -> None:
             break
     else:
         raise AssertionError("w2.next is not changed")
+
+
+RECOMMENDER = """
+model_input x[10]; model_input r[12]; model_output y[12]; model w[12][10]; gradient g[12][10] -> w;
+iterator i[0:12]; iterator l[0:10];
+e[i] = sum[l](w[i][l] * x[l]) * r[i] - y[i];
+g[i][l] = e[i] * x[l];
+"""
+
+
+def test_parts_of_rows_go_through_all_statements_in_waves() -> None:
+    """Three rows of four lanes: what waits for a row's word finds the lanes busy with another row.
+
+    10 products of each row, two operations for its error, 10 updates, and nothing else.
+    """
+    graph = shaped(lower(parse(Source.from_text(RECOMMENDER)), number_format=Q6_10), Q6_10)
+    template = template_for(4).with_roots(1).with_sequencers(1)
+    material = materialise(graph, Q6_10)
+    mapping = next(m for m in Search(material.graph, pes=4).candidates(8) if all(fit.way == "lane" for fit in m.fits))
+    mapping = at_hand(mapping, material.graph)
+    plain = schedule_mapping(graph, material, mapping, template, Q6_10)
+    found = [
+        schedule_mapping(graph, material, changed, template, Q6_10)
+        for changed in in_waves(mapping, material.graph, 4)
+        if {fit.parts for fit in changed.fits} == {3}
+    ]
+    assert plain is not None and len(found) == 1 and found[0] is not None
+    check(found[0])
+    agree_on(found[0])
+    assert found[0].cycles == 3 * (10 + 2 + 10) < plain.cycles
+    starts = [(s.start, s.comment.split()[-1]) for s in found[0].units["lane_issue"]]
+    assert [name for _, name in sorted(starts)] == (
+        ["e.t1", "e.t1", "e", "e.t1", "e", "w.next", "e", "w.next", "w.next"]
+    )
 
 
 def test_what_samples_bring_is_at_hand() -> None:

@@ -90,5 +90,3 @@ def test_without_extremes_the_microcode_is_as_wide_as_ever() -> None:
     from tabla.templates.template import operation_format
 
     assert [sum(f.width for f in operation_format(u).fields) for u in ("lane_issue", "root_issue")] == [21, 27]
-
-

@@ -17,9 +17,7 @@ from tabla.source import Source, Span, TablaError
 OPERATORS = ("+", "-", "*", "/", "%", "^", "min", "max")
 NUMBERS = st.one_of(st.integers(-9, 9), st.integers(-(2**63), 2**63 - 1), st.integers(55, 70))
 # A calculation is an integer, or (operator, left, right).
-CALCULATIONS = st.recursive(
-    NUMBERS, lambda inner: st.tuples(st.sampled_from(OPERATORS), inner, inner), max_leaves=8
-)
+CALCULATIONS = st.recursive(NUMBERS, lambda inner: st.tuples(st.sampled_from(OPERATORS), inner, inner), max_leaves=8)
 
 
 def polish(calculation: Any) -> str:
@@ -142,7 +140,7 @@ def test_places(pieces: list[str]) -> None:
     assert whole.end == len(old)
 
 
-@given(st.text(alphabet="$ab01=?! \n{}[]<>,()\"calcmemrefx+-.;", max_size=60))
+@given(st.text(alphabet='$ab01=?! \n{}[]<>,()"calcmemrefx+-.;', max_size=60))
 def test_any_text_is_read_or_refused(text: str) -> None:
     try:
         preprocess(Source.from_text(text))

@@ -199,9 +199,7 @@ REFERENCES = {
     "gemm": R({"alpha": (), "beta": (), "A": (4, 5), "B": (5, 3), "C": (4, 3)}, _gemm),
     "outer_product": R({"x": (4,), "y": (5,)}, lambda x, y: (np.outer(x, y),)),
     "dot": R({"x": (7,), "y": (7,)}, lambda x, y: (x @ y,)),
-    "bilinear": R(
-        {"X": (2, 3), "Y": (2, 4), "W": (5, 3, 4)}, lambda X, Y, W: (np.einsum("bm,omn,bn->bo", X, W, Y),)
-    ),
+    "bilinear": R({"X": (2, 3), "Y": (2, 4), "W": (5, 3, 4)}, lambda X, Y, W: (np.einsum("bm,omn,bn->bo", X, W, Y),)),
     "lower_triangular": R({"L": (6, 6), "x": (6,)}, lambda L, x: (np.tril(L) @ x,)),
     "trace": R({"A": (5, 5)}, lambda A: (np.trace(A),)),
     "gram": R({"X": (4, 6)}, lambda X: (X @ X.T,)),
@@ -249,9 +247,7 @@ REFERENCES = {
     "conv2d_bias_gradient": R({"dY": (2, 3, 4, 5)}, lambda dY: (dY.sum((0, 2, 3)),)),
     "conv1d_gradients": R({"In": (8,), "W": (3,), "dO": (6,)}, _gradients_1d),
     "transposed_convolution": R({"In": (5,), "W": (3,)}, _up),
-    "masked_conv1d": R(
-        {"In": (9,), "W": (4,), "M": truth(4)}, lambda In, W, M: (np.correlate(In, W * M, "valid"),)
-    ),
+    "masked_conv1d": R({"In": (9,), "W": (4,), "M": truth(4)}, lambda In, W, M: (np.correlate(In, W * M, "valid"),)),
     "perforated_conv1d": R(
         {"In": (9,), "W": (4,), "at": whole(0, 4, 2)},
         lambda In, W, at: (windows(In, 4)[:, at] @ W[at],),
@@ -283,9 +279,7 @@ REFERENCES = {
     "softmax": R({"In": (3, 5)}, lambda In: (_softmax(In),)),
     "log_softmax": R({"In": (3, 5)}, lambda In: (np.log(_softmax(In)),)),
     "cross_entropy": R({"logits": (4, 5), "label": whole(0, 5, 4)}, _cross_entropy),
-    "mean_squared_error": R(
-        {"y": (6,), "t": (6,)}, lambda y, t: (((y - t) ** 2).mean(), 2 * (y - t) / len(y))
-    ),
+    "mean_squared_error": R({"y": (6,), "t": (6,)}, lambda y, t: (((y - t) ** 2).mean(), 2 * (y - t) / len(y))),
     "hinge": R({"y": (6,), "t": (6,)}, lambda y, t: (np.maximum(0, 1 - t * y).sum(),)),
     "relu": R({"In": (3, 4)}, lambda In: (_relu(In),)),
     "leaky_relu": R({"In": (7,)}, lambda In: (np.where(In > 0, In, 0.1 * In),)),
@@ -299,9 +293,7 @@ REFERENCES = {
         {"In": (3, 4), "W1": (5, 4), "b1": (5,), "W2": (6, 5), "b2": (6,), "W3": (2, 6), "b3": (2,)},
         lambda In, W1, b1, W2, b2, W3, b3: (_layer(_layer(_layer(In, W1, b1), W2, b2), W3, b3),),
     ),
-    "fc_relu_2": R(
-        {"In": (3, 4), "W1": (5, 4), "W2": (6, 5)}, lambda In, W1, W2: (_layer(_layer(In, W1), W2),)
-    ),
+    "fc_relu_2": R({"In": (3, 4), "W1": (5, 4), "W2": (6, 5)}, lambda In, W1, W2: (_layer(_layer(In, W1), W2),)),
     "fc_relu_4": R(
         {"In": (3, 4), "W1": (4, 4), "W2": (4, 4), "W3": (4, 4), "W4": (4, 4)},
         lambda In, W1, W2, W3, W4: (_layer(_layer(_layer(_layer(In, W1), W2), W3), W4),),
@@ -351,9 +343,7 @@ REFERENCES = {
         {"n": whole(1, 5, 6), "x": (6,)},
         lambda n, x: (n.prod(), np.cumprod(n) // n, np.fmod(x * 4, x * x + 0.5)),
     ),
-    "digits": R(
-        {"n": whole(0, 1000, 7), "table": (10,)}, lambda n, table: (n // 10 % 10, table[n % 10])
-    ),
+    "digits": R({"n": whole(0, 1000, 7), "table": (10,)}, lambda n, table: (n // 10 % 10, table[n % 10])),
     "table_of_squares": R({"x": (5,), "flat": (6,), "like": (9,)}, _squares),
     "power_series": R({"x": (6,), "c": (5,)}, lambda x, c: (sum(c[k] * x**k for k in range(len(c))),)),
     "polynomial": R({"x": (6,)}, lambda x: (0.5 * x**3 - 1.25 * x**2 + 3 * x - 0.2,)),
