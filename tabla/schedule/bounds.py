@@ -16,27 +16,20 @@ from tabla.ir.format import Format
 from tabla.ir.graph import (
     Compare,
     Divide,
-    Extreme,
     Function,
-    Gather,
     Graph,
     Linear,
     Operation,
     Product,
-    Read,
     Statement,
     Term,
 )
 from tabla.ir.independent import independent
 from tabla.ir.running import running
 from tabla.schedule.circuits import busiest_circuit, mentioned, multiplied, whole
+from tabla.schedule.latencies import Latencies, multiplicity
 from tabla.schedule.shares import Shares, issue_cycles
-from tabla.templates.template import Template, functions, timing
-
-
-def _points(statement: Statement, names: frozenset[str]) -> int:
-    box = statement.box
-    return points(statement, names & set(box), [index.name for index in statement.reduced if index.name in names])
+from tabla.templates.template import Template, timing
 
 
 def binary_tensors(graph: Graph) -> frozenset[str]:
@@ -78,13 +71,13 @@ def _multiplies(statement: Statement, binary: frozenset[str]) -> list[tuple[Term
             if running(statement) is not None:
                 # Each product is made once, for the first output that takes it, and stays in the accumulator.
                 return [(None, points(statement, mentioned(term), term.reduce)) for term in products]
-            return [(term, _points(statement, outs | frozenset(term.reduce))) for term in products]
+            return [(term, multiplicity(statement, outs | frozenset(term.reduce))) for term in products]
         case Product(reduce=reduce):
             if (found := running(statement)) is not None:
                 outs -= {found.index.name}
             # The first step multiplies by one.
-            ones = 0 if statement.operation.initial is not None else _points(statement, outs)
-            return [(None, _points(statement, outs | frozenset(reduce)) - ones)]
+            ones = 0 if statement.operation.initial is not None else multiplicity(statement, outs)
+            return [(None, multiplicity(statement, outs | frozenset(reduce)) - ones)]
         case _:
             return []
 
@@ -98,63 +91,12 @@ def _evaluations(graph: Graph) -> dict[str, int]:
         outs = frozenset(i.name for i in statement.indices)
         match statement.operation:
             case Function(name=name):
-                found[name] = found.get(name, 0) + _points(statement, outs)
+                found[name] = found.get(name, 0) + multiplicity(statement, outs)
             case Divide(unit=unit):
-                found[unit] = found.get(unit, 0) + _points(statement, outs)
+                found[unit] = found.get(unit, 0) + multiplicity(statement, outs)
             case _:
                 pass
     return found
-
-
-def _reduction(terms: int, pes: int) -> int:
-    """The fewest extra cycles to sum `terms` products: minimum over q lanes of ceil(terms/q) - 1 + tree(q)."""
-    laws = timing()
-    best = terms - 1
-    q = 2
-    while q <= pes:
-        tree = (q - 1).bit_length() * laws.tree_level + laws.accumulate
-        best = min(best, -(-terms // q) - 1 + tree)
-        q += 1
-    return best
-
-
-def _latencies(statement: Statement, template: Template, format: Format) -> dict[str, int]:
-    """For each tensor it reads: shortest cycles from an operand at the multiplexers to the result, forwarded."""
-    laws = timing()
-    base = laws.multiply + laws.accumulate + laws.round
-    # What is only added, or compared, may join after the multiplexers.
-    added = base - (laws.late_operand - laws.operand)
-
-    def all_alike(cycles: int) -> dict[str, int]:
-        return dict.fromkeys(statement.sources, cycles)
-
-    if running(statement) is not None:
-        # Some output may take one word only.
-        return all_alike(added)
-    match statement.operation:
-        case Linear(terms=terms):
-            found: dict[str, int] = {}
-            for term in terms:
-                plain = len(term.factors) == 1 and term.sign > 0 and not term.reduce
-                sums = _reduction(_points(statement, frozenset(term.reduce)), template.pes)
-                cycles = added if plain else base + sums
-                for factor in term.factors:
-                    if isinstance(factor, Read):
-                        found[factor.tensor] = min(cycles, found.get(factor.tensor, cycles))
-            return found
-        case Compare():
-            return all_alike(added)
-        case Gather():
-            return all_alike(base)
-        case Extreme(reduce=reduce):
-            return all_alike(added + _reduction(_points(statement, frozenset(reduce)), template.pes))
-        case Function(name=name):
-            # Fused, it follows the result it takes without a pass of its own.
-            return all_alike(functions()[name].cycles(format.width, format.fraction))
-        case Divide(unit=unit):
-            return all_alike(functions()[unit].cycles(format.width, format.fraction))
-        case Product(reduce=reduce):
-            return all_alike(base * max(1, _points(statement, frozenset(reduce)) - 1))
 
 
 def _path(graph: Graph, template: Template, format: Format, circuits: bool) -> int:
@@ -165,14 +107,14 @@ def _path(graph: Graph, template: Template, format: Format, circuits: bool) -> i
     """
     laws = timing()
     longest = 1
-    latencies = {s.id: _latencies(s, template, format) for s in graph.statements}
+    latencies = Latencies(template, format)
     for model, following in graph.updates.items():
         if not whole(graph, following):
             continue
         reach: dict[str, int] = {model: laws.memory_read}
         shortest: dict[str, int] = {}
         for statement in graph.statements:
-            after = latencies[statement.id]
+            after = latencies.after(statement)
             # 0: does not depend on the model.
             done = max([0, *(reach[t] + cycles for t, cycles in after.items() if reach.get(t, 0))])
             done = min(done, shortest.get(statement.target, done))

@@ -19,14 +19,12 @@ from dataclasses import dataclass
 
 from tabla.ir.constraints import points
 from tabla.ir.graph import Affine, Constant, Graph, Index, Linear, Operand, Read, Statement, Term
+from tabla.schedule.latencies import Latencies
 from tabla.schedule.shares import issue_cycles
 from tabla.templates.template import Template, timing
 
 Pins = frozenset[int]
 Claims = Mapping[str, Pins]
-Latencies = Mapping[int, Mapping[str, int]]
-"""Of each statement, the shortest from each tensor that it reads."""
-
 MOST_WORDS = 16
 MOST_STATEMENTS = 64
 """Circuits are looked for through so many words, and work on them in so many statements, the heaviest: what is left out
@@ -293,7 +291,9 @@ def _chains(graph: Graph, v: str, latencies: Latencies) -> dict[str, int]:
             continue
         sources = _sources(statement, claims)
         largest = _first(sources.values())
-        after = latencies[statement.id]
+        if largest is None:
+            continue
+        after = latencies.after(statement, largest)
         starts = [reach[name] + after[name] for name, pinned in sources.items() if name in reach and pinned == largest]
         if starts:
             # What several statements write counts with the quickest of them.

@@ -1,0 +1,38 @@
+"""Shortest latencies of statements, by hand."""
+
+from __future__ import annotations
+
+from tabla.templates.template import template_for, timing
+
+from tabla.ir.format import Format
+from tabla.lang.tabla import parse
+from tabla.lower.tabla import lower
+from tabla.passes.pipeline import shaped
+from tabla.schedule.circuits import _chains
+from tabla.schedule.latencies import Latencies
+from tabla.source import Source
+
+Q6_10 = Format(integer=6, fraction=10)
+TEXT = """
+model_input x[3]; model_input v[64]; model_output y; model w[64][3]; gradient g[64][3] -> w;
+iterator i[0:3]; iterator j[0:64];
+h[j] = sum[i](w[j][i] * x[i]);
+o = sum[j](h[j] * v[j]);
+g[j][i] = (o - y) * x[i];
+"""
+
+
+def test_a_sum_waits_for_the_terms_that_are_asked_for() -> None:
+    graph = shaped(lower(parse(Source.from_text(TEXT)), number_format=Q6_10), Q6_10)
+    laws = timing()
+    base = laws.multiply + laws.accumulate + laws.round
+    latencies = Latencies(template_for(64), Q6_10)
+    total = next(s for s in graph.statements if s.target == "o")
+    # 64 terms in 64 lanes, six levels of the tree; of the first word of h alone, the last product that joins.
+    every = latencies.after(total)
+    assert every["h"] == every["v"] == base + 6 * laws.tree_level + laws.accumulate
+    assert latencies.after(total, frozenset({"j"}))["h"] == base
+    assert _chains(graph, "h", latencies)["o"] == base
+    # One lane: 63 further cycles. Indices that are not summed change nothing.
+    alone = Latencies(template_for(1), Q6_10)
+    assert alone.after(total)["h"] == alone.after(total, frozenset({"i"}))["h"] == base + 63
