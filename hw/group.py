@@ -6,9 +6,9 @@ from amaranth.hdl import Module, Mux, Signal, signed
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 from tabla.hw.lane import Lane, LaneShape
-from tabla.hw.pipeline import reaches
+from tabla.hw.pipeline import delayed, reaches
 from tabla.hw.sharing import placed
-from tabla.hw.tree import Tree
+from tabla.hw.tree import Tree, levels
 
 
 class Group(wiring.Component):
@@ -18,7 +18,8 @@ class Group(wiring.Component):
     that; those in ``EARLY``, which a lane registers once more, a cycle sooner. Bounds are compared between the ranks;
     those of writes come a cycle sooner too, or with a window when they can, and no register follows then. The sum of
     the accumulators follows after the levels of the tree. In an array of several sequencers `drivers` says for each
-    lane which of the group's own sets of controls it takes, and a lane adds to the sum only while its set says `up`.
+    lane which of the group's own sets of controls it takes, and a lane adds to the sum only while its set says `up`;
+    where all have the same set the sum as a whole does, with no logic in front of the tree.
     The registers of the first rank are the group's own, those of the second each lane's: synthesis must not merge
     them, as a wire to sixteen lanes is longer than a cycle. Words of the bus that pass the lanes' result registers
     (``LaneShape.bus_through``) have one rank only, and are joined there with the words that are loaded.
@@ -84,7 +85,8 @@ class Group(wiring.Component):
         m.submodules.tree = tree = Tree(leaves=self.lanes, width=accumulator, extremes=self.extremes)
         if self.extremes:
             m.d.comb += tree.extreme.eq(self.extreme)
-        m.d.comb += self.sum.eq(tree.sum)
+        alone = len(self.sets) == 1
+        m.d.comb += self.sum.eq(self._joined(m, tree.sum) if self.drivers and alone else tree.sum)
         overflows = Signal(self.lanes)
         for k in range(self.lanes):
             lane = Lane(self.shape)
@@ -97,21 +99,26 @@ class Group(wiring.Component):
                 lane.stream_enable.eq(self._registered(m, enable[k], f"lane_{k}_stream_enable")),
                 lane.stream_word.eq(self._registered(m, words[k % self.words], f"lane_{k}_stream_word")),
                 *([lane.loaded.eq(loaded[driver][k % self.words])] if self.shape.through else []),
-                tree.words[k].eq(self._sent(lane.accumulator, driver)),
+                tree.words[k].eq(lane.accumulator if alone else self._sent(lane.accumulator, driver)),
                 overflows[k].eq(lane.overflow),
             ]
-            if not self.drivers and k % 2 == 0:
+            if alone and k % 2 == 0:
                 # The sense of the lane's accumulator: the same wire for all lanes, and here a register close by.
                 m.d.comb += tree.inverted[k // 2].eq(near["inverted"])
         m.d.sync += self.overflow.eq(overflows.any())
         return m
 
     def _sent(self, accumulator: Any, driver: int) -> Any:
-        """What a lane gives the tree."""
-        if not self.drivers:
-            return accumulator
+        """What a lane gives the tree where others have other controls: no complement, and 0 if it sends nothing."""
         width = len(accumulator)
         return ((accumulator ^ self.sense[driver].replicate(width)) & self.up[driver].replicate(width)).as_signed()
+
+    def _joined(self, m: Module, total: Any) -> Any:
+        """The same for the sum of lanes that have one set of controls: once, instead of in each lane."""
+        width, ranks = len(total), levels(self.lanes)
+        sense = delayed(m, self.sense, ranks, name="sense_of_sum")
+        up = delayed(m, self.up, ranks, name="up_of_sum")
+        return ((total ^ sense.replicate(width)) & up.replicate(width)).as_signed()
 
     def _shared_set(self, m: Module, controls: Any, number: int) -> dict[str, Any]:
         """The rank of registers that a set of controls has for all lanes."""

@@ -296,9 +296,7 @@ class Root(wiring.Component):
     def _select(self, m: Module, operand: str) -> Any:
         """An operand's select. Of several roots the last register is each one's own, which synthesis must not share."""
         if self.parameters.roots == 1:
-            return delayed(
-                m, getattr(self.control, f"{operand}_select"), WordMemory.LATENCY, name=f"{operand}_select"
-            )
+            return delayed(m, getattr(self.control, f"{operand}_select"), WordMemory.LATENCY, name=f"{operand}_select")
         before = delayed(
             m, getattr(self.control, f"{operand}_select"), WordMemory.LATENCY - 1, name=f"{operand}_select_before"
         )
