@@ -15,6 +15,8 @@ PARTS = (2, 3, 4, 8)
 MOST_IN_TURN = 5
 """Words of a vector that one root can make from the words before it without a pause: as many as it takes cycles from an
 operand to the result that shows."""
+MOST_TURNS = 10
+"""Groups of a chain: each has strands of its own."""
 
 
 def taken_early(mapping: Mapping, graph: Graph) -> Iterator[Mapping]:
@@ -126,6 +128,8 @@ def in_turns(mapping: Mapping, graph: Graph) -> Iterator[Mapping]:
         between = {graph.statements[number].target for number in chain[:-1]}
         homes = {tensor: spot for tensor, spot in mapping.homes.items() if tensor not in between}
         for parts in sorted({-(-extent // words) for words in range(1, MOST_IN_TURN + 1)}):
+            if parts > MOST_TURNS:
+                break
             fits = list(mapping.fits)
             for number in chain:
                 fits[number] = replace(fits[number], parts=parts, through=number != chain[-1])
