@@ -39,6 +39,8 @@ def test_algorithms_in_icarus(name: str, pes: int, sequencers: int, pes_per_pu: 
         (8, 2, 8, bank(5, words=12, neurons=3)),
         (8, 4, 2, bank(6, words=11, neurons=4)),
         (6, 3, 3, bank(6, words=16, neurons=4)),
+        # Sums that are subtracted go up as complements.
+        (8, 2, 4, bank(5, words=12, neurons=3).replace("= sum[i](", "= 0.5 - sum[i](")),
     ],
 )
 def test_sequencers_side_by_side_in_icarus(pes: int, sequencers: int, pes_per_pu: int, text: str) -> None:
