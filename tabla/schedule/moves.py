@@ -275,7 +275,8 @@ def twin_copies(site: Site) -> list[Task]:
         bounds, own = _everywhere(source, loops), site.sequencers(spot.span)
         read = {"data": Address(base=source.base, strides=(1,), window=True), **bounds}
         name = f"copy {tensor} to interim"
-        op = Operation(fields={"a": "data", "half": "all"}, addresses=read)
+        # Lanes of several roots round no result that does not count; a copy never saturates.
+        op = Operation(fields={"a": "data", "half": "all", "emit": int(site.template.roots > 1)}, addresses=read)
         put = Operation(
             fields={"source": "result", "to_interim": 1},
             addresses={"address": Address(base=twin.base, strides=(1,)), **bounds},
