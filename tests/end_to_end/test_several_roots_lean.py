@@ -95,3 +95,14 @@ def test_a_layer_whose_words_overflow(text: str, passes: bool, monkeypatch: pyte
     hold_schedule(schedule, "icarus", samples=3)
     counters = extremes(schedule, 6)
     assert counters.lane_overflows > 0 and counters.root_overflows > 0
+
+
+def test_copies_within_lanes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Streamed words that lanes multiply with each other are copied: a result that is written, so one that counts."""
+    need("icarus")
+    text = """model_input x[4]; model_input z[8][4]; model_output y[8][4]; model w[8][4]; gradient g[8][4] -> w;
+    iterator i[0:4]; iterator j[0:8]; mu = 1;
+    h[j] = sum[i](z[j][i] * y[j][i]); g[j][i] = h[j] * x[i] - w[j][i] * y[j][i];"""
+    schedule = on_two_roots(text, monkeypatch)
+    assert schedule.template.roots == 2 and schedule.layout.twins
+    hold_schedule(schedule, "icarus", samples=4)
