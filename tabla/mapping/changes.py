@@ -10,21 +10,28 @@ from tabla.ir.graph import Graph, Linear, Read, Statement
 from tabla.mapping.fit import Fit, without_bus
 from tabla.mapping.places import EVERY
 from tabla.mapping.search import Mapping, operands_of_functions
+from tabla.templates.template import timing
 
 PARTS = (2, 3, 4, 8)
-MOST_IN_TURN = 5
-"""Words of a vector that one root can make from the words before it without a pause: as many as it takes cycles from an
-operand to the result that shows."""
 MOST_TURNS = 10
 """Groups of a chain: each has strands of its own."""
+
+
+def changes(mapping: Mapping, graph: Graph, lanes: int) -> Iterator[Mapping]:
+    """All of them, in an array of so many lanes; of equally good ones the first counts."""
+    yield from taken_early(mapping, graph)
+    yield from taken_early_in_part(mapping, graph)
+    yield from divided(mapping, graph)
+    yield from in_turns(mapping, graph)
+    yield from by_rows(mapping, graph)
+    yield from in_waves(mapping, graph, lanes)
 
 
 def taken_early(mapping: Mapping, graph: Graph) -> Iterator[Mapping]:
     """For each statement that a tensor comes to over the bus: the same with the tensor in every lane before."""
     for number, fit in enumerate(mapping.fits):
         if fit.bus and graph.tensors[fit.bus].size > 1:
-            copies = tuple(sorted({*mapping.copies, (fit.bus, EVERY)}))
-            yield replace(_with_fit(mapping, number, without_bus(fit)), copies=copies)
+            yield _copied(_with_fit(mapping, number, without_bus(fit)), fit.bus)
 
 
 def taken_early_in_part(mapping: Mapping, graph: Graph) -> Iterator[Mapping]:
@@ -32,15 +39,14 @@ def taken_early_in_part(mapping: Mapping, graph: Graph) -> Iterator[Mapping]:
 
     The lanes write no more copies than the first half needs, and begin sooner with results of their own.
     """
-    for number, (statement, fit) in enumerate(zip(graph.statements, mapping.fits, strict=True)):
+    for number, statement, fit in _in_lanes(mapping, graph):
         reads = [read for read in statement.reads if read.tensor == fit.bus]
-        if fit.way != "lane" or fit.parts > 1 or len(reads) != 1 or statement.constraints:
+        if fit.parts > 1 or len(reads) != 1:
             continue
         index = _only_index(reads[0])
         if any(each.name == index != fit.index and each.extent > 1 for each in statement.indices):
             needs = tuple(sorted({*fit.needs, (fit.bus, EVERY)}))
-            copies = tuple(sorted({*mapping.copies, (fit.bus, EVERY)}))
-            yield replace(_with_fit(mapping, number, replace(fit, needs=needs, parts=2, early=1)), copies=copies)
+            yield _copied(_with_fit(mapping, number, replace(fit, needs=needs, parts=2, early=1)), fit.bus)
 
 
 def _only_index(read: Read) -> str:
@@ -58,10 +64,8 @@ def by_rows(mapping: Mapping, graph: Graph) -> Iterator[Mapping]:
     faster unless all of it is.
     """
     everywhere, changed = mapping, 0
-    for number, (statement, fit) in enumerate(zip(graph.statements, mapping.fits, strict=True)):
-        if fit.way != "lane" or fit.bus or fit.rows_first or fit.parts > 1 or statement.constraints:
-            continue
-        if len(statement.indices) > 1:
+    for number, statement, fit in _in_lanes(mapping, graph):
+        if not (fit.bus or fit.rows_first or fit.parts > 1) and len(statement.indices) > 1:
             rows = replace(fit, rows_first=True)
             everywhere, changed = _with_fit(everywhere, number, rows), changed + 1
             yield _with_fit(mapping, number, rows)
@@ -78,8 +82,8 @@ def in_waves(mapping: Mapping, graph: Graph, lanes: int) -> Iterator[Mapping]:
         return
     for parts in PARTS:
         changed = mapping
-        for number, (statement, fit) in enumerate(zip(graph.statements, mapping.fits, strict=True)):
-            if fit.way == "lane" and not (fit.bus or statement.constraints) and (fit.parts == 1 or fit.rows_first):
+        for number, statement, fit in _in_lanes(mapping, graph):
+            if not fit.bus and (fit.parts == 1 or fit.rows_first):
                 rows = -(-statement.box[fit.index].extent // (fit.span.lanes or lanes))
                 if rows >= parts:
                     changed = _with_fit(changed, number, replace(fit, parts=parts, rows_first=True))
@@ -113,21 +117,34 @@ def divided(mapping: Mapping, graph: Graph) -> Iterator[Mapping]:
                 yield _with_fit(mapping, number, replace(fit, parts=parts))
 
 
+def _in_lanes(mapping: Mapping, graph: Graph) -> Iterator[tuple[int, Statement, Fit]]:
+    """The statements whose results arise in lanes, with nothing that ties their indices."""
+    for number, (statement, fit) in enumerate(zip(graph.statements, mapping.fits, strict=True)):
+        if fit.way == "lane" and not statement.constraints:
+            yield number, statement, fit
+
+
 def _with_fit(mapping: Mapping, number: int, fit: Fit) -> Mapping:
     return replace(mapping, fits=(*mapping.fits[:number], fit, *mapping.fits[number + 1 :]))
+
+
+def _copied(mapping: Mapping, tensor: str) -> Mapping:
+    """The same with a copy of a tensor in every lane."""
+    return replace(mapping, copies=tuple(sorted({*mapping.copies, (tensor, EVERY)})))
 
 
 def in_turns(mapping: Mapping, graph: Graph) -> Iterator[Mapping]:
     """For each chain of vectors at the root: its words in groups, each group through the whole chain in turn.
 
     What is made on the way shows in the root's result register just when the next statement wants it, and is written
-    nowhere.
+    nowhere. A root makes as many words without a pause as it takes cycles from an operand to the result that shows.
     """
+    most = timing().result - timing().operand
     for chain in _chains(mapping, graph):
         extent = graph.statements[chain[0]].indices[0].extent
         between = {graph.statements[number].target for number in chain[:-1]}
         homes = {tensor: spot for tensor, spot in mapping.homes.items() if tensor not in between}
-        for parts in sorted({-(-extent // words) for words in range(1, MOST_IN_TURN + 1)}):
+        for parts in sorted({-(-extent // words) for words in range(1, most + 1)}):
             if parts > MOST_TURNS:
                 break
             fits = list(mapping.fits)

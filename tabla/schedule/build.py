@@ -10,7 +10,7 @@ from tabla.ir.format import Format
 from tabla.ir.graph import Extreme, Graph
 from tabla.mapping.addresses import addresses
 from tabla.mapping.boxes import boxes
-from tabla.mapping.changes import at_hand, by_rows, divided, in_turns, in_waves, taken_early, taken_early_in_part
+from tabla.mapping.changes import at_hand, changes
 from tabla.mapping.fit import without_bus
 from tabla.mapping.known import known
 from tabla.mapping.materialise import Materialised, materialise
@@ -182,10 +182,10 @@ def _improved(graph: Graph, material: Materialised, best: Schedule) -> Schedule:
     statement at a time, the best change first, until none helps.
     """
     while True:
-        kinds = (taken_early, taken_early_in_part, divided, in_turns, by_rows)
-        changes = [change for kind in kinds for change in kind(best.mapping, material.graph)]
-        changes += in_waves(best.mapping, material.graph, best.template.lanes)
-        tried = [schedule_mapping(graph, material, change, best.template, best.format) for change in changes]
+        tried = [
+            schedule_mapping(graph, material, change, best.template, best.format)
+            for change in changes(best.mapping, material.graph, best.template.lanes)
+        ]
         better = min((s for s in tried if s is not None), key=_merit, default=best)
         if _merit(better) >= _merit(best):
             return best

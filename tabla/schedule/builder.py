@@ -3,21 +3,21 @@ result."""
 
 from __future__ import annotations
 
-import itertools
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import assert_never
 
-from tabla.ir.graph import FLIPPED, Affine, Compare, Divide, Extreme, Function, Gather, Linear, Product, Read, Statement
+from tabla.ir.graph import FLIPPED, Compare, Divide, Extreme, Function, Gather, Linear, Product, Read, Statement
 from tabla.mapping.fit import AT_ROOT, Fit, common_reduction, without_bus
 from tabla.mapping.places import ROOT, Spot
 from tabla.schedule.bodies import LaneContext, RootContext, lane_body, root_sum, tested
 from tabla.schedule.extremes import lane_extreme, root_extreme
+from tabla.schedule.fused import fusions, passed_on, same_elements, substituted
 from tabla.schedule.gathers import gather
 from tabla.schedule.irregular import product, unrolled
 from tabla.schedule.leaving import nest
-from tabla.schedule.loops import Lanes, Loop, nest_of, parts_of, trimmed
+from tabla.schedule.loops import Lanes, Loop, nest_of, trimmed
 from tabla.schedule.moves import down_move, receive, result_tasks, twin_copies, up_move
 from tabla.schedule.running import lane_runs, root_runs
 from tabla.schedule.site import Extras, Output, Site, shown_words, task_of
@@ -39,26 +39,19 @@ class Builder:
     def tasks(self) -> list[Task]:
         """All tasks, in a valid order."""
         site = self.site
-        fused = fusions(site)
+        fused, chains = fusions(site), passed_on(site)
         out: list[Task] = []
-        passed: dict[str, list[Statement]] = {}
         for statement, fit in zip(site.graph.statements, site.chosen.fits, strict=True):
-            before = [passed[name] for name in statement.sources if name in passed]
-            assert len(before) < 2, f"statement {statement.id} takes two words from one register"
-            chain = [*itertools.chain(*before), statement]
-            if fit.through:
-                passed[statement.target] = chain
-            elif len(chain) > 1:
-                out += [
-                    self._chain(parts)
-                    for parts in zip(*(parts_of(s, fit, site.template.lanes) for s in chain), strict=True)
-                ]
-            elif statement.id not in fused.values():
-                after = site.graph.statements[fused[statement.id]] if statement.id in fused else None
-                out += [
-                    self._statement(part, without_bus(fit) if number < fit.early else fit, after)
-                    for number, part in enumerate(parts_of(statement, fit, site.template.lanes))
-                ]
+            if fit.through or statement.id in fused.values():
+                continue
+            parts = site.parts(statement, fit)
+            if before := chains.get(statement.id):
+                whole = [*(site.parts(each, fit) for each in before), parts]
+                out += [self._chain(together) for together in zip(*whole, strict=True)]
+                continue
+            after = site.graph.statements[fused[statement.id]] if statement.id in fused else None
+            fits = [without_bus(fit)] * fit.early + [fit] * (fit.parts - fit.early)
+            out += [self._statement(part, each, after) for part, each in zip(parts, fits, strict=True)]
         out += twin_copies(site)
         # Words that go up may reach the lanes on the same way.
         for tensor, spot in sorted(site.chosen.copies, key=lambda copy: copy[1] != ROOT):
@@ -345,60 +338,3 @@ def _counts(loops: tuple[Loop, ...]) -> tuple[int, ...]:
 def name_of(statement: Statement, after: Statement | None = None) -> str:
     """How people find a statement again: its number and what it computes."""
     return f"s{statement.id} {statement.target}" + (f" + s{after.id} {after.target}" if after else "")
-
-
-def fusions(site: Site) -> dict[int, int]:
-    """Statement -> the function statement that its root operation feeds directly."""
-    found: dict[int, int] = {}
-    for after in site.graph.statements:
-        if not isinstance(after.operation, Function) or not isinstance(after.operation.operand, Read):
-            continue
-        tensor = after.operation.operand.tensor
-        writers = list(site.graph.writers(tensor))
-        if len(writers) != 1 or writers[0].id in found:
-            continue
-        before = writers[0]
-        alone = site.readers[tensor] == 1 and not site.copies(tensor)
-        way = site.chosen.fits[before.id].way
-        if (
-            isinstance(before.operation, Linear)
-            and not before.constraints
-            and before.operation.test is None
-            and (way == "tree" or (way == "root" and common_reduction(before)))
-            and (alone or site.scalar(tensor))
-            and same_elements(before, after) is not None
-        ):
-            found[before.id] = after.id
-    return found
-
-
-def same_elements(before: Statement, after: Statement) -> dict[str, Affine] | None:
-    """For each index of `after`, the affine of `before` that it equals, if both run over the same elements."""
-    assert isinstance(after.operation, Function) and isinstance(after.operation.operand, Read)
-    if len(before.indices) != len(after.indices):
-        return None
-    names: dict[str, Affine] = {}
-    for mine, theirs in zip(after.operation.operand.subscripts, before.write, strict=True):
-        if not mine.names and not theirs.names and mine == theirs:
-            continue
-        if len(mine.names) != 1 or len(theirs.names) != 1:
-            return None
-        (name,), (other,) = mine.names, theirs.names
-        if mine.coefficient(name) != 1 or theirs.coefficient(other) != 1:
-            return None
-        shift = theirs.constant - mine.constant
-        a, b = after.box[name], before.box[other]
-        if (a.low, a.high) != (b.low + shift, b.high + shift):
-            return None
-        names[name] = Affine.make(shift, {other: 1})
-    return names if len(names) == len(after.indices) else None
-
-
-def substituted(subscript: Affine, renaming: dict[str, Affine]) -> Affine:
-    """A subscript with its indices replaced."""
-    constant, coefficients = subscript.constant, dict[str, int]()
-    for name, c in subscript.coefficients:
-        constant += c * renaming[name].constant
-        for inner, k in renaming[name].coefficients:
-            coefficients[inner] = coefficients.get(inner, 0) + c * k
-    return Affine.make(constant, coefficients)

@@ -15,7 +15,7 @@ import networkx as nx
 import numpy as np
 
 from tabla.schedule.strands import Strand
-from tabla.schedule.tasks import LATE, NEVER, MemoryKey, Port, Task
+from tabla.schedule.tasks import LATE, NEVER, Access, MemoryKey, Port, Task
 from tabla.templates.template import timing
 
 MOST_STEPS = 100_000
@@ -113,12 +113,11 @@ class ListScheduler:
         graph = self._order()
         if not nx.is_directed_acyclic_graph(graph):
             return None
-        urgency = {n: -rank for n, rank in self._ranks(graph).items()}
+        ranks = self._ranks(graph)
         # Parts of a statement come in their order, whatever each takes.
         pairs = itertools.pairwise(self.tasks)
         graph.add_edges_from((n, n + 1) for n, (a, b) in enumerate(pairs) if a.statement == b.statement >= 0)
-        if self.waves:
-            urgency = {n: wave for wave, tasks in enumerate(nx.topological_generations(graph)) for n in tasks}
+        urgency = _waves(graph) if self.waves else {n: -rank for n, rank in ranks.items()}
         waiting = {n: graph.in_degree(n) for n in graph}
         ready = sorted((n for n, d in waiting.items() if d == 0), key=lambda n: (urgency[n], n))
         while ready:
@@ -151,7 +150,7 @@ class ListScheduler:
         variants = [v for v in (self.tasks[reader], self.tasks[reader].fed) if v is not None]
         reads = [access for variant in variants for access in variant.reads if access.key == key]
         writes = [access for access in self.tasks[writer].writes if access.key == key]
-        return any(((w.last > NEVER) & (r.first < LATE)).any() for w in writes for r in reads)
+        return any(_both(w, r.first).any() for w in writes for r in reads)
 
     def _earlier(self, key: MemoryKey, writer: int, reader: int) -> bool:
         """Whether a reader can mean what a writer writes: of statements into one tensor only the earlier ones."""
@@ -255,26 +254,19 @@ class ListScheduler:
     def _after_writes(self, n: int, key: MemoryKey, first: np.ndarray) -> int:
         if key in self.models:
             return 0
-        bound = 0
-        for w in self.writers.get(key, ()):
-            if w == n or w not in self.placed or not self._earlier(key, w, n):
-                continue
-            placed = self.placed[w]
-            for access in placed.task.writes:
-                if access.key == key:
-                    both = (access.last > NEVER) & (first < LATE)
-                    if both.any():
-                        bound = max(bound, placed.start + int((access.last[both] + 1 - first[both]).max()))
-        return bound
+        # In waves some are not placed yet: none of their words is read here.
+        writers = [w for w in self.writers.get(key, ()) if w != n and w in self.placed and self._earlier(key, w, n)]
+        return max((self._cleared(w, self.placed[w].task.writes, key, first) for w in writers), default=0)
 
     def _after_reads(self, r: int, key: MemoryKey, first: np.ndarray) -> int:
-        placed = self.placed[r]
+        return self._cleared(r, self.placed[r].task.reads, key, first)
+
+    def _cleared(self, n: int, accesses: Sequence[Access], key: MemoryKey, first: np.ndarray) -> int:
+        """From when on a task may run that touches words `first` in these cycles, after those of placed task n."""
         bound = 0
-        for access in placed.task.reads:
-            if access.key == key:
-                both = (access.last > NEVER) & (first < LATE)
-                if both.any():
-                    bound = max(bound, placed.start + int((access.last[both] + 1 - first[both]).max()))
+        for access in accesses:
+            if access.key == key and (both := _both(access, first)).any():
+                bound = max(bound, self.placed[n].start + int((access.last[both] + 1 - first[both]).max()))
         return bound
 
     def _hold(self, task: Task, start: int) -> Hold | None:
@@ -314,6 +306,16 @@ class ListScheduler:
         if task.bus:
             return self.reserved.push_bus(task.bus[0] + start, task.bus[1] + start)
         return 0
+
+
+def _both(access: Access, first: np.ndarray) -> np.ndarray:
+    """The words that an access touches and that are touched again, `first` in these cycles."""
+    return (access.last > NEVER) & (first < LATE)
+
+
+def _waves(graph: nx.DiGraph[int]) -> dict[int, int]:
+    """How many tasks come before each, one after the other."""
+    return {n: wave for wave, tasks in enumerate(nx.topological_generations(graph)) for n in tasks}
 
 
 def all_strands(placed: Iterable[Placed]) -> list[Strand]:

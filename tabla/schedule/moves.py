@@ -224,17 +224,15 @@ def up_move(site: Site, tensor: str) -> tuple[Task, tuple[Spot, ...]]:
                 comment=f"result {tensor}" if shows else name,
             ),
         ]
+        start += strands[-1].iterations
         if every:
             copy = site.layout.place(tensor, EVERY)
             here = root_nest(copy.base, copy.strides, home.axis, piece, others, place.pes)
             strands[-1] = replace(strands[-1], body=(strands[-1].body[0].with_fields(to_bus=1),))
             show = strands[-1].start + timing().broadcast
-            start += strands[-1].iterations
             wanted = _first(nest, site.words_in_every_lane(tensor) - piece[0]) if not others else nest
             if wanted:
                 strands.append(_take(site, tensor, EVERY, wanted, here, _everywhere(copy, wanted), show, 1))
-        else:
-            start += strands[-1].iterations
     return task_of(site, f"move {tensor} to root", strands, Extras(shows=shows)), (EVERY,) * every
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 from tabla.ir.format import Format
 from tabla.ir.graph import Affine, Graph, Linear, Product, Read, Statement, Term
+from tabla.mapping.fit import Fit
 from tabla.mapping.places import EVERY, ROOT, Place, Span, Spot
 from tabla.mapping.search import Mapping as Chosen
 from tabla.mapping.search import static_tensors
@@ -133,6 +134,10 @@ class Site:
         spots = {spot for name, spot in (*needs, *self.chosen.copies) if name == tensor} - {self.home(tensor)}
         return (tensor, ROOT) in needs or len(spots) > 1
 
+    def parts(self, statement: Statement, fit: Fit) -> list[Statement]:
+        """The statement as so many as its fit asks for."""
+        return parts_of(statement, fit, self.template.lanes)
+
     def words_in_every_lane(self, tensor: str) -> int:
         """How many words of a vector lanes read where all of them have it, the first ones."""
         words = 0
@@ -141,7 +146,7 @@ class Site:
                 continue
             if not fit.early or fit.bus != tensor:
                 return self.graph.tensors[tensor].size
-            for part in parts_of(statement, fit, self.template.lanes)[: fit.early]:
+            for part in self.parts(statement, fit)[: fit.early]:
                 ends = [r.subscripts[0].bounds(part.box)[1] for r in part.reads if r.tensor == tensor]
                 words = max(words, *(end + 1 for end in ends))
         return words or self.graph.tensors[tensor].size

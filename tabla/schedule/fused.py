@@ -1,0 +1,79 @@
+"""Statements that share a task: a function on the operation that makes its operand, and chains at the root."""
+
+from __future__ import annotations
+
+from tabla.ir.graph import Affine, Function, Linear, Read, Statement
+from tabla.mapping.fit import common_reduction
+from tabla.schedule.site import Site
+
+
+def passed_on(site: Site) -> dict[int, tuple[Statement, ...]]:
+    """Statement -> those before it of which each makes the words that the next takes from the result register."""
+    passed: dict[str, tuple[Statement, ...]] = {}
+    found: dict[int, tuple[Statement, ...]] = {}
+    for statement, fit in zip(site.graph.statements, site.chosen.fits, strict=True):
+        before = [passed[name] for name in statement.sources if name in passed]
+        assert len(before) < 2, f"statement {statement.id} takes two words from one register"
+        chain = before[0] if before else ()
+        if fit.through:
+            passed[statement.target] = (*chain, statement)
+        elif chain:
+            found[statement.id] = chain
+    return found
+
+
+def fusions(site: Site) -> dict[int, int]:
+    """Statement -> the function statement that its root operation feeds directly."""
+    found: dict[int, int] = {}
+    for after in site.graph.statements:
+        if not isinstance(after.operation, Function) or not isinstance(after.operation.operand, Read):
+            continue
+        tensor = after.operation.operand.tensor
+        writers = list(site.graph.writers(tensor))
+        if len(writers) != 1 or writers[0].id in found:
+            continue
+        before = writers[0]
+        alone = site.readers[tensor] == 1 and not site.copies(tensor)
+        way = site.chosen.fits[before.id].way
+        if (
+            isinstance(before.operation, Linear)
+            and not before.constraints
+            and before.operation.test is None
+            and (way == "tree" or (way == "root" and common_reduction(before)))
+            and (alone or site.scalar(tensor))
+            and same_elements(before, after) is not None
+        ):
+            found[before.id] = after.id
+    return found
+
+
+def same_elements(before: Statement, after: Statement) -> dict[str, Affine] | None:
+    """For each index of `after`, the affine of `before` that it equals, if both run over the same elements."""
+    assert isinstance(after.operation, Function) and isinstance(after.operation.operand, Read)
+    if len(before.indices) != len(after.indices):
+        return None
+    names: dict[str, Affine] = {}
+    for mine, theirs in zip(after.operation.operand.subscripts, before.write, strict=True):
+        if not mine.names and not theirs.names and mine == theirs:
+            continue
+        if len(mine.names) != 1 or len(theirs.names) != 1:
+            return None
+        (name,), (other,) = mine.names, theirs.names
+        if mine.coefficient(name) != 1 or theirs.coefficient(other) != 1:
+            return None
+        shift = theirs.constant - mine.constant
+        a, b = after.box[name], before.box[other]
+        if (a.low, a.high) != (b.low + shift, b.high + shift):
+            return None
+        names[name] = Affine.make(shift, {other: 1})
+    return names if len(names) == len(after.indices) else None
+
+
+def substituted(subscript: Affine, renaming: dict[str, Affine]) -> Affine:
+    """A subscript with its indices replaced."""
+    constant, coefficients = subscript.constant, dict[str, int]()
+    for name, c in subscript.coefficients:
+        constant += c * renaming[name].constant
+        for inner, k in renaming[name].coefficients:
+            coefficients[inner] = coefficients.get(inner, 0) + c * k
+    return Affine.make(constant, coefficients)
