@@ -6,9 +6,15 @@ from amaranth.hdl import Module, Mux, Signal, signed
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 from tabla.hw.lane import Lane, LaneShape
-from tabla.hw.pipeline import delayed, reaches
+from tabla.hw.pipeline import delayed, kept, reaches
 from tabla.hw.sharing import placed
 from tabla.hw.tree import Tree, levels
+
+
+def _gated(word: Any, sense: Any, up: Any) -> Any:
+    """A word without its complement, and 0 unless it goes up."""
+    width = len(word)
+    return ((word ^ sense.replicate(width)) & up.replicate(width)).as_signed()
 
 
 class Group(wiring.Component):
@@ -70,8 +76,8 @@ class Group(wiring.Component):
     def elaborate(self, platform: Any) -> Module:
         m = Module()
         sets = [self._shared_set(m, getattr(self, own), number) for number, own in enumerate(self.sets)]
-        enable = self._registered(m, self.stream_enable, "stream_enable")
-        words = [self._registered(m, self.stream_words[k], f"stream_word_{k}") for k in range(self.words)]
+        enable = kept(m, self.stream_enable, name="stream_enable")
+        words = [kept(m, self.stream_words[k], name=f"stream_word_{k}") for k in range(self.words)]
 
         loads = [own["load"] for own in sets] if self.shape.through and not self.shape.bus_through else []
         loaded = [
@@ -96,8 +102,8 @@ class Group(wiring.Component):
             m.d.comb += [getattr(lane.controls, name).eq(value) for name, value in near.items()]
             m.d.comb += [
                 lane.lane.eq(self.first_lane + k),
-                lane.stream_enable.eq(self._registered(m, enable[k], f"lane_{k}_stream_enable")),
-                lane.stream_word.eq(self._registered(m, words[k % self.words], f"lane_{k}_stream_word")),
+                lane.stream_enable.eq(kept(m, enable[k], name=f"lane_{k}_stream_enable")),
+                lane.stream_word.eq(kept(m, words[k % self.words], name=f"lane_{k}_stream_word")),
                 *([lane.loaded.eq(loaded[driver][k % self.words])] if self.shape.through else []),
                 tree.words[k].eq(lane.accumulator if alone else self._sent(lane.accumulator, driver)),
                 overflows[k].eq(lane.overflow),
@@ -110,15 +116,13 @@ class Group(wiring.Component):
 
     def _sent(self, accumulator: Any, driver: int) -> Any:
         """What a lane gives the tree where others have other controls: no complement, and 0 if it sends nothing."""
-        width = len(accumulator)
-        return ((accumulator ^ self.sense[driver].replicate(width)) & self.up[driver].replicate(width)).as_signed()
+        return _gated(accumulator, self.sense[driver], self.up[driver])
 
     def _joined(self, m: Module, total: Any) -> Any:
         """The same for the sum of lanes that have one set of controls: once, instead of in each lane."""
-        width, ranks = len(total), levels(self.lanes)
+        ranks = levels(self.lanes)
         sense = delayed(m, self.sense, ranks, name="sense_of_sum")
-        up = delayed(m, self.up, ranks, name="up_of_sum")
-        return ((total ^ sense.replicate(width)) & up.replicate(width)).as_signed()
+        return _gated(total, sense, delayed(m, self.up, ranks, name="up_of_sum"))
 
     def _shared_set(self, m: Module, controls: Any, number: int) -> dict[str, Any]:
         """The rank of registers that a set of controls has for all lanes."""
@@ -126,7 +130,7 @@ class Group(wiring.Component):
         # What lanes take through the result register only goes no further than this rank.
         taken = {"load", *self.shape.lane_controls, *self.shape.BOUNDS}
         return {
-            name: self._registered(m, getattr(controls, name), f"{name}{label}")
+            name: kept(m, getattr(controls, name), name=f"{name}{label}")
             for name in self.shape.controls
             if name in taken
         }
@@ -142,7 +146,7 @@ class Group(wiring.Component):
             wires["write_active"] = reaches(shared["write_low"], lane) & ~reaches(shared["write_high"], lane)
         unregistered = (*self.EARLY, "write_active") if self.shape.writes_windowed else self.EARLY
         return {
-            name: value if name in unregistered else self._registered(m, value, f"lane_{k}_{name}")
+            name: value if name in unregistered else kept(m, value, name=f"lane_{k}_{name}")
             for name, value in wires.items()
         }
 
@@ -156,16 +160,9 @@ class Group(wiring.Component):
 
     def _passing(self, m: Module, words: list[Any], shared: dict[str, Any]) -> list[Any]:
         """The words that pass the result registers: the stream's while words are loaded, the bus's when wanted."""
-        wanted = self._registered(m, shared["through"], "bus_wanted")
+        wanted = kept(m, shared["through"], name="bus_wanted")
         passing = []
         for k, word in enumerate(words):
-            register = Signal(len(word), name=f"passing_{k}", reset_less=True, attrs={"keep": 1})
             bus = self.controls.bus & wanted.replicate(len(word))
-            m.d.sync += register.eq(Mux(shared["load"], word, bus))
-            passing.append(register)
+            passing.append(kept(m, Mux(shared["load"], word, bus), name=f"passing_{k}"))
         return passing
-
-    def _registered(self, m: Module, value: Any, name: str) -> Any:
-        register = Signal(len(value), name=name, reset_less=True, attrs={"keep": 1})
-        m.d.sync += register.eq(value)
-        return register

@@ -1,4 +1,4 @@
-"""Registers in a row, and one-hot multiplexers without priority: the two idioms of every datapath here."""
+"""Registers, in a row or for one user, and one-hot multiplexers without priority: the idioms of all datapaths here."""
 
 from collections.abc import Iterable
 from functools import reduce
@@ -20,6 +20,13 @@ def delayed(m: Module, value: Any, cycles: int, *, name: str, clear: Any = None)
                 m.d.sync += register.eq(0)
         value = register
     return value
+
+
+def kept(m: Module, value: Any, *, name: str, reset: bool = False) -> Any:
+    """`value` as it stood a cycle ago, in a register that synthesis merges with no other: it stays near its users."""
+    register = Signal(value.shape(), name=name, reset_less=not reset, attrs={"keep": 1})
+    m.d.sync += register.eq(value)
+    return register
 
 
 def selected(choices: Iterable[tuple[Any, Any]], width: int) -> Any:

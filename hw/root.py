@@ -12,7 +12,7 @@ from tabla.hw.features import Features
 from tabla.hw.function_unit import FunctionUnit
 from tabla.hw.mac import Mac
 from tabla.hw.memory import WordMemory
-from tabla.hw.pipeline import delayed, selected
+from tabla.hw.pipeline import delayed, kept, selected
 from tabla.hw.rounder import Rounder, unlike
 from tabla.templates.template import operation_format
 
@@ -181,29 +181,26 @@ class Root(wiring.Component):
     def _join_beside(self, m: Module, at: Any, mac: Mac, rounder: Rounder) -> None:
         """The tree's word meets the rounder beside the accumulator, one of them being 0: no logic before the sum."""
 
-        def near(name: str, value: Any, *, keep: bool = True) -> Any:
-            # The root's own copy: synthesis must not share it with other roots.
-            register = Signal(value.shape(), name=name, reset_less=True, attrs={"keep": 1} if keep else {})
-            m.d.sync += register.eq(value)
-            return register
-
-        own = near("own_tree", at("tree", 3) & ~at("array", 3))
+        own = kept(m, at("tree", 3) & ~at("array", 3), name="own_tree")
         place = self.shifts[0] + self.parameters.width - 1
-        words = [near("tree_word", Mux(own, self.tree, 0), keep=False), near("array_word", self.array)]
+        # Not kept: the mask can become the register's reset.
+        tree_word = Signal(signed(len(self.tree)), name="tree_word", reset_less=True)
+        m.d.sync += tree_word.eq(Mux(own, self.tree, 0))
+        words = [tree_word, kept(m, self.array, name="array_word")]
         tree_outside = own & unlike(m, self.tree[place:], name="tree_above")
         array_outside = unlike(m, self.array[place:], name="array_above")
-        outside = near("tree_outside", tree_outside) | near("array_outside", array_outside)
-        sense = near("tree_sense", Mux(at("array", 3), self.array_inverted, self.tree_inverted))
+        outside = kept(m, tree_outside, name="tree_outside") | kept(m, array_outside, name="array_outside")
+        sense = kept(m, Mux(at("array", 3), self.array_inverted, self.tree_inverted), name="tree_sense")
         early = 2 if mac.early else 3
         m.d.comb += [
             mac.invert.eq(at("invert", early) & ~at("tree", early)),
             mac.half.eq(at("half_all", 3)),
             mac.shift.eq(self.shift),
-            mac.keep.eq(near("own_keep", at("keep", 3))),
+            mac.keep.eq(kept(m, at("keep", 3), name="own_keep")),
             rounder.accumulator.eq(mac.accumulator),
             rounder.joined.eq((words[0].as_unsigned() | words[1].as_unsigned()).as_signed()),
             rounder.joined_outside.eq(outside),
-            rounder.inverted.eq(near("sense", Mux(at("tree", 4), sense, at("inverted", 4)))),
+            rounder.inverted.eq(kept(m, Mux(at("tree", 4), sense, at("inverted", 4)), name="sense")),
         ]
 
     def _staged(self, m: Module) -> Any:
@@ -241,9 +238,7 @@ class Root(wiring.Component):
 
         def register(name: str, value: Any) -> Any:
             # Nothing is written after a reset; words need none.
-            own = Signal(len(value), name=name, reset_less=len(value) > 1, attrs={"keep": 1})
-            m.d.sync += own.eq(value)
-            return own
+            return kept(m, value, name=name, reset=len(value) == 1)
 
         of_function = places["source"] & int(write.uses("source", "function"))
         takes_result = register("takes_result", ~(self.load_memory | of_function))
@@ -295,14 +290,10 @@ class Root(wiring.Component):
 
     def _select(self, m: Module, operand: str) -> Any:
         """An operand's select. Of several roots the last register is each one's own, which synthesis must not share."""
+        wires, name = getattr(self.control, f"{operand}_select"), f"{operand}_select"
         if self.parameters.roots == 1:
-            return delayed(m, getattr(self.control, f"{operand}_select"), WordMemory.LATENCY, name=f"{operand}_select")
-        before = delayed(
-            m, getattr(self.control, f"{operand}_select"), WordMemory.LATENCY - 1, name=f"{operand}_select_before"
-        )
-        select = Signal(len(before), name=f"{operand}_select", reset_less=True, attrs={"keep": 1})
-        m.d.sync += select.eq(before)
-        return select
+            return delayed(m, wires, WordMemory.LATENCY, name=name)
+        return kept(m, delayed(m, wires, WordMemory.LATENCY - 1, name=f"{name}_before"), name=name)
 
     def _operands(
         self, m: Module, written: Mapping[str, Any], result: Any, value: Any, position: Any

@@ -7,11 +7,10 @@ from collections.abc import Mapping as Map
 from dataclasses import replace
 
 from tabla.ir.format import Format
-from tabla.ir.graph import Extreme, Graph
+from tabla.ir.graph import Graph
 from tabla.mapping.addresses import addresses
 from tabla.mapping.boxes import boxes
 from tabla.mapping.changes import at_hand, changes
-from tabla.mapping.fit import without_bus
 from tabla.mapping.known import known
 from tabla.mapping.materialise import Materialised, materialise
 from tabla.mapping.partition import cuts, partition
@@ -20,21 +19,18 @@ from tabla.mapping.running import kept
 from tabla.mapping.search import Mapping, Search, operands_of_functions
 from tabla.mapping.snapshot import snapshot
 from tabla.mapping.spans import distinct, divisors, spread_out
-from tabla.schedule.bodies import Clash, LaneContext, lane_body
+from tabla.schedule.banks import banked
 from tabla.schedule.borders import Border
 from tabla.schedule.bounds import bound_terms
 from tabla.schedule.builder import Builder
 from tabla.schedule.capacity import refuse_excess
 from tabla.schedule.check import check
-from tabla.schedule.extremes import lane_extreme
-from tabla.schedule.layout import Depths, Layout, allocate, first_layout
+from tabla.schedule.layout import Depths, Layout, allocate
 from tabla.schedule.leaving import at_once
 from tabla.schedule.list_scheduler import ListScheduler, Placed, all_strands
-from tabla.schedule.loops import Lanes, plain
 from tabla.schedule.period import period_of
 from tabla.schedule.port import Port
 from tabla.schedule.regions import MOST, TooLarge
-from tabla.schedule.running import clashes
 from tabla.schedule.schedule import Schedule
 from tabla.schedule.site import Site
 from tabla.schedule.strands import Strand
@@ -212,7 +208,7 @@ def schedule_mapping(
     On one sequencer where the template names none.
     """
     template = template.with_sequencers(max(1, template.sequencers))
-    layout = _banks(material.graph, mapping, template)
+    layout = banked(material.graph, mapping, template)
     if layout is None:
         return None
     depths = allocate(layout)
@@ -236,34 +232,6 @@ def schedule_mapping(
     if placed is None:
         return None
     return assemble(graph, material, mapping, layout, depths, placed, site.shifts, template, format)
-
-
-def _banks(graph: Graph, mapping: Mapping, template: Template) -> Layout | None:
-    """Banks such that no operation's words clash; None if two banks are not enough."""
-    layout = first_layout(graph, mapping, pes=template.lanes)
-    while True:
-        try:
-            for statement, fit in zip(graph.statements, mapping.fits, strict=True):
-                if fit.way == "root":
-                    continue
-                if statement.constraints:
-                    clashes(statement, fit, layout, template.lanes)
-                    continue
-                lanes = Lanes.of(statement, fit, template.lanes)
-                loops = tuple(
-                    lanes.loop if i.name == fit.index else plain(i) for i in (*statement.indices, *statement.reduced)
-                )
-                for each in (fit, without_bus(fit)) if fit.early else (fit,):
-                    context = LaneContext(layout=layout, fit=each, lanes=lanes, loops=loops)
-                    if isinstance(statement.operation, Extreme):
-                        lane_extreme(statement.operation, context)
-                    else:
-                        lane_body(statement, context, shift=0, levels=len(statement.reduced))
-            return layout
-        except Clash as clash:
-            # Double the first that can be; a model is loaded twice, a computed word is written twice at once.
-            if not any(layout.widen(tensor, spot) for tensor, spot in clash.keys):
-                return None
 
 
 def assemble(

@@ -11,13 +11,25 @@ from tabla.templates.template import Template, timing
 from tabla.ir.evaluate import run_fixed
 from tabla.ir.format import Format
 from tabla.ir.graph import Graph
+from tabla.lang.tabla import parse
+from tabla.lower.tabla import lower
+from tabla.passes.pipeline import shaped
 from tabla.program.encode import encode
 from tabla.program.host import Host
 from tabla.schedule.borders import Border
 from tabla.schedule.build import schedule_graph
 from tabla.schedule.schedule import Schedule
+from tabla.source import Source
 
 Words = dict[str, NDArray[np.int64]]
+
+
+Q6_10 = Format(integer=6, fraction=10)
+
+
+def shaped_graph(text: str, format: Format = Q6_10) -> Graph:
+    """The graph of a TABLA text after all passes, as programs are built."""
+    return shaped(lower(parse(Source.from_text(text)), number_format=format), format)
 
 
 def draw_words(graph: Graph, format: Format, samples: int, seed: int) -> tuple[Words, Words]:

@@ -9,12 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tabla.templates.template import template_for, timing
 
-from tabla.ir.format import Format
 from tabla.ir.graph import Graph
-from tabla.lang.tabla import parse
-from tabla.lower.tabla import lower
 from tabla.mapping.changes import (
-    MOST_IN_TURN,
     at_hand,
     by_rows,
     divided,
@@ -26,15 +22,12 @@ from tabla.mapping.changes import (
 from tabla.mapping.materialise import materialise
 from tabla.mapping.places import EVERY
 from tabla.mapping.search import Mapping, Search
-from tabla.passes.pipeline import shaped
 from tabla.schedule.build import schedule_mapping
 from tabla.schedule.check import check
 from tabla.schedule.schedule import Schedule
-from tabla.source import Source
 from tests.lang.tabla.random_programs import programs
-from tests.schedule.agreement import agree_on
+from tests.schedule.agreement import Q6_10, agree_on, shaped_graph
 
-Q6_10 = Format(integer=6, fraction=10)
 Change = Callable[[Mapping, Graph], Iterator[Mapping]]
 
 
@@ -58,7 +51,7 @@ g2[c][b] = d[c] * h[b];
 
 
 def network(n: int, m: int, k: int) -> Graph:
-    return shaped(lower(parse(Source.from_text(NETWORK.format(n=n, m=m, k=k))), number_format=Q6_10), Q6_10)
+    return shaped_graph(NETWORK.format(n=n, m=m, k=k))
 
 
 def schedules(graph: Graph, pes: int, changes: tuple[Change, ...], *, at_root: bool = False) -> Iterator[Schedule]:
@@ -98,7 +91,7 @@ def test_a_network(change: Change, sizes: tuple[int, int, int]) -> None:
 @settings(max_examples=100, deadline=None)
 @given(programs(), st.sampled_from([1, 2, 3, 4]), st.integers(0, 2**20))
 def test_random_programs(text: str, pes: int, seed: int) -> None:
-    graph = shaped(lower(parse(Source.from_text(text)), number_format=Q6_10), Q6_10)
+    graph = shaped_graph(text)
 
     def waves(mapping: Mapping, graph: Graph) -> Iterator[Mapping]:
         return in_waves(mapping, graph, pes)
@@ -113,9 +106,8 @@ def test_groups_of_a_chain_follow_each_other_without_a_pause() -> None:
     model_input x[10]; model_output y[10]; model w[10]; gradient g[10] -> w; iterator i[0:10];
     g[i] = (w[i] - y[i]) * x[i] * (1 - w[i]);
     """
-    graph = shaped(lower(parse(Source.from_text(text)), number_format=Q6_10), Q6_10)
-    laws = timing()
-    assert laws.result - laws.operand == MOST_IN_TURN == 5
+    graph = shaped_graph(text)
+    assert timing().result - timing().operand == 5
     groups = []
     for schedule in schedules(graph, 1, (in_turns,), at_root=True):
         agree_on(schedule)
@@ -140,7 +132,7 @@ def test_two_chains_do_not_meet() -> None:
     model_input x[4]; model_output y[4]; model w[4]; gradient g[4] -> w; iterator i[0:4];
     g[i] = (w[i] - y[i]) * (w[i] - x[i]);
     """
-    graph = shaped(lower(parse(Source.from_text(text)), number_format=Q6_10), Q6_10)
+    graph = shaped_graph(text)
     firsts = list(in_turns(Search(graph, pes=1).at_root(), graph))
     passed = {s.target for m in firsts for s, fit in zip(graph.statements, m.fits, strict=True) if fit.through}
     assert passed == {"g.t1", "g.t2"}
@@ -152,7 +144,7 @@ def test_a_word_that_two_statements_read_is_written() -> None:
     model_input x[4]; model_output y[4]; model w[4]; gradient g[4] -> w; iterator i[0:4];
     a[i] = w[i] - y[i]; b[i] = a[i] * x[i]; c[i] = b[i] * w[i]; g[i] = c[i] * b[i];
     """
-    graph = shaped(lower(parse(Source.from_text(text)), number_format=Q6_10), Q6_10)
+    graph = shaped_graph(text)
     at_root = Search(graph, pes=1).at_root()
     passed = [
         {s.target for s, fit in zip(graph.statements, m.fits, strict=True) if fit.through}
@@ -190,7 +182,7 @@ def test_parts_of_rows_go_through_all_statements_in_waves() -> None:
 
     10 products of each row, two operations for its error, 10 updates, and nothing else.
     """
-    graph = shaped(lower(parse(Source.from_text(RECOMMENDER)), number_format=Q6_10), Q6_10)
+    graph = shaped_graph(RECOMMENDER)
     template = template_for(4).with_roots(1).with_sequencers(1)
     material = materialise(graph, Q6_10)
     mapping = next(m for m in Search(material.graph, pes=4).candidates(8) if all(fit.way == "lane" for fit in m.fits))

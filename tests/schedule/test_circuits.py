@@ -7,15 +7,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tabla.templates.template import template_for, timing
 
-from tabla.ir.format import Format
 from tabla.ir.graph import Graph
-from tabla.lang.tabla import parse
-from tabla.lower.tabla import lower
-from tabla.passes.pipeline import shaped
 from tabla.schedule.build import schedule_graph
-from tabla.source import Source
+from tests.schedule.agreement import Q6_10, shaped_graph
 
-Q6_10 = Format(integer=6, fraction=10)
 NEURON = """
 mu = {rate}; m = {features};
 model_input x[m]; model_output y; model w[m]; gradient g[m] -> w; iterator i[0:m];
@@ -27,7 +22,7 @@ g[i] = e * x[i];
 
 def neuron(features: int, *, rate: float = 0.1, head: str = "") -> Graph:
     text = NEURON.format(features=features, rate=rate, head=head)
-    return shaped(lower(parse(Source.from_text(text)), number_format=Q6_10), Q6_10)
+    return shaped_graph(text)
 
 
 @pytest.mark.parametrize("features", [784, 8000])
@@ -80,6 +75,6 @@ def test_a_model_that_is_updated_in_part_ties_nothing() -> None:
     model_input x[64]; model_output y; model w[64]; gradient g[64] -> w; iterator i[0:64]; iterator j[0:32];
     h = sum[i](w[i] * x[i]); e = h - y; g[j] = e * x[j];
     """
-    graph = shaped(lower(parse(Source.from_text(text)), number_format=Q6_10), Q6_10)
+    graph = shaped_graph(text)
     schedule = schedule_graph(graph, template_for(4), Q6_10)
     assert schedule.bound < schedule.cycles

@@ -4,15 +4,10 @@ from __future__ import annotations
 
 from tabla.templates.template import template_for, timing
 
-from tabla.ir.format import Format
-from tabla.lang.tabla import parse
-from tabla.lower.tabla import lower
-from tabla.passes.pipeline import shaped
 from tabla.schedule.circuits import _chains
 from tabla.schedule.latencies import Latencies
-from tabla.source import Source
+from tests.schedule.agreement import Q6_10, shaped_graph
 
-Q6_10 = Format(integer=6, fraction=10)
 TEXT = """
 model_input x[3]; model_input v[64]; model_output y; model w[64][3]; gradient g[64][3] -> w;
 iterator i[0:3]; iterator j[0:64];
@@ -23,7 +18,7 @@ g[j][i] = (o - y) * x[i];
 
 
 def test_a_sum_waits_for_the_terms_that_are_asked_for() -> None:
-    graph = shaped(lower(parse(Source.from_text(TEXT)), number_format=Q6_10), Q6_10)
+    graph = shaped_graph(TEXT)
     laws = timing()
     base = laws.multiply + laws.accumulate + laws.round
     latencies = Latencies(template_for(64), Q6_10)

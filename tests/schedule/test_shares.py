@@ -9,17 +9,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tabla.templates.template import template_for
 
-from tabla.ir.format import Format
 from tabla.ir.graph import Graph
-from tabla.lang.tabla import parse
-from tabla.lower.tabla import lower
-from tabla.passes.pipeline import shaped
 from tabla.schedule.bounds import bound_terms, multiplies
 from tabla.schedule.build import schedule_graph
 from tabla.schedule.shares import issue_cycles
-from tabla.source import Source
+from tests.schedule.agreement import Q6_10, shaped_graph
 
-Q6_10 = Format(integer=6, fraction=10)
 LAYER = """
 model_input x[{n}]; model_output y[{m}]; model w[{m}][{n}]; gradient g[{m}][{n}] -> w;
 iterator i[0:{n}]; iterator j[0:{m}];
@@ -40,16 +35,12 @@ g2[c][b] = e[c] * h[b];
 """
 
 
-def graph_of(text: str) -> Graph:
-    return shaped(lower(parse(Source.from_text(text)), number_format=Q6_10), Q6_10)
-
-
 def layer(n: int, m: int) -> Graph:
-    return graph_of(LAYER.format(n=n, m=m))
+    return shaped_graph(LAYER.format(n=n, m=m))
 
 
 def network(n: int, m: int, k: int) -> Graph:
-    return graph_of(NETWORK.format(n=n, m=m, k=k))
+    return shaped_graph(NETWORK.format(n=n, m=m, k=k))
 
 
 def work(graph: Graph, pes: int, roots: int, *, sequencers: int = 1) -> int:
