@@ -44,6 +44,8 @@ CUTS = 2
 LEAST_LANES = 4
 IMPROVED = 3
 """Of so many, each with another number of roots or another cut, what only an exact schedule can judge is tried."""
+ROOTS = (2, 4, 8)
+"""What is tried beside one root. Sixteen save cycles and lose more in clock (decision 7)."""
 ROOT_PRICE = 0.6
 """How many lanes a root weighs against cycles; it takes the room of two to three."""
 SEQUENCERS = (2, 4)
@@ -130,7 +132,7 @@ def _roots(template: Template) -> tuple[int, ...]:
         return ()
     if template.roots:
         return (template.roots,) if template.roots > 1 else ()
-    return tuple(n for n in (2, 4, 8, 16) if template.pes % n == 0 and template.pes // n >= LEAST_LANES)
+    return tuple(n for n in ROOTS if template.pes % n == 0 and template.pes // n >= LEAST_LANES)
 
 
 def _one_root(graph: Graph, material: Materialised, template: Template, format: Format) -> Schedule:
