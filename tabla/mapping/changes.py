@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
@@ -137,20 +138,29 @@ def in_turns(mapping: Mapping, graph: Graph) -> Iterator[Mapping]:
     """For each chain of vectors at the root: its words in groups, each group through the whole chain in turn.
 
     What is made on the way shows in the root's result register just when the next statement wants it, and is written
-    nowhere. A root makes as many words without a pause as it takes cycles from an operand to the result that shows.
+    nowhere. A root makes as many words without a pause as it takes cycles from an operand to the result that shows. A
+    chain may begin with sums: the next sum begins while the one before is on its way.
     """
-    most = timing().result - timing().operand
     for chain in _chains(mapping, graph):
-        extent = graph.statements[chain[0]].indices[0].extent
-        between = {graph.statements[number].target for number in chain[:-1]}
-        homes = {tensor: spot for tensor, spot in mapping.homes.items() if tensor not in between}
-        for parts in sorted({-(-extent // words) for words in range(1, most + 1)}):
-            if parts > MOST_TURNS:
-                break
-            fits = list(mapping.fits)
-            for number in chain:
-                fits[number] = replace(fits[number], parts=parts, through=number != chain[-1])
-            yield replace(mapping, fits=tuple(fits), homes=homes)
+        yield from _grouped(mapping, graph, chain)
+        if graph.statements[chain[0]].reduced and len(chain) > 2:
+            yield from _grouped(mapping, graph, chain[1:])
+
+
+def _grouped(mapping: Mapping, graph: Graph, chain: list[int]) -> Iterator[Mapping]:
+    """A chain with its words in groups of all sizes that leave the root's slots to one statement at a time."""
+    first = graph.statements[chain[0]]
+    extent, slots = first.indices[0].extent, math.prod(index.extent for index in first.reduced)
+    most = 1 + (timing().result - timing().operand - 1) // slots
+    between = {graph.statements[number].target for number in chain[:-1]}
+    homes = {tensor: spot for tensor, spot in mapping.homes.items() if tensor not in between}
+    for parts in sorted({-(-extent // words) for words in range(1, most + 1)}):
+        if parts > MOST_TURNS:
+            break
+        fits = list(mapping.fits)
+        for number in chain:
+            fits[number] = replace(fits[number], parts=parts, through=number != chain[-1])
+        yield replace(mapping, fits=tuple(fits), homes=homes)
 
 
 def _chains(mapping: Mapping, graph: Graph) -> list[list[int]]:
@@ -168,10 +178,12 @@ def _chains(mapping: Mapping, graph: Graph) -> list[list[int]]:
     following: dict[int, int] = {}
     for statement, fit in zip(graph.statements, mapping.fits, strict=True):
         users = readers.get(statement.target, [])
-        if statement.target in kept or len(users) != 1 or not (_one_slot(statement, fit) and fit.parts == 1):
+        if statement.target in kept or len(users) != 1 or fit.parts > 1:
+            continue
+        if not (_one_slot(statement, fit) or _sums(statement, fit)):
             continue
         after = users[0]
-        if after.target in functions or passed.intersection(after.sources):
+        if after.target in functions or passed.intersection([*after.sources, after.target]):
             continue
         if not _one_slot(after, mapping.fits[after.id]):
             continue
@@ -195,6 +207,15 @@ def _one_slot(statement: Statement, fit: Fit) -> bool:
         return False
     terms = statement.operation.terms
     return len(terms) == 1 or (len(terms) == 2 and any(len(t.factors) == 1 and t.sign > 0 for t in terms))
+
+
+def _sums(statement: Statement, fit: Fit) -> bool:
+    """Whether a statement is a vector of sums at the root that take one operation a term."""
+    if fit.way != "root" or len(statement.indices) != 1 or statement.constraints:
+        return False
+    if not isinstance(statement.operation, Linear) or statement.operation.test is not None:
+        return False
+    return len(statement.operation.terms) == 1 and bool(statement.reduced) and not statement.crosses
 
 
 def _in_step(before: Statement, after: Statement) -> bool:

@@ -189,21 +189,28 @@ class Builder:
     def _chain(self, chain: Sequence[Statement]) -> Task:
         """Statements of which each takes the words that the one before shows, as they show."""
         site, laws = self.site, timing()
-        strands, shown = [], ""
-        for number, statement in enumerate(chain):
+        strands, shown, start, period = [], "", 0, 1
+        for statement in chain:
             assert isinstance(statement.operation, Linear)
-            outs, _ = nest_of(statement, None, AT_ROOT)
-            context = RootContext(layout=site.layout, loops=outs, shown=shown)
+            outs, reduced = nest_of(statement, None, AT_ROOT)
+            context = RootContext(layout=site.layout, loops=(*outs, *reduced), shown=shown)
             ordered = site.early_first(statement.operation.terms)
+            body = root_sum(context, ordered, start="fresh", shift=site.shift(statement), levels=len(reduced))
             root = Strand(
                 unit="root_issue",
-                start=number * (laws.result - laws.operand),
-                body=root_sum(context, ordered, start="fresh", shift=site.shift(statement), levels=0),
-                counts=_counts(outs),
+                start=start,
+                body=body,
+                counts=_counts((*outs, *reduced)),
+                interval=period,
+                reduce=len(reduced),
                 comment=name_of(statement),
             )
             strands.append(root)
             shown = statement.target
+            # Only the first one sums: its words show as far apart as its sums end.
+            slots = len(body) * math.prod(_counts(reduced))
+            period *= slots
+            start += slots - 1 + laws.result - laws.operand
         last, extras = self._finish(chain[-1], None, strands.pop(), outs)
         name = " + ".join(name_of(statement) for statement in chain)
         return task_of(site, name, [*strands, *last], extras, statement=chain[-1].id)

@@ -126,6 +126,27 @@ def test_groups_of_a_chain_follow_each_other_without_a_pause() -> None:
     assert groups[0] == [(start, 5), (start + 15, 5)] and len(groups[-1]) == 10
 
 
+@pytest.mark.parametrize("terms", [1, 2, 3, 4, 5, 7])
+def test_a_chain_may_begin_with_sums(terms: int) -> None:
+    """sum(v * x) * y * (1 - y): as many words together as leave the root's slots to one statement at a time."""
+    text = f"""
+    model_input x[{terms}]; model_output y[6]; model v[6][{terms}]; model w[6]; gradient g[6] -> w;
+    iterator i[0:6]; iterator k[0:{terms}];
+    b[i] = sum[k](v[i][k] * x[k]) * y[i] * (1 - y[i]); g[i] = b[i];
+    """
+    together = set()
+    for schedule in schedules(shaped_graph(text), 1, (in_turns,), at_root=True):
+        agree_on(schedule)
+        if "b.t1" in {tensor for tensor, _ in schedule.layout.places}:
+            # The chain without its sums, or another one.
+            continue
+        sums, products, last = (issues(schedule, name) for name in ("b.t1", "b.t2", "b"))
+        assert [(start + terms - 1 + 5, words // terms) for start, words in sums] == products
+        assert [(start + 5, words) for start, words in products] == last
+        together.add(max(words for _, words in last))
+    assert max(together) == {1: 3, 2: 3, 3: 2, 4: 2}.get(terms, 1)
+
+
 def test_two_chains_do_not_meet() -> None:
     """Of two statements whose words one takes, the register shows those of one."""
     text = """
