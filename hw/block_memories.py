@@ -6,6 +6,18 @@ PART_BLOCKS, MICROCODE_BLOCKS, ROOT_BLOCKS, TABLE_BLOCKS = 208, 34, 4, 2
 _ROOTS = 16
 
 
+# Distributed RAM is as deep as this: a block RAM less for each 18 bits, for some 27 LUT4.
+_FEW = 16
+
+
+def microcode_has_blocks(unit: str, sequencers: int, words: int) -> bool:
+    """Whether a unit's operation words are in block RAM.
+
+    Several sequencers have the lanes' microcode several times. Few words of the units that are there once make room.
+    """
+    return sequencers == 1 or unit.startswith("lane_") or words > _FEW
+
+
 def roots_have_blocks(roots: int) -> bool:
     """Whether the memories of roots are block RAMs."""
     return roots <= _ROOTS

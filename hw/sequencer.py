@@ -6,6 +6,7 @@ from typing import Any
 from amaranth.hdl import Array, Module, Mux, Signal
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
+from tabla.hw.block_memories import microcode_has_blocks
 from tabla.hw.features import UnitFeatures
 from tabla.hw.generator import Generator
 from tabla.hw.loops import Loops
@@ -122,11 +123,12 @@ class Sequencer(wiring.Component):
             paced=self.paced,
             slots=self.slots,
         )
+        words = self.parameters.operation_depth[self.unit]
         m.submodules.operations = operations = WordMemory(
             width=self.operation_layout.width,
-            depth=self.parameters.operation_depth[self.unit],
+            depth=words,
             init=self.operations,
-            block=True,
+            block=microcode_has_blocks(self.unit, self.parameters.sequencers, words),
         )
         m.d.comb += [
             fetch.restart.eq(self.restart),
