@@ -1,29 +1,44 @@
-"""Which memories are block RAMs: as many as parts have that hold so many lanes."""
+"""Which memories are block RAMs: as many as parts have that hold so many lanes. Lanes come first."""
+
+from tabla.program.image import Parameters
 
 # LFE5U-85F; what the microcode takes at most; a root's memories, and the tables of its function unit.
 PART_BLOCKS, MICROCODE_BLOCKS, ROOT_BLOCKS, TABLE_BLOCKS = 208, 34, 4, 2
 # With more roots than this their memories are distributed RAM.
 _ROOTS = 16
+# Memories of more words are block RAMs whatever else there is; the 16 words of one rank of distributed RAM may always
+# be distributed: 18 bits of them take 27 LUT4.
+_MANY, _FEW = 64, 16
+_LANE_MEMORIES = ("model", "data", "interim")
 
 
-# Distributed RAM is as deep as this: a block RAM less for each 18 bits, for some 27 LUT4.
-_FEW = 16
+def lane_blocks(parameters: Parameters) -> frozenset[str]:
+    """The memories of a lane that are block RAMs."""
+    deep = _deep(parameters)
+    each = TABLE_BLOCKS + (ROOT_BLOCKS if roots_have_blocks(parameters) else 0)
+    left = (PART_BLOCKS - MICROCODE_BLOCKS - parameters.roots * each) // parameters.pes
+    others = [name for name in _LANE_MEMORIES if name not in deep]
+    return frozenset((*deep, *others)[: max(left, len(deep))])
 
 
-def microcode_has_blocks(unit: str, sequencers: int, words: int) -> bool:
+def roots_have_blocks(parameters: Parameters) -> bool:
+    """Whether the memories of roots are block RAMs: if lanes keep one each, and one for each memory of many words."""
+    lanes = parameters.pes * max(1, len(_deep(parameters)))
+    roots = parameters.roots * (ROOT_BLOCKS + TABLE_BLOCKS)
+    return parameters.roots <= _ROOTS and lanes + roots + MICROCODE_BLOCKS <= PART_BLOCKS
+
+
+def microcode_has_blocks(parameters: Parameters, unit: str) -> bool:
     """Whether a unit's operation words are in block RAM.
 
-    Several sequencers have the lanes' microcode several times. Few words of the units that are there once make room.
+    Several sequencers have the lanes' microcode several times: few words of the units that are there once make room,
+    as they do where roots had to.
     """
-    return sequencers == 1 or unit.startswith("lane_") or words > _FEW
+    plenty = parameters.sequencers == 1 and roots_have_blocks(parameters)
+    return plenty or unit.startswith("lane_") or parameters.operation_depth[unit] > _FEW
 
 
-def roots_have_blocks(roots: int) -> bool:
-    """Whether the memories of roots are block RAMs."""
-    return roots <= _ROOTS
-
-
-def blocks_per_lane(pes: int, roots: int) -> int:
-    """How many of a lane's three memories are block RAMs."""
-    each = TABLE_BLOCKS + (ROOT_BLOCKS if roots_have_blocks(roots) else 0)
-    return max(0, min(3, (PART_BLOCKS - MICROCODE_BLOCKS - roots * each) // pes))
+def _deep(parameters: Parameters) -> tuple[str, ...]:
+    """The memories of a lane that have many words."""
+    depths = (parameters.model_depth, parameters.data_depth, parameters.interim_depth)
+    return tuple(name for name, depth in zip(_LANE_MEMORIES, depths, strict=True) if depth > _MANY)

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 from amaranth.hdl import Const, Module, Mux, Signal, signed
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
-from tabla.hw.block_memories import blocks_per_lane
+from tabla.hw.block_memories import lane_blocks
 from tabla.hw.control import limit_words, sources
 from tabla.hw.features import Features
 from tabla.hw.mac import Mac
@@ -80,8 +80,7 @@ class LaneShape:
     @property
     def blocks(self) -> frozenset[str]:
         """Memories that are block RAMs however small."""
-        each = blocks_per_lane(self.parameters.pes, self.parameters.roots)
-        return frozenset(("model", "data", "interim")[:each])
+        return lane_blocks(self.parameters)
 
     def depth(self, memory: str) -> int:
         """Words of a lane's memory."""

@@ -300,7 +300,7 @@ class Root(wiring.Component):
     ) -> dict[str, Any]:
         """The three operands in cycle *u* + 2; each has its own copies of the memories it reads."""
         operands = {}
-        block = roots_have_blocks(self.parameters.roots)
+        block = roots_have_blocks(self.parameters)
         for operand, names in self.sources.items():
             select = self._select(m, operand)
             one = Const(1 << self.parameters.fraction, self.parameters.width)

@@ -123,12 +123,11 @@ class Sequencer(wiring.Component):
             paced=self.paced,
             slots=self.slots,
         )
-        words = self.parameters.operation_depth[self.unit]
         m.submodules.operations = operations = WordMemory(
             width=self.operation_layout.width,
-            depth=words,
+            depth=self.parameters.operation_depth[self.unit],
             init=self.operations,
-            block=microcode_has_blocks(self.unit, self.parameters.sequencers, words),
+            block=microcode_has_blocks(self.parameters, self.unit),
         )
         m.d.comb += [
             fetch.restart.eq(self.restart),

@@ -1,25 +1,65 @@
-"""How many memories of a lane are block RAMs."""
+"""Which memories are block RAMs."""
 
 from __future__ import annotations
 
+from dataclasses import replace
+from pathlib import Path
+
 import pytest
-from tabla.hw.block_memories import blocks_per_lane, microcode_has_blocks, roots_have_blocks
+from tabla.hw.block_memories import lane_blocks, microcode_has_blocks, roots_have_blocks
+
+from tabla.driver import build
+from tabla.options import Options
+from tabla.program.image import Parameters
 
 MICROCODE, ROOT, TABLE, PART = 34, 4, 2, 208
+EXAMPLES = Path(__file__).parents[2] / "examples"
+
+
+@pytest.fixture(scope="module")
+def parameters() -> Parameters:
+    """Of some program: small memories, one root, one sequencer."""
+    return build(EXAMPLES / "linear.t", Options(pes=4)).image.parameters
 
 
 @pytest.mark.parametrize(
-    ("pes", "roots", "blocks"), [(1, 1, 3), (16, 2, 3), (32, 1, 3), (64, 1, 2), (64, 16, 1), (128, 1, 1), (128, 32, 0)]
+    ("pes", "roots", "blocks"),
+    [(1, 1, 3), (16, 2, 3), (32, 1, 3), (64, 1, 2), (64, 8, 1), (64, 16, 1), (128, 1, 1), (128, 8, 1), (128, 32, 0)],
 )
-def test_the_array_fits_the_part_and_uses_it(pes: int, roots: int, blocks: int) -> None:
-    assert blocks_per_lane(pes, roots) == blocks
-    taken = pes * blocks + roots * (TABLE + ROOT * roots_have_blocks(roots)) + MICROCODE
+def test_the_array_fits_the_part_and_uses_it(parameters: Parameters, pes: int, roots: int, blocks: int) -> None:
+    array = replace(parameters, pes=pes, roots=roots)
+    assert lane_blocks(array) == frozenset(("model", "data", "interim")[:blocks])
+    taken = pes * blocks + roots * (TABLE + ROOT * roots_have_blocks(array)) + MICROCODE
     assert taken <= PART
     assert blocks == 3 or taken + pes > PART
 
 
-def test_few_words_beside_several_sequencers_take_no_block() -> None:
-    assert microcode_has_blocks("root_issue", 1, 2)
-    assert not microcode_has_blocks("root_issue", 2, 16) and not microcode_has_blocks("stream", 4, 8)
-    assert microcode_has_blocks("root_issue", 2, 17)
-    assert microcode_has_blocks("lane_issue_1", 2, 5)
+@pytest.mark.parametrize(("roots", "of_roots"), [(1, True), (4, True), (8, False)])
+def test_many_words_of_lanes_come_before_memories_of_roots(parameters: Parameters, roots: int, of_roots: bool) -> None:
+    array = replace(parameters, pes=64, roots=roots, model_depth=1024, interim_depth=65)
+    assert lane_blocks(array) == {"model", "interim"}
+    assert roots_have_blocks(array) == of_roots
+    assert roots_have_blocks(replace(array, interim_depth=64))
+
+
+@pytest.mark.parametrize(
+    ("unit", "words", "sequencers", "blocks"),
+    [
+        ("root_issue", 2, 1, True),
+        ("root_issue", 16, 2, False),
+        ("root_issue", 17, 2, True),
+        ("stream", 8, 4, False),
+        ("lane_issue_1", 5, 2, True),
+    ],
+)
+def test_few_words_beside_several_sequencers_take_no_block(
+    parameters: Parameters, unit: str, words: int, sequencers: int, blocks: bool
+) -> None:
+    array = replace(parameters, sequencers=sequencers, operation_depth={unit: words})
+    assert microcode_has_blocks(array, unit) == blocks
+
+
+def test_few_words_beside_roots_without_blocks_take_none(parameters: Parameters) -> None:
+    array = replace(parameters, pes=128, roots=8, operation_depth={"root_issue": 16, "lane_issue": 16})
+    assert not microcode_has_blocks(array, "root_issue")
+    assert microcode_has_blocks(array, "lane_issue")
