@@ -70,11 +70,13 @@ bench: $(VENV)/test simulators
 	TABLEGEN_PROGRAMS=2000 $(PYTEST) tests/lang/tablegen/test_random_programs.py
 
 # Rows measured before stay in the file, so that a long run can be done in parts: make bench-fpga PES=16 SEEDS=1
+# Deep memories and large arrays, without routing: make bench-fpga PES=64 WORDS=1024 SEEDS=0; make bench-fpga PES=128 SEEDS=0
 PARTS ?= 85k:6,85k:8,um5g-85k:8
 PES ?= 16,64
 SEEDS ?= 4
 bench-fpga: $(VENV)/test
-	$(BIN)/python -m benchmarks.fpga --parts $(PARTS) --pes $(PES) --seeds $(SEEDS) --json benchmarks/results/fpga.json
+	$(BIN)/python -m benchmarks.fpga --parts $(PARTS) --pes $(PES) --seeds $(SEEDS) $(if $(WORDS),--words $(WORDS)) \
+		--json benchmarks/results/fpga$(WORDS).json
 
 clean:
 	rm -rf $(VENV) .lint build demo *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -1,7 +1,9 @@
 """What ``make bench-fpga`` measures: the five learning algorithms on an ECP5, placed and routed.
 
-python -m benchmarks.fpga [--parts 85k:6,85k:8,um5g-85k:8] [--pes 16,64] [--only logistic,svm] [--seeds 4] [--json FILE]
+python -m benchmarks.fpga [--parts 85k:6,85k:8,um5g-85k:8] [--pes 16,64] [--only logistic,svm] [--seeds 4] [--words N]
+    [--json FILE]
 
+With ``--words`` model and data memories have N words a PE, whatever the program needs; with no seeds nothing is routed.
 Each row is printed as it comes; FILE gets all of them, and the table of the README beside it as ``.md``.
 Rows that FILE has already are kept, unless they are measured again: a run can be done in parts. The problems have the
 sizes that others publish, and the programs, formats and streams of ``make bench``.
@@ -13,6 +15,7 @@ import argparse
 import json
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -57,12 +60,15 @@ def measured(name: str, made: Build, netlist: Netlist, part: str, grade: int, se
     }
 
 
-def rows(parts: list[tuple[str, int]], pes: list[int], only: list[str], seeds: int) -> Iterator[Row]:
-    """Small arrays first."""
+def rows(
+    parts: list[tuple[str, int]], pes: list[int], only: list[str], seeds: int, words: int | None = None
+) -> Iterator[Row]:
+    """Small arrays first; `words`: depth of the model and data memories of a PE, None: as the program needs."""
     chosen = [p for p in problems() if p.name in SIZES and (not only or p.kind in only)]
     for size in pes:
         for problem in chosen:
-            made = build(problem.file, problem.options(size))
+            options = replace(problem.options(size), model_words=words, data_words=words)
+            made = build(problem.file, options)
             netlist = synthesise_flat(made.verilog, made.module, target("ecp5"))
             for part, grade in parts:
                 yield measured(problem.name, made, netlist, part, grade, seeds)
@@ -116,12 +122,13 @@ def main(words: list[str]) -> int:
     parser.add_argument("--pes", default="16,64")
     parser.add_argument("--only", default="")
     parser.add_argument("--seeds", type=int, default=4)
+    parser.add_argument("--words", type=int)
     parser.add_argument("--json", type=Path)
     asked = parser.parse_args(words)
     parts = [(name, int(grade)) for name, _, grade in (part.partition(":") for part in asked.parts.split(","))]
     only = [name for name in asked.only.split(",") if name]
     print(HEAD, flush=True)
-    for row in rows(parts, [int(number) for number in asked.pes.split(",")], only, asked.seeds):
+    for row in rows(parts, [int(number) for number in asked.pes.split(",")], only, asked.seeds, asked.words):
         print(show(row), flush=True)
         if asked.json is not None:
             found = [other for other in _kept(asked.json) if key(other) != key(row)]

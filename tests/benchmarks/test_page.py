@@ -7,16 +7,34 @@ from pathlib import Path
 from benchmarks.learning.problems import problems
 from tabla.driver import build
 
-PAGE = Path(__file__).parents[2] / "docs" / "learning-benchmarks.md"
+ROOT = Path(__file__).parents[2]
+PAGE = ROOT / "docs" / "learning-benchmarks.md"
 PES = 64
 
 
+def table(file: Path) -> tuple[list[str], list[list[str]]]:
+    """The head and the rows of a file's only table about programs."""
+    lines = [line.split("|") for line in file.read_text(encoding="utf-8").splitlines() if line.startswith("| ")]
+    cells = [[cell.strip() for cell in line] for line in lines]
+    start = next(number for number, row in enumerate(cells) if row[1] == "program")
+    return cells[start], cells[start + 1 :]
+
+
 def test_cycles_and_bounds_of_the_page() -> None:
-    lines = [line.split("|") for line in PAGE.read_text(encoding="utf-8").splitlines() if line.startswith("| ")]
-    head = [cell.strip() for cell in lines[0]]
-    rows = {(row[head.index("program")].strip(), row[head.index("PEs")].strip()): row for row in lines[1:]}
+    head, lines = table(PAGE)
+    rows = {(row[head.index("program")], row[head.index("PEs")]): row for row in lines}
     for problem in problems():
         report = build(problem.file, problem.options(PES)).report()
         row = rows[problem.name, str(PES)]
         said = [float(row[head.index(name)].split()[0].replace(",", "")) for name in ("cycles", "bound")]
         assert said == [report.cycles, report.bound], problem.name
+
+
+def test_the_readme_s_cycles_are_those_of_the_page() -> None:
+    head, lines = table(PAGE)
+    said = {(row[head.index("program")], row[head.index("PEs")]): row[head.index("cycles")] for row in lines}
+    head, lines = table(ROOT / "README.md")
+    assert len(lines) >= 10
+    for row in lines:
+        name, pes, cycles = (row[head.index(column)] for column in ("program", "PEs", "cycles"))
+        assert said[name, pes] == cycles, (name, pes)
