@@ -32,10 +32,11 @@ def microcode_has_blocks(parameters: Parameters, unit: str) -> bool:
     """Whether a unit's operation words are in block RAM.
 
     Several sequencers have the lanes' microcode several times: few words of the units that are there once make room,
-    as they do where roots had to.
+    as they do where roots had to; and those of `lane_write` where lanes have two memories of many words.
     """
     plenty = parameters.sequencers == 1 and roots_have_blocks(parameters)
-    return plenty or unit.startswith("lane_") or parameters.operation_depth[unit] > _FEW
+    always = ("lane_issue",) if len(_deep(parameters)) > 1 else ("lane_issue", "lane_write")
+    return plenty or unit.startswith(always) or parameters.operation_depth[unit] > _FEW
 
 
 def _deep(parameters: Parameters) -> tuple[str, ...]:
