@@ -9,6 +9,8 @@ _ROOTS = 16
 # Memories of more words are block RAMs whatever else there is; the 16 words of one rank of distributed RAM may always
 # be distributed: 18 bits of them take 27 LUT4.
 _MANY, _FEW = 64, 16
+# Addresses of more words make microcode a block RAM or two wider.
+_WIDE = 512
 _LANE_MEMORIES = ("model", "data", "interim")
 
 
@@ -32,10 +34,11 @@ def microcode_has_blocks(parameters: Parameters, unit: str) -> bool:
     """Whether a unit's operation words are in block RAM.
 
     Several sequencers have the lanes' microcode several times: few words of the units that are there once make room,
-    as they do where roots had to; and those of `lane_write` where lanes have two memories of many words.
+    as they do where roots had to; and those of `lane_write` where long addresses make operation words wide.
     """
     plenty = parameters.sequencers == 1 and roots_have_blocks(parameters)
-    always = ("lane_issue",) if len(_deep(parameters)) > 1 else ("lane_issue", "lane_write")
+    wide = max(parameters.model_depth, parameters.data_depth, parameters.interim_depth) > _WIDE
+    always = ("lane_issue",) if wide else ("lane_issue", "lane_write")
     return plenty or unit.startswith(always) or parameters.operation_depth[unit] > _FEW
 
 

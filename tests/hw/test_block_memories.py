@@ -59,10 +59,10 @@ def test_few_words_beside_several_sequencers_take_no_block(
     assert microcode_has_blocks(array, unit) == blocks
 
 
-def test_writes_of_lanes_take_none_either_where_lanes_have_two_memories_of_many_words(parameters: Parameters) -> None:
+def test_writes_of_lanes_take_none_either_where_addresses_are_long(parameters: Parameters) -> None:
     array = replace(parameters, sequencers=2, operation_depth={"lane_issue_0": 2, "lane_write_0": 2})
     assert microcode_has_blocks(array, "lane_write_0")
-    deep = replace(array, model_depth=1024, data_depth=1024)
+    deep = replace(array, model_depth=513)
     assert not microcode_has_blocks(deep, "lane_write_0")
     assert microcode_has_blocks(deep, "lane_issue_0")
 
