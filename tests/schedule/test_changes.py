@@ -147,6 +147,27 @@ def test_a_chain_may_begin_with_sums(terms: int) -> None:
     assert max(together) == {1: 3, 2: 3, 3: 2, 4: 2}.get(terms, 1)
 
 
+def test_sums_stay_out_of_a_chain_that_goes_without_them() -> None:
+    text = """
+    model_input x[3]; model_output y[4]; model v[4][3]; model w[4]; gradient g[4] -> w; iterator i[0:4];
+    iterator k[0:3];
+    b[i] = sum[k](v[i][k] * x[k]) * y[i] * (1 - y[i]); g[i] = b[i];
+    """
+    graph = shaped_graph(text)
+    template, material = template_for(1).with_roots(1).with_sequencers(1), materialise(graph, Q6_10)
+    twice = [
+        again
+        for first in in_turns(Search(material.graph, pes=1).at_root(), material.graph)
+        for again in in_turns(first, material.graph)
+    ]
+    for mapping in twice:
+        made = schedule_mapping(graph, material, mapping, template, Q6_10)
+        assert made is not None
+        check(made)
+        agree_on(made)
+    assert twice
+
+
 def test_two_chains_do_not_meet() -> None:
     """Of two statements whose words one takes, the register shows those of one."""
     text = """
