@@ -11,7 +11,6 @@ _ROOTS = 16
 _MANY, _FEW = 64, 16
 # Addresses of more words make microcode a block RAM or two wider.
 _WIDE = 512
-_LANE_MEMORIES = ("model", "data", "interim")
 
 
 def lane_blocks(parameters: Parameters) -> frozenset[str]:
@@ -19,7 +18,7 @@ def lane_blocks(parameters: Parameters) -> frozenset[str]:
     deep = _deep(parameters)
     each = TABLE_BLOCKS + (ROOT_BLOCKS if roots_have_blocks(parameters) else 0)
     left = (PART_BLOCKS - MICROCODE_BLOCKS - parameters.roots * each) // parameters.pes
-    others = [name for name in _LANE_MEMORIES if name not in deep]
+    others = [name for name in parameters.lane_depths if name not in deep]
     return frozenset((*deep, *others)[: max(left, len(deep))])
 
 
@@ -37,12 +36,11 @@ def microcode_has_blocks(parameters: Parameters, unit: str) -> bool:
     as they do where roots had to; and those of `lane_write` where long addresses make operation words wide.
     """
     plenty = parameters.sequencers == 1 and roots_have_blocks(parameters)
-    wide = max(parameters.model_depth, parameters.data_depth, parameters.interim_depth) > _WIDE
+    wide = max(parameters.lane_depths.values()) > _WIDE
     always = ("lane_issue",) if wide else ("lane_issue", "lane_write")
     return plenty or unit.startswith(always) or parameters.operation_depth[unit] > _FEW
 
 
 def _deep(parameters: Parameters) -> tuple[str, ...]:
     """The memories of a lane that have many words."""
-    depths = (parameters.model_depth, parameters.data_depth, parameters.interim_depth)
-    return tuple(name for name, depth in zip(_LANE_MEMORIES, depths, strict=True) if depth > _MANY)
+    return tuple(name for name, depth in parameters.lane_depths.items() if depth > _MANY)

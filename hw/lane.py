@@ -84,13 +84,7 @@ class LaneShape:
 
     def depth(self, memory: str) -> int:
         """Words of a lane's memory."""
-        parameters = self.parameters
-        depths = {
-            "model": parameters.model_depth,
-            "data": parameters.data_depth,
-            "interim": parameters.interim_depth,
-        }
-        return depths[memory]
+        return self.parameters.lane_depths[memory]
 
     @property
     def controls(self) -> dict[str, int]:

@@ -180,7 +180,6 @@ class Root(wiring.Component):
 
     def _join_beside(self, m: Module, at: Any, mac: Mac, rounder: Rounder) -> None:
         """The tree's word meets the rounder beside the accumulator, one of them being 0: no logic before the sum."""
-
         own = kept(m, at("tree", 3) & ~at("array", 3), name="own_tree")
         place = self.shifts[0] + self.parameters.width - 1
         # Not kept: the mask can become the register's reset.

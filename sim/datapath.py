@@ -128,14 +128,8 @@ class Datapath:
         if parameters.roots == 1:
             self.tree_cycles = self.array_cycles
         self.law = timing()
-
-        def rows(depth: int) -> Lanes:
-            return np.zeros((depth, self.pes), dtype=self.number)
-
         self.memories: dict[str, Lanes] = {
-            "model": rows(parameters.model_depth),
-            "data": rows(parameters.data_depth),
-            "interim": rows(parameters.interim_depth),
+            name: np.zeros((depth, self.pes), dtype=self.number) for name, depth in parameters.lane_depths.items()
         }
         self.roots = [Root(parameters, number) for number in range(parameters.roots)]
         self.lane_overflows = 0

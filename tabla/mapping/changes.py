@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
 
-from tabla.ir.graph import Graph, Linear, Read, Statement
+from tabla.ir.graph import Graph, Linear, Read, Statement, Term
 from tabla.mapping.fit import Fit, without_bus
 from tabla.mapping.places import EVERY
 from tabla.mapping.search import Mapping, operands_of_functions
@@ -201,21 +201,22 @@ def _chains(mapping: Mapping, graph: Graph) -> list[list[int]]:
 
 def _one_slot(statement: Statement, fit: Fit) -> bool:
     """Whether a statement is a vector at the root that takes one operation a word: a product, an addend, or both."""
-    if fit.way != "root" or len(statement.indices) != 1 or statement.reduced or statement.constraints:
-        return False
-    if not isinstance(statement.operation, Linear) or statement.operation.test is not None:
-        return False
-    terms = statement.operation.terms
-    return len(terms) == 1 or (len(terms) == 2 and any(len(t.factors) == 1 and t.sign > 0 for t in terms))
+    terms = _terms(statement, fit)
+    added = len(terms) == 2 and any(len(t.factors) == 1 and t.sign > 0 for t in terms)
+    return not statement.reduced and (len(terms) == 1 or added)
 
 
 def _sums(statement: Statement, fit: Fit) -> bool:
     """Whether a statement is a vector of sums at the root that take one operation a term."""
+    return len(_terms(statement, fit)) == 1 and bool(statement.reduced) and not statement.crosses
+
+
+def _terms(statement: Statement, fit: Fit) -> tuple[Term, ...]:
+    """The terms of a vector at the root; none if it is no vector, or tests its result, or ties its indices."""
     if fit.way != "root" or len(statement.indices) != 1 or statement.constraints:
-        return False
-    if not isinstance(statement.operation, Linear) or statement.operation.test is not None:
-        return False
-    return len(statement.operation.terms) == 1 and bool(statement.reduced) and not statement.crosses
+        return ()
+    operation = statement.operation
+    return operation.terms if isinstance(operation, Linear) and operation.test is None else ()
 
 
 def _in_step(before: Statement, after: Statement) -> bool:

@@ -85,6 +85,11 @@ class Parameters:
         """Lanes that share a root."""
         return self.pes // self.roots
 
+    @property
+    def lane_depths(self) -> dict[str, int]:
+        """Words of each memory that a lane may have."""
+        return {"model": self.model_depth, "data": self.data_depth, "interim": self.interim_depth}
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Entry:

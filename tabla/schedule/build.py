@@ -127,7 +127,7 @@ def _side_by_side(graph: Graph, material: Materialised, template: Template, form
 
 
 def _roots(template: Template) -> tuple[int, ...]:
-    """Numbers of roots to try beside one: what the template says, or powers of two."""
+    """Numbers of roots to try beside one: what the template says, or `ROOTS`."""
     if template.sequencers > 1:
         return ()
     if template.roots:
