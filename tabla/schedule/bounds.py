@@ -26,7 +26,8 @@ from tabla.ir.graph import (
 )
 from tabla.ir.independent import independent
 from tabla.ir.running import running
-from tabla.schedule.circuits import busiest_circuit, mentioned, multiplied, whole
+from tabla.schedule.circuits import busiest_circuit, mentioned, multiplied
+from tabla.schedule.claims import whole
 from tabla.schedule.latencies import Latencies, multiplicity
 from tabla.schedule.shares import Shares, issue_cycles
 from tabla.templates.template import Template, timing

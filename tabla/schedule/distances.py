@@ -1,0 +1,183 @@
+"""How long words take from statement to statement, at the least, by where they are made and where they are wanted.
+
+A statement is computed at the roots, in the lanes, or in the lanes with its sums up the tree (DESIGN 4). What a root
+makes it may take at once from its result register; lanes hear of it over the bus. What a lane makes it reads from its
+memory; a root hears of it by an operation that sends the word up, and other lanes from the root. Nothing but memories
+reaches over to the next sample. Functions are evaluated at the roots. All these are laws of the machine (decision 3).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from tabla.ir.graph import Compare, Divide, Function, Linear, Read, Statement, Term
+from tabla.ir.running import running
+from tabla.schedule.latencies import Latencies, Pinned, multiplicity
+from tabla.templates.template import Template, timing
+
+NEVER = 1 << 40
+"""More cycles than any schedule takes: it cannot be."""
+
+
+@dataclass(frozen=True, slots=True)
+class Times:
+    """Cycles by place: at a root, in the lanes."""
+
+    root: int
+    lane: int
+
+    @property
+    def least(self) -> int:
+        """Wherever it is."""
+        return min(self.root, self.lane)
+
+    def later(self, other: Times) -> Times:
+        """The larger one for each place."""
+        return Times(max(self.root, other.root), max(self.lane, other.lane))
+
+    def sooner(self, other: Times) -> Times:
+        """The smaller one for each place."""
+        return Times(min(self.root, other.root), min(self.lane, other.lane))
+
+
+NOW = Times(0, 0)
+NOWHERE = Times(NEVER, NEVER)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Ways:
+    """Cycles from an operand, by its place, to the result of a statement, by how the statement is computed."""
+
+    root: Times = NOWHERE
+    lane: Times = NOWHERE
+    tree: Times = NOWHERE
+
+    def sooner(self, other: _Ways) -> _Ways:
+        """The smaller ones."""
+        return _Ways(
+            root=self.root.sooner(other.root), lane=self.lane.sooner(other.lane), tree=self.tree.sooner(other.tree)
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Distances:
+    """Of a template and a format, kept once they are known."""
+
+    latencies: Latencies
+    _known: dict[tuple[int, str, Pinned], _Ways] = field(default_factory=dict)
+
+    # ---- moves
+
+    @property
+    def template(self) -> Template:
+        """The array."""
+        return self.latencies.template
+
+    @property
+    def operation(self) -> int:
+        """From operands to the result."""
+        return timing().multiply + timing().accumulate + timing().round
+
+    @property
+    def memory(self) -> int:
+        """From a result through a memory to an operand."""
+        return timing().memory_write + timing().memory_read
+
+    @property
+    def up(self) -> int:
+        """How much later than in the lane a sum is a result that goes up the tree of its group."""
+        return 1 + self.template.tree_levels * timing().tree_level
+
+    @property
+    def word_up(self) -> int:
+        """From a lane's result to the root's."""
+        return self.memory + self.operation + self.up
+
+    def heard(self, made: Times) -> Times:
+        """When a word can be an operand, from when it can be a result."""
+        root = min(made.root, made.lane + self.word_up)
+        return Times(root, min(made.root + timing().broadcast, made.lane + self.memory))
+
+    def told(self, wanted: Times) -> Times:
+        """Cycles from a result to some end, from those from an operand to it: `heard`, backwards."""
+        root = min(wanted.root, timing().broadcast + wanted.lane)
+        return Times(root, min(self.word_up + wanted.root, self.memory + wanted.lane))
+
+    def kept(self, model: Times) -> Times:
+        """Forwards or backwards, of an update and the next sample: lanes hear of their memory anyway."""
+        return Times(model.root + self.memory, model.lane)
+
+    # ---- statements
+
+    def made(self, statement: Statement, made: Mapping[str, Times], pinned: Pinned) -> Times:
+        """When the result can be there, from when those can that it takes; one term of sums over `pinned` indices."""
+        ways = [(self.heard(times), self._ways(statement, name, pinned)) for name, times in made.items()]
+        root = max((_taken(at, way.root) for at, way in ways), default=0)
+        lane = max((_taken(at, way.lane) for at, way in ways), default=0)
+        tree = max((_taken(at, way.tree) for at, way in ways), default=0)
+        return Times(min(root, tree), lane)
+
+    def wanted(self, statement: Statement, tensor: str, result: Times) -> Times:
+        """Cycles from a word that it takes to some end, from those from its result to it; of sums the last term."""
+        ways = self._ways(statement, tensor, frozenset(index.name for index in statement.reduced))
+
+        def least(root: int, lane: int, tree: int) -> int:
+            return min(root + result.root, lane + result.lane, tree + result.root)
+
+        at_root = least(ways.root.root, ways.lane.root, ways.tree.root)
+        return self.told(Times(at_root, least(ways.root.lane, ways.lane.lane, ways.tree.lane)))
+
+    def multiplied(self, result: Times) -> Times:
+        """Cycles from a factor to some end, from those from the result to it; of sums the last term."""
+        lane = min(result.lane, self.up + result.root)
+        return Times(self.operation + result.root, self.operation + lane)
+
+    def _ways(self, statement: Statement, tensor: str, pinned: Pinned) -> _Ways:
+        key = statement.id, tensor, pinned & {index.name for index in statement.reduced}
+        if key not in self._known:
+            self._known[key] = self._found(statement, tensor, key[2])
+        return self._known[key]
+
+    def _found(self, statement: Statement, tensor: str, pinned: Pinned) -> _Ways:
+        cycles = self.latencies.after(statement, pinned)[tensor]
+        anywhere = Times(cycles, cycles)
+        if running(statement) is not None:
+            return _Ways(root=anywhere, lane=anywhere)
+        match statement.operation:
+            case Linear(terms=terms):
+                found = _Ways()
+                for term in terms:
+                    if any(isinstance(factor, Read) and factor.tensor == tensor for factor in term.factors):
+                        found = found.sooner(self._term(statement, term, pinned))
+                return found
+            case Compare():
+                return _Ways(root=Times(cycles, NEVER), lane=Times(NEVER, self.operation))
+            case Function() | Divide():
+                return _Ways(root=Times(cycles, NEVER))
+            case _:
+                return _Ways(root=anywhere, lane=anywhere)
+
+    def _term(self, statement: Statement, term: Term, pinned: Pinned) -> _Ways:
+        """What several terms of a sum have in common waits for the last of them."""
+        laws = timing()
+        summed = multiplicity(statement, frozenset(term.reduce) - pinned)
+        late = laws.late_operand - laws.operand if len(term.factors) == 1 and term.sign > 0 and not term.reduce else 0
+        root = self.operation - late + summed - 1
+        return _Ways(
+            root=Times(root, NEVER),
+            lane=Times(NEVER, self.operation + summed - 1),
+            # A term of its own may join at the root.
+            tree=Times(NEVER if term.reduce else root, self.operation + self._up_the_tree(summed)),
+        )
+
+    def _up_the_tree(self, summed: int) -> int:
+        """How much later than one term in a lane a sum over the lanes is a result: of one group, or of all."""
+        template = self.template
+        group = -(-summed // template.lanes) - 1
+        array = -(-summed // template.pes) - 1 + template.array_levels * timing().tree_level
+        return self.up + min(group, array)
+
+
+def _taken(at: Times, after: Times) -> int:
+    return min(at.root + after.root, at.lane + after.lane)
