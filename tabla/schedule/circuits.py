@@ -6,10 +6,9 @@ lanes and roots, and the latency of the last. What lanes make reaches others by 
 by the bus only, so that they have fewer of these cycles than a root; and each word of the model that a lane takes
 part in is written and read in between.
 
-Of these multiplies some are far from u, some far from v. Any part of them takes, too, the shortest latency from u to
-its first, its issue, and the shortest latency from its last to v, as jobs on a machine do that have heads and tails (J.
-Carlier, The one-machine sequencing problem, European Journal of Operational Research 11, 1982). A network's layers
-wait for each other, and what is done between two of them is such a part.
+A part of these multiplies may be far from u, and from v (:mod:`tabla.schedule.windows`). What is near depends on where
+statements are computed, at the roots or in lanes. The bound is that of the best choice, found by branch and bound: the
+choice with the least bound is divided by the heaviest statement that it leaves open.
 
 The words are the first ones of their tensors, and dependences are counted symbolically (:mod:`tabla.schedule.claims`).
 """
@@ -17,32 +16,35 @@ The words are the first ones of their tensors, and dependences are counted symbo
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import reduce
+from heapq import heappop, heappush
 
 from tabla.ir.graph import Constant, Graph, Linear, Operand, Read, Statement, Term
-from tabla.schedule.claims import Claims, Reach, dependent, largest, needed, pinned_indices
-from tabla.schedule.distances import Distances, Times
+from tabla.ir.running import running
+from tabla.schedule.claims import (
+    Claim,
+    Claims,
+    Reach,
+    dependent,
+    largest,
+    needed,
+    needed_before,
+    pinned_indices,
+)
+from tabla.schedule.distances import NEVER, NOW, SIDES, Distances, Times
 from tabla.schedule.latencies import Latencies
-from tabla.schedule.shares import issue_cycles
-from tabla.templates.template import Template, timing
+from tabla.schedule.windows import Work, behind, longest
+from tabla.templates.template import Template
 
 MOST_WORDS = 16
 MOST_STATEMENTS = 64
 """Circuits are looked for through so many words, and work on them in so many statements, the heaviest: what is left out
 makes the bound no larger, and the time would grow with the third power of the program's length."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Work:
-    """So many multiplies of a term, none less than `head` cycles after u, and each at least `tail` before v, by where
-    they are done.
-    """
-
-    multiplies: int
-    head: Times
-    tail: Times
+MOST_DIVIDED = 12
+MOST_CHOICES = 1024
+"""Choices of sides for the heaviest statements, so many at the most, by the statements of the graph."""
 
 
 def busiest_circuit(graph: Graph, template: Template, latencies: Latencies, binary: frozenset[str]) -> int:
@@ -52,44 +54,90 @@ def busiest_circuit(graph: Graph, template: Template, latencies: Latencies, bina
     """
     if any(s.constraints for s in graph.statements) or any(t.filled for t in graph.tensors.values()):
         return 0
-    heavy = _heavy(graph, binary)
-    following = set(graph.updates.values())
-    first = _most(heavy, lambda s: [name for name in s.sources if name not in following and any(graph.writers(name))])
-    last = _most(heavy, lambda s: [s.target] if s.target not in following else [])
-    statements = [statement for statement, _ in heavy[:MOST_STATEMENTS]]
-    distances = Distances(latencies)
-    before = {v: needed(graph, v, distances) for v in last}
-    chains = {v: dependent(graph, v, distances).own for v in last}
-    longest = 0
-    for u in first:
-        after = dependent(graph, u, distances)
-        for v in last:
-            if v in after.other and u in chains[v]:
-                work = _between(statements, u, after, before[v], distances, binary)
-                longest = max(longest, chains[v][u].times.least + _longest(*work, template))
-    return longest
+    circuits = _Circuits.of(graph, binary, template)
+    nowhere = Distances(latencies)
+    # The least bound first; ties by age.
+    choices = [(circuits.longest(nowhere), 0, nowhere)]
+    number = 1
+    while True:
+        bound, _, distances = heappop(choices)
+        still = [s for s in circuits.statements[:MOST_DIVIDED] if s.id not in distances.sides]
+        if not still or number > MOST_CHOICES // (1 + len(graph.statements)):
+            return bound
+        for side in SIDES:
+            chosen = distances.with_side(still[0], side)
+            heappush(choices, (max(bound, circuits.longest(chosen)), number, chosen))
+            number += 1
 
 
-def _between(
-    statements: Sequence[Statement],
-    u: str,
-    after: Reach,
-    before: Reach,
-    distances: Distances,
-    binary: frozenset[str],
-) -> tuple[list[_Work], list[_Work]]:
-    """What depends on u and v depends on: in the sample of u, and in that of v."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Circuits:
+    """Where circuits of a graph are looked for: from words of `first` to words of `last`, with work in `statements`."""
 
-    def shared(statement: Statement, forward: Claims, backward: Claims) -> list[_Work]:
-        return _shared(statement, forward, backward, distances, binary)
+    graph: Graph
+    binary: frozenset[str]
+    template: Template
+    statements: tuple[Statement, ...]
+    first: tuple[str, ...]
+    last: tuple[str, ...]
 
-    here = [work for s in statements if s.target != u for work in shared(s, after.own, before.other)]
-    there = [work for s in statements for work in shared(s, after.other, before.own)]
-    return here, there
+    @staticmethod
+    def of(graph: Graph, binary: frozenset[str], template: Template) -> _Circuits:
+        """Those with the most work."""
+        heavy = _heavy(graph, binary)
+        following = set(graph.updates.values())
+        made = {statement.target for statement in graph.statements}
+        return _Circuits(
+            graph=graph,
+            binary=binary,
+            template=template,
+            statements=tuple(heavy[:MOST_STATEMENTS]),
+            first=_most(name for s in heavy for name in s.sources if name in made - following),
+            last=_most(s.target for s in heavy if s.target not in following),
+        )
+
+    def longest(self, distances: Distances) -> int:
+        """Cycles of the longest one."""
+        graph = self.graph
+        before = {v: self._needed(v, distances) for v in self.last}
+        chains = {v: dependent(graph, v, distances).own for v in self.last}
+        found = 0
+        for u in self.first:
+            after = dependent(graph, u, distances)
+            for v in self.last:
+                if v in after.other and u in chains[v]:
+                    work = self._between(u, after, *before[v], distances)
+                    found = max(found, chains[v][u].times.least + longest(*work, self.template))
+        return found
+
+    def _needed(self, v: str, distances: Distances) -> tuple[Reach, Times]:
+        """What v depends on, and how far from it an operation of the sample before is at the least.
+
+        One unit does all operations of a sample before those of the next: here those that v depends on.
+        """
+        own = needed(self.graph, v, distances)
+        floor = NOW
+        if self.template.sequencers <= 1:
+            every = {name: Claim(pins=frozenset(), times=NOW) for name in self.graph.tensors}
+            work = [w for s in self.statements for w in _shared(s, every, own, distances, self.binary, NOW)]
+            floor = behind(work, self.template)
+        return Reach(own=own, other=needed_before(self.graph, own, distances, floor)), floor
+
+    def _between(
+        self, u: str, after: Reach, before: Reach, floor: Times, distances: Distances
+    ) -> tuple[list[Work], list[Work]]:
+        """What depends on u and v depends on: in the sample of u, and in that of v."""
+
+        def shared(statement: Statement, forward: Claims, backward: Claims, floor: Times) -> list[Work]:
+            return _shared(statement, forward, backward, distances, self.binary, floor)
+
+        here = [work for s in self.statements if s.target != u for work in shared(s, after.own, before.other, floor)]
+        there = [work for s in self.statements for work in shared(s, after.other, before.own, NOW)]
+        return here, there
 
 
-def _heavy(graph: Graph, binary: frozenset[str]) -> list[tuple[Statement, int]]:
-    """The statements that multiply, those that do it most often first, each with how often."""
+def _heavy(graph: Graph, binary: frozenset[str]) -> list[Statement]:
+    """The statements that multiply, those that do it most often first."""
     found = []
     for statement in graph.statements:
         operation = statement.operation
@@ -97,84 +145,25 @@ def _heavy(graph: Graph, binary: frozenset[str]) -> list[tuple[Statement, int]]:
             if terms := multiplied(operation, binary):
                 box = [index.extent for index in (*statement.indices, *statement.reduced)]
                 found.append((statement, len(terms) * math.prod(box)))
-    return sorted(found, key=lambda pair: -pair[1])
+    return [statement for statement, _ in sorted(found, key=lambda pair: -pair[1])]
 
 
-def _most(heavy: Sequence[tuple[Statement, int]], words: Callable[[Statement], Iterable[str]]) -> list[str]:
-    """Tensors by which work hangs together, of the heaviest statements: the work begins with them or ends in them."""
-    return list(dict.fromkeys(name for statement, _ in heavy for name in words(statement)))[:MOST_WORDS]
-
-
-def _longest(before: Sequence[_Work], after: Sequence[_Work], template: Template) -> int:
-    """Cycles from u to v around so much work of u's sample and of v's; negative if there is none."""
-    if not before and not after:
-        return -1
-    issue = _issue([work.multiplies for work in before], [work.multiplies for work in after], template)
-    whole = issue - 1 + timing().multiply + timing().accumulate + timing().round
-    return max([whole, *(_part(part, template) for part in _parts([*before, *after]))])
-
-
-def _parts(work: Sequence[_Work]) -> Iterator[list[_Work]]:
-    """All that is so far from u, and so far from v, if lanes do it."""
-    for head in sorted({each.head.lane for each in work}):
-        far = [each for each in work if each.head.lane >= head]
-        for tail in sorted({each.tail.lane for each in far}):
-            yield [each for each in far if each.tail.lane >= tail]
-
-
-def _part(work: Sequence[_Work], template: Template) -> int:
-    """Cycles from u to v around a part of the work, in whatever order it is done."""
-    counts, roots, lanes = [each.multiplies for each in work], max(1, template.roots), template.pes
-    head = reduce(Times.sooner, (each.head for each in work))
-    tail = reduce(Times.sooner, (each.tail for each in work))
-    way = Times(head.root + tail.root, head.lane + tail.lane)
-    roots_idle, lanes_idle = way.root - way.least, way.lane - way.least
-    shared = issue_cycles(counts, lanes, roots, lanes_idle=lanes_idle, roots_idle=roots_idle)
-    issue = min(
-        roots_idle - (-sum(counts) // roots),
-        lanes_idle - (-sum(counts) // lanes),
-        max(shared, roots_idle + 1, lanes_idle + 1),
-    )
-    return way.least + issue - 1
-
-
-def _away(template: Template) -> int:
-    """Cycles that a word takes from a root to lanes and what they make of it to a root, beside those of operations."""
-    laws = timing()
-    levels = (template.pes // max(1, template.roots) - 1).bit_length()
-    return laws.broadcast + 1 + levels * laws.tree_level
-
-
-def _issue(before: Sequence[int], after: Sequence[int], template: Template) -> int:
-    """Cycles from the first possible issue to the last of so many multiplies of each term, before the model is written
-    and after it.
-    """
-    laws, roots = timing(), max(1, template.roots)
-    away = _away(template)
-    # None of those after is issued before a word of the model is written, none of those before so late that no word
-    # is read again: each kind lacks these cycles, a root's write following an addend that came late.
-    written = laws.result + laws.memory_write
-    late = laws.late_operand - laws.operand
-
-    def enough(work: Sequence[int], lanes: int, root: int) -> int:
-        return issue_cycles(work, template.pes, roots, lanes_idle=lanes, roots_idle=root)
-
-    alone = -(-sum((*before, *after)) // roots)
-    shared = max(
-        enough((*before, *after), away, 0),
-        enough(before, away + written, written - late),
-        enough(after, away + written, written - late),
-        away + written + 1,
-    )
-    return min(alone, shared)
+def _most(names: Iterable[str]) -> tuple[str, ...]:
+    """The first tensors by which work hangs together: it begins with them or ends in them."""
+    return tuple(dict.fromkeys(names))[:MOST_WORDS]
 
 
 # ---- along the circuit
 
 
 def _shared(
-    statement: Statement, forward: Claims, backward: Claims, distances: Distances, binary: frozenset[str]
-) -> list[_Work]:
+    statement: Statement,
+    forward: Claims,
+    backward: Claims,
+    distances: Distances,
+    binary: frozenset[str],
+    floor: Times,
+) -> list[Work]:
     """By term, a statement's multiplies of which a factor is claimed by `forward`, and what they make by `backward`."""
     if statement.target not in backward or not isinstance(statement.operation, Linear):
         return []
@@ -182,31 +171,48 @@ def _shared(
     after = pinned_indices(statement.write, target.pins, statement.box)
     if after is None:
         return []
-    tail = distances.multiplied(target.times)
     found = []
     for term in multiplied(statement.operation, binary):
-        if (points := _points(statement, term, forward, after)) is not None:
-            multiplies, times = points
-            found.append(_Work(multiplies=multiplies, head=distances.heard(times), tail=tail))
+        claimed = _claimed(statement, term, forward)
+        before = largest(claimed.values())
+        if before is None:
+            continue
+        made = reduce(Times.later, (forward[name].times for name, pinned in claimed.items() if pinned == before))
+        tail = distances.multiplied(statement, term, target.times, floor)
+        units = max(1, distances.template.roots) if tail.lane >= NEVER else distances.template.pes
+        multiplies = _points(statement, term, before | after) + _whole_sums(statement, term, before, after, units)
+        found.append(Work(multiplies=multiplies, head=distances.heard(made), tail=tail))
     return found
 
 
-def _points(statement: Statement, term: Term, forward: Claims, after: frozenset[str]) -> tuple[int, Times] | None:
-    """How many multiplies, and when what they take may be made."""
-    claimed = {
-        factor.tensor: pinned
-        for factor in term.factors
-        if isinstance(factor, Read) and factor.tensor in forward
-        if (pinned := pinned_indices(factor.subscripts, forward[factor.tensor].pins, statement.box)) is not None
-    }
-    before = largest(claimed.values())
-    if before is None:
-        return None
-    # A product is made once for all points that differ in indices which it does not mention.
-    total = 1
-    for name in mentioned(term) - before - after:
-        total *= statement.box[name].extent
-    return total, reduce(Times.later, (forward[name].times for name, pinned in claimed.items() if pinned == before))
+def _claimed(statement: Statement, term: Term, forward: Claims) -> dict[str, frozenset[str]]:
+    """The tensors that are factors and claimed, each with the indices that stand at 0 where it is."""
+    reads = [factor for factor in term.factors if isinstance(factor, Read) and factor.tensor in forward]
+    pinned = {r.tensor: pinned_indices(r.subscripts, forward[r.tensor].pins, statement.box) for r in reads}
+    return {tensor: indices for tensor, indices in pinned.items() if indices is not None}
+
+
+def _points(statement: Statement, term: Term, pinned: frozenset[str]) -> int:
+    """Multiplies of a term where some indices stand at 0.
+
+    A product is made once for all points that differ in indices which it does not mention.
+    """
+    return math.prod(statement.box[name].extent for name in mentioned(term) - pinned)
+
+
+def _whole_sums(statement: Statement, term: Term, before: frozenset[str], after: frozenset[str], units: int) -> int:
+    """Further multiplies of sums of which one term alone is claimed.
+
+    A unit has one sum in its accumulator until it is done. So only so many sums as there are units may have begun
+    before the claimed term can come; all others come after it as they are.
+    """
+    outs = {index.name for index in statement.indices}
+    first = before - outs
+    if not first or not outs <= mentioned(term) or running(statement) is not None:
+        return 0
+    sums = math.prod(statement.box[name].extent for name in outs - before - after)
+    each = _points(statement, term, frozenset(outs))
+    return max(0, sums - units) * (each - _points(statement, term, first | outs))
 
 
 def multiplied(operation: Linear, binary: frozenset[str]) -> list[Term]:

@@ -51,15 +51,22 @@ def dependent(graph: Graph, tensor: str, distances: Distances) -> Reach:
     return Reach(own=own, other=_spread(graph, models, distances))
 
 
-def needed(graph: Graph, tensor: str, distances: Distances) -> Reach:
-    """What the first word of `tensor` depends on: in its sample, and through models in the one before."""
-    own = _gathered(graph, {tensor: _first_word(graph, tensor)}, distances)
+def needed(graph: Graph, tensor: str, distances: Distances) -> Claims:
+    """What the first word of `tensor` depends on in its sample."""
+    return _gathered(graph, {tensor: _first_word(graph, tensor)}, distances, NOW)
+
+
+def needed_before(graph: Graph, own: Claims, distances: Distances, floor: Times) -> Claims:
+    """What a word depends on in the sample before, through models, from what it depends on in its `own`.
+
+    `floor`: cycles from each operand of the sample before to the word at the least, by where the operand is.
+    """
     before = {
         following: replace(own[model], times=distances.kept(own[model].times))
         for model, following in graph.updates.items()
         if model in own
     }
-    return Reach(own=own, other=_gathered(graph, before, distances))
+    return _gathered(graph, before, distances, floor)
 
 
 def _first_word(graph: Graph, tensor: str) -> Claim:
@@ -145,7 +152,7 @@ def _sources(statement: Statement, claims: Claims) -> dict[str, frozenset[str]]:
 # ---- backwards
 
 
-def _gathered(graph: Graph, known: Claims, distances: Distances) -> Claims:
+def _gathered(graph: Graph, known: Claims, distances: Distances, floor: Times) -> Claims:
     found = dict(known)
     for statement in reversed(graph.statements):
         if statement.target not in found:
@@ -158,7 +165,7 @@ def _gathered(graph: Graph, known: Claims, distances: Distances) -> Claims:
             pins = _read(statement, read, pinned, graph)
             if pins is None:
                 continue
-            here = Claim(pins=pins, times=distances.wanted(statement, read.tensor, target.times))
+            here = Claim(pins=pins, times=distances.wanted(statement, read.tensor, target.times, floor))
             before = found.get(read.tensor)
             if before is None or len(pins) < len(before.pins):
                 found[read.tensor] = here

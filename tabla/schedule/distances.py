@@ -9,7 +9,8 @@ reaches over to the next sample. Functions are evaluated at the roots. All these
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from typing import Literal
 
 from tabla.ir.graph import Compare, Divide, Function, Linear, Read, Statement, Term
 from tabla.ir.running import running
@@ -41,6 +42,10 @@ class Times:
         return Times(min(self.root, other.root), min(self.lane, other.lane))
 
 
+Side = Literal["root", "lanes"]
+SIDES: tuple[Side, ...] = ("root", "lanes")
+"""Where a statement multiplies: of sums that go up the tree, what is summed."""
+
 NOW = Times(0, 0)
 NOWHERE = Times(NEVER, NEVER)
 
@@ -62,9 +67,10 @@ class _Ways:
 
 @dataclass(frozen=True, slots=True)
 class Distances:
-    """Of a template and a format, kept once they are known."""
+    """Of a template and a format, kept once they are known; of schedules on which statements have these `sides`."""
 
     latencies: Latencies
+    sides: Mapping[int, Side] = field(default_factory=dict)
     _known: dict[tuple[int, str, Pinned], _Ways] = field(default_factory=dict)
 
     # ---- moves
@@ -116,22 +122,45 @@ class Distances:
         root = max((_taken(at, way.root) for at, way in ways), default=0)
         lane = max((_taken(at, way.lane) for at, way in ways), default=0)
         tree = max((_taken(at, way.tree) for at, way in ways), default=0)
+        match self.sides.get(statement.id):
+            case "root":
+                return Times(root, NEVER)
+            case "lanes":
+                return Times(tree, lane)
         return Times(min(root, tree), lane)
 
-    def wanted(self, statement: Statement, tensor: str, result: Times) -> Times:
-        """Cycles from a word that it takes to some end, from those from its result to it; of sums the last term."""
+    def wanted(self, statement: Statement, tensor: str, result: Times, floor: Times) -> Times:
+        """Cycles from a word that it takes to some end, from those from its result to it; of sums the last term.
+
+        `floor`: no fewer from an operand, by where the statement multiplies.
+        """
         ways = self._ways(statement, tensor, frozenset(index.name for index in statement.reduced))
 
+        side = self.sides.get(statement.id)
+
         def least(root: int, lane: int, tree: int) -> int:
-            return min(root + result.root, lane + result.lane, tree + result.root)
+            at_root = max(root + result.root, floor.root)
+            in_lanes = max(min(lane + result.lane, tree + result.root), floor.lane)
+            return at_root if side == "root" else in_lanes if side == "lanes" else min(at_root, in_lanes)
 
         at_root = least(ways.root.root, ways.lane.root, ways.tree.root)
         return self.told(Times(at_root, least(ways.root.lane, ways.lane.lane, ways.tree.lane)))
 
-    def multiplied(self, result: Times) -> Times:
-        """Cycles from a factor to some end, from those from the result to it; of sums the last term."""
-        lane = min(result.lane, self.up + result.root)
-        return Times(self.operation + result.root, self.operation + lane)
+    def multiplied(self, statement: Statement, term: Term, result: Times, floor: Times) -> Times:
+        """The same from a factor of a term: NEVER where the term is not multiplied."""
+        root = max(self.operation + result.root, floor.root)
+        lane = max(self.operation + min(result.lane, self.up + result.root), floor.lane)
+        match self.sides.get(statement.id):
+            case "root":
+                return Times(root, NEVER)
+            case "lanes" if term.reduce or not statement.reduced:
+                return Times(NEVER, lane)
+        # A term of its own may join at the root what goes up the tree.
+        return Times(root, lane)
+
+    def with_side(self, statement: Statement, side: Side) -> Distances:
+        """Of those of these schedules on which a statement has a side."""
+        return replace(self, sides={**self.sides, statement.id: side})
 
     def _ways(self, statement: Statement, tensor: str, pinned: Pinned) -> _Ways:
         key = statement.id, tensor, pinned & {index.name for index in statement.reduced}

@@ -95,8 +95,8 @@ class ListScheduler:
         self.models = models
         self.reserved = Reservations()
         self.placed: dict[int, Placed] = {}
-        # The task that shows a tensor in a register, the first one placed.
-        self.showing: dict[str, Placed] = {}
+        # The tasks that show words of a tensor in a register.
+        self.showing: dict[str, list[Placed]] = {}
         self.writers: dict[MemoryKey, list[int]] = {}
         self.readers: dict[MemoryKey, list[int]] = {}
         for n, task in enumerate(self.tasks):
@@ -106,7 +106,7 @@ class ListScheduler:
                 for access in variant.reads if variant else ():
                     if n not in self.readers.setdefault(access.key, []):
                         self.readers[access.key].append(n)
-        self.makers = {t: n for n, task in enumerate(self.tasks) for t in task.produces}
+        self.makers = {t: n for n, task in enumerate(self.tasks) for t in (*task.produces, task.holds) if t}
 
     def run(self) -> list[Placed] | None:
         """Place every task; in the order of the tasks. None if copies of whole tensors wait for each other."""
@@ -175,7 +175,7 @@ class ListScheduler:
         best = min(found, key=lambda p: p.start + p.task.length)
         self.placed[n] = best
         for shown in best.task.shown:
-            self.showing.setdefault(shown.tensor, best)
+            self.showing.setdefault(shown.tensor, []).append(best)
         task, start = best.task, best.start
         for strand in task.strands:
             for unit in strand.units(self.sequencers):
@@ -238,11 +238,9 @@ class ListScheduler:
         """(source, cycle) for which a port can have what it reads from a register, the words of a vector one by one;
         the earliest first. An addend can join late: it may show after the cycle in which other operands are wanted.
         """
-        maker = self.showing.get(port.tensor)
-        if maker is None:
-            return []
         found = [
             (s.register, s.show + maker.start)
+            for maker in self.showing.get(port.tensor, ())
             for s in maker.task.shown
             if s.tensor == port.tensor and (s.words, s.interval) == (port.words, port.interval)
         ]

@@ -128,6 +128,11 @@ class Site:
         """Scalars that some statement takes from the bus."""
         return frozenset(f.bus for f in self.chosen.fits if f.bus and self.scalar(f.bus))
 
+    def word_by_word(self) -> frozenset[str]:
+        """Vectors of which some statement takes each word from the bus in a part of its own."""
+        sizes = {f.bus: self.graph.tensors[f.bus].size for f in self.chosen.fits if f.bus}
+        return frozenset(f.bus for f in self.chosen.fits if f.bus and f.parts == sizes[f.bus] > 1)
+
     def wanted_at_root(self, tensor: str) -> bool:
         """Whether some statement reads it there, or the root broadcasts it to lanes."""
         needs = {need for fit in self.chosen.fits for need in fit.needs}
@@ -256,14 +261,15 @@ def _reads(site: Site, strands: Sequence[Strand]) -> tuple[list[Access], list[Po
                 if strand.iterations == 1 and site.scalar(tensor):
                     ports.append(port)
                 elif words:
-                    ports.append(replace(port, words=words, interval=strand.interval))
+                    ports.append(replace(port, words=words, interval=strand.interval if len(words) > 1 else 1))
             reads.append(access)
     return reads, ports
 
 
 def shown_words(strand: Strand, at: Address) -> tuple[int, ...]:
-    """The addresses that a strand of one slot touches in turn; none if that cannot be forwarded."""
-    short = 1 < strand.iterations <= MOST_FORWARDED and len(strand.body) == 1 and not strand.reduce
+    """The addresses that a strand touches in turn, one slot if several times; none if they cannot be forwarded."""
+    alone = len(strand.body) == 1 and not strand.reduce
+    short = strand.iterations == 1 or (strand.iterations <= MOST_FORWARDED and alone)
     return tuple(strand.values(at).tolist()) if short and not at.window else ()
 
 

@@ -1,0 +1,121 @@
+"""How long work takes between two words of a circuit, at the least: all of it, and what is far from both.
+
+Of the multiplies between words u and v some are far from u, some far from v. Any part of them takes the shortest way
+from u to its first, its issue, and the shortest way from its last to v, as jobs on a machine do that have heads and
+tails (J. Carlier, The one-machine sequencing problem, European Journal of Operational Research 11, 1982). A
+network's layers wait for each other, and what is done between two of them is such a part.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import reduce
+
+from tabla.schedule.distances import NEVER, Times
+from tabla.schedule.shares import issue_cycles
+from tabla.templates.template import Template, timing
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Work:
+    """So many multiplies of a term, none less than `head` cycles after u, and each at least `tail` before v, by where
+    they are done: NEVER where they are not.
+    """
+
+    multiplies: int
+    head: Times
+    tail: Times
+
+    @property
+    def way(self) -> Times:
+        """From u to v through one of them."""
+        return Times(self.head.root + self.tail.root, self.head.lane + self.tail.lane)
+
+
+def longest(before: Sequence[Work], after: Sequence[Work], template: Template) -> int:
+    """Cycles from u to v around so much work of u's sample and of v's; negative if there is none."""
+    if not before and not after:
+        return -1
+    issue = _issue([work.multiplies for work in before], [work.multiplies for work in after], template)
+    whole = issue - 1 + timing().multiply + timing().accumulate + timing().round
+    every = [*before, *after]
+    roots = [work for work in every if work.way.lane >= NEVER]
+    lanes = [work for work in every if work.way.root >= NEVER]
+    return max(
+        [
+            whole,
+            *(_part(part, template) for part in _parts(every, lane=True)),
+            *(_part(part, template) for part in _parts(roots, lane=False)),
+            *(_part(part, template) for part in _parts(lanes, lane=True)),
+        ]
+    )
+
+
+def behind(work: Sequence[Work], template: Template) -> Times:
+    """Cycles to v from an operation that goes before all this work on its unit, a root's or the lanes'."""
+    roots = [each for each in work if each.way.lane >= NEVER]
+    lanes = [each for each in work if each.way.root >= NEVER]
+    root = -(-sum(each.multiplies for each in roots) // max(1, template.roots))
+    lane = -(-sum(each.multiplies for each in lanes) // template.pes)
+    return Times(
+        root + min((each.tail.root for each in roots), default=0),
+        lane + min((each.tail.lane for each in lanes), default=0),
+    )
+
+
+def _parts(work: Sequence[Work], *, lane: bool) -> Iterator[list[Work]]:
+    """All that is so far from u, and so far from v, in the lanes or at the roots."""
+
+    def at(times: Times) -> int:
+        return times.lane if lane else times.root
+
+    for head in sorted({at(each.head) for each in work}):
+        far = [each for each in work if at(each.head) >= head]
+        for tail in sorted({at(each.tail) for each in far}):
+            yield [each for each in far if at(each.tail) >= tail]
+
+
+def _part(work: Sequence[Work], template: Template) -> int:
+    """Cycles from u to v around a part of the work, in whatever order it is done."""
+    counts, roots, lanes = [each.multiplies for each in work], max(1, template.roots), template.pes
+    head = reduce(Times.sooner, (each.head for each in work))
+    tail = reduce(Times.sooner, (each.tail for each in work))
+    way = Times(head.root + tail.root, head.lane + tail.lane)
+    alone = [way.root - (-sum(counts) // roots), way.lane - (-sum(counts) // lanes)]
+    if max(way.root, way.lane) >= NEVER:
+        return min(alone) - 1
+    idle = Times(way.root - way.least, way.lane - way.least)
+    shared = issue_cycles(counts, lanes, roots, lanes_idle=idle.lane, roots_idle=idle.root)
+    return min(*alone, way.least + max(shared, idle.root + 1, idle.lane + 1)) - 1
+
+
+def _away(template: Template) -> int:
+    """Cycles that a word takes from a root to lanes and what they make of it to a root, beside those of operations."""
+    laws = timing()
+    levels = (template.pes // max(1, template.roots) - 1).bit_length()
+    return laws.broadcast + 1 + levels * laws.tree_level
+
+
+def _issue(before: Sequence[int], after: Sequence[int], template: Template) -> int:
+    """Cycles from the first possible issue to the last of so many multiplies of each term, before the model is written
+    and after it.
+    """
+    laws, roots = timing(), max(1, template.roots)
+    away = _away(template)
+    # None of those after is issued before a word of the model is written, none of those before so late that no word
+    # is read again: each kind lacks these cycles, a root's write following an addend that came late.
+    written = laws.result + laws.memory_write
+    late = laws.late_operand - laws.operand
+
+    def enough(work: Sequence[int], lanes: int, root: int) -> int:
+        return issue_cycles(work, template.pes, roots, lanes_idle=lanes, roots_idle=root)
+
+    alone = -(-sum((*before, *after)) // roots)
+    shared = max(
+        enough((*before, *after), away, 0),
+        enough(before, away + written, written - late),
+        enough(after, away + written, written - late),
+        away + written + 1,
+    )
+    return min(alone, shared)
