@@ -26,9 +26,10 @@ from tabla.ir.graph import (
 )
 from tabla.ir.independent import independent
 from tabla.ir.running import running
-from tabla.schedule.circuits import busiest_circuit, mentioned, multiplied
+from tabla.schedule.circuits import busiest_circuit
 from tabla.schedule.claims import whole
 from tabla.schedule.latencies import Latencies, multiplicity
+from tabla.schedule.products import mentioned, multiplied
 from tabla.schedule.shares import Shares, issue_cycles
 from tabla.templates.template import Template, timing
 

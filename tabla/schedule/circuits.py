@@ -21,8 +21,7 @@ from dataclasses import dataclass
 from functools import reduce
 from heapq import heappop, heappush
 
-from tabla.ir.graph import Constant, Graph, Linear, Operand, Read, Statement, Term
-from tabla.ir.running import running
+from tabla.ir.graph import Graph, Linear, Read, Statement, Term
 from tabla.schedule.claims import (
     Claim,
     Claims,
@@ -33,8 +32,10 @@ from tabla.schedule.claims import (
     needed_before,
     pinned_indices,
 )
-from tabla.schedule.distances import NEVER, NOW, SIDES, Distances, Times
+from tabla.schedule.distances import NOW, Choice, Distances, Times
 from tabla.schedule.latencies import Latencies
+from tabla.schedule.products import multiplied, multiplies
+from tabla.schedule.sent import moved, taken
 from tabla.schedule.windows import Work, behind, longest
 from tabla.templates.template import Template
 
@@ -61,11 +62,11 @@ def busiest_circuit(graph: Graph, template: Template, latencies: Latencies, bina
     number = 1
     while True:
         bound, _, distances = heappop(choices)
-        still = [s for s in circuits.statements[:MOST_DIVIDED] if s.id not in distances.sides]
+        still = [s for s in circuits.statements[:MOST_DIVIDED] if s.id not in distances.choices]
         if not still or number > MOST_CHOICES // (1 + len(graph.statements)):
             return bound
-        for side in SIDES:
-            chosen = distances.with_side(still[0], side)
+        for choice in _choices(still[0]):
+            chosen = distances.with_choice(still[0], choice)
             heappush(choices, (max(bound, circuits.longest(chosen)), number, chosen))
             number += 1
 
@@ -120,6 +121,7 @@ class _Circuits:
         if self.template.sequencers <= 1:
             every = {name: Claim(pins=frozenset(), times=NOW) for name in self.graph.tensors}
             work = [w for s in self.statements for w in _shared(s, every, own, distances, self.binary, NOW)]
+            work += moved(self.graph, every, own, distances)
             floor = behind(work, self.template)
         return Reach(own=own, other=needed_before(self.graph, own, distances, floor)), floor
 
@@ -133,7 +135,17 @@ class _Circuits:
 
         here = [work for s in self.statements if s.target != u for work in shared(s, after.own, before.other, floor)]
         there = [work for s in self.statements for work in shared(s, after.other, before.own, NOW)]
+        here += moved(self.graph, after.own, before.other, distances)
+        there += moved(self.graph, after.other, before.own, distances)
         return here, there
+
+
+def _choices(statement: Statement) -> list[Choice]:
+    """All ways, whether the statement fits them or not."""
+    outs = {index.name for index in statement.indices}
+    lanes = [Choice("lane", index.name) for index in statement.indices]
+    trees = [Choice("tree", index.name) for index in statement.reduced if index.name not in outs]
+    return [Choice("root"), *lanes, *trees]
 
 
 def _heavy(graph: Graph, binary: frozenset[str]) -> list[Statement]:
@@ -179,9 +191,13 @@ def _shared(
             continue
         made = reduce(Times.later, (forward[name].times for name, pinned in claimed.items() if pinned == before))
         tail = distances.multiplied(statement, term, target.times, floor)
-        units = max(1, distances.template.roots) if tail.lane >= NEVER else distances.template.pes
-        multiplies = _points(statement, term, before | after) + _whole_sums(statement, term, before, after, units)
-        found.append(Work(multiplies=multiplies, head=distances.heard(made), tail=tail))
+        choice = distances.choices.get(statement.id)
+        count = multiplies(statement, term, before | after, choice, distances.template)
+        head = distances.heard(made)
+        found.append(Work(multiplies=count, head=head, tail=tail))
+        if choice is not None and choice.way == "tree" and term.reduce:
+            sums = math.prod(index.extent for index in statement.indices if index.name not in before | after)
+            found.append(taken(sums, head.lane, target.times.root, distances))
     return found
 
 
@@ -190,48 +206,3 @@ def _claimed(statement: Statement, term: Term, forward: Claims) -> dict[str, fro
     reads = [factor for factor in term.factors if isinstance(factor, Read) and factor.tensor in forward]
     pinned = {r.tensor: pinned_indices(r.subscripts, forward[r.tensor].pins, statement.box) for r in reads}
     return {tensor: indices for tensor, indices in pinned.items() if indices is not None}
-
-
-def _points(statement: Statement, term: Term, pinned: frozenset[str]) -> int:
-    """Multiplies of a term where some indices stand at 0.
-
-    A product is made once for all points that differ in indices which it does not mention.
-    """
-    return math.prod(statement.box[name].extent for name in mentioned(term) - pinned)
-
-
-def _whole_sums(statement: Statement, term: Term, before: frozenset[str], after: frozenset[str], units: int) -> int:
-    """Further multiplies of sums of which one term alone is claimed.
-
-    A unit has one sum in its accumulator until it is done. So only so many sums as there are units may have begun
-    before the claimed term can come; all others come after it as they are.
-    """
-    outs = {index.name for index in statement.indices}
-    first = before - outs
-    if not first or not outs <= mentioned(term) or running(statement) is not None:
-        return 0
-    sums = math.prod(statement.box[name].extent for name in outs - before - after)
-    each = _points(statement, term, frozenset(outs))
-    return max(0, sums - units) * (each - _points(statement, term, first | outs))
-
-
-def multiplied(operation: Linear, binary: frozenset[str]) -> list[Term]:
-    """The terms that are multiplies: products of two words of which none is easy."""
-    return [t for t in operation.terms if len(t.factors) == 2 and not any(easy(f, binary) for f in t.factors)]
-
-
-def mentioned(term: Term) -> frozenset[str]:
-    """The indices that a product depends on."""
-    reads = (factor for factor in term.factors if isinstance(factor, Read))
-    return frozenset(name for read in reads for subscript in read.subscripts for name in subscript.names)
-
-
-def easy(operand: Operand, binary: frozenset[str]) -> bool:
-    """Whether a product with the operand is no multiply: with 0, 1, -1, or a 0/1 value."""
-    match operand:
-        case Constant(value=value):
-            return abs(value) in (0, 1)
-        case Read(tensor=tensor):
-            return tensor in binary
-        case _:
-            return False

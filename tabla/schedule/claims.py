@@ -162,7 +162,7 @@ def _gathered(graph: Graph, known: Claims, distances: Distances, floor: Times) -
         if pinned is None:
             continue
         for read in statement.reads:
-            pins = _read(statement, read, pinned, graph)
+            pins = met(statement, read, pinned, graph)
             if pins is None:
                 continue
             here = Claim(pins=pins, times=distances.wanted(statement, read.tensor, target.times, floor))
@@ -174,7 +174,7 @@ def _gathered(graph: Graph, known: Claims, distances: Distances, floor: Times) -
     return found
 
 
-def _read(statement: Statement, read: Read, pinned: frozenset[str], graph: Graph) -> Pins | None:
+def met(statement: Statement, read: Read, pinned: frozenset[str], graph: Graph) -> Pins | None:
     """The pinned axes of the elements that a read meets; None if along some axis it is not the first, or all."""
     box, pins, seen = statement.box, set(), set()
     for axis, (subscript, extent) in enumerate(zip(read.subscripts, graph.tensors[read.tensor].shape, strict=True)):

@@ -10,10 +10,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Literal
 
 from tabla.ir.graph import Compare, Divide, Function, Linear, Read, Statement, Term
 from tabla.ir.running import running
+from tabla.mapping.fit import Way
 from tabla.schedule.latencies import Latencies, Pinned, multiplicity
 from tabla.templates.template import Template, timing
 
@@ -42,9 +42,13 @@ class Times:
         return Times(min(self.root, other.root), min(self.lane, other.lane))
 
 
-Side = Literal["root", "lanes"]
-SIDES: tuple[Side, ...] = ("root", "lanes")
-"""Where a statement multiplies: of sums that go up the tree, what is summed."""
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """How a statement is computed: at the root, in lanes over an output index, or up the tree over a summed one."""
+
+    way: Way
+    index: str = ""
+
 
 NOW = Times(0, 0)
 NOWHERE = Times(NEVER, NEVER)
@@ -67,10 +71,10 @@ class _Ways:
 
 @dataclass(frozen=True, slots=True)
 class Distances:
-    """Of a template and a format, kept once they are known; of schedules on which statements have these `sides`."""
+    """Of a template and a format, kept once they are known; of schedules with such choices for some statements."""
 
     latencies: Latencies
-    sides: Mapping[int, Side] = field(default_factory=dict)
+    choices: Mapping[int, Choice] = field(default_factory=dict)
     _known: dict[tuple[int, str, Pinned], _Ways] = field(default_factory=dict)
 
     # ---- moves
@@ -122,11 +126,13 @@ class Distances:
         root = max((_taken(at, way.root) for at, way in ways), default=0)
         lane = max((_taken(at, way.lane) for at, way in ways), default=0)
         tree = max((_taken(at, way.tree) for at, way in ways), default=0)
-        match self.sides.get(statement.id):
+        match self.way(statement):
             case "root":
                 return Times(root, NEVER)
-            case "lanes":
-                return Times(tree, lane)
+            case "lane":
+                return Times(NEVER, lane)
+            case "tree":
+                return Times(tree, NEVER)
         return Times(min(root, tree), lane)
 
     def wanted(self, statement: Statement, tensor: str, result: Times, floor: Times) -> Times:
@@ -136,12 +142,15 @@ class Distances:
         """
         ways = self._ways(statement, tensor, frozenset(index.name for index in statement.reduced))
 
-        side = self.sides.get(statement.id)
+        way = self.way(statement)
 
         def least(root: int, lane: int, tree: int) -> int:
-            at_root = max(root + result.root, floor.root)
-            in_lanes = max(min(lane + result.lane, tree + result.root), floor.lane)
-            return at_root if side == "root" else in_lanes if side == "lanes" else min(at_root, in_lanes)
+            ends = {
+                "root": max(root + result.root, floor.root),
+                "lane": max(lane + result.lane, floor.lane),
+                "tree": max(tree + result.root, floor.lane),
+            }
+            return min(ends.values()) if way is None else ends[way]
 
         at_root = least(ways.root.root, ways.lane.root, ways.tree.root)
         return self.told(Times(at_root, least(ways.root.lane, ways.lane.lane, ways.tree.lane)))
@@ -149,18 +158,26 @@ class Distances:
     def multiplied(self, statement: Statement, term: Term, result: Times, floor: Times) -> Times:
         """The same from a factor of a term: NEVER where the term is not multiplied."""
         root = max(self.operation + result.root, floor.root)
-        lane = max(self.operation + min(result.lane, self.up + result.root), floor.lane)
-        match self.sides.get(statement.id):
+        lane = max(self.operation + result.lane, floor.lane)
+        tree = max(self.operation + self.up + result.root, floor.lane)
+        match self.way(statement):
             case "root":
                 return Times(root, NEVER)
-            case "lanes" if term.reduce or not statement.reduced:
+            case "lane":
                 return Times(NEVER, lane)
+            case "tree" if term.reduce:
+                return Times(NEVER, tree)
         # A term of its own may join at the root what goes up the tree.
-        return Times(root, lane)
+        return Times(root, min(lane, tree))
 
-    def with_side(self, statement: Statement, side: Side) -> Distances:
-        """Of those of these schedules on which a statement has a side."""
-        return replace(self, sides={**self.sides, statement.id: side})
+    def way(self, statement: Statement) -> Way | None:
+        """The way of a statement, if it is chosen."""
+        choice = self.choices.get(statement.id)
+        return choice.way if choice else None
+
+    def with_choice(self, statement: Statement, choice: Choice) -> Distances:
+        """Of those of these schedules with one more choice."""
+        return replace(self, choices={**self.choices, statement.id: choice})
 
     def _ways(self, statement: Statement, tensor: str, pinned: Pinned) -> _Ways:
         key = statement.id, tensor, pinned & {index.name for index in statement.reduced}

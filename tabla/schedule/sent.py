@@ -1,0 +1,84 @@
+"""Words that lanes have to send up, by the choices how statements are computed.
+
+What a statement makes in lanes over an index lies spread along it. Others find it there if they run over lanes along
+the same axis; else it goes up the tree, one word a cycle and group (decision 3), in a slot of all its lanes and one of
+its root.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+from tabla.ir.graph import Divide, Function, Graph, Linear, Read, Statement
+from tabla.schedule.claims import Claims, met, pinned_indices
+from tabla.schedule.distances import NEVER, NOW, Distances, Times
+from tabla.schedule.windows import Work
+
+
+def moved(graph: Graph, forward: Claims, backward: Claims, distances: Distances) -> list[Work]:
+    """The slots of lanes for words that `forward` claims as made and `backward` as wanted elsewhere."""
+    updates = {following: model for model, following in graph.updates.items()}
+    makers: dict[str, list[Statement]] = {}
+    for statement in graph.statements:
+        makers.setdefault(updates.get(statement.target, statement.target), []).append(statement)
+    found = []
+    for tensor, claim in forward.items():
+        if len(makers.get(tensor, ())) == 1 and distances.way(maker := makers[tensor][0]) == "lane":
+            sent = list(_sent(graph, maker, tensor, claim.pins, backward, distances))
+            if sent:
+                words, wanted = max(sent)
+                slot = claim.times.lane + distances.memory
+                tail = distances.operation + distances.up + wanted
+                slots = Work(multiplies=words * _lanes(distances), head=Times(NEVER, slot), tail=Times(NEVER, tail))
+                found += [slots, taken(words, slot, wanted, distances)]
+    return found
+
+
+def taken(words: int, slot: int, wanted: int, distances: Distances) -> Work:
+    """What roots do for words that come up from a `slot` of lanes, their results `wanted` so long before an end."""
+    head, tail = Times(slot + distances.up, NEVER), Times(distances.operation + wanted, NEVER)
+    return Work(multiplies=words, head=head, tail=tail)
+
+
+def _lanes(distances: Distances) -> int:
+    """Slots that a word takes, one of them perhaps that in which it is made."""
+    template = distances.template
+    return template.pes // (max(1, template.roots) * max(1, template.sequencers)) - 1
+
+
+def _sent(
+    graph: Graph, maker: Statement, tensor: str, pins: frozenset[int], backward: Claims, distances: Distances
+) -> Iterator[tuple[int, int]]:
+    """For each reader that words have to go up for: how many, and how long before the end a root has them."""
+    spread = distances.choices[maker.id].index
+    axes = [axis for axis, subscript in enumerate(maker.write) if spread in subscript.names]
+    for reader in graph.statements:
+        reads = [read for read in reader.reads if read.tensor == tensor]
+        if reader.target not in backward or len(reads) != 1 or _local(reader, reads[0], axes, distances):
+            continue
+        target = backward[reader.target]
+        pinned = pinned_indices(reader.write, target.pins, reader.box)
+        wanted = None if pinned is None else met(reader, reads[0], pinned, graph)
+        if wanted is not None:
+            shape = graph.tensors[tensor].shape
+            words = math.prod(extent for axis, extent in enumerate(shape) if axis not in pins | wanted)
+            yield words, distances.wanted(reader, tensor, target.times, NOW).root
+
+
+def _local(reader: Statement, read: Read, axes: list[int], distances: Distances) -> bool:
+    """Whether a reader can find a word in the lane that made it, one axis of the tensor being spread over lanes."""
+    if isinstance(reader.operation, Function | Divide):
+        return False
+    choice = distances.choices.get(reader.id)
+    if choice is None:
+        return True
+    match choice.way:
+        case "root":
+            return False
+        case "tree":
+            assert isinstance(reader.operation, Linear)
+            uses = [term for term in reader.operation.terms if read in term.factors]
+            if not all(choice.index in term.reduce for term in uses):
+                return False
+    return any(read.subscripts[axis].names == (choice.index,) for axis in axes)
