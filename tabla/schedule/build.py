@@ -44,6 +44,8 @@ CUTS = 2
 LEAST_LANES = 4
 IMPROVED = 3
 """Of so many, each with another number of roots or another cut, what only an exact schedule can judge is tried."""
+BEAM, PATIENCE, DETOUR = 4, 2, 2
+"""Changes go on from so many schedules, while so many rounds bring nothing, each for at most so many cycles more."""
 ROOTS = (2, 4, 8)
 """What is tried beside one root. Sixteen save cycles and lose more in clock (decision 7)."""
 ROOT_PRICE = 0.6
@@ -177,17 +179,22 @@ def _improved(graph: Graph, material: Materialised, best: Schedule) -> Schedule:
     """The best, after changes that only an exact schedule can judge.
 
     Words that lanes take as they are made, instead of a broadcast just in time; updates in parts that fill gaps. One
-    statement at a time, the best change first, until none helps.
+    statement at a time, from the best few of each round, until several rounds find nothing better.
     """
-    while True:
-        tried = [
-            schedule_mapping(graph, material, change, best.template, best.format)
-            for change in changes(best.mapping, material.graph, best.template.lanes)
-        ]
-        better = min((s for s in tried if s is not None), key=_merit, default=best)
-        if _merit(better) >= _merit(best):
-            return best
-        best = better
+    beam, seen, idle = [best], {repr(best.mapping)}, 0
+    while beam and idle < PATIENCE:
+        tried = []
+        for start in beam:
+            for change in changes(start.mapping, material.graph, start.template.lanes):
+                if repr(change) not in seen:
+                    seen.add(repr(change))
+                    made = schedule_mapping(graph, material, change, start.template, start.format)
+                    if made is not None and made.cycles <= start.cycles + DETOUR:
+                        tried.append(made)
+        beam = sorted(tried, key=_merit)[:BEAM]
+        better = bool(beam) and _merit(beam[0]) < _merit(best)
+        best, idle = (beam[0], 0) if better else (best, idle + 1)
+    return best
 
 
 def _merit(schedule: Schedule) -> tuple[float, int, int]:
