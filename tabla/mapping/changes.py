@@ -79,7 +79,10 @@ def sums_in_turns(mapping: Mapping, graph: Graph) -> Iterator[Mapping]:
 
     So each can be taken on, from register to register, while the next is summed.
     """
+    functions = operands_of_functions(graph)
     for number, (statement, fit) in enumerate(zip(graph.statements, mapping.fits, strict=True)):
+        if statement.target in functions:
+            continue
         if fit.parts == 1 and _sums(statement, fit) and 1 < statement.indices[0].extent <= MOST_TURNS:
             yield _with_fit(mapping, number, replace(fit, parts=statement.indices[0].extent))
 

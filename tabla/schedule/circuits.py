@@ -189,11 +189,11 @@ def _shared(
         before = largest(claimed.values())
         if before is None:
             continue
-        made = reduce(Times.later, (forward[name].times for name, pinned in claimed.items() if pinned == before))
+        operands = (distances.heard(forward[name].times) for name, pinned in claimed.items() if pinned == before)
+        head = reduce(Times.later, operands)
         tail = distances.multiplied(statement, term, target.times, floor)
         choice = distances.choices.get(statement.id)
         count = multiplies(statement, term, before | after, choice, distances.template)
-        head = distances.heard(made)
         found.append(Work(multiplies=count, head=head, tail=tail))
         if choice is not None and choice.way == "tree" and term.reduce:
             sums = math.prod(index.extent for index in statement.indices if index.name not in before | after)
