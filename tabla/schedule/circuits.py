@@ -34,7 +34,7 @@ from tabla.schedule.claims import (
 )
 from tabla.schedule.distances import NOW, Choice, Distances, Times
 from tabla.schedule.latencies import Latencies
-from tabla.schedule.products import multiplied, multiplies
+from tabla.schedule.products import multiplied, points, slots_of
 from tabla.schedule.sent import moved, taken
 from tabla.schedule.windows import Work, behind, longest
 from tabla.templates.template import Template
@@ -193,8 +193,9 @@ def _shared(
         head = reduce(Times.later, operands)
         tail = distances.multiplied(statement, term, target.times, floor)
         choice = distances.choices.get(statement.id)
-        count = multiplies(statement, term, before | after, choice, distances.template)
-        found.append(Work(multiplies=count, head=head, tail=tail))
+        pinned = before | after
+        slots = slots_of(statement, term, pinned, choice, distances.template)
+        found.append(Work(multiplies=points(statement, term, pinned), slots=slots, head=head, tail=tail))
         if choice is not None and choice.way == "tree" and term.reduce:
             sums = math.prod(index.extent for index in statement.indices if index.name not in before | after)
             found.append(taken(sums, head.lane, target.times.root, distances))

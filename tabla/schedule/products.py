@@ -37,17 +37,24 @@ def mentioned(term: Term) -> frozenset[str]:
     return frozenset(name for read in reads for subscript in read.subscripts for name in subscript.names)
 
 
-def multiplies(
+def points(statement: Statement, term: Term, pinned: frozenset[str]) -> int:
+    """Multiplies of a term where some indices stand at 0.
+
+    A product is made once for all points that differ in indices which it does not mention.
+    """
+    return math.prod(statement.box[name].extent for name in mentioned(term) - pinned)
+
+
+def slots_of(
     statement: Statement, term: Term, pinned: frozenset[str], choice: Choice | None, template: Template
 ) -> int:
-    """Multiplies of a term where some indices stand at 0, with slots that stay empty beside them.
+    """The same with what stays empty beside them: in the lanes, the slots of all lanes.
 
     Of a sum of which one term is asked for, the others of that sum may have come before. With no choice the fewest.
     """
     box, names = statement.box, mentioned(term)
     outs = frozenset(index.name for index in statement.indices)
-    # A product is made once for all points that differ in indices which it does not mention.
-    total = math.prod(box[name].extent for name in names - pinned)
+    total = points(statement, term, pinned)
     if not outs <= names or running(statement) is not None:
         return total
     sums = math.prod(box[name].extent for name in outs - pinned)

@@ -30,7 +30,9 @@ def moved(graph: Graph, forward: Claims, backward: Claims, distances: Distances)
                 words, wanted = max(sent)
                 slot = claim.times.lane + distances.memory
                 tail = distances.operation + distances.up + wanted
-                slots = Work(multiplies=words * _lanes(distances), head=Times(NEVER, slot), tail=Times(NEVER, tail))
+                slots = Work(
+                    multiplies=0, slots=words * _lanes(distances), head=Times(NEVER, slot), tail=Times(NEVER, tail)
+                )
                 found += [slots, taken(words, slot, wanted, distances)]
     return found
 
@@ -38,7 +40,7 @@ def moved(graph: Graph, forward: Claims, backward: Claims, distances: Distances)
 def taken(words: int, slot: int, wanted: int, distances: Distances) -> Work:
     """What roots do for words that come up from a `slot` of lanes, their results `wanted` so long before an end."""
     head, tail = Times(slot + distances.up, NEVER), Times(distances.operation + wanted, NEVER)
-    return Work(multiplies=words, head=head, tail=tail)
+    return Work(multiplies=0, slots=words, head=head, tail=tail)
 
 
 def _lanes(distances: Distances) -> int:

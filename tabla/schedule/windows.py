@@ -21,9 +21,12 @@ from tabla.templates.template import Template, timing
 class Work:
     """So many multiplies of a term, none less than `head` cycles after u, and each at least `tail` before v, by where
     they are done: NEVER where they are not.
+
+    `slots`: these, with what stays empty beside them; in the lanes all of them.
     """
 
     multiplies: int
+    slots: int
     head: Times
     tail: Times
 
@@ -56,8 +59,8 @@ def behind(work: Sequence[Work], template: Template) -> Times:
     """Cycles to v from an operation that goes before all this work on its unit, a root's or the lanes'."""
     roots = [each for each in work if each.way.lane >= NEVER]
     lanes = [each for each in work if each.way.root >= NEVER]
-    root = -(-sum(each.multiplies for each in roots) // max(1, template.roots))
-    lane = -(-sum(each.multiplies for each in lanes) // template.pes)
+    root = -(-sum(each.slots for each in roots) // max(1, template.roots))
+    lane = -(-sum(each.slots for each in lanes) // template.pes)
     return Times(
         root + min((each.tail.root for each in roots), default=0),
         lane + min((each.tail.lane for each in lanes), default=0),
@@ -78,7 +81,7 @@ def _parts(work: Sequence[Work], *, lane: bool) -> Iterator[list[Work]]:
 
 def _part(work: Sequence[Work], template: Template) -> int:
     """Cycles from u to v around a part of the work, in whatever order it is done."""
-    counts, roots, lanes = [each.multiplies for each in work], max(1, template.roots), template.pes
+    counts, roots, lanes = [each.slots for each in work], max(1, template.roots), template.pes
     head = reduce(Times.sooner, (each.head for each in work))
     tail = reduce(Times.sooner, (each.tail for each in work))
     way = Times(head.root + tail.root, head.lane + tail.lane)
