@@ -105,23 +105,27 @@ class _Circuits:
         found = 0
         for u in self.first:
             after = dependent(graph, u, distances)
+            if u in after.other:
+                # From the last word of a vector to that of the next sample's.
+                work = self._between(u, after, *self._needed(u, distances, every=True), distances)
+                found = max(found, longest(*work, self.template))
             for v in self.last:
                 if v in after.other and u in chains[v]:
                     work = self._between(u, after, *before[v], distances)
                     found = max(found, chains[v][u].times.least + longest(*work, self.template))
         return found
 
-    def _needed(self, v: str, distances: Distances) -> tuple[Reach, Times]:
+    def _needed(self, v: str, distances: Distances, *, every: bool = False) -> tuple[Reach, Times]:
         """What v depends on, and how far from it an operation of the sample before is at the least.
 
         One unit does all operations of a sample before those of the next: here those that v depends on.
         """
-        own = needed(self.graph, v, distances)
+        own = needed(self.graph, v, distances, every=every)
         floor = NOW
         if self.template.sequencers <= 1:
-            every = {name: Claim(pins=frozenset(), times=NOW) for name in self.graph.tensors}
-            work = [w for s in self.statements for w in _shared(s, every, own, distances, self.binary, NOW)]
-            work += moved(self.graph, every, own, distances)
+            all_there = {name: Claim(pins=frozenset(), times=NOW) for name in self.graph.tensors}
+            work = [w for s in self.statements for w in _shared(s, all_there, own, distances, self.binary, NOW)]
+            work += moved(self.graph, all_there, own, distances)
             floor = behind(work, self.template)
         return Reach(own=own, other=needed_before(self.graph, own, distances, floor)), floor
 

@@ -51,9 +51,10 @@ def dependent(graph: Graph, tensor: str, distances: Distances) -> Reach:
     return Reach(own=own, other=_spread(graph, models, distances))
 
 
-def needed(graph: Graph, tensor: str, distances: Distances) -> Claims:
-    """What the first word of `tensor` depends on in its sample."""
-    return _gathered(graph, {tensor: _first_word(graph, tensor)}, distances, NOW)
+def needed(graph: Graph, tensor: str, distances: Distances, *, every: bool = False) -> Claims:
+    """What the first word of `tensor` depends on in its sample; of `every` word, what the last to come waits for."""
+    claim = Claim(pins=frozenset(), times=NOW) if every else _first_word(graph, tensor)
+    return _gathered(graph, {tensor: claim}, distances, NOW)
 
 
 def needed_before(graph: Graph, own: Claims, distances: Distances, floor: Times) -> Claims:
