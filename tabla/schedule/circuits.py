@@ -36,7 +36,7 @@ from tabla.schedule.distances import NOW, Choice, Distances, Times
 from tabla.schedule.latencies import Latencies
 from tabla.schedule.products import multiplied, points, slots_of
 from tabla.schedule.sent import moved, taken
-from tabla.schedule.windows import Work, behind, longest
+from tabla.schedule.windows import Work, behind, busy, longest
 from tabla.templates.template import Template
 
 MOST_WORDS = 16
@@ -102,7 +102,7 @@ class _Circuits:
         graph = self.graph
         before = {v: self._needed(v, distances) for v in self.last}
         chains = {v: dependent(graph, v, distances).own for v in self.last}
-        found = 0
+        found = self._slots(distances)
         for u in self.first:
             after = dependent(graph, u, distances)
             if u in after.other:
@@ -115,6 +115,16 @@ class _Circuits:
                     found = max(found, chains[v][u].times.least + longest(*work, self.template))
         return found
 
+    def _slots(self, distances: Distances) -> int:
+        """Cycles that roots and lanes issue a sample, the busier ones, as far as it is chosen who does what."""
+        every = {name: Claim(pins=frozenset(), times=NOW) for name in self.graph.tensors}
+        return busy(self._work(every, every, distances), self.template)
+
+    def _work(self, forward: Claims, backward: Claims, distances: Distances, floor: Times = NOW) -> list[Work]:
+        """What depends on one and is needed by the other, in one sample."""
+        work = [w for s in self.statements for w in _shared(s, forward, backward, distances, self.binary, floor)]
+        return work + moved(self.graph, forward, backward, distances)
+
     def _needed(self, v: str, distances: Distances, *, every: bool = False) -> tuple[Reach, Times]:
         """What v depends on, and how far from it an operation of the sample before is at the least.
 
@@ -124,24 +134,17 @@ class _Circuits:
         floor = NOW
         if self.template.sequencers <= 1:
             all_there = {name: Claim(pins=frozenset(), times=NOW) for name in self.graph.tensors}
-            work = [w for s in self.statements for w in _shared(s, all_there, own, distances, self.binary, NOW)]
-            work += moved(self.graph, all_there, own, distances)
-            floor = behind(work, self.template)
+            floor = behind(self._work(all_there, own, distances), self.template)
         return Reach(own=own, other=needed_before(self.graph, own, distances, floor)), floor
 
     def _between(
         self, u: str, after: Reach, before: Reach, floor: Times, distances: Distances
     ) -> tuple[list[Work], list[Work]]:
         """What depends on u and v depends on: in the sample of u, and in that of v."""
-
-        def shared(statement: Statement, forward: Claims, backward: Claims, floor: Times) -> list[Work]:
-            return _shared(statement, forward, backward, distances, self.binary, floor)
-
-        here = [work for s in self.statements if s.target != u for work in shared(s, after.own, before.other, floor)]
-        there = [work for s in self.statements for work in shared(s, after.other, before.own, NOW)]
-        here += moved(self.graph, after.own, before.other, distances)
-        there += moved(self.graph, after.other, before.own, distances)
-        return here, there
+        # What makes u comes before it.
+        others = {tensor: claim for tensor, claim in before.other.items() if tensor != u}
+        here = self._work(after.own, others, distances, floor)
+        return here, self._work(after.other, before.own, distances)
 
 
 def _choices(statement: Statement) -> list[Choice]:

@@ -55,6 +55,13 @@ def longest(before: Sequence[Work], after: Sequence[Work], template: Template) -
     )
 
 
+def busy(work: Sequence[Work], template: Template) -> int:
+    """Cycles in which roots or lanes issue all of this work, whichever are longer busy with theirs."""
+    roots = sum(each.slots for each in work if each.way.lane >= NEVER)
+    lanes = sum(each.slots for each in work if each.way.root >= NEVER)
+    return max(-(-roots // max(1, template.roots)), -(-lanes // template.pes))
+
+
 def behind(work: Sequence[Work], template: Template) -> Times:
     """Cycles to v from an operation that goes before all this work on its unit, a root's or the lanes'."""
     roots = [each for each in work if each.way.lane >= NEVER]
