@@ -204,7 +204,7 @@ def _shared(
         slots = slots_of(statement, term, pinned, choice, distances.template)
         found.append(Work(multiplies=points(statement, term, pinned), slots=slots, head=head, tail=tail))
         if choice is not None and choice.way == "tree" and term.reduce:
-            sums = math.prod(index.extent for index in statement.indices if index.name not in before | after)
+            sums = [index.extent for index in statement.indices if index.name not in pinned]
             found.append(taken(sums, head.lane, target.times.root, distances))
     return found
 

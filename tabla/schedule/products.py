@@ -8,6 +8,7 @@ done.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 
 from tabla.ir.graph import Constant, Linear, Operand, Read, Statement, Term
 from tabla.ir.running import running
@@ -45,45 +46,61 @@ def points(statement: Statement, term: Term, pinned: frozenset[str]) -> int:
     return math.prod(statement.box[name].extent for name in mentioned(term) - pinned)
 
 
+def per_group(extents: Iterable[int], groups: int) -> int:
+    """The fewest points of a box that some group has, if all have parts of it along one axis."""
+    axes = list(extents)
+    whole = math.prod(axes)
+    return min((whole // extent * -(-extent // groups) for extent in axes), default=whole)
+
+
 def slots_of(
     statement: Statement, term: Term, pinned: frozenset[str], choice: Choice | None, template: Template
 ) -> int:
-    """The same with what stays empty beside them: in the lanes, the slots of all lanes.
+    """The same with what stays empty beside them: at the roots slots of all roots, in the lanes of all lanes.
 
     Of a sum of which one term is asked for, the others of that sum may have come before. With no choice the fewest.
     """
-    box, names = statement.box, mentioned(term)
+    total, names = points(statement, term, pinned), mentioned(term)
     outs = frozenset(index.name for index in statement.indices)
-    total = points(statement, term, pinned)
     if not outs <= names or running(statement) is not None:
         return total
-    sums = math.prod(box[name].extent for name in outs - pinned)
-    each, roots = math.prod(box[name].extent for name in names - outs), max(1, template.roots)
-    one = math.prod(box[name].extent for name in names - outs - pinned)
-
-    def together(units: int) -> int:
-        """Of so many sums begun before, one term each; all others whole."""
-        return total + max(0, sums - units) * (each - one)
-
+    box, roots, over = statement.box, max(1, template.roots), choice.index if choice else ""
+    extents = {name: 1 if name in pinned else box[name].extent for name in names}
+    sums = [extents[name] for name in outs if name != over]
+    each = math.prod(box[name].extent for name in names - outs)
+    one = math.prod(extents[name] for name in names - outs)
     match choice:
-        case None:
-            return together(template.pes)
         case Choice("root"):
-            return together(roots)
-    if template.sequencers > 1:
-        return together(template.pes)
-    over = 1 if choice.index in pinned or choice.index not in names else box[choice.index].extent
-    slots = []
-    for lanes, groups in ((template.pes, 1), (template.lanes, roots)):
-        rows = -(-over // lanes)
-        if choice.way == "tree":
-            inner = -(-box[choice.index].extent // lanes) if choice.index in names else 1
-            # Groups divide the sums, or the terms of each.
-            whole = inner * each // box[choice.index].extent if choice.index in names else each
-            part = rows * one // over
-            slots.append((-(-sums // groups) - 1) * whole + part)
-            slots.append((sums - 1) * -(-whole // groups) + -(-part // groups))
-        else:
-            turns = rows * -(-(sums // over) // groups)
-            slots.append((turns - 1) * each + one)
-    return max(total, min(slots) * template.pes)
+            return ((per_group(sums, roots) - 1) * each + one) * roots
+        case Choice("lane") if template.sequencers <= 1 and over in names:
+            array = -(-extents[over] // template.pes) * math.prod(sums)
+            group = -(-extents[over] // template.lanes) * per_group(sums, roots)
+            return ((min(array, group) - 1) * each + one) * template.pes
+        case Choice("tree") if template.sequencers <= 1 and over in names:
+            others = [box[name].extent for name in names - outs if name != over]
+            asked = [extents[name] for name in names - outs if name != over]
+
+            def rows(extent: int, lanes: int) -> int:
+                return -(-extent // lanes)
+
+            # Groups divide the index over lanes, or the sums, or other terms of each.
+            ways = [
+                (
+                    math.prod(sums),
+                    rows(box[over].extent, template.pes) * math.prod(others),
+                    rows(extents[over], template.pes) * math.prod(asked),
+                ),
+                (
+                    per_group(sums, roots),
+                    rows(box[over].extent, template.lanes) * math.prod(others),
+                    rows(extents[over], template.lanes) * math.prod(asked),
+                ),
+                (
+                    math.prod(sums),
+                    rows(box[over].extent, template.lanes) * per_group(others, roots),
+                    rows(extents[over], template.lanes) * per_group(asked, roots),
+                ),
+            ]
+            return min((turns - 1) * whole + part for turns, whole, part in ways) * template.pes
+    # Of so many sums begun before, one term each; all others whole.
+    return total + max(0, math.prod(sums) - template.pes) * (each - one)

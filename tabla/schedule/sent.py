@@ -8,11 +8,12 @@ its root.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from tabla.ir.graph import Divide, Function, Graph, Linear, Read, Statement
 from tabla.schedule.claims import Claims, met, pinned_indices
 from tabla.schedule.distances import NEVER, NOW, Distances, Times
+from tabla.schedule.products import per_group
 from tabla.schedule.windows import Work
 
 
@@ -27,32 +28,28 @@ def moved(graph: Graph, forward: Claims, backward: Claims, distances: Distances)
         if len(makers.get(tensor, ())) == 1 and distances.way(maker := makers[tensor][0]) == "lane":
             sent = list(_sent(graph, maker, tensor, claim.pins, backward, distances))
             if sent:
-                words, wanted = max(sent)
-                slot = claim.times.lane + distances.memory
-                tail = distances.operation + distances.up + wanted
-                slots = Work(
-                    multiplies=0, slots=words * _lanes(distances), head=Times(NEVER, slot), tail=Times(NEVER, tail)
-                )
-                found += [slots, taken(words, slot, wanted, distances)]
+                extents, wanted = max(sent, key=lambda words: (math.prod(words[0]), words[1]))
+                slot, template = claim.times.lane + distances.memory, distances.template
+                words = per_group(extents, max(1, template.roots))
+                # A word may go up in the slot in which it is made.
+                slots = words * template.pes // max(1, template.sequencers) - math.prod(extents)
+                tail = Times(NEVER, distances.operation + distances.up + wanted)
+                found.append(Work(multiplies=0, slots=slots, head=Times(NEVER, slot), tail=tail))
+                found.append(taken(extents, slot, wanted, distances))
     return found
 
 
-def taken(words: int, slot: int, wanted: int, distances: Distances) -> Work:
+def taken(extents: Sequence[int], slot: int, wanted: int, distances: Distances) -> Work:
     """What roots do for words that come up from a `slot` of lanes, their results `wanted` so long before an end."""
     head, tail = Times(slot + distances.up, NEVER), Times(distances.operation + wanted, NEVER)
-    return Work(multiplies=0, slots=words, head=head, tail=tail)
-
-
-def _lanes(distances: Distances) -> int:
-    """Slots that a word takes, one of them perhaps that in which it is made."""
-    template = distances.template
-    return template.pes // (max(1, template.roots) * max(1, template.sequencers)) - 1
+    roots = max(1, distances.template.roots)
+    return Work(multiplies=0, slots=per_group(extents, roots) * roots, head=head, tail=tail)
 
 
 def _sent(
     graph: Graph, maker: Statement, tensor: str, pins: frozenset[int], backward: Claims, distances: Distances
-) -> Iterator[tuple[int, int]]:
-    """For each reader that words have to go up for: how many, and how long before the end a root has them."""
+) -> Iterator[tuple[list[int], int]]:
+    """For each reader that words go up for: how many along each axis, and how long before the end a root has them."""
     spread = distances.choices[maker.id].index
     axes = [axis for axis, subscript in enumerate(maker.write) if spread in subscript.names]
     for reader in graph.statements:
@@ -64,8 +61,8 @@ def _sent(
         wanted = None if pinned is None else met(reader, reads[0], pinned, graph)
         if wanted is not None:
             shape = graph.tensors[tensor].shape
-            words = math.prod(extent for axis, extent in enumerate(shape) if axis not in pins | wanted)
-            yield words, distances.wanted(reader, tensor, target.times, NOW).root
+            extents = [extent for axis, extent in enumerate(shape) if axis not in pins | wanted]
+            yield extents, distances.wanted(reader, tensor, target.times, NOW).root
 
 
 def _local(reader: Statement, read: Read, axes: list[int], distances: Distances) -> bool:
