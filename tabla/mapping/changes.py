@@ -75,15 +75,15 @@ def taken_word_by_word(mapping: Mapping, graph: Graph) -> Iterator[Mapping]:
 
 
 def sums_in_turns(mapping: Mapping, graph: Graph) -> Iterator[Mapping]:
-    """For each short vector of sums at the root: each of its words in a strand of its own.
+    """For each short vector of sums at the root or up the tree: each of its words in a strand of its own.
 
     So each can be taken on, from register to register, while the next is summed.
     """
     functions = operands_of_functions(graph)
     for number, (statement, fit) in enumerate(zip(graph.statements, mapping.fits, strict=True)):
-        if statement.target in functions:
+        if statement.target in functions or statement.constraints or fit.parts > 1 or len(statement.indices) != 1:
             continue
-        if fit.parts == 1 and _sums(statement, fit) and 1 < statement.indices[0].extent <= MOST_TURNS:
+        if (fit.way == "tree" or _sums(statement, fit)) and 1 < statement.indices[0].extent <= MOST_TURNS:
             yield _with_fit(mapping, number, replace(fit, parts=statement.indices[0].extent))
 
 

@@ -239,10 +239,10 @@ class ListScheduler:
         the earliest first. An addend can join late: it may show after the cycle in which other operands are wanted.
         """
         found = [
-            (s.register, s.show + maker.start)
+            (shown.register, shown.show + maker.start + wait)
             for maker in self.showing.get(port.tensor, ())
-            for s in maker.task.shown
-            if s.tensor == port.tensor and (s.words, s.interval) == (port.words, port.interval)
+            for shown in maker.task.shown
+            if shown.tensor == port.tensor and (wait := shown.wait(port.words, port.interval)) is not None
         ]
         if port.port == "c":
             early = timing().late_operand - timing().operand

@@ -75,6 +75,16 @@ class Shown:
     words: tuple[int, ...] = ()
     interval: int = 1
 
+    def wait(self, words: tuple[int, ...], interval: int) -> int | None:
+        """Cycles from the first word until these begin to show, one every `interval`; None if they do not."""
+        if not words or not self.words:
+            return 0 if words == self.words else None
+        if words[0] not in self.words:
+            return None
+        first = self.words.index(words[0])
+        fits = self.words[first : first + len(words)] == words and (len(words) == 1 or interval == self.interval)
+        return first * self.interval if fits else None
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Port:
