@@ -84,9 +84,11 @@ class _Shows:
 
     def __init__(self) -> None:
         self.runs: dict[int, Cycles] = {}
+        self.owners: dict[int, str] = {}
 
-    def add(self, cycles: Cycles) -> None:
+    def add(self, cycles: Cycles, owner: str = "") -> None:
         self.runs[int(cycles[0])] = cycles
+        self.owners[int(cycles[0])] = owner
 
     def all(self) -> Cycles:
         return np.concatenate([EMPTY, *self.runs.values()])
@@ -95,6 +97,15 @@ class _Shows:
         """Whether these are just the cycles of one strand's results."""
         run = self.runs.get(int(cycles[0]))
         return run is not None and np.array_equal(run, cycles)
+
+    def match_own(self, cycles: Cycles, owner: str) -> bool:
+        """The same, the results being what the owner says."""
+        return self.match(cycles) and bool(_named(owner) & _named(self.owners[int(cycles[0])]))
+
+
+def _named(comment: str) -> set[str]:
+    """The tensors and statements that a strand's comment speaks of."""
+    return set(comment.split()) - {"+", "to", "root", "memory", "result", "up", "the", "tree", "interim"}
 
 
 def _results(strands: Iterable[Strand], after: int, *, counted: bool = False) -> _Shows:
@@ -108,10 +119,10 @@ def _results(strands: Iterable[Strand], after: int, *, counted: bool = False) ->
         if counted and not operation.field("emit", 0) and operation.field("post", "none") == "none":
             continue
         if slot == len(strand.body) - 1:
-            shows.add(cycles[strand.last()] + after)
+            shows.add(cycles[strand.last()] + after, strand.comment)
         elif not strand.reduce and strand.body[slot + 1].field("base", "zero") != "accumulator":
             # Nothing is added to it: it is whole.
-            shows.add(cycles + after)
+            shows.add(cycles + after, strand.comment)
     return shows
 
 
@@ -125,7 +136,8 @@ def _root_registers(schedule: Schedule) -> None:
     for strand in root:
         if code := int(strand.body[-1].field("function", 0)):
             latency = by_code[code].cycles(schedule.format.width, schedule.format.fraction)
-            function.add(strand.cycles(len(strand.body) - 1)[strand.last()] + laws.result + latency)
+            ends = strand.cycles(len(strand.body) - 1)[strand.last()]
+            function.add(ends + laws.result + latency, strand.comment)
     shown = np.sort(function.all())
     _refuse((np.diff(shown) == 0).any(), "two function results show in one cycle")
     late = bool(shown.size) and shown[-1] - shown[0] >= schedule.period
@@ -142,7 +154,7 @@ def _root_registers(schedule: Schedule) -> None:
     for strand, slot, cycles in _issues(schedule.units["root_write"]):
         source = str(strand.body[slot].field("source", "result"))
         known = function if source == "function" else result
-        _refuse(not known.match(cycles), f"'{strand.comment}' writes a {source} that does not show")
+        _refuse(not known.match_own(cycles, strand.comment), f"'{strand.comment}' writes a {source} that does not show")
     for unit, strands in units.items():
         if kind_of(unit) == "lane_write":
             # Lanes of several roots round no result that does not count.
@@ -150,7 +162,8 @@ def _root_registers(schedule: Schedule) -> None:
             own = _results(units[unit.replace("write", "issue")], laws.result, counted=counted)
             for strand, slot, cycles in _issues(strands):
                 if strand.body[slot].field("source", "result") == "result":
-                    _refuse(not own.match(cycles), f"'{strand.comment}' writes a result that does not show")
+                    shows = own.match_own(cycles, strand.comment)
+                    _refuse(not shows, f"'{strand.comment}' writes a result that does not show")
 
 
 def _positions(root: Sequence[Strand]) -> None:
