@@ -44,7 +44,7 @@ CUTS = 2
 LEAST_LANES = 4
 IMPROVED = 3
 """Of so many, each with another number of roots or another cut, what only an exact schedule can judge is tried."""
-BEAM, PATIENCE, DETOUR = 4, 2, 2
+BEAM, PATIENCE, DETOUR = 2, 1, 2
 """Changes go on from so many schedules, while so many rounds bring nothing, each for at most so many cycles more."""
 ROOTS = (2, 4, 8)
 """What is tried beside one root. Sixteen save cycles and lose more in clock (decision 7)."""

@@ -99,16 +99,19 @@ class _Circuits:
 
     def longest(self, distances: Distances) -> int:
         """Cycles of the longest one."""
-        graph = self.graph
-        before = {v: self._needed(v, distances) for v in self.last}
-        chains = {v: dependent(graph, v, distances).own for v in self.last}
-        found = self._slots(distances)
-        for u in self.first:
-            after = dependent(graph, u, distances)
+        graph, found = self.graph, self._slots(distances)
+        reach = {u: dependent(graph, u, distances) for u in self.first}
+        for u, after in reach.items():
             if u in after.other:
                 # From the last word of a vector to that of the next sample's.
                 work = self._between(u, after, *self._needed(u, distances, every=True), distances)
                 found = max(found, longest(*work, self.template))
+        if distances.choices:
+            # What is between two words is on the way from each to itself, too.
+            return found
+        before = {v: self._needed(v, distances) for v in self.last}
+        chains = {v: dependent(graph, v, distances).own for v in self.last}
+        for u, after in reach.items():
             for v in self.last:
                 if v in after.other and u in chains[v]:
                     work = self._between(u, after, *before[v], distances)

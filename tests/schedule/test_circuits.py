@@ -34,9 +34,10 @@ def test_a_neuron_by_hand(features: int, pes: int) -> None:
     # next sum, both all over the lanes.
     levels = (pes - 1).bit_length()
     away = laws.broadcast + 1 + levels * laws.tree_level
-    # Each of the two is too much for the root, so all products are the lanes' work.
-    both = -(-2 * features // pes) + away
-    half = -(-features // pes) + away + laws.result + 1
+    # Each of the two is too much for the root, so all products are the lanes' work, in rows of their own.
+    rows = -(-features // pes)
+    both = 2 * rows + away
+    half = rows + away + laws.result + 1
     issue = max(both, half)
     schedule = schedule_graph(neuron(features), template_for(pes).with_roots(1), Q6_10)
     assert schedule.bound_terms["path"] == 2 * step - 1 + issue - 1 + step
