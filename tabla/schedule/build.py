@@ -42,7 +42,7 @@ CANDIDATES, RIDING = 6, 3
 """Mappings to schedule exactly, by an estimate; where there are functions some more by one that knows how they ride."""
 CUTS = 2
 LEAST_LANES = 4
-IMPROVED = 3
+IMPROVED = 2
 """Of so many, each with another number of roots or another cut, what only an exact schedule can judge is tried."""
 BEAM, PATIENCE, DETOUR = 2, 1, 2
 """Changes go on from so many schedules, while so many rounds bring nothing, each for at most so many cycles more."""
@@ -79,7 +79,7 @@ def schedule_graph(graph: Graph, template: Template, format: Format) -> Schedule
     # Roots and sequencers are hardware: they must pay.
     found.sort(key=lambda pair: _merit(pair[0]))
     best = min((_improved(graph, part, made) for made, part in found[:IMPROVED]), key=_merit)
-    best = replace(best, bound_terms=_bound(graph, best.layout, best.template, format, circuits=True))
+    best = replace(best, bound_terms=_bound(graph, best.layout, best.template, format))
     _limits(best, template)
     check(best)
     return best
@@ -305,14 +305,14 @@ def assemble(
         end=end,
         cycles=cycles,
         latency=latency,
-        bound_terms=_bound(graph, layout, template, format, circuits=False),
+        bound_terms={},
     )
 
 
-def _bound(graph: Graph, layout: Layout, template: Template, format: Format, *, circuits: bool) -> Map[str, int]:
+def _bound(graph: Graph, layout: Layout, template: Template, format: Format) -> Map[str, int]:
     outputs = sum(graph.tensors[t].size for _, t in graph.results)
     beats = _least_beats(layout, template)
-    return bound_terms(graph, template, format, beats=beats, outputs=outputs, circuits=circuits)
+    return bound_terms(graph, template, format, beats=beats, outputs=outputs)
 
 
 def _data_reads(placed: Placed) -> list[int]:
