@@ -30,7 +30,7 @@ from tabla.schedule.circuits import busiest_circuit
 from tabla.schedule.claims import whole
 from tabla.schedule.latencies import Latencies, multiplicity
 from tabla.schedule.products import mentioned, multiplied
-from tabla.schedule.shares import Shares, issue_cycles
+from tabla.schedule.shares import Shares
 from tabla.templates.template import Template, timing
 
 
@@ -101,7 +101,7 @@ def _evaluations(graph: Graph) -> dict[str, int]:
     return found
 
 
-def _path(graph: Graph, template: Template, format: Format, circuits: bool) -> int:
+def _path(graph: Graph, template: Template, format: Format) -> int:
     """The longest circuit through a model: read, the chain of statements, write.
 
     A tensor that several statements write counts with the quickest of them, and a model only if its updates
@@ -123,25 +123,14 @@ def _path(graph: Graph, template: Template, format: Format, circuits: bool) -> i
             shortest[statement.target] = reach[statement.target] = done
         if reach.get(following, 0):
             longest = max(longest, reach[following] + laws.memory_write)
-    return max(longest, busiest_circuit(graph, template, latencies, binary_tensors(graph)) if circuits else 0)
+    return max(longest, busiest_circuit(graph, template, latencies, binary_tensors(graph)))
 
 
-def bound_terms(
-    graph: Graph, template: Template, format: Format, *, beats: int, outputs: int, circuits: bool = True
-) -> Map[str, int]:
-    """The terms, each at least 1. `beats` is the fewest beats in which a sample can arrive.
-
-    Without `circuits` neither their work is counted nor what moves between lanes and roots, which takes the longest: a
-    bound for schedules on trial.
-    """
-    work = _work(graph)
-    if circuits:
-        issue = Shares.of(graph, work, template).cycles()
-    else:
-        issue = issue_cycles([n for _, _, n in work], template.pes, max(1, template.roots))
+def bound_terms(graph: Graph, template: Template, format: Format, *, beats: int, outputs: int) -> Map[str, int]:
+    """The terms, each at least 1. `beats` is the fewest beats in which a sample can arrive."""
     return {
-        "multiplies": max(1, issue),
-        "path": _path(graph, template, format, circuits),
+        "multiplies": max(1, Shares.of(graph, _work(graph), template).cycles()),
+        "path": _path(graph, template, format),
         "stream": max(1, beats, outputs),
         "functions": max([1, *(-(-n // max(1, template.roots)) for n in _evaluations(graph).values())]),
     }

@@ -55,7 +55,7 @@ def busiest_circuit(graph: Graph, template: Template, latencies: Latencies, bina
     """
     if any(s.constraints for s in graph.statements) or any(t.filled for t in graph.tensors.values()):
         return 0
-    circuits = _Circuits.of(graph, binary, template)
+    circuits = Circuits.of(graph, binary, template)
     nowhere = Distances(latencies)
     # The least bound first; ties by age.
     choices = [(circuits.longest(nowhere), 0, nowhere)]
@@ -72,7 +72,7 @@ def busiest_circuit(graph: Graph, template: Template, latencies: Latencies, bina
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Circuits:
+class Circuits:
     """Where circuits of a graph are looked for: from words of `first` to words of `last`, with work in `statements`."""
 
     graph: Graph
@@ -83,12 +83,12 @@ class _Circuits:
     last: tuple[str, ...]
 
     @staticmethod
-    def of(graph: Graph, binary: frozenset[str], template: Template) -> _Circuits:
+    def of(graph: Graph, binary: frozenset[str], template: Template) -> Circuits:
         """Those with the most work."""
         heavy = _heavy(graph, binary)
         following = set(graph.updates.values())
         made = {statement.target for statement in graph.statements}
-        return _Circuits(
+        return Circuits(
             graph=graph,
             binary=binary,
             template=template,

@@ -10,21 +10,29 @@ from hypothesis import strategies as st
 from tabla.templates.template import template_for, timing
 
 from tabla.ir.graph import Graph
+from tabla.lang.tabla import parse
+from tabla.lower.tabla import lower
 from tabla.mapping.changes import (
     at_hand,
     by_rows,
     divided,
     in_turns,
     in_waves,
+    sums_in_turns,
     taken_early,
     taken_early_in_part,
+    taken_word_by_word,
 )
 from tabla.mapping.materialise import materialise
 from tabla.mapping.places import EVERY
 from tabla.mapping.search import Mapping, Search
+from tabla.passes.minibatch import minibatched
+from tabla.passes.pipeline import shaped
+from tabla.schedule.bounds import bound_terms
 from tabla.schedule.build import schedule_mapping
 from tabla.schedule.check import check
 from tabla.schedule.schedule import Schedule
+from tabla.source import Source
 from tests.lang.tabla.random_programs import programs
 from tests.schedule.agreement import Q6_10, agree_on, shaped_graph
 
@@ -36,7 +44,16 @@ def waves_of_four(mapping: Mapping, graph: Graph) -> Iterator[Mapping]:
     return in_waves(mapping, graph, 4)
 
 
-CHANGES: tuple[Change, ...] = (taken_early, taken_early_in_part, divided, in_turns, by_rows, waves_of_four)
+CHANGES: tuple[Change, ...] = (
+    taken_early,
+    taken_early_in_part,
+    taken_word_by_word,
+    divided,
+    in_turns,
+    sums_in_turns,
+    by_rows,
+    waves_of_four,
+)
 NETWORK = """
 model_input x[{n}]; model_output y[{k}]; model w1[{m}][{n}]; model w2[{k}][{m}];
 gradient g1[{m}][{n}] -> w1; gradient g2[{k}][{m}] -> w2;
@@ -82,8 +99,9 @@ def issues(schedule: Schedule, name: str) -> list[tuple[int, int]]:
 @pytest.mark.parametrize("change", CHANGES, ids=lambda change: change.__name__)
 @pytest.mark.parametrize("sizes", [(5, 8, 6), (7, 6, 11), (9, 13, 2)])
 def test_a_network(change: Change, sizes: tuple[int, int, int]) -> None:
-    found = list(schedules(network(*sizes), 4, (change,)))
-    assert found
+    found = list(schedules(network(*sizes), 4, (change,), at_root=change is sums_in_turns))
+    # 13 words are too many parts, and lanes sum those of the two classes.
+    assert found or (change in (sums_in_turns, taken_word_by_word) and sizes == (9, 13, 2))
     for schedule in found:
         agree_on(schedule)
 
@@ -96,8 +114,11 @@ def test_random_programs(text: str, pes: int, seed: int) -> None:
     def waves(mapping: Mapping, graph: Graph) -> Iterator[Mapping]:
         return in_waves(mapping, graph, pes)
 
+    least = 0
     for schedule in schedules(graph, pes, (*CHANGES[:-1], waves)):
         agree_on(schedule, seed=seed)
+        least = least or max(bound_terms(graph, schedule.template, Q6_10, beats=1, outputs=1).values())
+        assert schedule.cycles >= least
 
 
 def test_groups_of_a_chain_follow_each_other_without_a_pause() -> None:
@@ -209,6 +230,44 @@ def test_half_of_the_words_lie_in_every_lane() -> None:
             break
     else:
         raise AssertionError("w2.next is not changed")
+
+
+def test_lanes_take_each_word_from_the_bus_as_the_root_makes_it() -> None:
+    """e = (y - sum) * x for three words: no lane keeps them, and no root operation sends them again."""
+    text = """
+    model_input x[8]; model_input v[3]; model_output y[3]; model w[3][8]; gradient g[3][8] -> w;
+    iterator i[0:8]; iterator k[0:3];
+    e[k] = (v[k] - y[k]) * v[k]; g[k][i] = e[k] * x[i];
+    """
+    graph = shaped_graph(text)
+    alone = []
+    for schedule in schedules(graph, 8, (taken_word_by_word,)):
+        agree_on(schedule)
+        update = schedule.mapping.fits[-1]
+        if update.parts == 3 and not update.early:
+            again = [s for s in schedule.units["root_write"] if s.comment.startswith("broadcast")]
+            alone.append((len(again), "bus" in {o.field("b") for s in schedule.units["lane_issue"] for o in s.body}))
+    assert alone and all(on_the_bus for _, on_the_bus in alone)
+
+
+def test_sums_up_the_tree_are_taken_on_one_by_one() -> None:
+    """Four samples a step: the error of each is made while the lanes sum the next one's products."""
+    text = """
+    model_input x[40]; model_output y; model w[40]; gradient g[40] -> w; iterator i[0:40];
+    h = sum[i](w[i] * x[i]); e = h - y; g[i] = e * x[i];
+    """
+    graph = shaped(minibatched(lower(parse(Source.from_text(text)), number_format=Q6_10), 4), Q6_10)
+    best = {}
+    for change in (sums_in_turns, in_turns):
+        for schedule in schedules(graph, 8, (change,)):
+            agree_on(schedule)
+            best[change] = min(schedule.cycles, best.get(change, schedule.cycles))
+            if change is sums_in_turns and any(fit.way == "tree" and fit.parts == 4 for fit in schedule.mapping.fits):
+                sums = [s for s in schedule.units["root_issue"] if s.body[0].field("base") == "tree"]
+                assert [s.iterations for s in sums] == [1, 1, 1, 1]
+                errors = [s.start for s in schedule.units["root_issue"] if s.comment.split()[-1] == "e"]
+                assert sums[0].start < errors[0]
+    assert sums_in_turns in best
 
 
 RECOMMENDER = """

@@ -1,0 +1,140 @@
+"""The bound of the very choices that a schedule made is not above its cycles: nor is that of the best ones."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tabla.templates.template import template_for, timing
+
+from tabla.ir.graph import Graph
+from tabla.schedule.bounds import binary_tensors
+from tabla.schedule.build import schedule_graph
+from tabla.schedule.circuits import Circuits
+from tabla.schedule.distances import NEVER, Choice, Distances, Times
+from tabla.schedule.latencies import Latencies
+from tabla.schedule.products import per_group, points, slots_of
+from tabla.schedule.schedule import Schedule
+from tabla.schedule.windows import Work, behind, busy, longest
+from tests.schedule.agreement import Q6_10, shaped_graph
+
+HEAD = """
+mu = 0.25; n = {n}; m = {m};
+model_input x[n]; model_input v[m]; model_output y[n]; model_output z[m]; model w[n]; model u[m]; model q[m][n];
+gradient g[n] -> w; gradient p[m] -> u; gradient r[m][n] -> q; iterator i[0:n]; iterator j[0:m];
+"""
+BODIES = tuple(
+    """
+g[i] = (w[i]*x[i] - y[i])*x[i]; p[j] = (u[j] - v[j])*v[j]; r[j][i] = q[j][i]*x[i];
+
+a[i] = w[i]*x[i]; b[i] = a[i]*y[i]; c[i] = b[i]*x[i]; g[i] = c[i]*a[i]; p[j] = v[j]*u[j]; e[j] = u[j]*z[j];
+r[j][i] = e[j]*x[i];
+
+h[j] = sum[i](q[j][i]*x[i]); e[j] = h[j] - z[j]; r[j][i] = e[j]*x[i]; p[j] = e[j]*u[j]; g[i] = w[i]*x[i];
+
+h[j] = sigmoid(sum[i](q[j][i]*x[i])); o = sum[j](u[j]*h[j]); e = o - z[0]; d[j] = e*u[j]; p[j] = e*h[j];
+r[j][i] = d[j]*x[i]; g[i] = e*x[i];
+
+h[j] = sigmoid(sum[i](q[j][i]*x[i])); o[i] = sum[j](q[j][i]*h[j]); e[i] = o[i] - x[i];
+d[j] = sum[i](e[i]*q[j][i]); r[j][i] = d[j]*x[i]; p[j] = u[j]*d[j]; g[i] = e[i]*w[i];
+
+h = sum[i](w[i]*x[i]); k[j] = h*u[j]; s = sum[j](k[j]*v[j]); e = s - y[0]; g[i] = e*x[i]; p[j] = e*k[j];
+r[j][i] = e*q[j][i];
+
+a = sum[i](w[i]*w[i]); g[i] = a*w[i]; p[j] = a*u[j]; r[j][i] = a*q[j][i];
+
+a[j] = sum[i](q[j][i]*w[i]); b[j] = sigmoid(a[j]*u[j]); c[i] = sum[j](b[j]*q[j][i]); g[i] = c[i]*x[i];
+p[j] = b[j]*v[j]; r[j][i] = b[j]*c[i];
+""".split("\n\n")
+)
+
+
+def program(body: int, n: int, m: int) -> Graph:
+    return shaped_graph(HEAD.format(n=n, m=m) + BODIES[body])
+
+
+def of_its_choices(schedule: Schedule) -> int:
+    """The bound if statements are computed as a schedule computes them."""
+    ways: dict[str, set[Choice]] = {}
+    for statement, fit in zip(schedule.mapped.statements, schedule.mapping.fits, strict=True):
+        ways.setdefault(statement.target, set()).add(Choice(fit.way, fit.index))
+    distances = Distances(Latencies(schedule.template, schedule.format))
+    for statement in schedule.graph.statements:
+        if len(found := ways.get(statement.target, set())) == 1:
+            distances = distances.with_choice(statement, *found)
+    circuits = Circuits.of(schedule.graph, binary_tensors(schedule.graph), schedule.template)
+    return circuits.longest(distances)
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    st.integers(0, len(BODIES) - 1),
+    st.sampled_from([1, 2, 3, 5, 8, 13, 16, 24, 50]),
+    st.sampled_from([1, 2, 3, 6, 12]),
+    st.sampled_from([1, 2, 4, 8, 16, 32, 64]),
+    st.sampled_from([0, 1, 2, 4]),
+)
+def test_no_schedule_is_below_the_bound_of_its_choices(body: int, n: int, m: int, pes: int, roots: int) -> None:
+    template = template_for(pes)
+    if roots and pes // roots >= 2:
+        template = template.with_roots(roots)
+    schedule = schedule_graph(program(body, n, m), template, Q6_10)
+    assert schedule.bound <= schedule.cycles
+    assert of_its_choices(schedule) <= schedule.cycles
+
+
+@pytest.mark.parametrize(("body", "n", "m", "pes"), [(1, 24, 3, 16), (4, 8, 8, 8), (3, 50, 1, 64)])
+def test_the_bound_is_close_where_lanes_do_all(body: int, n: int, m: int, pes: int) -> None:
+    """Chains in lanes wait for their memory, words for the tree and the bus, rows for rows: little else is lost."""
+    schedule = schedule_graph(program(body, n, m), template_for(pes).with_roots(1), Q6_10)
+    assert of_its_choices(schedule) <= schedule.cycles <= 1.15 * of_its_choices(schedule)
+
+
+def test_heads_and_tails_by_hand() -> None:
+    """64 lanes, one root. Ten slots of all lanes, no sooner than 7 cycles after u and 9 before v."""
+    template = template_for(64).with_roots(1)
+    middle = Work(multiplies=0, slots=640, head=Times(NEVER, 7), tail=Times(NEVER, 9))
+    near = Work(multiplies=0, slots=64, head=Times(NEVER, 2), tail=Times(NEVER, 3))
+    assert longest([middle], [], template) == 7 + 10 - 1 + 9
+    # What is nearer to both finds room beside it, as long as it is less than what the others are away.
+    assert longest([near], [middle], template) == 7 + 10 - 1 + 9
+    more = replace(near, slots=20 * 64)
+    assert longest([more], [middle], template) == 2 + 30 - 1 + 3
+    # An operation before all of it on the lanes: eleven slots later the last, at least 3 cycles before v.
+    assert behind([near, middle], template) == Times(0, 11 + 3)
+    assert (
+        busy([near, middle, Work(multiplies=0, slots=30, head=Times(0, NEVER), tail=Times(5, NEVER))], template) == 30
+    )
+
+
+def test_slots_by_hand() -> None:
+    """h[j] = sum[i](q[j][i]*x[i]), 10 sums of 50 terms, on 16 lanes in two groups."""
+    graph = program(2, 50, 10)
+    statement = graph.statements[0]
+    (term,) = statement.operation.terms  # type: ignore[union-attr]
+    template = template_for(16).with_roots(2)
+
+    def slots(choice: Choice, pinned: frozenset[str] = frozenset()) -> int:
+        return slots_of(statement, term, pinned, choice, template)
+
+    assert points(statement, term, frozenset()) == 500
+    assert per_group([10, 3], 4) == 9 and per_group([], 4) == 1
+    # Five sums a root; a row of 10 of 16 lanes for each term; seven rows of 8 lanes for each of five sums.
+    assert slots(Choice("root")) == 2 * 5 * 50
+    assert slots(Choice("lane", "j")) == 16 * 50
+    assert slots(Choice("tree", "i")) == 16 * min(5 * 7, 10 * 4)
+    # Of the first sum one term may be the last: then each root has four whole ones to come.
+    assert slots(Choice("root"), frozenset("i")) == 2 * (4 * 50 + 1)
+    assert slots(Choice("tree", "i"), frozenset("i")) == 16 * min(4 * 7 + 1, 9 * 4 + 1)
+
+
+def test_words_by_place_by_hand() -> None:
+    laws, distances = timing(), Distances(Latencies(template_for(64).with_roots(1), Q6_10))
+    at_root, in_lanes = distances.heard(Times(0, NEVER)), distances.heard(Times(NEVER, 0))
+    assert at_root == Times(0, laws.broadcast)
+    # Written and read by its lane; or sent up by an operation of its own, six levels of the tree.
+    assert in_lanes == Times(3 + 5 + 1 + 6, 3)
+    assert distances.told(Times(0, NEVER)) == Times(0, in_lanes.root)
+    assert distances.told(Times(NEVER, 0)) == Times(laws.broadcast, in_lanes.lane)
