@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from tabla.ir.graph import Graph, Linear, Read, Statement, Term
+from tabla.ir.graph import Affine, Graph, Linear, Read, Statement, Term
 from tabla.mapping.fit import Fit, without_bus
 from tabla.mapping.places import EVERY
 from tabla.mapping.search import Mapping, operands_of_functions
@@ -232,8 +232,22 @@ def _chains(mapping: Mapping, graph: Graph) -> list[list[int]]:
             chain = [first]
             while chain[-1] in following:
                 chain.append(following[chain[-1]])
-            chains.append(chain)
+            if _overtakes(graph, chain):
+                chain.pop()
+            if len(chain) > 1:
+                chains.append(chain)
     return chains
+
+
+def _overtakes(graph: Graph, chain: list[int]) -> bool:
+    """Whether a chain ends with an update of a model of which it reads other words on its way.
+
+    Other updates of that model would have to wait for these reads, but come before the chain's own.
+    """
+    last = graph.statements[chain[-1]]
+    model = next((model for model, following in graph.updates.items() if following == last.target), "")
+    reads = [(number, read) for number in chain[:-1] for read in graph.statements[number].reads if read.tensor == model]
+    return not all(_same_words(graph.statements[number], read.subscripts, last) for number, read in reads)
 
 
 def _one_slot(statement: Statement, fit: Fit) -> bool:
@@ -259,11 +273,16 @@ def _terms(statement: Statement, fit: Fit) -> tuple[Term, ...]:
 def _in_step(before: Statement, after: Statement) -> bool:
     """Whether one reads, in the order of its index, what the other writes in the order of its own."""
     (wrote,), (index,) = before.indices, after.indices
-    for read in after.reads:
-        if read.tensor == before.target:
-            for mine, theirs in zip(read.subscripts, before.write, strict=True):
-                here = mine.constant + mine.coefficient(index.name) * index.low
-                there = theirs.constant + theirs.coefficient(wrote.name) * wrote.low
-                if (here, mine.coefficient(index.name)) != (there, theirs.coefficient(wrote.name)):
-                    return False
-    return wrote.extent == index.extent
+    reads = [read for read in after.reads if read.tensor == before.target]
+    return wrote.extent == index.extent and all(_same_words(after, read.subscripts, before) for read in reads)
+
+
+def _same_words(reader: Statement, subscripts: Sequence[Affine], writer: Statement) -> bool:
+    """Whether subscripts go through the words that a writer writes, in step."""
+    (index,), (wrote,) = reader.indices, writer.indices
+    for mine, theirs in zip(subscripts, writer.write, strict=True):
+        here = mine.constant + mine.coefficient(index.name) * index.low
+        there = theirs.constant + theirs.coefficient(wrote.name) * wrote.low
+        if (here, mine.coefficient(index.name)) != (there, theirs.coefficient(wrote.name)):
+            return False
+    return True

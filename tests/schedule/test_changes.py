@@ -202,6 +202,19 @@ def test_two_chains_do_not_meet() -> None:
     assert not [changed for mapping in firsts for changed in in_turns(mapping, graph)]
 
 
+def test_a_chain_does_not_end_with_an_update_past_its_own_reads() -> None:
+    """w[1] is read on the way to the update of w[0], and updated elsewhere: that has to wait."""
+    text = """
+    model_input x; model w[2]; gradient g[2] -> w; iterator i[0:1];
+    g[i] = (w[1 - i] + x) * x; g[1] = 0;
+    """
+    graph = shaped_graph(text)
+    at_root = Search(graph, pes=1).at_root()
+    assert not list(in_turns(at_root, graph))
+    for schedule in schedules(graph, 1, (in_turns, divided), at_root=True):
+        agree_on(schedule)
+
+
 def test_a_word_that_two_statements_read_is_written() -> None:
     text = """
     model_input x[4]; model_output y[4]; model w[4]; gradient g[4] -> w; iterator i[0:4];
