@@ -22,7 +22,6 @@ def changes(mapping: Mapping, graph: Graph, lanes: int) -> Iterator[Mapping]:
     """All of them, in an array of so many lanes; of equally good ones the first counts."""
     yield from taken_early(mapping, graph)
     yield from taken_early_in_part(mapping, graph)
-    yield from taken_word_by_word(mapping, graph)
     yield from divided(mapping, graph)
     yield from in_turns(mapping, graph)
     yield from sums_in_turns(mapping, graph)
@@ -50,28 +49,6 @@ def taken_early_in_part(mapping: Mapping, graph: Graph) -> Iterator[Mapping]:
         if any(each.name == index != fit.index and each.extent > 1 for each in statement.indices):
             needs = tuple(sorted({*fit.needs, (fit.bus, EVERY)}))
             yield _copied(_with_fit(mapping, number, replace(fit, needs=needs, parts=2, early=1)), fit.bus)
-
-
-def taken_word_by_word(mapping: Mapping, graph: Graph) -> Iterator[Mapping]:
-    """For each statement in the lanes that a short vector comes to over the bus: a part for each of its words.
-
-    A part takes its word from the bus as the root makes it; the first parts may have theirs in every lane before.
-    """
-    for number, statement, fit in _in_lanes(mapping, graph):
-        reads = [read for read in statement.reads if read.tensor == fit.bus]
-        if fit.parts > 1 or fit.rows_first or len(reads) != 1:
-            continue
-        index = _only_index(reads[0])
-        extent = graph.tensors[fit.bus].size
-        if index not in statement.box or statement.box[index].extent != extent or index == fit.index:
-            continue
-        if 1 < extent <= MOST_TURNS and index in {each.name for each in statement.indices}:
-            whole = replace(fit, parts=extent)
-            yield _with_fit(mapping, number, whole)
-            needs = tuple(sorted({*fit.needs, (fit.bus, EVERY)}))
-            for early in {extent // 2, extent - 1}:
-                part = replace(whole, needs=needs, early=early)
-                yield _copied(_with_fit(mapping, number, part), fit.bus)
 
 
 def sums_in_turns(mapping: Mapping, graph: Graph) -> Iterator[Mapping]:

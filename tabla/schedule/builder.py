@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import assert_never
 
-from tabla.ir.graph import FLIPPED, Affine, Compare, Divide, Extreme, Function, Gather, Linear, Product, Read, Statement
+from tabla.ir.graph import FLIPPED, Compare, Divide, Extreme, Function, Gather, Linear, Product, Read, Statement
 from tabla.mapping.fit import AT_ROOT, Fit, common_reduction, without_bus
 from tabla.mapping.places import ROOT, Spot
 from tabla.schedule.bodies import LaneContext, RootContext, lane_body, root_sum, tested
@@ -102,7 +102,7 @@ class Builder:
         write = site.lane_write(statement, lanes, outs, period - 1 + timing().result, period, name)
         write = replace(write, sequencers=own)
         feed = self._feed(statement, fit, loops, len(body))
-        return self._fed(statement, (issue, write), feed, fit, loops, issue, name, Extras(produces=(statement.target,)))
+        return self._fed(statement, (issue, write), feed, fit, issue, name, Extras(produces=(statement.target,)))
 
     def _tree(self, statement: Statement, fit: Fit, after: Statement | None) -> Task:
         site = self.site
@@ -147,7 +147,7 @@ class Builder:
         )
         strands, extras = self._finish(statement, after, root, outs)
         feed = self._feed(statement, fit, loops, len(body) * interval)
-        return self._fed(statement, (issue, *strands), feed, fit, loops, issue, name, extras)
+        return self._fed(statement, (issue, *strands), feed, fit, issue, name, extras)
 
     def _root(self, statement: Statement, after: Statement | None) -> Task:
         site, name = self.site, name_of(statement, after)
@@ -273,12 +273,10 @@ class Builder:
         spot, taken = receive(site, target, write, output)
         if spot is not None:
             self.received.add((target, spot))
-        word = bus_word(target, write, outs)
-        holds = word if site.scalar(target) or target in site.word_by_word() else ""
-        if taken or target in site.bus_scalars() or (holds and not site.scalar(target)):
+        holds = ""
+        if taken or target in site.bus_scalars():
             put = replace(put, body=(put.body[0].with_fields(to_bus=1),))
-        else:
-            holds = ""
+            holds = target if site.scalar(target) else ""
         span = (show, show + (math.prod(_counts(outs)) - 1) * period) if function else None
         made = (statement.target, target) if after is not None else (target,)
         whole = () if leaves is None or leaves.row_major(site.graph.tensors[target].size) else (leaves,)
@@ -317,26 +315,22 @@ class Builder:
         strands: tuple[Strand, ...],
         feed: tuple[Strand, ...],
         fit: Fit,
-        loops: tuple[Loop, ...],
         issue: Strand,
         name: str,
         extras: Extras,
     ) -> Task:
-        """A task whose lanes take words from the bus: with its feed, and, for a single word, also without."""
+        """A task whose lanes take words from the bus: with its feed, and, for a scalar, also without."""
         site, operand = self.site, timing().operand
         if not feed:
             return task_of(site, name, strands, extras, statement=statement.id)
-        word = ""
-        if site.scalar(fit.bus) or fit.bus in site.word_by_word():
-            read = next(r for r in statement.reads if r.tensor == fit.bus)
-            word = bus_word(fit.bus, read.subscripts, loops)
+        scalar = site.scalar(fit.bus)
         until = issue.final + operand
-        with_feed = replace(extras, bus_until=until, holds=word or extras.holds)
+        with_feed = replace(extras, bus_until=until, holds=fit.bus if scalar else extras.holds)
         fed = task_of(site, name, (*feed, *strands), with_feed, statement=statement.id)
-        if not word:
+        if not scalar:
             return fed
         alone = task_of(site, name, strands, extras, statement=statement.id)
-        return replace(alone, wants=word, wants_cycles=(operand, until), fed=fed)
+        return replace(alone, wants=fit.bus, wants_cycles=(operand, until), fed=fed)
 
 
 def _lane_body(site: Site, statement: Statement, context: LaneContext, *, levels: int) -> tuple[Operation, ...]:
@@ -347,16 +341,6 @@ def _lane_body(site: Site, statement: Statement, context: LaneContext, *, levels
 
 def _counts(loops: tuple[Loop, ...]) -> tuple[int, ...]:
     return tuple(loop.count for loop in loops)
-
-
-def bus_word(tensor: str, subscripts: Sequence[Affine], loops: Sequence[Loop]) -> str:
-    """What a bus that holds an element is called; empty if the loops go through several."""
-    counters = {loop.name: loop for loop in loops}
-    names = [name for subscript in subscripts for name in subscript.names]
-    if any(counters[name].count > 1 for name in names):
-        return ""
-    at = [s.constant + sum(factor * counters[name].low for name, factor in s.coefficients) for s in subscripts]
-    return tensor + "".join(f"[{element}]" for element in at)
 
 
 def name_of(statement: Statement, after: Statement | None = None) -> str:

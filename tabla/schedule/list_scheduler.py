@@ -106,7 +106,7 @@ class ListScheduler:
                 for access in variant.reads if variant else ():
                     if n not in self.readers.setdefault(access.key, []):
                         self.readers[access.key].append(n)
-        self.makers = {t: n for n, task in enumerate(self.tasks) for t in (*task.produces, task.holds) if t}
+        self.makers = {t: n for n, task in enumerate(self.tasks) for t in task.produces}
 
     def run(self) -> list[Placed] | None:
         """Place every task; in the order of the tasks. None if copies of whole tensors wait for each other."""

@@ -128,11 +128,6 @@ class Site:
         """Scalars that some statement takes from the bus."""
         return frozenset(f.bus for f in self.chosen.fits if f.bus and self.scalar(f.bus))
 
-    def word_by_word(self) -> frozenset[str]:
-        """Vectors of which some statement takes each word from the bus in a part of its own."""
-        sizes = {f.bus: self.graph.tensors[f.bus].size for f in self.chosen.fits if f.bus}
-        return frozenset(f.bus for f in self.chosen.fits if f.bus and f.parts == sizes[f.bus] > 1)
-
     def wanted_at_root(self, tensor: str) -> bool:
         """Whether some statement reads it there, or the root broadcasts it to lanes."""
         needs = {need for fit in self.chosen.fits for need in fit.needs}

@@ -21,7 +21,6 @@ from tabla.mapping.changes import (
     sums_in_turns,
     taken_early,
     taken_early_in_part,
-    taken_word_by_word,
 )
 from tabla.mapping.materialise import materialise
 from tabla.mapping.places import EVERY
@@ -47,7 +46,6 @@ def waves_of_four(mapping: Mapping, graph: Graph) -> Iterator[Mapping]:
 CHANGES: tuple[Change, ...] = (
     taken_early,
     taken_early_in_part,
-    taken_word_by_word,
     divided,
     in_turns,
     sums_in_turns,
@@ -101,7 +99,7 @@ def issues(schedule: Schedule, name: str) -> list[tuple[int, int]]:
 def test_a_network(change: Change, sizes: tuple[int, int, int]) -> None:
     found = list(schedules(network(*sizes), 4, (change,), at_root=change is sums_in_turns))
     # 13 words are too many parts, and lanes sum those of the two classes.
-    assert found or (change in (sums_in_turns, taken_word_by_word) and sizes == (9, 13, 2))
+    assert found or (change is sums_in_turns and sizes == (9, 13, 2))
     for schedule in found:
         agree_on(schedule)
 
@@ -243,24 +241,6 @@ def test_half_of_the_words_lie_in_every_lane() -> None:
             break
     else:
         raise AssertionError("w2.next is not changed")
-
-
-def test_lanes_take_each_word_from_the_bus_as_the_root_makes_it() -> None:
-    """e = (y - sum) * x for three words: no lane keeps them, and no root operation sends them again."""
-    text = """
-    model_input x[8]; model_input v[3]; model_output y[3]; model w[3][8]; gradient g[3][8] -> w;
-    iterator i[0:8]; iterator k[0:3];
-    e[k] = (v[k] - y[k]) * v[k]; g[k][i] = e[k] * x[i];
-    """
-    graph = shaped_graph(text)
-    alone = []
-    for schedule in schedules(graph, 8, (taken_word_by_word,)):
-        agree_on(schedule)
-        update = schedule.mapping.fits[-1]
-        if update.parts == 3 and not update.early:
-            again = [s for s in schedule.units["root_write"] if s.comment.startswith("broadcast")]
-            alone.append((len(again), "bus" in {o.field("b") for s in schedule.units["lane_issue"] for o in s.body}))
-    assert alone and all(on_the_bus for _, on_the_bus in alone)
 
 
 def test_sums_up_the_tree_are_taken_on_one_by_one() -> None:
