@@ -2,8 +2,8 @@
 
 Terms: ``multiplies``: multiplies over all multipliers, the roots' included, where a term of a statement is all the
 lanes' or all the roots' work (:mod:`tabla.schedule.shares`). ``path``: for every circuit of
-dependences through a model, the shortest latencies along it; through a scalar, with the issue of the work that must
-lie on it (:mod:`tabla.schedule.circuits`). ``stream``: beats in, and words out. ``functions``: evaluations over the
+dependences through a model, the shortest ways along it and the issue of the work that must lie on it, for the best
+choice of how statements are computed (:mod:`tabla.schedule.circuits`). ``stream``: beats in, and words out. ``functions``: evaluations over the
 units.
 """
 
