@@ -1,9 +1,9 @@
 """A true lower bound on cycles per sample, from graph and template alone (DESIGN section 4).
 
 Terms: ``multiplies``: multiplies over all multipliers, the roots' included, where a term of a statement is all the
-lanes' or all the roots' work (:mod:`tabla.schedule.shares`). ``path``: for every circuit of
-dependences through a model, the shortest ways along it and the issue of the work that must lie on it, for the best
-choice of how statements are computed (:mod:`tabla.schedule.circuits`). ``stream``: beats in, and words out. ``functions``: evaluations over the
+lanes' or all the roots' work (:mod:`tabla.schedule.shares`). ``path``: for every circuit of dependences through a
+model, the shortest ways along it and the issue of the work that must lie on it, for the best choice of how statements
+are computed (:mod:`tabla.schedule.circuits`). ``stream``: beats in, and words out. ``functions``: evaluations over the
 units.
 """
 
