@@ -32,7 +32,7 @@ from tabla.schedule.claims import (
     needed_before,
     pinned_indices,
 )
-from tabla.schedule.distances import NOW, Choice, Distances, Times
+from tabla.schedule.distances import EVERYWHERE, NOW, Choice, Distances, Times
 from tabla.schedule.latencies import Latencies
 from tabla.schedule.products import multiplied, points, slots_of
 from tabla.schedule.sent import moved, taken
@@ -155,7 +155,7 @@ def _choices(statement: Statement) -> list[Choice]:
     outs = {index.name for index in statement.indices}
     lanes = [Choice("lane", index.name) for index in statement.indices]
     trees = [Choice("tree", index.name) for index in statement.reduced if index.name not in outs]
-    return [Choice("root"), *lanes, *trees]
+    return [Choice("root"), *lanes, *trees, EVERYWHERE]
 
 
 def _heavy(graph: Graph, binary: frozenset[str]) -> list[Statement]:

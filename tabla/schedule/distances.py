@@ -50,6 +50,8 @@ class Choice:
     index: str = ""
 
 
+EVERYWHERE = Choice("lane")
+"""Every lane makes all words for itself."""
 NOW = Times(0, 0)
 NOWHERE = Times(NEVER, NEVER)
 

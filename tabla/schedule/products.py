@@ -72,6 +72,8 @@ def slots_of(
     match choice:
         case Choice("root"):
             return ((per_group(sums, roots) - 1) * each + one) * roots
+        case Choice("lane", "") if template.sequencers <= 1:
+            return ((per_group(sums, roots) - 1) * each + one) * template.pes
         case Choice("lane") if template.sequencers <= 1 and over in names:
             array = -(-extents[over] // template.pes) * math.prod(sums)
             group = -(-extents[over] // template.lanes) * per_group(sums, roots)

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 
 from tabla.ir.graph import Divide, Function, Graph, Linear, Read, Statement
 from tabla.schedule.claims import Claims, met, pinned_indices
-from tabla.schedule.distances import NEVER, NOW, Distances, Times
+from tabla.schedule.distances import EVERYWHERE, NEVER, NOW, Distances, Times
 from tabla.schedule.products import per_group
 from tabla.schedule.windows import Work
 
@@ -50,11 +50,13 @@ def _sent(
     graph: Graph, maker: Statement, tensor: str, pins: frozenset[int], backward: Claims, distances: Distances
 ) -> Iterator[tuple[list[int], int]]:
     """For each reader that words go up for: how many along each axis, and how long before the end a root has them."""
-    spread = distances.choices[maker.id].index
-    axes = [axis for axis, subscript in enumerate(maker.write) if spread in subscript.names]
+    choice = distances.choices[maker.id]
+    axes = [axis for axis, subscript in enumerate(maker.write) if choice.index in subscript.names]
     for reader in graph.statements:
         reads = [read for read in reader.reads if read.tensor == tensor]
-        if reader.target not in backward or len(reads) != 1 or _local(reader, reads[0], axes, distances):
+        if reader.target not in backward or len(reads) != 1:
+            continue
+        if _local(reader, reads[0], axes, choice == EVERYWHERE, distances):
             continue
         target = backward[reader.target]
         pinned = pinned_indices(reader.write, target.pins, reader.box)
@@ -65,13 +67,15 @@ def _sent(
             yield extents, distances.wanted(reader, tensor, target.times, NOW).root
 
 
-def _local(reader: Statement, read: Read, axes: list[int], distances: Distances) -> bool:
-    """Whether a reader can find a word in the lane that made it, one axis of the tensor being spread over lanes."""
+def _local(reader: Statement, read: Read, axes: list[int], everywhere: bool, distances: Distances) -> bool:
+    """Whether a reader can find a word in the lane that made it; one of these axes is spread over lanes, or none is."""
     if isinstance(reader.operation, Function | Divide):
         return False
     choice = distances.choices.get(reader.id)
     if choice is None:
         return True
+    if everywhere:
+        return choice.way != "root"
     match choice.way:
         case "root":
             return False

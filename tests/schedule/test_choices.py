@@ -13,7 +13,7 @@ from tabla.ir.graph import Graph
 from tabla.schedule.bounds import binary_tensors
 from tabla.schedule.build import schedule_graph
 from tabla.schedule.circuits import Circuits
-from tabla.schedule.distances import NEVER, Choice, Distances, Times
+from tabla.schedule.distances import EVERYWHERE, NEVER, Choice, Distances, Times
 from tabla.schedule.latencies import Latencies
 from tabla.schedule.products import per_group, points, slots_of
 from tabla.schedule.schedule import Schedule
@@ -125,6 +125,8 @@ def test_slots_by_hand() -> None:
     assert slots(Choice("root")) == 2 * 5 * 50
     assert slots(Choice("lane", "j")) == 16 * 50
     assert slots(Choice("tree", "i")) == 16 * min(5 * 7, 10 * 4)
+    # Every lane all five sums of its group.
+    assert slots(EVERYWHERE) == 16 * 5 * 50
     # Of the first sum one term may be the last: then each root has four whole ones to come.
     assert slots(Choice("root"), frozenset("i")) == 2 * (4 * 50 + 1)
     assert slots(Choice("tree", "i"), frozenset("i")) == 16 * min(4 * 7 + 1, 9 * 4 + 1)
