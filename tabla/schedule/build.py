@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from collections.abc import Mapping as Map
 from dataclasses import replace
 
 from tabla.ir.format import Format
@@ -21,7 +20,6 @@ from tabla.mapping.snapshot import snapshot
 from tabla.mapping.spans import distinct, divisors, spread_out
 from tabla.schedule.banks import banked
 from tabla.schedule.borders import Border
-from tabla.schedule.bounds import bound_terms
 from tabla.schedule.builder import Builder
 from tabla.schedule.capacity import refuse_excess
 from tabla.schedule.check import check
@@ -34,7 +32,7 @@ from tabla.schedule.regions import MOST, TooLarge
 from tabla.schedule.schedule import Schedule
 from tabla.schedule.site import Site
 from tabla.schedule.strands import Strand
-from tabla.schedule.streams import dump_strands, dump_words, load_strands, sample_strands
+from tabla.schedule.streams import dump_strands, dump_words, load_strands, sample_strands, widest
 from tabla.source import Label, TablaError
 from tabla.templates.template import Template, limits, timing
 
@@ -55,7 +53,6 @@ SEQUENCER_PRICE = 1.5
 """The same for a sequencer: strand memory, loops and generators of its two units, 300 to 400 LUT4."""
 BESIDE = 2
 """Of so many mappings it is tried what comes of sequencers."""
-MOST_STREAM_WORDS = 128
 
 
 def schedule_graph(graph: Graph, template: Template, format: Format) -> Schedule:
@@ -79,7 +76,6 @@ def schedule_graph(graph: Graph, template: Template, format: Format) -> Schedule
     # Roots and sequencers are hardware: they must pay.
     found.sort(key=lambda pair: _merit(pair[0]))
     best = min((_improved(graph, part, made) for made, part in found[:IMPROVED]), key=_merit)
-    best = replace(best, bound_terms=_bound(graph, best.layout, best.template, format))
     _limits(best, template)
     check(best)
     return best
@@ -305,14 +301,7 @@ def assemble(
         end=end,
         cycles=cycles,
         latency=latency,
-        bound_terms={},
     )
-
-
-def _bound(graph: Graph, layout: Layout, template: Template, format: Format) -> Map[str, int]:
-    outputs = sum(graph.tensors[t].size for _, t in graph.results)
-    beats = _least_beats(layout, template)
-    return bound_terms(graph, template, format, beats=beats, outputs=outputs)
 
 
 def _data_reads(placed: Placed) -> list[int]:
@@ -329,20 +318,12 @@ def _last_update(strands: Sequence[Strand]) -> int:
     return max(s.final for s in strands if any(o.field("model") for o in s.body))
 
 
-def _least_beats(layout: Layout, template: Template) -> int:
-    return sum(s.iterations for s in sample_strands(layout, _widest(template), template))
-
-
-def _widest(template: Template) -> int:
-    return min(MOST_STREAM_WORDS, 1 << (template.pes - 1).bit_length())
-
-
 def _stream_words(layout: Layout, template: Template, period: int) -> int:
     """The template's width, or the smallest power of two that does not bind."""
     if template.stream_words:
         return template.stream_words
     width = 1
-    while width < _widest(template) and sum(s.iterations for s in sample_strands(layout, width, template)) > period:
+    while width < widest(template) and sum(s.iterations for s in sample_strands(layout, width, template)) > period:
         width *= 2
     return width
 

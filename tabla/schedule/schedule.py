@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping as Map
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,12 +11,12 @@ from numpy.typing import NDArray
 from tabla.ir.format import Format
 from tabla.ir.graph import Graph
 from tabla.mapping.search import Mapping
-from tabla.schedule.bounds import multiplies
+from tabla.schedule.bounds import bound_terms, multiplies
 from tabla.schedule.layout import Depths, Layout
 from tabla.schedule.leaving import Nest, at_once
 from tabla.schedule.list_scheduler import Placed
 from tabla.schedule.strands import Strand, by_unit
-from tabla.schedule.streams import dump_count
+from tabla.schedule.streams import dump_count, least_beats
 from tabla.templates.template import Template
 
 
@@ -53,11 +53,20 @@ class Schedule:
     end: int
     cycles: int
     latency: int
-    bound_terms: Map[str, int]
+    _bound_terms: dict[str, int] = field(default_factory=dict, compare=False, repr=False)
+
+    @property
+    def bound_terms(self) -> Map[str, int]:
+        """A true lower bound on `cycles`, by terms; found when it is asked for, as that takes a while."""
+        if not self._bound_terms:
+            beats = least_beats(self.layout, self.template)
+            outputs = sum(self.graph.tensors[tensor].size for _, tensor in self.graph.results)
+            self._bound_terms.update(bound_terms(self.graph, self.template, self.format, beats=beats, outputs=outputs))
+        return self._bound_terms
 
     @property
     def bound(self) -> int:
-        """A true lower bound on `cycles`: the largest term."""
+        """The largest term of the bound."""
         return max(self.bound_terms.values())
 
     def per_sample(self, figure: int) -> int | float:

@@ -10,6 +10,8 @@ from tabla.schedule.layout import Key, Layout, is_scratch, preloaded
 from tabla.schedule.strands import Address, Operation, Strand
 from tabla.templates.template import Template, timing
 
+MOST_STREAM_WORDS = 128
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Filling:
@@ -154,3 +156,13 @@ def dump_count(layout: Layout) -> int:
         if layout.graph.tensors[k[0]].role == "model"
     ]
     return max(ends, default=0)
+
+
+def widest(template: Template) -> int:
+    """Words a beat of the widest stream."""
+    return min(MOST_STREAM_WORDS, 1 << (template.pes - 1).bit_length())
+
+
+def least_beats(layout: Layout, template: Template) -> int:
+    """The fewest beats in which a sample can arrive."""
+    return sum(s.iterations for s in sample_strands(layout, widest(template), template))
