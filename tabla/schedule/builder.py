@@ -251,7 +251,7 @@ class Builder:
             assert renaming is not None
             if site.readers[target] > 1 or site.copies(target):
                 plain = Output(loops=outs, interval=period, show=show, register="result")
-                strands.append(site.root_write(target, write, plain))
+                strands.append(site.root_write(target, write, plain, root.comment))
                 shown.append(Shown(tensor=target, register="result", show=show))
             target, write = after.target, tuple(substituted(w, renaming) for w in after.write)
         register = "result"
@@ -262,7 +262,7 @@ class Builder:
         leaves = nest(site.graph, target, write, outs) if shows else None
         if shows:
             self.left.add(shows)
-        put = site.root_write(target, write, output, leaves=bool(shows))
+        put = site.root_write(target, write, output, root.comment, leaves=bool(shows))
         if site.scalar(target):
             shown.append(Shown(tensor=target, register=register, show=show))
         elif "address" in put.body[0].addresses:

@@ -80,32 +80,21 @@ def _issues(strands: Iterable[Strand]) -> Iterable[tuple[Strand, int, Cycles]]:
 
 
 class _Shows:
-    """Runs of cycles in which the results of one strand show, by their first cycle."""
+    """Runs of cycles in which the results of one strand show, by their first cycle; and what that strand computes."""
 
     def __init__(self) -> None:
-        self.runs: dict[int, Cycles] = {}
-        self.owners: dict[int, str] = {}
+        self.runs: dict[int, tuple[Cycles, str]] = {}
 
-    def add(self, cycles: Cycles, owner: str = "") -> None:
-        self.runs[int(cycles[0])] = cycles
-        self.owners[int(cycles[0])] = owner
+    def add(self, cycles: Cycles, comment: str) -> None:
+        self.runs[int(cycles[0])] = cycles, comment
 
     def all(self) -> Cycles:
-        return np.concatenate([EMPTY, *self.runs.values()])
+        return np.concatenate([EMPTY, *(cycles for cycles, _ in self.runs.values())])
 
-    def match(self, cycles: Cycles) -> bool:
-        """Whether these are just the cycles of one strand's results."""
-        run = self.runs.get(int(cycles[0]))
-        return run is not None and np.array_equal(run, cycles)
-
-    def match_own(self, cycles: Cycles, owner: str) -> bool:
-        """The same, the results being what the owner says."""
-        return self.match(cycles) and bool(_named(owner) & _named(self.owners[int(cycles[0])]))
-
-
-def _named(comment: str) -> set[str]:
-    """The tensors and statements that a strand's comment speaks of."""
-    return set(comment.split()) - {"+", "to", "root", "memory", "result", "up", "the", "tree", "interim"}
+    def match(self, cycles: Cycles, comment: str) -> bool:
+        """Whether these are just the cycles of one strand's results, and what it computes is that."""
+        run, made = self.runs.get(int(cycles[0]), (EMPTY, ""))
+        return made == comment and np.array_equal(run, cycles)
 
 
 def _results(strands: Iterable[Strand], after: int, *, counted: bool = False) -> _Shows:
@@ -154,7 +143,7 @@ def _root_registers(schedule: Schedule) -> None:
     for strand, slot, cycles in _issues(schedule.units["root_write"]):
         source = str(strand.body[slot].field("source", "result"))
         known = function if source == "function" else result
-        _refuse(not known.match_own(cycles, strand.comment), f"'{strand.comment}' writes a {source} that does not show")
+        _refuse(not known.match(cycles, strand.comment), f"'{strand.comment}' writes a {source} that does not show")
     for unit, strands in units.items():
         if kind_of(unit) == "lane_write":
             # Lanes of several roots round no result that does not count.
@@ -162,7 +151,7 @@ def _root_registers(schedule: Schedule) -> None:
             own = _results(units[unit.replace("write", "issue")], laws.result, counted=counted)
             for strand, slot, cycles in _issues(strands):
                 if strand.body[slot].field("source", "result") == "result":
-                    shows = own.match_own(cycles, strand.comment)
+                    shows = own.match(cycles, strand.comment)
                     _refuse(not shows, f"'{strand.comment}' writes a result that does not show")
 
 
@@ -196,7 +185,7 @@ def _tree(schedule: Schedule) -> None:
         if strand.body[slot].field("up"):
             sent.append(cycles[strand.last()])
             for base, up in late.items():
-                sums[base].add(sent[-1] + up)
+                sums[base].add(sent[-1] + up, strand.comment)
     found = np.sort(np.concatenate(sent))
     _refuse((np.diff(found) == 0).any(), "two sums meet in the tree")
     for strand, slot, cycles in _issues(_of(schedule, "root_issue")):
@@ -204,7 +193,10 @@ def _tree(schedule: Schedule) -> None:
         if base in late:
             used = cycles[strand.first()]
             taken.append(used - late[base])
-            _refuse(not sums[base].match(used), f"'{strand.comment}' takes a sum that is not at the tree's end")
+            _refuse(
+                not sums[base].match(used, strand.comment),
+                f"'{strand.comment}' takes a sum that is not at the tree's end",
+            )
     _refuse(not np.array_equal(found, np.sort(np.concatenate(taken))), "a sum is sent up the tree that nobody takes")
 
 

@@ -7,8 +7,8 @@ by the bus only, so that they have fewer of these cycles than a root; and each w
 part in is written and read in between.
 
 A part of these multiplies may be far from u, and from v (:mod:`tabla.schedule.windows`). What is near depends on where
-statements are computed, at the roots or in lanes. The bound is that of the best choice, found by branch and bound: the
-choice with the least bound is divided by the heaviest statement that it leaves open.
+statements are computed (:class:`tabla.schedule.distances.Choice`). The bound is that of the best choice, found by
+branch and bound: the choice with the least bound is divided by the heaviest statement that it leaves open.
 
 The words are the first ones of their tensors, and dependences are counted symbolically (:mod:`tabla.schedule.claims`).
 """
@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from functools import reduce
 from heapq import heappop, heappush
 
-from tabla.ir.graph import Graph, Linear, Read, Statement, Term
+from tabla.ir.graph import Graph, Linear, Read, Statement
 from tabla.schedule.claims import (
     Claim,
     Claims,
@@ -31,6 +31,7 @@ from tabla.schedule.claims import (
     needed,
     needed_before,
     pinned_indices,
+    sources,
 )
 from tabla.schedule.distances import EVERYWHERE, NOW, Choice, Distances, Times
 from tabla.schedule.latencies import Latencies
@@ -45,7 +46,8 @@ MOST_STATEMENTS = 64
 makes the bound no larger, and the time would grow with the third power of the program's length."""
 MOST_DIVIDED = 12
 MOST_CHOICES = 1024
-"""Choices of sides for the heaviest statements, so many at the most, by the statements of the graph."""
+"""The heaviest statements whose ways are chosen, and the choices looked at, fewer in long programs, where each takes
+longer: so many at the most."""
 
 
 def busiest_circuit(graph: Graph, template: Template, latencies: Latencies, binary: frozenset[str]) -> int:
@@ -195,7 +197,7 @@ def _shared(
         return []
     found = []
     for term in multiplied(statement.operation, binary):
-        claimed = _claimed(statement, term, forward)
+        claimed = sources(statement, (factor for factor in term.factors if isinstance(factor, Read)), forward)
         before = largest(claimed.values())
         if before is None:
             continue
@@ -210,10 +212,3 @@ def _shared(
             sums = [index.extent for index in statement.indices if index.name not in pinned]
             found.append(taken(sums, head.lane, target.times.root, distances))
     return found
-
-
-def _claimed(statement: Statement, term: Term, forward: Claims) -> dict[str, frozenset[str]]:
-    """The tensors that are factors and claimed, each with the indices that stand at 0 where it is."""
-    reads = [factor for factor in term.factors if isinstance(factor, Read) and factor.tensor in forward]
-    pinned = {r.tensor: pinned_indices(r.subscripts, forward[r.tensor].pins, statement.box) for r in reads}
-    return {tensor: indices for tensor, indices in pinned.items() if indices is not None}

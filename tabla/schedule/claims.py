@@ -128,21 +128,21 @@ def _spread(graph: Graph, known: Claims, distances: Distances) -> Claims:
 
 def _written(statement: Statement, claims: Claims, distances: Distances) -> Claim | None:
     """What a statement makes of what is claimed; None if that cannot be said."""
-    sources = _sources(statement, claims)
-    pinned = largest(sources.values())
+    read = sources(statement, statement.reads, claims)
+    pinned = largest(read.values())
     if pinned is None:
         return None
     axes = [axis for axis, subscript in enumerate(statement.write) if pinned.intersection(subscript.names)]
     if not all(_plain(statement.write[axis], statement.box) for axis in axes):
         return None
-    operands = {name: claims[name].times for name, each in sources.items() if each == pinned}
+    operands = {name: claims[name].times for name, each in read.items() if each == pinned}
     return Claim(pins=frozenset(axes), times=distances.made(statement, operands, pinned))
 
 
-def _sources(statement: Statement, claims: Claims) -> dict[str, frozenset[str]]:
-    """For each tensor that a statement reads and that is claimed: the pinned indices of the points that read it so."""
+def sources(statement: Statement, reads: Iterable[Read], claims: Claims) -> dict[str, frozenset[str]]:
+    """For each tensor that is read and claimed: the indices that stand at 0 where a read meets what is claimed."""
     found: dict[str, frozenset[str]] = {}
-    for read in statement.reads:
+    for read in reads:
         if read.tensor in claims:
             pinned = pinned_indices(read.subscripts, claims[read.tensor].pins, statement.box)
             if pinned is not None:

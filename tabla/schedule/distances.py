@@ -1,9 +1,10 @@
 """How long words take from statement to statement, at the least, by where they are made and where they are wanted.
 
-A statement is computed at the roots, in the lanes, or in the lanes with its sums up the tree (DESIGN 4). What a root
-makes it may take at once from its result register; lanes hear of it over the bus. What a lane makes it reads from its
-memory; a root hears of it by an operation that sends the word up, and other lanes from the root. Nothing but memories
-reaches over to the next sample. Functions are evaluated at the roots. All these are laws of the machine (decision 3).
+A statement is computed at the roots, in the lanes, by every lane for itself or each its part, or in the lanes with its
+sums up the tree (DESIGN 4). What a root makes it may take at once from its result register; lanes hear of it over the
+bus. What a lane makes it reads from its memory; a root hears of it by an operation that sends the word up, and other
+lanes from the root. Nothing but memories reaches over to the next sample. Functions are evaluated at the roots. All
+these are laws of the machine (decision 3).
 """
 
 from __future__ import annotations
@@ -44,14 +45,16 @@ class Times:
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """How a statement is computed: at the root, in lanes over an output index, or up the tree over a summed one."""
+    """How a statement is computed: at the root, in lanes over an output index, or up the tree over a summed one.
+
+    In lanes with no index: every lane makes all words for itself.
+    """
 
     way: Way
     index: str = ""
 
 
 EVERYWHERE = Choice("lane")
-"""Every lane makes all words for itself."""
 NOW = Times(0, 0)
 NOWHERE = Times(NEVER, NEVER)
 
@@ -142,9 +145,8 @@ class Distances:
 
         `floor`: no fewer from an operand, by where the statement multiplies.
         """
-        ways = self._ways(statement, tensor, frozenset(index.name for index in statement.reduced))
-
         way = self.way(statement)
+        ways = self._ways(statement, tensor, frozenset(index.name for index in statement.reduced))
 
         def least(root: int, lane: int, tree: int) -> int:
             ends = {

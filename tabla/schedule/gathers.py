@@ -220,11 +220,10 @@ class _Making:
         if not slots:
             return
         issue, write = (tuple(side) for side in zip(*slots, strict=True))
-        target = f"result {self.statement.target}" if self.leaves else f"{self.statement.target} to root memory"
         after = self.start + timing().result
         self.strands += [
             Strand(unit="root_issue", start=self.start, body=issue, counts=counts, comment=self.name),
-            Strand(unit="root_write", start=after, body=write, counts=counts, comment=target),
+            Strand(unit="root_write", start=after, body=write, counts=counts, comment=self.name),
         ]
         self.start = self.strands[-2].end
 

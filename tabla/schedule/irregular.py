@@ -61,7 +61,7 @@ def unrolled(site: Site, statement: Statement, name: str) -> Task:
             strands.append(strand)
             start = strand.end
         output = Output(loops=fixed, interval=1, show=start - 1 + timing().result, register="result")
-        strands.append(site.root_write(statement.target, statement.write, output))
+        strands.append(site.root_write(statement.target, statement.write, output, name))
     return task_of(site, name, strands, Extras(produces=(statement.target,)), statement=statement.id)
 
 
@@ -113,7 +113,7 @@ def product(site: Site, statement: Statement, name: str) -> Task:
     fetch = Strand(unit="root_issue", start=begin, body=(copy,), counts=tuple(x.count for x in outs), comment=name)
     output = Output(loops=outs, interval=1, show=max(begin + laws.result, write.end), register="result")
     fetch = fetch.at(output.show - laws.result)
-    done = site.root_write(statement.target, statement.write, output)
+    done = site.root_write(statement.target, statement.write, output, name)
     return task_of(site, name, (*first, issue, write, fetch, done), extras, statement=statement.id)
 
 
@@ -151,7 +151,7 @@ def _taken(
             comment=name,
         )
         output = Output(loops=loops, interval=1, show=begin + timing().result, register="result")
-        strands += [fetch, site.root_write(statement.target, statement.write, output)]
+        strands += [fetch, site.root_write(statement.target, statement.write, output, name)]
         begin = fetch.end
     return tuple(strands)
 

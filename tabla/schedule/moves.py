@@ -221,7 +221,7 @@ def up_move(site: Site, tensor: str) -> tuple[Task, tuple[Spot, ...]]:
                 start=up + timing().result,
                 body=(Operation(fields=fields, addresses=to),),
                 counts=counts,
-                comment=f"result {tensor}" if shows else name,
+                comment=name,
             ),
         ]
         start += strands[-1].iterations

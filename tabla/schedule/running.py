@@ -127,7 +127,7 @@ def root_runs(site: Site, statement: Statement, name: str, *, leaves: str) -> Ta
             show = start + period - 1 + timing().result
             output = Output(loops=stretch.outs, interval=period if stretch.outs else 1, show=show, register="result")
             write = stretch.statement.write
-            strands += [issue, site.root_write(statement.target, write, output, leaves=bool(leaves))]
+            strands += [issue, site.root_write(statement.target, write, output, name, leaves=bool(leaves))]
             nests.append(nest(site.graph, statement.target, write, stretch.outs))
             start = issue.end
     extras = Extras(produces=(statement.target,), shows=leaves, leaves=tuple(nests) if leaves else ())

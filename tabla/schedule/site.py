@@ -158,8 +158,12 @@ class Site:
     def _unread(self, tensor: str) -> bool:
         return self.readers[tensor] == 1 if self.home(tensor) == ROOT else not self.wanted_at_root(tensor)
 
-    def root_write(self, target: str, write: Sequence[Affine], output: Output, *, leaves: bool = False) -> Strand:
-        """The strand that writes a root result to its place, and out when it `leaves` as it is made."""
+    def root_write(
+        self, target: str, write: Sequence[Affine], output: Output, name: str, *, leaves: bool = False
+    ) -> Strand:
+        """The strand that writes a root result to its place, and out when it `leaves` as it is made; by the `name` of
+        what makes it.
+        """
         model = int(self.layout.owner(target) != target)
         fields: dict[str, str | int] = {"source": output.register, "to_output": int(leaves), "model": model}
         addresses: dict[str, Address] = {}
@@ -170,7 +174,7 @@ class Site:
             unit="root_write",
             start=output.show,
             interval=output.interval,
-            comment=f"{target} to root memory" if addresses else f"result {target}",
+            comment=name,
             counts=tuple(x.count for x in output.loops),
             body=(Operation(fields=fields, addresses=addresses),),
         )

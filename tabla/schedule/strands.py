@@ -45,8 +45,9 @@ class Strand:
     """A loop nest over a body of operations.
 
     `counts` outermost first, every count >= 1; slot k of iteration n issues at ``start + (n * len(body) + k) *
-    interval``; `reduce` innermost levels accumulate. `comment` says what it computes, for people. `sequencers` run
-    a strand of the lanes, side by side in step; none named: all there are.
+    interval``; `reduce` innermost levels accumulate. `comment` says what it computes, or for what it moves words; a
+    write of results says the same as what makes them. `sequencers` run a strand of the lanes, side by side in step;
+    none named: all there are.
     """
 
     unit: str

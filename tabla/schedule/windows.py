@@ -100,19 +100,13 @@ def _part(work: Sequence[Work], template: Template) -> int:
     return min(*alone, way.least + max(shared, idle.root + 1, idle.lane + 1)) - 1
 
 
-def _away(template: Template) -> int:
-    """Cycles that a word takes from a root to lanes and what they make of it to a root, beside those of operations."""
-    laws = timing()
-    levels = (template.pes // max(1, template.roots) - 1).bit_length()
-    return laws.broadcast + 1 + levels * laws.tree_level
-
-
 def _issue(before: Sequence[int], after: Sequence[int], template: Template) -> int:
     """Cycles from the first possible issue to the last of so many multiplies of each term, before the model is written
     and after it.
     """
     laws, roots = timing(), max(1, template.roots)
-    away = _away(template)
+    # From a root to lanes, and what they make of it to a root, beside the cycles of operations.
+    away = laws.broadcast + 1 + template.tree_levels * laws.tree_level
     # None of those after is issued before a word of the model is written, none of those before so late that no word
     # is read again: each kind lacks these cycles, a root's write following an addend that came late.
     written = laws.result + laws.memory_write

@@ -16,6 +16,7 @@ from tabla.schedule.check import ScheduleFault, check
 from tabla.schedule.schedule import Schedule
 from tabla.schedule.strands import Address, Strand
 from tabla.source import Source
+from tests.schedule.agreement import agree
 
 Q6_10 = Format(integer=6, fraction=10)
 BACKPROP = """
@@ -134,3 +135,32 @@ def test_missing_write(schedule: Schedule) -> None:
         if strand.unit == "lane_write" and not strand.body[0].field("model"):
             rest = (*schedule.strands[:position], *schedule.strands[position + 1 :])
             refused(replace(schedule, strands=rest))
+
+
+def test_another_ones_result() -> None:
+    """The writes of two updates, of as many words, as far apart, change places: each takes what the other made."""
+    text = """
+    model_input x[8]; model_input y[8]; model v[8]; model w[8]; gradient g[8] -> v; gradient h[8] -> w;
+    iterator i[0:8]; g[i] = v[i] * x[i]; h[i] = w[i] * y[i];
+    """
+    schedule = schedule_graph(lower(parse(Source.from_text(text)), number_format=Q6_10), template_for(4), Q6_10)
+    check(schedule)
+    strands = list(schedule.strands)
+    one, other = (n for n, strand in enumerate(strands) if strand.unit == "lane_write")
+    assert strands[one].counts == strands[other].counts
+    strands[one], strands[other] = strands[one].at(strands[other].start), strands[other].at(strands[one].start)
+    assert "does not show" in refused(
+        replace(schedule, strands=tuple(sorted(strands, key=lambda s: (s.unit, s.start))))
+    )
+
+
+def test_names_of_the_machine() -> None:
+    """Tensors may be called as its parts are."""
+    text = """
+    model_input tree[9]; model_input up; model_output memory; model root[9]; gradient interim[9] -> root;
+    iterator the[0:9];
+    to = sum[the](root[the] * tree[the]); result = to * up; s1 = result - memory; interim[the] = s1 * tree[the];
+    """
+    graph = lower(parse(Source.from_text(text)), number_format=Q6_10)
+    for pes in (1, 4):
+        agree(graph, template_for(pes), Q6_10)
