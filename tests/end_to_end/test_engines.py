@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import product
+from pathlib import Path
 from typing import Any
 
 import pytest
+from tabla.hw.emit import verilog
+from tabla.sim.cxxrtl_run import translated
 from tabla.templates.template import template_for
 
 from tabla.passes.minibatch import minibatched
+from tabla.program.encode import encode
 from tabla.schedule import build
 from tests.end_to_end.algorithms import PROGRAMS, Q6_10, graph_of, hold_against_evaluation, need
 
@@ -37,6 +41,14 @@ def test_hardware(name: str, engine: str, pes: int) -> None:
     need(engine)
     samples = 3 if pes <= 4 and engine != "amaranth" else 2
     hold_against_evaluation(graph_of(PROGRAMS[name]), engine, pes, samples=samples)
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_cxxrtl_computes_on_machine_words(name: str, tmp_path: Path) -> None:
+    """Else it takes many times longer to build, and to run."""
+    need("cxxrtl")
+    image = encode(build.schedule_graph(graph_of(PROGRAMS[name]), template_for(4), Q6_10))
+    assert translated(verilog(image, "unit"), "unit", tmp_path).words
 
 
 @pytest.mark.parametrize("engine", ["icarus", "cxxrtl"])

@@ -64,6 +64,13 @@ def statements() -> list[str]:
                 f"\tx.slice<{high},{low}>() = {part};",
                 "show(x); }",
             ]
+    for widths in ((1, 3), (15, 1), (40, 24), (64, 1), (33, 50, 7), (1, 1, 1, 120)):
+        names = [f"x{n}" for n in range(len(widths))]
+        declared = " ".join(f"value<{width}> {name};" for width, name in zip(widths, names, strict=True))
+        joined = names[0] + "".join(f".concat({name})" for name in names[1:])
+        whole = constant(chance.randrange(1 << sum(widths)), sum(widths))
+        lines += [f"{{ {declared}", f"\t{joined} = {whole};", *(f"show({name});" for name in names[:-1])]
+        lines.append(f"show({names[-1]}); }}")
     lines += [f"show({constant(bit, 1)}.repeat<{count}>().val());" for bit in (0, 1) for count in (1, 7, 39, 64, 90)]
     return lines
 
@@ -134,6 +141,8 @@ def test_every_operation_is_the_librarys(tmp_path: Path) -> None:
         "x = divfloor_uu<8>(a, b);",
         "x = a.slice<3,0>().sext<8>();",
         "performer->on_print(a);",
+        "\ta.slice<3,0>().concat(a) = a;",
+        "\ta.concat(a.slice<3,0>()) = a;",
     ],
 )
 def test_what_machine_words_lack_is_seen(statement: str) -> None:
