@@ -58,11 +58,11 @@ def test_many_random_shapes(problem: Problem, pes: int, seed: int) -> None:
     exact(problem, pes, seed)
 
 
-# Cycles over the bound where rows fill the lanes. 1.25 is the aim; neurons reach it at every shape. Small recommenders
-# wait for their pipelines, small networks at the root, whose vectors run one after the other; the bound counts only
-# latencies on the circuits of vectors, with every sum and comparison a cycle sooner than its factors would let it.
-RATIOS = {"linear": 1.25, "logistic": 1.25, "svm": 1.25, "reco": 1.33, "backprop": 2.28}
-SHAPES = 24
+# Cycles over the bound where rows fill the lanes. 1.25 is the aim; neurons and recommenders reach it at every shape.
+# Small networks do not yet: the errors of their outputs pass through three operations at the root while the lanes wait,
+# and where roots do not divide the outputs evenly, each makes all of them, which the bound does not count.
+RATIOS = {"linear": 1.25, "logistic": 1.25, "svm": 1.25, "reco": 1.25, "backprop": 1.46}
+SHAPES = 16
 
 
 def filled(kind: str, chance: Random) -> tuple[Problem, int]:
