@@ -45,7 +45,7 @@ def exact(problem: Problem, pes: int, seed: int) -> None:
         assert f"{worst.name} wastes most" in report.text()
 
 
-@settings(max_examples=75)
+@settings(max_examples=60)
 @given(shapes(), PES, st.integers(0, 2**20))
 def test_random_shapes(problem: Problem, pes: int, seed: int) -> None:
     exact(problem, pes, seed)
@@ -62,7 +62,9 @@ def test_many_random_shapes(problem: Problem, pes: int, seed: int) -> None:
 # Small networks do not yet: the errors of their outputs pass through three operations at the root while the lanes wait,
 # and where roots do not divide the outputs evenly, each makes all of them, which the bound does not count.
 RATIOS = {"linear": 1.25, "logistic": 1.25, "svm": 1.25, "reco": 1.25, "backprop": 1.46}
-SHAPES = 16
+SHAPES = 10
+# Of 24 that were drawn, the farthest from the bound, and the number of PEs.
+FARTHEST = {"reco": ((16, 16, 8), 4), "backprop": ((8, 16, 9), 8)}
 
 
 def filled(kind: str, chance: Random) -> tuple[Problem, int]:
@@ -85,8 +87,11 @@ def filled(kind: str, chance: Random) -> tuple[Problem, int]:
 @pytest.mark.parametrize("kind", sorted(NAMES))
 def test_ratio_where_rows_fill_the_lanes(kind: str) -> None:
     chance, found = Random(kind), []
-    for _ in range(SHAPES):
-        problem, pes = filled(kind, chance)
+    shapes = [filled(kind, chance) for _ in range(SHAPES)]
+    if kind in FARTHEST:
+        sizes, pes = FARTHEST[kind]
+        shapes.append((Problem(kind=kind, sizes=sizes), pes))
+    for problem, pes in shapes:
         report = build(problem.file, problem.options(pes)).report()
         assert report.ratio >= 1
         found.append((report.ratio, f"{problem.name} at {pes} PEs: {report.cycles} cycles, {report.text()}"))

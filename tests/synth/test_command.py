@@ -122,17 +122,18 @@ def test_refusals(
     assert out == "" and err.startswith("error: ") and complaint in err
 
 
-def test_an_own_device_of_an_own_family(
-    said: tuple[str, dict[str, Any], Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_an_own_device_of_an_own_family(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["gen", str(EXAMPLE), "--template", "Pe2", "--format", "q2.6", "-q", "-o", str(tmp_path / "build")]
+    assert main(words) == 0
+    capsys.readouterr()
     own = tmp_path / "own.td"
     own.write_text(
-        'def Family : Target<"mine", "My family", "synth_ice40"> {\n'
-        '  let Cells = [Takes<"LUT", "SB_LUT4">, Takes<"FF", "SB_DFF*">, Takes<"RAM", "SB_RAM40_4K*">];\n'
+        'def Family : Target<"mine", "My family", "synth_ecp5"> {\n'
+        '  let Cells = [Takes<"LUT", "LUT4">, Takes<"FF", "TRELLIS_FF">, Takes<"RAM", "DP16KD*">];\n'
         "}\n"
         'def Tiny : Device<Family, "tiny", "MINE-1"> { let Luts = 123456; let Ffs = 123456; let Rams = 99; }\n'
     )
-    words = ["synth", str(said[2] / "build"), "--target", "mine", "--templates", str(own), "--json", "-"]
+    words = ["synth", str(tmp_path / "build"), "--target", "mine", "--templates", str(own), "--json", "-"]
     assert main(words) == 0
     found = json.loads(capsys.readouterr().out)
     assert (found["device"], found["part"]) == ("tiny", "MINE-1")
