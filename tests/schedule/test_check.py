@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 
 import pytest
@@ -43,12 +43,17 @@ def schedule(request: pytest.FixtureRequest) -> Schedule:
     return made
 
 
+def with_strands(schedule: Schedule, strands: Iterable[Strand]) -> Schedule:
+    """The schedule with other strands, in whatever order they are."""
+    return replace(schedule, strands=tuple(sorted(strands, key=lambda s: (s.unit, s.start))))
+
+
 def change(schedule: Schedule, which: Callable[[Strand], bool], how: Callable[[Strand], Strand]) -> Schedule:
     """The schedule with the first strand that `which` picks changed."""
     strands = list(schedule.strands)
     position = next(n for n, s in enumerate(strands) if which(s))
     strands[position] = how(strands[position])
-    return replace(schedule, strands=tuple(sorted(strands, key=lambda s: (s.unit, s.start))))
+    return with_strands(schedule, strands)
 
 
 def refused(schedule: Schedule) -> str:
@@ -65,8 +70,7 @@ def test_no_strand_may_move_alone(schedule: Schedule, unit: str, step: int) -> N
         if strand.unit == unit and strand.start + step >= 0:
             strands = list(schedule.strands)
             strands[position] = strand.at(strand.start + step)
-            moved = replace(schedule, strands=tuple(sorted(strands, key=lambda s: (s.unit, s.start))))
-            refused(moved)
+            refused(with_strands(schedule, strands))
 
 
 def test_units_overlap(schedule: Schedule) -> None:
@@ -149,9 +153,7 @@ def test_another_ones_result() -> None:
     one, other = (n for n, strand in enumerate(strands) if strand.unit == "lane_write")
     assert strands[one].counts == strands[other].counts
     strands[one], strands[other] = strands[one].at(strands[other].start), strands[other].at(strands[one].start)
-    assert "does not show" in refused(
-        replace(schedule, strands=tuple(sorted(strands, key=lambda s: (s.unit, s.start))))
-    )
+    assert "does not show" in refused(with_strands(schedule, strands))
 
 
 def test_names_of_the_machine() -> None:
