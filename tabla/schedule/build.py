@@ -9,11 +9,11 @@ from tabla.ir.format import Format
 from tabla.ir.graph import Graph
 from tabla.mapping.addresses import addresses
 from tabla.mapping.boxes import boxes
-from tabla.mapping.changes import at_hand, changes
+from tabla.mapping.changes import at_hand
 from tabla.mapping.known import known
 from tabla.mapping.materialise import Materialised, materialise
 from tabla.mapping.partition import cuts, partition
-from tabla.mapping.places import ALL, ROOT
+from tabla.mapping.places import ALL
 from tabla.mapping.running import kept
 from tabla.mapping.search import Mapping, Search, operands_of_functions
 from tabla.mapping.snapshot import snapshot
@@ -23,6 +23,7 @@ from tabla.schedule.borders import Border
 from tabla.schedule.builder import Builder
 from tabla.schedule.capacity import refuse_excess
 from tabla.schedule.check import check
+from tabla.schedule.improve import Improvement
 from tabla.schedule.layout import Depths, Layout, allocate
 from tabla.schedule.leaving import at_once
 from tabla.schedule.list_scheduler import ListScheduler, Placed, all_strands
@@ -40,10 +41,10 @@ CANDIDATES, RIDING = 6, 3
 """Mappings to schedule exactly, by an estimate; where there are functions some more by one that knows how they ride."""
 CUTS = 2
 LEAST_LANES = 4
-IMPROVED = 2
-"""Of so many, each with another number of roots or another cut, what only an exact schedule can judge is tried."""
-BEAM, PATIENCE, DETOUR = 2, 1, 2
-"""Changes go on from so many schedules, while so many rounds bring nothing, each for at most so many cycles more."""
+IMPROVED, OTHERS, FAR, ALIKE = 2, 2, 1.12, 0.002
+"""Of so many, each with another number of roots or another cut, and of so many others, what only an exact schedule can
+judge is tried: others that take no more than so much of the fastest, and differ by so much from those before.
+"""
 ROOTS = (2, 4, 8)
 """What is tried beside one root. Sixteen save cycles and lose more in clock (decision 7)."""
 ROOT_PRICE = 0.6
@@ -66,16 +67,12 @@ def schedule_graph(graph: Graph, template: Template, format: Format) -> Schedule
     whole = replace(whole, words={**whole.words, **plain.words})
     one = template.with_roots(1).with_sequencers(max(1, template.sequencers))
     found = [(_one_root(graph, whole, one, format), whole)]
-    found += [(made, whole) for made in _side_by_side(graph, whole, template, format)]
+    found += [([made], whole) for made in _side_by_side(graph, whole, template, format)]
     for roots in _roots(template):
         for cut in cuts(whole.graph, roots)[:CUTS]:
             part = replace(whole, graph=partition(whole.graph, cut, roots))
-            made = _fastest(graph, part, one.with_roots(roots), format)
-            if made is not None:
-                found.append((made, part))
-    # Roots and sequencers are hardware: they must pay.
-    found.sort(key=lambda pair: _merit(pair[0]))
-    best = min((_improved(graph, part, made) for made, part in found[:IMPROVED]), key=_merit)
+            found.append((_fastest(graph, part, one.with_roots(roots), format), part))
+    best = _improved(graph, found, format)
     _limits(best, template)
     check(best)
     return best
@@ -133,19 +130,15 @@ def _roots(template: Template) -> tuple[int, ...]:
     return tuple(n for n in ROOTS if template.pes % n == 0 and template.pes // n >= LEAST_LANES)
 
 
-def _one_root(graph: Graph, material: Materialised, template: Template, format: Format) -> Schedule:
-    best = _fastest(graph, material, template, format)
-    if best is None:
-        best = schedule_mapping(
-            graph,
-            material,
-            Search(material.graph, pes=template.pes, sequencers=template.sequencers).at_root(),
-            template,
-            format,
-        )
-    if best is None:
+def _one_root(graph: Graph, material: Materialised, template: Template, format: Format) -> list[Schedule]:
+    made = _fastest(graph, material, template, format)
+    if not made:
+        search = Search(material.graph, pes=template.pes, sequencers=template.sequencers)
+        alone = schedule_mapping(graph, material, search.at_root(), template, format)
+        made = [alone] if alone else []
+    if not made:
         raise _too_large(graph)
-    return best
+    return made
 
 
 def _too_large(graph: Graph) -> TablaError:
@@ -160,37 +153,38 @@ def _largest(graph: Graph) -> tuple[Label, ...]:
     return (Label(largest.span, "the largest tensor"),) if largest.span else ()
 
 
-def _fastest(graph: Graph, material: Materialised, template: Template, format: Format) -> Schedule | None:
-    """The best of the mappings that look best."""
-    best: Schedule | None = None
+def _fastest(graph: Graph, material: Materialised, template: Template, format: Format) -> list[Schedule]:
+    """Schedules of the mappings that look best, the fastest first."""
     search = Search(material.graph, pes=template.lanes, sequencers=template.sequencers)
-    for mapping in _candidates(search, template):
-        found = schedule_mapping(graph, material, mapping, template, format)
-        if found is not None and (best is None or _merit(found) < _merit(best)):
-            best = found
-    return best
+    made = (schedule_mapping(graph, material, each, template, format) for each in _candidates(search, template))
+    return sorted((schedule for schedule in made if schedule is not None), key=_merit)
 
 
-def _improved(graph: Graph, material: Materialised, best: Schedule) -> Schedule:
-    """The best, after changes that only an exact schedule can judge.
+def _improved(graph: Graph, found: Sequence[tuple[Sequence[Schedule], Materialised]], format: Format) -> Schedule:
+    """The best of schedules that were found, after changes that only an exact one can judge.
 
-    Words that lanes take as they are made, instead of a broadcast just in time; updates in parts that fill gaps. One
-    statement at a time, from the best few of each round, until several rounds find nothing better.
+    `found`: for each number of roots, and cut, the fastest first.
     """
-    beam, seen, idle = [best], {repr(best.mapping)}, 0
-    while beam and idle < PATIENCE:
-        tried = []
-        for start in beam:
-            for change in changes(start.mapping, material.graph, start.template.lanes):
-                if repr(change) not in seen:
-                    seen.add(repr(change))
-                    made = schedule_mapping(graph, material, change, start.template, start.format)
-                    if made is not None and made.cycles <= start.cycles + DETOUR:
-                        tried.append(made)
-        beam = sorted(tried, key=_merit)[:BEAM]
-        better = bool(beam) and _merit(beam[0]) < _merit(best)
-        best, idle = (beam[0], 0) if better else (best, idle + 1)
-    return best
+    first = sorted(((made[0], part) for made, part in found if made), key=lambda pair: _merit(pair[0]))
+    others = sorted(((each, part) for made, part in found for each in made[1:]), key=lambda pair: _merit(pair[0]))
+    starts = first[:IMPROVED]
+    for each, part in others:
+        far = _merit(each)[0] > FAR * _merit(starts[0][0])[0]
+        if len(starts) < IMPROVED + OTHERS and not far and not any(_alike(each, start) for start, _ in starts):
+            starts.append((each, part))
+    return min((_improvement(graph, start, part, format).finish() for start, part in starts), key=_merit)
+
+
+def _alike(one: Schedule, other: Schedule) -> bool:
+    """Whether two schedules are likely the same but for a statement that matters little."""
+    return one.template.roots == other.template.roots and abs(one.cycles - other.cycles) <= ALIKE * one.cycles
+
+
+def _improvement(graph: Graph, start: Schedule, material: Materialised, format: Format) -> Improvement:
+    def schedule(mapping: Mapping) -> Schedule | None:
+        return schedule_mapping(graph, material, mapping, start.template, format)
+
+    return Improvement(start, material.graph, schedule, _merit)
 
 
 def _merit(schedule: Schedule) -> tuple[float, int, int]:
@@ -222,7 +216,7 @@ def schedule_mapping(
         tasks = builder.tasks()
     except TooLarge:
         return None
-    if unheld := {(tensor, ROOT) for tensor in builder.site.passing(builder.left)} & layout.places.keys():
+    if unheld := builder.unheld() & layout.places.keys():
         # Nobody reads these words again: without places for them once more, the same but for addresses.
         for key in sorted(unheld):
             del layout.places[key]

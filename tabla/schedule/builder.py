@@ -13,12 +13,12 @@ from tabla.mapping.fit import AT_ROOT, Fit, common_reduction, without_bus
 from tabla.mapping.places import ROOT, Spot
 from tabla.schedule.bodies import LaneContext, RootContext, lane_body, root_sum, tested
 from tabla.schedule.extremes import lane_extreme, root_extreme
-from tabla.schedule.fused import fusions, passed_on, same_elements, substituted
+from tabla.schedule.fused import fusions, passed_on, rising, same_elements, substituted
 from tabla.schedule.gathers import gather
 from tabla.schedule.irregular import product, unrolled
 from tabla.schedule.leaving import nest
 from tabla.schedule.loops import Lanes, Loop, nest_of, trimmed
-from tabla.schedule.moves import down_move, receive, result_tasks, twin_copies, up_move
+from tabla.schedule.moves import TAKE, down_move, receive, result_tasks, sent_up, twin_copies, up_move
 from tabla.schedule.running import lane_runs, root_runs
 from tabla.schedule.site import Extras, Output, Site, shown_words, task_of
 from tabla.schedule.strands import Operation, Strand
@@ -29,20 +29,28 @@ from tabla.templates.template import functions, timing
 @dataclass(frozen=True, slots=True)
 class Builder:
     """Builds all tasks of a site. `received` collects the copies that producers make on their way, `left` the results
-    that leave as they are made.
+    that leave as they are made, `passed` the words that the root hands on as they come up the tree.
     """
 
     site: Site
     received: set[tuple[str, Spot]] = field(default_factory=set)
     left: set[str] = field(default_factory=set)
+    passed: set[str] = field(default_factory=set)
+
+    def unheld(self) -> set[tuple[str, Spot]]:
+        """Places at the root of which no word is read."""
+        return {(tensor, ROOT) for tensor in (*self.site.passing(self.left), *self.passed)}
 
     def tasks(self) -> list[Task]:
         """All tasks, in a valid order."""
         site = self.site
-        fused, chains = fusions(site), passed_on(site)
+        fused, chains, from_tree = fusions(site), passed_on(site), rising(site)
         out: list[Task] = []
         for statement, fit in zip(site.graph.statements, site.chosen.fits, strict=True):
             if fit.through or statement.id in fused.values():
+                continue
+            if statement.id in from_tree:
+                out.append(self._rising(statement, from_tree[statement.id]))
                 continue
             parts = site.parts(statement, fit)
             if before := chains.get(statement.id):
@@ -214,6 +222,18 @@ class Builder:
         last, extras = self._finish(chain[-1], None, strands.pop(), outs)
         name = " + ".join(name_of(statement) for statement in chain)
         return task_of(site, name, [*strands, *last], extras, statement=chain[-1].id)
+
+    def _rising(self, statement: Statement, tensor: str) -> Task:
+        """A function of words as they come up the tree."""
+        site, name = self.site, name_of(statement)
+        self.received.add((tensor, ROOT))
+        self.passed.add(tensor)
+        assert isinstance(statement.operation, Function)
+        outs, _ = nest_of(statement, None, AT_ROOT)
+        take = TAKE.with_fields(function=functions()[statement.operation.name].code)
+        root = Strand(unit="root_issue", start=site.word_up, body=(take,), counts=_counts(outs), comment=name)
+        strands, extras = self._finish(statement, None, root, outs)
+        return task_of(site, name, [sent_up(site, tensor, name), *strands], extras, statement=statement.id)
 
     def _running(self, statement: Statement, fit: Fit) -> Task:
         site, name = self.site, name_of(statement)

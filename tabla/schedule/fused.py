@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from tabla.ir.graph import Affine, Function, Linear, Read, Statement
 from tabla.mapping.fit import common_reduction
+from tabla.mapping.places import ROOT
+from tabla.schedule.moves import pieces
 from tabla.schedule.site import Site
 
 
@@ -44,6 +46,29 @@ def fusions(site: Site) -> dict[int, int]:
             and same_elements(before, after) is not None
         ):
             found[before.id] = after.id
+    return found
+
+
+def rising(site: Site) -> dict[int, str]:
+    """Function statement -> the vector of the lanes of which it takes the words as they come up the tree."""
+    found: dict[int, str] = {}
+    for statement in site.graph.statements:
+        if not isinstance(statement.operation, Function) or not isinstance(statement.operation.operand, Read):
+            continue
+        tensor = statement.operation.operand.tensor
+        writers = list(site.graph.writers(tensor))
+        if (
+            len(writers) == 1
+            and len(statement.indices) == 1
+            and site.home(tensor).kind == "lane"
+            and site.readers[tensor] == 1
+            and site.copies(tensor) == [ROOT]
+            and site.graph.tensors[tensor].shape == (statement.indices[0].extent,)
+            and same_elements(writers[0], statement) is not None
+            # One strand of the lanes sends all of it.
+            and len(pieces(0, statement.indices[0].extent, site.layout.place(tensor, site.home(tensor)).pes)) == 1
+        ):
+            found[statement.id] = tensor
     return found
 
 

@@ -203,19 +203,17 @@ def up_move(site: Site, tensor: str) -> tuple[Task, tuple[Spot, ...]]:
             to["address"] = root_nest(target.base, target.strides, home.axis, piece, others, place.pes)
         counts = tuple(nest[k].count for k in order)
         at, bounds = _reordered(at, order), {end: _reordered(bound, order) for end, bound in bounds.items()}
-        send = Operation(fields={"a": place.banks[0], "up": 1}, addresses={place.banks[0]: at, **bounds})
-        take = Operation(fields={"a": "zero", "base": "tree"})
-        up = start + 1 + site.template.tree_levels * timing().tree_level
+        up = start + site.word_up
         strands += [
             Strand(
                 unit="lane_issue",
                 start=start,
-                body=(send,),
+                body=(_send(place, at, bounds),),
                 counts=counts,
                 comment=name,
                 sequencers=own,
             ),
-            Strand(unit="root_issue", start=up, body=(take,), counts=counts, comment=name),
+            Strand(unit="root_issue", start=up, body=(TAKE,), counts=counts, comment=name),
             Strand(
                 unit="root_write",
                 start=up + timing().result,
@@ -234,6 +232,31 @@ def up_move(site: Site, tensor: str) -> tuple[Task, tuple[Spot, ...]]:
             if wanted:
                 strands.append(_take(site, tensor, EVERY, wanted, here, _everywhere(copy, wanted), show, 1))
     return task_of(site, f"move {tensor} to root", strands, Extras(shows=shows)), (EVERY,) * every
+
+
+def sent_up(site: Site, tensor: str, name: str) -> Strand:
+    """The lanes' part of sending up a vector that lies in one piece: a word a cycle, in order, from cycle 0 on."""
+    home = site.home(tensor)
+    place = site.layout.place(tensor, home)
+    (piece,) = pieces(0, site.graph.tensors[tensor].size, place.pes)
+    nest, at, bounds = spread_nest(place, piece, ())
+    return Strand(
+        unit="lane_issue",
+        start=0,
+        body=(_send(place, at, bounds),),
+        counts=tuple(loop.count for loop in nest),
+        comment=name,
+        sequencers=site.sequencers(home.span),
+    )
+
+
+def _send(place: Place, at: Address, bounds: dict[str, Address]) -> Operation:
+    """A word of one lane up the tree."""
+    return Operation(fields={"a": place.banks[0], "up": 1}, addresses={place.banks[0]: at, **bounds})
+
+
+TAKE = Operation(fields={"a": "zero", "base": "tree"})
+"""What the root does with a word that comes up."""
 
 
 def _leaving(site: Site, tensor: str) -> str:

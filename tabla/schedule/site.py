@@ -84,6 +84,11 @@ class Site:
         return 1 + levels * timing().tree_level
 
     @property
+    def word_up(self) -> int:
+        """Lane issue to the root issue that takes one lane's word."""
+        return 1 + self.template.tree_levels * timing().tree_level
+
+    @property
     def down(self) -> int:
         """Root issue to the lane issue that takes its result from the bus."""
         return timing().result + timing().broadcast - timing().operand

@@ -1,0 +1,55 @@
+"""From which schedules changes go on, and what words on their way up the tree are spared."""
+
+from __future__ import annotations
+
+import pytest
+from tabla.templates.template import template_for
+
+import tabla.schedule.build as building
+from benchmarks.learning.problems import Problem
+from tabla.driver import build
+from tabla.schedule.schedule import Schedule
+from tests.schedule.agreement import Q6_10, agree, shaped_graph
+
+NETWORK = """
+mu = 0.25;
+model_input x[{n}]; model_output y[{m}]; model w[{h}][{n}]; model v[{m}][{h}];
+gradient g[{h}][{n}] -> w; gradient p[{m}][{h}] -> v; iterator i[0:{n}]; iterator j[0:{h}]; iterator k[0:{m}];
+h[j] = sigmoid(sum[i](w[j][i]*x[i]));
+o[k] = sigmoid(sum[j](v[k][j]*h[j]));
+e[k] = o[k] - y[k];
+d[j] = sum[k](v[k][j]*e[k]);
+p[k][j] = e[k]*h[j];
+g[j][i] = d[j]*x[i];
+"""
+
+
+def test_changes_go_on_from_others_than_the_fastest(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What begins as the second or third may end as the first."""
+    problem = Problem(kind="backprop", sizes=(4, 8, 4))
+
+    def cycles() -> int:
+        return build(problem.file, problem.options(4)).schedule.cycles
+
+    found = cycles()
+    monkeypatch.setattr(building, "OTHERS", 0)
+    assert found < cycles()
+
+
+def rising(schedule: Schedule) -> bool:
+    """Whether a root takes a word from the tree and evaluates a function of it in one operation."""
+    return any(
+        s.unit == "root_issue" and s.body[0].field("base") == "tree" and s.body[0].field("function") and not s.reduce
+        for s in schedule.strands
+        if any(
+            o.unit == "lane_issue" and o.comment == s.comment and o.body[0].field("up") and not o.reduce
+            for o in schedule.strands
+        )
+    )
+
+
+@pytest.mark.parametrize(("n", "h", "m", "whole"), [(4, 12, 8, True), (3, 8, 5, True), (4, 7, 5, False)])
+def test_functions_of_words_as_they_come_up_the_tree(n: int, h: int, m: int, whole: bool) -> None:
+    """No operation of its own, and no word on the way, where one strand of the lanes sends all words."""
+    schedule = agree(shaped_graph(NETWORK.format(n=n, h=h, m=m)), template_for(4).with_roots(1), Q6_10)
+    assert rising(schedule) == whole
