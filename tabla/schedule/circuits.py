@@ -17,25 +17,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import reduce
 from heapq import heappop, heappush
 
 from tabla.ir.graph import Graph, Linear, Read, Statement
-from tabla.schedule.claims import (
-    Claim,
-    Claims,
-    Reach,
-    dependent,
-    largest,
-    needed,
-    needed_before,
-    pinned_indices,
-    sources,
-)
-from tabla.schedule.distances import EVERYWHERE, NOW, Choice, Distances, Times
+from tabla.schedule.choice import EVERYWHERE, Choice
+from tabla.schedule.claims import Claim, Claims, Reach, in_every_sum, largest, pinned_indices, reads_all, sources
+from tabla.schedule.dependents import dependent
+from tabla.schedule.distances import NEVER, NOW, Distances, Times
 from tabla.schedule.latencies import Latencies
-from tabla.schedule.products import multiplied, points, slots_of
+from tabla.schedule.needs import needed, needed_before
+from tabla.schedule.products import issued_terms, multiplied, points
 from tabla.schedule.sent import moved, taken
 from tabla.schedule.windows import Work, behind, busy, longest
 from tabla.templates.template import Template
@@ -45,7 +38,7 @@ MOST_STATEMENTS = 64
 """Circuits are looked for through so many words, and work on them in so many statements, the heaviest: what is left out
 makes the bound no larger, and the time would grow with the third power of the program's length."""
 MOST_DIVIDED = 12
-MOST_CHOICES = 1024
+MOST_CHOICES = 4096
 """The heaviest statements whose ways are chosen, and the choices looked at, fewer in long programs, where each takes
 longer: so many at the most."""
 
@@ -58,18 +51,23 @@ def busiest_circuit(graph: Graph, template: Template, latencies: Latencies, bina
     if any(s.constraints for s in graph.statements) or any(t.filled for t in graph.tensors.values()):
         return 0
     circuits = Circuits.of(graph, binary, template)
-    nowhere = Distances(latencies)
-    # The least bound first; ties by age.
-    choices = [(circuits.longest(nowhere), 0, nowhere)]
+    nowhere = Distances.anyhow(latencies)
+    # The least bound first; ties by age. What is divided further is looked at through all words, the parts of it first
+    # only through the word of its longest circuit.
+    choices = [(circuits.longest(nowhere), 0, nowhere, False)]
     number = 1
     while True:
-        bound, _, distances = heappop(choices)
+        bound, age, distances, known = heappop(choices)
+        longest, word = circuits.longest_vector(distances)
+        if not known and longest > bound:
+            heappush(choices, (longest, age, distances, True))
+            continue
         still = [s for s in circuits.statements[:MOST_DIVIDED] if s.id not in distances.choices]
         if not still or number > MOST_CHOICES // (1 + len(graph.statements)):
             return bound
         for choice in _choices(still[0]):
             chosen = distances.with_choice(still[0], choice)
-            heappush(choices, (max(bound, circuits.longest(chosen)), number, chosen))
+            heappush(choices, (max(bound, circuits.through(word, chosen)), number, chosen, False))
             number += 1
 
 
@@ -101,24 +99,32 @@ class Circuits:
 
     def longest(self, distances: Distances) -> int:
         """Cycles of the longest one."""
-        graph, found = self.graph, self._slots(distances)
-        reach = {u: dependent(graph, u, distances) for u in self.first}
-        for u, after in reach.items():
-            if u in after.other:
-                # From the last word of a vector to that of the next sample's.
-                work = self._between(u, after, *self._needed(u, distances, every=True), distances)
-                found = max(found, longest(*work, self.template))
+        found, _ = self.longest_vector(distances)
         if distances.choices:
             # What is between two words is on the way from each to itself, too.
             return found
+        reach = {u: dependent(self.graph, u, distances) for u in self.first}
         before = {v: self._needed(v, distances) for v in self.last}
-        chains = {v: dependent(graph, v, distances).own for v in self.last}
+        chains = {v: dependent(self.graph, v, distances).own for v in self.last}
         for u, after in reach.items():
             for v in self.last:
                 if v in after.other and u in chains[v]:
                     work = self._between(u, after, *before[v], distances)
                     found = max(found, chains[v][u].times.least + longest(*work, self.template))
         return found
+
+    def longest_vector(self, distances: Distances) -> tuple[int, str]:
+        """Cycles of the longest one from a vector to itself, and which vector; or those that units issue."""
+        found, vector = max(((self.through(u, distances), u) for u in self.first), default=(0, ""))
+        return max(found, self._slots(distances)), vector
+
+    def through(self, u: str, distances: Distances) -> int:
+        """Cycles from the last word of a vector to that of the next sample's; 0 if they are not bound to each other."""
+        after = dependent(self.graph, u, distances) if u else Reach(own={}, other={})
+        if u not in after.other:
+            return 0
+        work = self._between(u, after, *self._needed(u, distances, every=True), distances)
+        return max(after.other[u].last.least, longest(*work, self.template))
 
     def _slots(self, distances: Distances) -> int:
         """Cycles that roots and lanes issue a sample, the busier ones, as far as it is chosen who does what."""
@@ -127,7 +133,9 @@ class Circuits:
 
     def _work(self, forward: Claims, backward: Claims, distances: Distances, floor: Times = NOW) -> list[Work]:
         """What depends on one and is needed by the other, in one sample."""
-        work = [w for s in self.statements for w in _shared(s, forward, backward, distances, self.binary, floor)]
+        work = [
+            w for s in self.statements for w in _shared(self.graph, s, forward, backward, distances, self.binary, floor)
+        ]
         return work + moved(self.graph, forward, backward, distances)
 
     def _needed(self, v: str, distances: Distances, *, every: bool = False) -> tuple[Reach, Times]:
@@ -149,7 +157,23 @@ class Circuits:
         # What makes u comes before it.
         others = {tensor: claim for tensor, claim in before.other.items() if tensor != u}
         here = self._work(after.own, others, distances, floor)
+        beside = {t: Claim(pins=frozenset(), times=NOW) for t in after.own if t != u and t not in others}
+        here += self._in_the_way(after.own, beside, distances, floor)
         return here, self._work(after.other, before.own, distances)
+
+    def _in_the_way(self, forward: Claims, beside: Claims, distances: Distances, floor: Times) -> list[Work]:
+        """What v does not depend on, but units do in u's sample, before they begin with that of v.
+
+        Only what they do for v after it tells how far from v it is.
+        """
+        work = [
+            replace(w, multiplies=0)
+            for s in self.statements
+            for w in _shared(self.graph, s, forward, beside, distances, self.binary, floor)
+        ]
+        roots = [w for w in work if w.way.lane >= NEVER and floor.root >= distances.operation + distances.up]
+        lanes = [w for w in work if w.way.root >= NEVER and floor.lane >= distances.operation + distances.up]
+        return roots + lanes
 
 
 def _choices(statement: Statement) -> list[Choice]:
@@ -161,14 +185,13 @@ def _choices(statement: Statement) -> list[Choice]:
 
 
 def _heavy(graph: Graph, binary: frozenset[str]) -> list[Statement]:
-    """The statements that multiply, those that do it most often first."""
+    """The statements that multiply or add, those that do it most often first."""
     found = []
     for statement in graph.statements:
         operation = statement.operation
         if isinstance(operation, Linear):
-            if terms := multiplied(operation, binary):
-                box = [index.extent for index in (*statement.indices, *statement.reduced)]
-                found.append((statement, len(terms) * math.prod(box)))
+            box = [index.extent for index in (*statement.indices, *statement.reduced)]
+            found.append((statement, len(issued_terms(operation, binary)) * math.prod(box)))
     return [statement for statement, _ in sorted(found, key=lambda pair: -pair[1])]
 
 
@@ -181,6 +204,7 @@ def _most(names: Iterable[str]) -> tuple[str, ...]:
 
 
 def _shared(
+    graph: Graph,
     statement: Statement,
     forward: Claims,
     backward: Claims,
@@ -188,27 +212,44 @@ def _shared(
     binary: frozenset[str],
     floor: Times,
 ) -> list[Work]:
-    """By term, a statement's multiplies of which a factor is claimed by `forward`, and what they make by `backward`."""
+    """By term, a statement's operations on what is claimed by `forward`, and what they make by `backward`."""
     if statement.target not in backward or not isinstance(statement.operation, Linear):
         return []
     target = backward[statement.target]
     after = pinned_indices(statement.write, target.pins, statement.box)
     if after is None:
         return []
-    found = []
-    for term in multiplied(statement.operation, binary):
+    choice, found = distances.choice(statement), list[Work]()
+    for term in issued_terms(statement.operation, binary):
         claimed = sources(statement, (factor for factor in term.factors if isinstance(factor, Read)), forward)
         before = largest(claimed.values())
         if before is None:
             continue
-        operands = (distances.heard(forward[name].times) for name, pinned in claimed.items() if pinned == before)
-        head = reduce(Times.later, operands)
+        names = [name for name, pinned in claimed.items() if pinned == before]
+        head = distances.issued(term, reduce(Times.later, (distances.heard(forward[name].times) for name in names)))
         tail = distances.multiplied(statement, term, target.times, floor)
-        choice = distances.choices.get(statement.id)
-        pinned = before | after
-        slots = slots_of(statement, term, pinned, choice, distances.template)
-        found.append(Work(multiplies=points(statement, term, pinned), slots=slots, head=head, tail=tail))
+        slots = distances.slots.of(statement, term, before | after, choice)
+        if choice is not None and (last := _last(graph, statement, names, forward, before)):
+            # Sums that take all words of a vector wait for its last word, but for those that are begun before.
+            name, summed = last
+            late = distances.slots.of(statement, term, before | after | summed, choice)
+            behind = head.later(distances.heard(forward[name].last))
+            found.append(Work(multiplies=0, slots=late, head=behind, tail=tail))
+            slots -= late
+        multiplies = points(statement, term, before | after) if multiplied(statement.operation, binary) else 0
+        found.append(Work(multiplies=multiplies, slots=slots, head=head, tail=tail))
         if choice is not None and choice.way == "tree" and term.reduce:
-            sums = [index.extent for index in statement.indices if index.name not in pinned]
+            sums = [index.extent for index in statement.indices if index.name not in before | after]
             found.append(taken(sums, head.lane, target.times.root, distances))
     return found
+
+
+def _last(
+    graph: Graph, statement: Statement, names: Iterable[str], forward: Claims, pinned: frozenset[str]
+) -> tuple[str, frozenset[str]] | None:
+    """A vector of which all words that are claimed join every sum of a statement, and along which indices."""
+    for name in names:
+        summed = in_every_sum(statement, name)
+        if summed and reads_all(graph, statement, name, forward[name].pins, pinned):
+            return name, summed
+    return None

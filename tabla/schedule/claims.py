@@ -8,12 +8,12 @@ the longest chain of shortest ways from place to place (:mod:`tabla.schedule.dis
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
-from functools import reduce
+from dataclasses import dataclass, field
 
 from tabla.ir.constraints import points
 from tabla.ir.graph import Affine, Graph, Index, Read, Statement
 from tabla.schedule.distances import NOW, Distances, Times
+from tabla.schedule.trains import Train
 
 Pins = frozenset[int]
 
@@ -22,11 +22,19 @@ Pins = frozenset[int]
 class Claim:
     """Elements of a tensor, by pinned axes, and the fewest cycles from the word to each of them, or from each to it.
 
-    `times`: both as results, the element by where it is made.
+    `times`: both as results, the element by where it is made. Of what depends on the word, `last`: until all of them
+    can be there; `train`: what units issue before.
     """
 
     pins: Pins
     times: Times
+    last: Times = NOW
+    train: Train = field(default_factory=Train)
+
+    def kept(self, distances: Distances) -> Claim:
+        """Of a model, from that of its update in the sample before."""
+        times, last = distances.kept(self.times), distances.kept(self.last)
+        return Claim(pins=self.pins, times=times, last=last, train=self.train.before())
 
 
 Claims = Mapping[str, Claim]
@@ -40,37 +48,7 @@ class Reach:
     other: Claims
 
 
-def dependent(graph: Graph, tensor: str, distances: Distances) -> Reach:
-    """What depends on the first word of `tensor`: in its sample, and through models in the next."""
-    own = _spread(graph, {tensor: _first_word(graph, tensor)}, distances)
-    models = {
-        model: replace(own[following], times=distances.kept(own[following].times))
-        for model, following in graph.updates.items()
-        if following in own and whole(graph, following)
-    }
-    return Reach(own=own, other=_spread(graph, models, distances))
-
-
-def needed(graph: Graph, tensor: str, distances: Distances, *, every: bool = False) -> Claims:
-    """What the first word of `tensor` depends on in its sample; of `every` word, what the last to come waits for."""
-    claim = Claim(pins=frozenset(), times=NOW) if every else _first_word(graph, tensor)
-    return _gathered(graph, {tensor: claim}, distances, NOW)
-
-
-def needed_before(graph: Graph, own: Claims, distances: Distances, floor: Times) -> Claims:
-    """What a word depends on in the sample before, through models, from what it depends on in its `own`.
-
-    `floor`: cycles from each operand of the sample before to the word at the least, by where the operand is.
-    """
-    before = {
-        following: replace(own[model], times=distances.kept(own[model].times))
-        for model, following in graph.updates.items()
-        if model in own
-    }
-    return _gathered(graph, before, distances, floor)
-
-
-def _first_word(graph: Graph, tensor: str) -> Claim:
+def first_word(graph: Graph, tensor: str) -> Claim:
     return Claim(pins=frozenset(range(len(graph.tensors[tensor].shape))), times=NOW)
 
 
@@ -82,7 +60,7 @@ def whole(graph: Graph, tensor: str) -> bool:
 
 def pinned_indices(subscripts: tuple[Affine, ...], pins: Pins, box: Mapping[str, Index]) -> frozenset[str] | None:
     """The indices that stand at 0 where the pinned axes do; None if that cannot be said."""
-    names = [_plain(subscripts[axis], box) for axis in sorted(pins)]
+    names = [plain(subscripts[axis], box) for axis in sorted(pins)]
     return None if "" in names else frozenset(names)
 
 
@@ -96,7 +74,7 @@ def _size(pinned: frozenset[str]) -> tuple[int, list[str]]:
     return len(pinned), sorted(pinned)
 
 
-def _plain(subscript: Affine, box: Mapping[str, Index]) -> str:
+def plain(subscript: Affine, box: Mapping[str, Index]) -> str:
     """The index that a subscript is, if it begins at 0; empty otherwise."""
     if subscript.constant or len(subscript.coefficients) != 1:
         return ""
@@ -104,39 +82,19 @@ def _plain(subscript: Affine, box: Mapping[str, Index]) -> str:
     return name if factor == 1 and box[name].low == 0 else ""
 
 
-# ---- forwards
+def reads_all(graph: Graph, statement: Statement, tensor: str, pins: Pins, pinned: frozenset[str]) -> bool:
+    """Whether a statement reads all that is claimed of a tensor, where some indices stand at 0."""
+    return any(met(statement, read, pinned, graph) == pins for read in statement.reads if read.tensor == tensor)
 
 
-def _spread(graph: Graph, known: Claims, distances: Distances) -> Claims:
-    found = dict(known)
-    for name in dict.fromkeys(s.target for s in graph.statements):
-        if name in known:
-            continue
-        pins: set[int] = set()
-        times: list[Times] = []
-        for statement in graph.writers(name):
-            written = _written(statement, found, distances)
-            if written is None:
-                break
-            pins |= written.pins
-            times.append(written.times)
-        else:
-            # What several statements write counts with the quickest of them.
-            found[name] = Claim(pins=frozenset(pins), times=reduce(Times.sooner, times))
-    return found
-
-
-def _written(statement: Statement, claims: Claims, distances: Distances) -> Claim | None:
-    """What a statement makes of what is claimed; None if that cannot be said."""
-    read = sources(statement, statement.reads, claims)
-    pinned = largest(read.values())
-    if pinned is None:
-        return None
-    axes = [axis for axis, subscript in enumerate(statement.write) if pinned.intersection(subscript.names)]
-    if not all(_plain(statement.write[axis], statement.box) for axis in axes):
-        return None
-    operands = {name: claims[name].times for name, each in read.items() if each == pinned}
-    return Claim(pins=frozenset(axes), times=distances.made(statement, operands, pinned))
+def in_every_sum(statement: Statement, tensor: str) -> frozenset[str]:
+    """The summed indices along which a statement reads a tensor, if every output sums over all that it reads of it;
+    else none.
+    """
+    outs = {index.name for index in statement.indices}
+    reads = [read for read in statement.reads if read.tensor == tensor]
+    names = [frozenset(name for s in read.subscripts for name in s.names) for read in reads]
+    return names[0] if len(names) == 1 and outs.isdisjoint(names[0]) else frozenset()
 
 
 def sources(statement: Statement, reads: Iterable[Read], claims: Claims) -> dict[str, frozenset[str]]:
@@ -150,31 +108,6 @@ def sources(statement: Statement, reads: Iterable[Read], claims: Claims) -> dict
     return found
 
 
-# ---- backwards
-
-
-def _gathered(graph: Graph, known: Claims, distances: Distances, floor: Times) -> Claims:
-    found = dict(known)
-    for statement in reversed(graph.statements):
-        if statement.target not in found:
-            continue
-        target = found[statement.target]
-        pinned = pinned_indices(statement.write, target.pins, statement.box)
-        if pinned is None:
-            continue
-        for read in statement.reads:
-            pins = met(statement, read, pinned, graph)
-            if pins is None:
-                continue
-            here = Claim(pins=pins, times=distances.wanted(statement, read.tensor, target.times, floor))
-            before = found.get(read.tensor)
-            if before is None or len(pins) < len(before.pins):
-                found[read.tensor] = here
-            elif pins == before.pins:
-                found[read.tensor] = replace(here, times=here.times.later(before.times))
-    return found
-
-
 def met(statement: Statement, read: Read, pinned: frozenset[str], graph: Graph) -> Pins | None:
     """The pinned axes of the elements that a read meets; None if along some axis it is not the first, or all."""
     box, pins, seen = statement.box, set(), set()
@@ -182,7 +115,7 @@ def met(statement: Statement, read: Read, pinned: frozenset[str], graph: Graph) 
         if subscript == Affine():
             pins.add(axis)
             continue
-        name = _plain(subscript, box)
+        name = plain(subscript, box)
         if not name or name in seen:
             return None
         seen.add(name)

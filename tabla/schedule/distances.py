@@ -15,7 +15,9 @@ from dataclasses import dataclass, field, replace
 from tabla.ir.graph import Compare, Divide, Function, Linear, Read, Statement, Term
 from tabla.ir.running import running
 from tabla.mapping.fit import Way
+from tabla.schedule.choice import Choice
 from tabla.schedule.latencies import Latencies, Pinned, multiplicity
+from tabla.schedule.products import Slots
 from tabla.templates.template import Template, timing
 
 NEVER = 1 << 40
@@ -34,6 +36,10 @@ class Times:
         """Wherever it is."""
         return min(self.root, self.lane)
 
+    def after(self, cycles: int) -> Times:
+        """So many cycles later."""
+        return Times(self.root + cycles, self.lane + cycles)
+
     def later(self, other: Times) -> Times:
         """The larger one for each place."""
         return Times(max(self.root, other.root), max(self.lane, other.lane))
@@ -43,18 +49,6 @@ class Times:
         return Times(min(self.root, other.root), min(self.lane, other.lane))
 
 
-@dataclass(frozen=True, slots=True)
-class Choice:
-    """How a statement is computed: at the root, in lanes over an output index, or up the tree over a summed one.
-
-    In lanes with no index: every lane makes all words for itself.
-    """
-
-    way: Way
-    index: str = ""
-
-
-EVERYWHERE = Choice("lane")
 NOW = Times(0, 0)
 NOWHERE = Times(NEVER, NEVER)
 
@@ -79,8 +73,14 @@ class Distances:
     """Of a template and a format, kept once they are known; of schedules with such choices for some statements."""
 
     latencies: Latencies
+    slots: Slots
     choices: Mapping[int, Choice] = field(default_factory=dict)
     _known: dict[tuple[int, str, Pinned], _Ways] = field(default_factory=dict)
+
+    @staticmethod
+    def anyhow(latencies: Latencies) -> Distances:
+        """Of all schedules: nothing is chosen."""
+        return Distances(latencies, Slots(latencies.template))
 
     # ---- moves
 
@@ -125,9 +125,12 @@ class Distances:
 
     # ---- statements
 
-    def made(self, statement: Statement, made: Mapping[str, Times], pinned: Pinned) -> Times:
-        """When the result can be there, from when those can that it takes; one term of sums over `pinned` indices."""
-        ways = [(self.heard(times), self._ways(statement, name, pinned)) for name, times in made.items()]
+    def made(self, statement: Statement, made: Mapping[str, Times], pinned: Pinned, issue: int = 0) -> Times:
+        """When the result can be there, from when those can that it takes; one term of sums over `pinned` indices.
+
+        `issue`: how many cycles later the operation issues, at the least.
+        """
+        ways = [(self.heard(times).after(issue), self._ways(statement, name, pinned)) for name, times in made.items()]
         root = max((_taken(at, way.root) for at, way in ways), default=0)
         lane = max((_taken(at, way.lane) for at, way in ways), default=0)
         tree = max((_taken(at, way.tree) for at, way in ways), default=0)
@@ -140,19 +143,20 @@ class Distances:
                 return Times(tree, NEVER)
         return Times(min(root, tree), lane)
 
-    def wanted(self, statement: Statement, tensor: str, result: Times, floor: Times) -> Times:
+    def wanted(self, statement: Statement, tensor: str, result: Times, floor: Times, issue: int = 0) -> Times:
         """Cycles from a word that it takes to some end, from those from its result to it; of sums the last term.
 
-        `floor`: no fewer from an operand, by where the statement multiplies.
+        `floor`: no fewer from an operand, by where the statement multiplies. `issue`: how many cycles later the
+        operation issues, at the least.
         """
         way = self.way(statement)
         ways = self._ways(statement, tensor, frozenset(index.name for index in statement.reduced))
 
         def least(root: int, lane: int, tree: int) -> int:
             ends = {
-                "root": max(root + result.root, floor.root),
-                "lane": max(lane + result.lane, floor.lane),
-                "tree": max(tree + result.root, floor.lane),
+                "root": max(root + issue + result.root, floor.root),
+                "lane": max(lane + issue + result.lane, floor.lane),
+                "tree": max(tree + issue + result.root, floor.lane),
             }
             return min(ends.values()) if way is None else ends[way]
 
@@ -174,9 +178,18 @@ class Distances:
         # A term of its own may join at the root what goes up the tree.
         return Times(root, min(lane, tree))
 
+    def issued(self, term: Term, heard: Times) -> Times:
+        """When an operation can issue, from when its word can be an operand: what is only added comes late."""
+        laws = timing()
+        return heard if len(term.factors) == 2 or term.reduce else heard.after(laws.operand - laws.late_operand)
+
+    def choice(self, statement: Statement) -> Choice | None:
+        """How a statement is computed, if it is chosen."""
+        return self.choices.get(statement.id)
+
     def way(self, statement: Statement) -> Way | None:
         """The way of a statement, if it is chosen."""
-        choice = self.choices.get(statement.id)
+        choice = self.choice(statement)
         return choice.way if choice else None
 
     def with_choice(self, statement: Statement, choice: Choice) -> Distances:

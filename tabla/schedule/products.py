@@ -9,16 +9,22 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
+from dataclasses import dataclass, field
 
 from tabla.ir.graph import Constant, Linear, Operand, Read, Statement, Term
 from tabla.ir.running import running
-from tabla.schedule.distances import Choice
+from tabla.schedule.choice import Choice
 from tabla.templates.template import Template
 
 
 def multiplied(operation: Linear, binary: frozenset[str]) -> list[Term]:
     """The terms that are multiplies: products of two words of which none is easy."""
     return [t for t in operation.terms if len(t.factors) == 2 and not any(easy(f, binary) for f in t.factors)]
+
+
+def issued_terms(operation: Linear, binary: frozenset[str]) -> list[Term]:
+    """The terms of which each point takes an operation at the least: the multiplies, or the widest term if none is."""
+    return multiplied(operation, binary) or [max(operation.terms, key=lambda term: len(mentioned(term)))]
 
 
 def easy(operand: Operand, binary: frozenset[str]) -> bool:
@@ -106,3 +112,45 @@ def slots_of(
             return min((turns - 1) * whole + part for turns, whole, part in ways) * template.pes
     # Of so many sums begun before, one term each; all others whole.
     return total + max(0, math.prod(sums) - template.pes) * (each - one)
+
+
+@dataclass(frozen=True, slots=True)
+class Slots:
+    """Issue slots on a template, kept once they are known."""
+
+    template: Template
+    _known: dict[tuple[int, int, frozenset[str], Choice | None], int] = field(default_factory=dict)
+    _issues: dict[tuple[int, str, frozenset[str], Choice], int] = field(default_factory=dict)
+
+    def of(self, statement: Statement, term: Term, pinned: frozenset[str], choice: Choice | None) -> int:
+        """See :func:`slots_of`."""
+        key = statement.id, id(term), pinned, choice
+        if key not in self._known:
+            self._known[key] = slots_of(statement, term, pinned, choice, self.template)
+        return self._known[key]
+
+    def issue(self, statement: Statement, tensor: str, pinned: frozenset[str], choice: Choice | None) -> int:
+        """Cycles from the first to the last operation that takes words of a tensor, at the least.
+
+        `pinned`: indices that stand at 0. Of several terms that with the fewest; 0 where nothing is chosen.
+        """
+        if choice is None:
+            return 0
+        key = statement.id, tensor, pinned, choice
+        if key not in self._issues:
+            self._issues[key] = self._issue(statement, tensor, pinned, choice)
+        return self._issues[key]
+
+    def _issue(self, statement: Statement, tensor: str, pinned: frozenset[str], choice: Choice) -> int:
+        uses = _uses(statement, tensor)
+        if not uses or (choice.way == "tree" and not all(choice.index in term.reduce for term in uses)):
+            # What joins at the root is no work of the lanes.
+            return 0
+        units = max(1, self.template.roots) if choice.way == "root" else self.template.pes
+        return min(-(-self.of(statement, term, pinned, choice) // units) for term in uses) - 1
+
+
+def _uses(statement: Statement, tensor: str) -> list[Term]:
+    """The terms of a sum that read a tensor."""
+    terms = statement.operation.terms if isinstance(statement.operation, Linear) else ()
+    return [t for t in terms if any(isinstance(factor, Read) and factor.tensor == tensor for factor in t.factors)]

@@ -11,8 +11,9 @@ import math
 from collections.abc import Iterator, Sequence
 
 from tabla.ir.graph import Divide, Function, Graph, Linear, Read, Statement
+from tabla.schedule.choice import EVERYWHERE
 from tabla.schedule.claims import Claims, met, pinned_indices
-from tabla.schedule.distances import EVERYWHERE, NEVER, NOW, Distances, Times
+from tabla.schedule.distances import NEVER, NOW, Distances, Times
 from tabla.schedule.products import per_group
 from tabla.schedule.windows import Work
 
@@ -53,7 +54,7 @@ def _sent(
     choice = distances.choices[maker.id]
     axes = [axis for axis, subscript in enumerate(maker.write) if choice.index in subscript.names]
     for reader in graph.statements:
-        reads = [read for read in reader.reads if read.tensor == tensor]
+        reads = list(dict.fromkeys(read for read in reader.reads if read.tensor == tensor))
         if reader.target not in backward or len(reads) != 1:
             continue
         if _local(reader, reads[0], axes, choice == EVERYWHERE, distances):

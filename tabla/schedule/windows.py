@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import reduce
 
 from tabla.schedule.distances import NEVER, Times
 from tabla.schedule.shares import issue_cycles
@@ -89,9 +88,10 @@ def _parts(work: Sequence[Work], *, lane: bool) -> Iterator[list[Work]]:
 def _part(work: Sequence[Work], template: Template) -> int:
     """Cycles from u to v around a part of the work, in whatever order it is done."""
     counts, roots, lanes = [each.slots for each in work], max(1, template.roots), template.pes
-    head = reduce(Times.sooner, (each.head for each in work))
-    tail = reduce(Times.sooner, (each.tail for each in work))
-    way = Times(head.root + tail.root, head.lane + tail.lane)
+    way = Times(
+        min(each.head.root for each in work) + min(each.tail.root for each in work),
+        min(each.head.lane for each in work) + min(each.tail.lane for each in work),
+    )
     alone = [way.root - (-sum(counts) // roots), way.lane - (-sum(counts) // lanes)]
     if max(way.root, way.lane) >= NEVER:
         return min(alone) - 1

@@ -58,13 +58,14 @@ def test_many_random_shapes(problem: Problem, pes: int, seed: int) -> None:
     exact(problem, pes, seed)
 
 
-# Cycles over the bound where rows fill the lanes. 1.25 is the aim; neurons and recommenders reach it at every shape.
-# Small networks do not yet: the errors of their outputs pass through three operations at the root while the lanes wait,
-# and where roots do not divide the outputs evenly, each makes all of them, which the bound does not count.
-RATIOS = {"linear": 1.25, "logistic": 1.25, "svm": 1.25, "reco": 1.25, "backprop": 1.46}
-SHAPES = 10
-# Of 24 that were drawn, the farthest from the bound, and the number of PEs.
+# Cycles over the bound where rows fill the lanes: the aim, reached by all that were drawn (24 of each kind).
+RATIO = 1.25
+SHAPES = 6
+# Of these the farthest from the bound, and the number of PEs; small ones.
 FARTHEST = {"reco": ((16, 16, 8), 4), "backprop": ((8, 16, 9), 8)}
+# Of 15 networks that were drawn with as many classes as lanes, or twice as many, nine are within it. This one is the
+# farthest: 16 errors pass through three operations at each of two roots while the lanes wait.
+MANY_CLASSES, ITS_RATIO = ((16, 32, 16), 16), 1.38
 
 
 def filled(kind: str, chance: Random) -> tuple[Problem, int]:
@@ -84,16 +85,33 @@ def filled(kind: str, chance: Random) -> tuple[Problem, int]:
     return Problem(kind=kind, sizes=sizes), pes
 
 
+def ratio(problem: Problem, pes: int) -> tuple[float, str]:
+    """Cycles over the bound, and what to say of it."""
+    report = build(problem.file, problem.options(pes)).report()
+    assert report.ratio >= 1
+    return report.ratio, f"{problem.name} at {pes} PEs: {report.cycles} cycles, {report.text()}"
+
+
 @pytest.mark.parametrize("kind", sorted(NAMES))
 def test_ratio_where_rows_fill_the_lanes(kind: str) -> None:
-    chance, found = Random(kind), []
+    chance = Random(kind)
     shapes = [filled(kind, chance) for _ in range(SHAPES)]
     if kind in FARTHEST:
         sizes, pes = FARTHEST[kind]
         shapes.append((Problem(kind=kind, sizes=sizes), pes))
-    for problem, pes in shapes:
-        report = build(problem.file, problem.options(pes)).report()
-        assert report.ratio >= 1
-        found.append((report.ratio, f"{problem.name} at {pes} PEs: {report.cycles} cycles, {report.text()}"))
-    worst, which = max(found)
-    assert worst <= RATIOS[kind], which
+    worst, which = max(ratio(problem, pes) for problem, pes in shapes)
+    assert worst <= RATIO, which
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", sorted(NAMES))
+def test_ratio_of_many_shapes(kind: str) -> None:
+    chance = Random(kind)
+    worst, which = max(ratio(*filled(kind, chance)) for _ in range(24))
+    assert worst <= RATIO, which
+
+
+def test_ratio_of_a_network_with_as_many_classes_as_lanes() -> None:
+    sizes, pes = MANY_CLASSES
+    found, which = ratio(Problem(kind="backprop", sizes=sizes), pes)
+    assert found <= ITS_RATIO, which

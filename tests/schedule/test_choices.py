@@ -9,14 +9,19 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tabla.templates.template import template_for, timing
 
+from benchmarks.learning.problems import Problem
+from tabla.driver import build
 from tabla.ir.graph import Graph
 from tabla.schedule.bounds import binary_tensors
 from tabla.schedule.build import schedule_graph
+from tabla.schedule.choice import EVERYWHERE, Choice
 from tabla.schedule.circuits import Circuits
-from tabla.schedule.distances import EVERYWHERE, NEVER, Choice, Distances, Times
+from tabla.schedule.dependents import dependent
+from tabla.schedule.distances import NEVER, Distances, Times
 from tabla.schedule.latencies import Latencies
-from tabla.schedule.products import per_group, points, slots_of
+from tabla.schedule.products import Slots, per_group, points, slots_of
 from tabla.schedule.schedule import Schedule
+from tabla.schedule.trains import Train
 from tabla.schedule.windows import Work, behind, busy, longest
 from tests.schedule.agreement import Q6_10, shaped_graph
 
@@ -60,7 +65,7 @@ def of_its_choices(schedule: Schedule) -> int:
     ways: dict[str, set[Choice]] = {}
     for statement, fit in zip(schedule.mapped.statements, schedule.mapping.fits, strict=True):
         ways.setdefault(statement.target, set()).add(Choice(fit.way, fit.index))
-    distances = Distances(Latencies(schedule.template, schedule.format))
+    distances = Distances.anyhow(Latencies(schedule.template, schedule.format))
     for statement in schedule.graph.statements:
         if len(found := ways.get(statement.target, set())) == 1:
             distances = distances.with_choice(statement, *found)
@@ -83,6 +88,58 @@ def test_no_schedule_is_below_the_bound_of_its_choices(body: int, n: int, m: int
     schedule = schedule_graph(program(body, n, m), template, Q6_10)
     assert schedule.bound <= schedule.cycles
     assert of_its_choices(schedule) <= schedule.cycles
+
+
+@settings(max_examples=5, deadline=None)
+@given(
+    st.sampled_from([1, 4, 8, 13, 16]),
+    st.sampled_from([1, 2, 7, 8, 16, 24]),
+    st.sampled_from([1, 3, 4, 8, 9, 16]),
+    st.sampled_from([4, 8, 16, 32]),
+)
+def test_no_network_is_below_the_bound_of_its_choices(features: int, hidden: int, classes: int, pes: int) -> None:
+    problem = Problem(kind="backprop", sizes=(features, hidden, classes))
+    schedule = build(problem.file, problem.options(pes)).schedule
+    assert schedule.bound <= schedule.cycles
+    assert of_its_choices(schedule) <= schedule.cycles
+
+
+def test_layers_wait_for_each_other_by_hand() -> None:
+    """16 words of o sum over 8 of h, 8 words of d over 16 of e, on four lanes and one root."""
+    graph = program(4, 16, 8)
+    o, e, d = (next(s for s in graph.statements if s.target == name) for name in ("o", "e", "d"))
+    distances = Distances.anyhow(Latencies(template_for(4).with_roots(1), Q6_10))
+    operation, memory = distances.operation, distances.memory
+    laws = timing()
+
+    # Nothing is chosen: no more than the latencies.
+    free = dependent(graph, "h", distances).own
+    assert free["o"].times == free["o"].last
+
+    for statement, choice in ((o, Choice("root")), (e, Choice("root")), (d, Choice("lane", "j"))):
+        distances = distances.with_choice(statement, choice)
+    own = dependent(graph, "h", distances).own
+    # The last word of h is the last term of a first sum, all of 15 others come after; e takes each word as it is made,
+    # its addend late, but the root makes one after the other: 121 products, 16 differences.
+    assert own["o"].times.root == operation and own["o"].last.root == 120 + operation
+    late = laws.late_operand - laws.operand
+    assert own["e"].times.root == 2 * operation - late
+    assert own["e"].last.root == 120 + 16 + operation
+    # Each sum of d waits for the last word of e, and the second of two rows of lanes sums all its terms after it.
+    assert own["d"].times.lane == own["e"].last.root + laws.broadcast + operation
+    assert own["d"].last.lane == own["d"].times.lane + 16
+    assert memory < own["d"].times.lane
+
+
+def test_trains_by_hand() -> None:
+    """Three pieces on the root, one in the lanes: what can issue sooner goes first."""
+    train = Train().with_issue(3, "root", 5, 2).with_issue(1, "root", 0, 3).with_issue(2, "lane", 40, 1)
+    assert train.end("root") == 6
+    assert train.with_issue(4, "root", 1, 3).end("root") == 7
+    assert train.end("lane") == 40
+    # The same statement in the next sample is another piece; joined with itself nothing changes.
+    assert train.before().with_issue(3, "root", 5, 2).end("root") == 8
+    assert train.joined(train) == train
 
 
 @pytest.mark.parametrize(("body", "n", "m", "pes"), [(1, 24, 3, 16), (4, 8, 8, 8), (3, 50, 1, 64)])
@@ -127,13 +184,18 @@ def test_slots_by_hand() -> None:
     assert slots(Choice("tree", "i")) == 16 * min(5 * 7, 10 * 4)
     # Every lane all five sums of its group.
     assert slots(EVERYWHERE) == 16 * 5 * 50
+    # From the first to the last of them; none where a way is not chosen, or the tensor joins elsewhere.
+    every = Slots(template)
+    assert every.issue(statement, "q", frozenset(), Choice("root")) == 5 * 50 - 1
+    assert every.issue(statement, "q", frozenset("i"), Choice("lane", "j")) == 1 - 1
+    assert every.issue(statement, "q", frozenset(), None) == every.issue(statement, "y", frozenset(), EVERYWHERE) == 0
     # Of the first sum one term may be the last: then each root has four whole ones to come.
     assert slots(Choice("root"), frozenset("i")) == 2 * (4 * 50 + 1)
     assert slots(Choice("tree", "i"), frozenset("i")) == 16 * min(4 * 7 + 1, 9 * 4 + 1)
 
 
 def test_words_by_place_by_hand() -> None:
-    laws, distances = timing(), Distances(Latencies(template_for(64).with_roots(1), Q6_10))
+    laws, distances = timing(), Distances.anyhow(Latencies(template_for(64).with_roots(1), Q6_10))
     at_root, in_lanes = distances.heard(Times(0, NEVER)), distances.heard(Times(NEVER, 0))
     assert at_root == Times(0, laws.broadcast)
     # Written and read by its lane; or sent up by an operation of its own, six levels of the tree.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tabla.templates.template import template_for, timing
 
-from tabla.schedule.claims import dependent
+from tabla.schedule.dependents import dependent
 from tabla.schedule.distances import Distances
 from tabla.schedule.latencies import Latencies
 from tests.schedule.agreement import Q6_10, shaped_graph
@@ -28,7 +28,7 @@ def test_a_sum_waits_for_the_terms_that_are_asked_for() -> None:
     every = latencies.after(total)
     assert every["h"] == every["v"] == base + 6 * laws.tree_level + laws.accumulate
     assert latencies.after(total, frozenset({"j"}))["h"] == base
-    assert dependent(graph, "h", Distances(latencies)).own["o"].times.root == base
+    assert dependent(graph, "h", Distances.anyhow(latencies)).own["o"].times.root == base
     # One lane: 63 further cycles. Indices that are not summed change nothing.
     alone = Latencies(template_for(1), Q6_10)
     assert alone.after(total)["h"] == alone.after(total, frozenset({"i"}))["h"] == base + 63

@@ -1,0 +1,21 @@
+"""How a statement may be computed, as the bound sees it (DESIGN 4)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from tabla.mapping.fit import Way
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """How a statement is computed: at the root, in lanes over an output index, or up the tree over a summed one.
+
+    In lanes with no index: every lane makes all words for itself.
+    """
+
+    way: Way
+    index: str = ""
+
+
+EVERYWHERE = Choice("lane")
