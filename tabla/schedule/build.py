@@ -41,9 +41,10 @@ CANDIDATES, RIDING = 6, 3
 """Mappings to schedule exactly, by an estimate; where there are functions some more by one that knows how they ride."""
 CUTS = 2
 LEAST_LANES = 4
-IMPROVED, OTHERS, FAR, ALIKE = 2, 2, 1.12, 0.002
+IMPROVED, OTHERS, SHORT, FAR, ALIKE = 2, 2, 14, 1.12, 0.002
 """Of so many, each with another number of roots or another cut, and of so many others, what only an exact schedule can
-judge is tried: others that take no more than so much of the fastest, and differ by so much from those before.
+judge is tried: others in programs of so few statements (longer ones have more changes, and each takes longer) that take
+no more than so much of the fastest, and differ by so much from those before.
 """
 ROOTS = (2, 4, 8)
 """What is tried beside one root. Sixteen save cycles and lose more in clock (decision 7)."""
@@ -168,9 +169,10 @@ def _improved(graph: Graph, found: Sequence[tuple[Sequence[Schedule], Materialis
     first = sorted(((made[0], part) for made, part in found if made), key=lambda pair: _merit(pair[0]))
     others = sorted(((each, part) for made, part in found for each in made[1:]), key=lambda pair: _merit(pair[0]))
     starts = first[:IMPROVED]
+    most = IMPROVED + (OTHERS if len(graph.statements) <= SHORT else 0)
     for each, part in others:
         far = _merit(each)[0] > FAR * _merit(starts[0][0])[0]
-        if len(starts) < IMPROVED + OTHERS and not far and not any(_alike(each, start) for start, _ in starts):
+        if len(starts) < most and not far and not any(_alike(each, start) for start, _ in starts):
             starts.append((each, part))
     return min((_improvement(graph, start, part, format).finish() for start, part in starts), key=_merit)
 

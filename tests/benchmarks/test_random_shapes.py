@@ -45,7 +45,7 @@ def exact(problem: Problem, pes: int, seed: int) -> None:
         assert f"{worst.name} wastes most" in report.text()
 
 
-@settings(max_examples=60)
+@settings(max_examples=40)
 @given(shapes(), PES, st.integers(0, 2**20))
 def test_random_shapes(problem: Problem, pes: int, seed: int) -> None:
     exact(problem, pes, seed)

@@ -56,7 +56,7 @@ def same_cycles(strand: Strand, other: Strand, address_bits: int) -> None:
             assert address.window == theirs.addresses[name].window
 
 
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=9, deadline=None)
 @given(st.integers(1, 40), st.integers(1, 40), st.sampled_from([1, 2, 3, 8, 16]))
 def test_decode_gives_back_what_was_encoded(n: int, h: int, pes: int) -> None:
     schedule = built(n, h, pes)
@@ -104,7 +104,7 @@ def test_disassembly_names_every_strand() -> None:
     assert "base=tree" in text and "b=bus" in text and "+window" in text
 
 
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=8, deadline=None)
 @given(st.integers(1, 30), st.integers(1, 30), st.sampled_from([1, 3, 8, 16]), st.integers(0, 99))
 def test_models_survive_loading_and_dumping(n: int, h: int, pes: int, seed: int) -> None:
     """The words that the load program would place, read back as the dump program does, are the models."""
