@@ -128,6 +128,11 @@ class Read:
     subscripts: tuple[Affine, ...] = ()
     span: Span | None = field(default=None, compare=False, repr=False)
 
+    @property
+    def names(self) -> frozenset[str]:
+        """The indices it mentions."""
+        return frozenset(name for subscript in self.subscripts for name in subscript.names)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Constant:

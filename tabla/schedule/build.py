@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 
 from tabla.ir.format import Format
 from tabla.ir.graph import Graph
@@ -13,7 +14,7 @@ from tabla.mapping.changes import at_hand
 from tabla.mapping.known import known
 from tabla.mapping.materialise import Materialised, materialise
 from tabla.mapping.partition import cuts, partition
-from tabla.mapping.places import ALL
+from tabla.mapping.places import ALL, ROOT
 from tabla.mapping.running import kept
 from tabla.mapping.search import Mapping, Search, operands_of_functions
 from tabla.mapping.snapshot import snapshot
@@ -23,7 +24,8 @@ from tabla.schedule.borders import Border
 from tabla.schedule.builder import Builder
 from tabla.schedule.capacity import refuse_excess
 from tabla.schedule.check import check
-from tabla.schedule.improve import Improvement
+from tabla.schedule.fused import rising
+from tabla.schedule.improve import improved
 from tabla.schedule.layout import Depths, Layout, allocate
 from tabla.schedule.leaving import at_once
 from tabla.schedule.list_scheduler import ListScheduler, Placed, all_strands
@@ -41,11 +43,12 @@ CANDIDATES, RIDING = 6, 3
 """Mappings to schedule exactly, by an estimate; where there are functions some more by one that knows how they ride."""
 CUTS = 2
 LEAST_LANES = 4
-IMPROVED, OTHERS, SHORT, FAR, ALIKE = 2, 2, 14, 1.12, 0.002
-"""Of so many, each with another number of roots or another cut, and of so many others, what only an exact schedule can
-judge is tried: others in programs of so few statements (longer ones have more changes, and each takes longer) that take
-no more than so much of the fastest, and differ by so much from those before.
-"""
+IMPROVED = 2
+"""Of so many, each with another number of roots or another cut, what only an exact schedule can judge is tried."""
+OTHERS, SHORT = 2, 14
+"""And of so many others, in programs of so few statements: longer ones have more changes, and each takes longer."""
+FAR, ALIKE = 1.12, 0.002
+"""Others take no more than so many times the fastest's cycles, and differ by so much of them from those before."""
 ROOTS = (2, 4, 8)
 """What is tried beside one root. Sixteen save cycles and lose more in clock (decision 7)."""
 ROOT_PRICE = 0.6
@@ -73,7 +76,7 @@ def schedule_graph(graph: Graph, template: Template, format: Format) -> Schedule
         for cut in cuts(whole.graph, roots)[:CUTS]:
             part = replace(whole, graph=partition(whole.graph, cut, roots))
             found.append((_fastest(graph, part, one.with_roots(roots), format), part))
-    best = _improved(graph, found, format)
+    best = _best(graph, found, format)
     _limits(best, template)
     check(best)
     return best
@@ -161,7 +164,7 @@ def _fastest(graph: Graph, material: Materialised, template: Template, format: F
     return sorted((schedule for schedule in made if schedule is not None), key=_merit)
 
 
-def _improved(graph: Graph, found: Sequence[tuple[Sequence[Schedule], Materialised]], format: Format) -> Schedule:
+def _best(graph: Graph, found: Sequence[tuple[Sequence[Schedule], Materialised]], format: Format) -> Schedule:
     """The best of schedules that were found, after changes that only an exact one can judge.
 
     `found`: for each number of roots, and cut, the fastest first.
@@ -170,23 +173,23 @@ def _improved(graph: Graph, found: Sequence[tuple[Sequence[Schedule], Materialis
     others = sorted(((each, part) for made, part in found for each in made[1:]), key=lambda pair: _merit(pair[0]))
     starts = first[:IMPROVED]
     most = IMPROVED + (OTHERS if len(graph.statements) <= SHORT else 0)
+    farthest = FAR * _merit(starts[0][0])[0]
     for each, part in others:
-        far = _merit(each)[0] > FAR * _merit(starts[0][0])[0]
-        if len(starts) < most and not far and not any(_alike(each, start) for start, _ in starts):
+        if len(starts) >= most or _merit(each)[0] > farthest:
+            break
+        if not any(_alike(each, start) for start, _ in starts):
             starts.append((each, part))
-    return min((_improvement(graph, start, part, format).finish() for start, part in starts), key=_merit)
+
+    def schedule(part: Materialised, template: Template, mapping: Mapping) -> Schedule | None:
+        return schedule_mapping(graph, part, mapping, template, format)
+
+    made = (improved(start, part.graph, partial(schedule, part, start.template), _merit) for start, part in starts)
+    return min(made, key=_merit)
 
 
 def _alike(one: Schedule, other: Schedule) -> bool:
     """Whether two schedules are likely the same but for a statement that matters little."""
     return one.template.roots == other.template.roots and abs(one.cycles - other.cycles) <= ALIKE * one.cycles
-
-
-def _improvement(graph: Graph, start: Schedule, material: Materialised, format: Format) -> Improvement:
-    def schedule(mapping: Mapping) -> Schedule | None:
-        return schedule_mapping(graph, material, mapping, start.template, format)
-
-    return Improvement(start, material.graph, schedule, _merit)
 
 
 def _merit(schedule: Schedule) -> tuple[float, int, int]:
@@ -213,19 +216,20 @@ def schedule_mapping(
     if layout is None:
         return None
     depths = allocate(layout)
-    builder = Builder(Site.of(material.graph, mapping, layout, template, format))
+    site = Site.of(material.graph, mapping, layout, template, format)
+    if _dropped(layout, rising(site).values()):
+        depths = allocate(layout)
+        site = Site.of(material.graph, mapping, layout, template, format)
+    builder = Builder(site)
     try:
         tasks = builder.tasks()
     except TooLarge:
         return None
-    if unheld := builder.unheld() & layout.places.keys():
-        # Nobody reads these words again: without places for them once more, the same but for addresses.
-        for key in sorted(unheld):
-            del layout.places[key]
+    if _dropped(layout, site.passing(builder.left)):
+        # Without places for them once more, the same but for addresses.
         depths = allocate(layout)
-        builder = Builder(Site.of(material.graph, mapping, layout, template, format))
-        tasks = builder.tasks()
-    site = builder.site
+        site = Site.of(material.graph, mapping, layout, template, format)
+        tasks = Builder(site).tasks()
     models = frozenset(
         ((m, mapping.homes[m]), False) for m in material.graph.updates if (m, mapping.homes[m]) in layout.places
     )
@@ -233,6 +237,14 @@ def schedule_mapping(
     if placed is None:
         return None
     return assemble(graph, material, mapping, layout, depths, placed, site.shifts, template, format)
+
+
+def _dropped(layout: Layout, tensors: Iterable[str]) -> bool:
+    """Whether there were places at the root of tensors of which nobody reads a word there: they are gone."""
+    places = {(tensor, ROOT) for tensor in tensors} & layout.places.keys()
+    for key in places:
+        del layout.places[key]
+    return bool(places)
 
 
 def assemble(

@@ -29,17 +29,12 @@ from tabla.templates.template import functions, timing
 @dataclass(frozen=True, slots=True)
 class Builder:
     """Builds all tasks of a site. `received` collects the copies that producers make on their way, `left` the results
-    that leave as they are made, `passed` the words that the root hands on as they come up the tree.
+    that leave as they are made.
     """
 
     site: Site
     received: set[tuple[str, Spot]] = field(default_factory=set)
     left: set[str] = field(default_factory=set)
-    passed: set[str] = field(default_factory=set)
-
-    def unheld(self) -> set[tuple[str, Spot]]:
-        """Places at the root of which no word is read."""
-        return {(tensor, ROOT) for tensor in (*self.site.passing(self.left), *self.passed)}
 
     def tasks(self) -> list[Task]:
         """All tasks, in a valid order."""
@@ -227,7 +222,6 @@ class Builder:
         """A function of words as they come up the tree."""
         site, name = self.site, name_of(statement)
         self.received.add((tensor, ROOT))
-        self.passed.add(tensor)
         assert isinstance(statement.operation, Function)
         outs, _ = nest_of(statement, None, AT_ROOT)
         take = TAKE.with_fields(function=functions()[statement.operation.name].code)

@@ -7,7 +7,7 @@ by the bus only, so that they have fewer of these cycles than a root; and each w
 part in is written and read in between.
 
 A part of these multiplies may be far from u, and from v (:mod:`tabla.schedule.windows`). What is near depends on where
-statements are computed (:class:`tabla.schedule.distances.Choice`). The bound is that of the best choice, found by
+statements are computed (:class:`tabla.schedule.choice.Choice`). The bound is that of the best choice, found by
 branch and bound: the choice with the least bound is divided by the heaviest statement that it leaves open.
 
 The words are the first ones of their tensors, and dependences are counted symbolically (:mod:`tabla.schedule.claims`).
@@ -23,7 +23,7 @@ from heapq import heappop, heappush
 
 from tabla.ir.graph import Graph, Linear, Read, Statement
 from tabla.schedule.choice import EVERYWHERE, Choice
-from tabla.schedule.claims import Claim, Claims, Reach, in_every_sum, largest, pinned_indices, reads_all, sources
+from tabla.schedule.claims import Claims, Reach, all_of, in_every_sum, largest, pinned_indices, reads_all, sources
 from tabla.schedule.dependents import dependent
 from tabla.schedule.distances import NEVER, NOW, Distances, Times
 from tabla.schedule.latencies import Latencies
@@ -52,22 +52,26 @@ def busiest_circuit(graph: Graph, template: Template, latencies: Latencies, bina
         return 0
     circuits = Circuits.of(graph, binary, template)
     nowhere = Distances.anyhow(latencies)
-    # The least bound first; ties by age. What is divided further is looked at through all words, the parts of it first
-    # only through the word of its longest circuit.
-    choices = [(circuits.longest(nowhere), 0, nowhere, False)]
+    # The least bound first; ties by age. What is divided further was looked at through all vectors, and is known by
+    # that of its longest circuit; the parts of it at first only through this one.
+    found, vector = circuits.longest_vector(nowhere)
+    choices: list[tuple[int, int, Distances, str | None]] = [
+        (max(found, circuits.longest_pair(nowhere)), 0, nowhere, vector)
+    ]
     number = 1
     while True:
         bound, age, distances, known = heappop(choices)
-        longest, word = circuits.longest_vector(distances)
-        if not known and longest > bound:
-            heappush(choices, (longest, age, distances, True))
-            continue
+        if known is None:
+            found, known = circuits.longest_vector(distances)
+            if found > bound:
+                heappush(choices, (found, age, distances, known))
+                continue
         still = [s for s in circuits.statements[:MOST_DIVIDED] if s.id not in distances.choices]
         if not still or number > MOST_CHOICES // (1 + len(graph.statements)):
             return bound
         for choice in _choices(still[0]):
             chosen = distances.with_choice(still[0], choice)
-            heappush(choices, (max(bound, circuits.through(word, chosen)), number, chosen, False))
+            heappush(choices, (max(bound, circuits.through(known, chosen)), number, chosen, None))
             number += 1
 
 
@@ -100,9 +104,12 @@ class Circuits:
     def longest(self, distances: Distances) -> int:
         """Cycles of the longest one."""
         found, _ = self.longest_vector(distances)
-        if distances.choices:
-            # What is between two words is on the way from each to itself, too.
-            return found
+        # What is between two words is on the way from each to itself, too, where it is chosen how it is done.
+        return found if distances.choices else max(found, self.longest_pair(distances))
+
+    def longest_pair(self, distances: Distances) -> int:
+        """Cycles of the longest one through two words."""
+        found = 0
         reach = {u: dependent(self.graph, u, distances) for u in self.first}
         before = {v: self._needed(v, distances) for v in self.last}
         chains = {v: dependent(self.graph, v, distances).own for v in self.last}
@@ -120,23 +127,25 @@ class Circuits:
 
     def through(self, u: str, distances: Distances) -> int:
         """Cycles from the last word of a vector to that of the next sample's; 0 if they are not bound to each other."""
-        after = dependent(self.graph, u, distances) if u else Reach(own={}, other={})
-        if u not in after.other:
+        if not u or u not in (after := dependent(self.graph, u, distances)).other:
             return 0
         work = self._between(u, after, *self._needed(u, distances, every=True), distances)
         return max(after.other[u].last.least, longest(*work, self.template))
 
     def _slots(self, distances: Distances) -> int:
         """Cycles that roots and lanes issue a sample, the busier ones, as far as it is chosen who does what."""
-        every = {name: Claim(pins=frozenset(), times=NOW) for name in self.graph.tensors}
+        every = all_of(self.graph.tensors)
         return busy(self._work(every, every, distances), self.template)
 
     def _work(self, forward: Claims, backward: Claims, distances: Distances, floor: Times = NOW) -> list[Work]:
         """What depends on one and is needed by the other, in one sample."""
-        work = [
+        return self._operations(forward, backward, distances, floor) + moved(self.graph, forward, backward, distances)
+
+    def _operations(self, forward: Claims, backward: Claims, distances: Distances, floor: Times) -> list[Work]:
+        """The same without moves."""
+        return [
             w for s in self.statements for w in _shared(self.graph, s, forward, backward, distances, self.binary, floor)
         ]
-        return work + moved(self.graph, forward, backward, distances)
 
     def _needed(self, v: str, distances: Distances, *, every: bool = False) -> tuple[Reach, Times]:
         """What v depends on, and how far from it an operation of the sample before is at the least.
@@ -146,8 +155,7 @@ class Circuits:
         own = needed(self.graph, v, distances, every=every)
         floor = NOW
         if self.template.sequencers <= 1:
-            all_there = {name: Claim(pins=frozenset(), times=NOW) for name in self.graph.tensors}
-            floor = behind(self._work(all_there, own, distances), self.template)
+            floor = behind(self._work(all_of(self.graph.tensors), own, distances), self.template)
         return Reach(own=own, other=needed_before(self.graph, own, distances, floor)), floor
 
     def _between(
@@ -156,8 +164,8 @@ class Circuits:
         """What depends on u and v depends on: in the sample of u, and in that of v."""
         # What makes u comes before it.
         others = {tensor: claim for tensor, claim in before.other.items() if tensor != u}
+        beside = all_of(after.own.keys() - others.keys() - {u})
         here = self._work(after.own, others, distances, floor)
-        beside = {t: Claim(pins=frozenset(), times=NOW) for t in after.own if t != u and t not in others}
         here += self._in_the_way(after.own, beside, distances, floor)
         return here, self._work(after.other, before.own, distances)
 
@@ -166,13 +174,10 @@ class Circuits:
 
         Only what they do for v after it tells how far from v it is.
         """
-        work = [
-            replace(w, multiplies=0)
-            for s in self.statements
-            for w in _shared(self.graph, s, forward, beside, distances, self.binary, floor)
-        ]
-        roots = [w for w in work if w.way.lane >= NEVER and floor.root >= distances.operation + distances.up]
-        lanes = [w for w in work if w.way.root >= NEVER and floor.lane >= distances.operation + distances.up]
+        work = [replace(w, multiplies=0) for w in self._operations(forward, beside, distances, floor)]
+        least = distances.operation + distances.up
+        roots = [w for w in work if w.way.lane >= NEVER and floor.root >= least]
+        lanes = [w for w in work if w.way.root >= NEVER and floor.lane >= least]
         return roots + lanes
 
 

@@ -48,7 +48,13 @@ class Reach:
     other: Claims
 
 
+def all_of(tensors: Iterable[str]) -> Claims:
+    """Every element of some tensors, at once."""
+    return {name: Claim(pins=frozenset(), times=NOW) for name in tensors}
+
+
 def first_word(graph: Graph, tensor: str) -> Claim:
+    """The first element of a tensor, now."""
     return Claim(pins=frozenset(range(len(graph.tensors[tensor].shape))), times=NOW)
 
 
@@ -93,8 +99,7 @@ def in_every_sum(statement: Statement, tensor: str) -> frozenset[str]:
     """
     outs = {index.name for index in statement.indices}
     reads = [read for read in statement.reads if read.tensor == tensor]
-    names = [frozenset(name for s in read.subscripts for name in s.names) for read in reads]
-    return names[0] if len(names) == 1 and outs.isdisjoint(names[0]) else frozenset()
+    return reads[0].names if len(reads) == 1 and outs.isdisjoint(reads[0].names) else frozenset()
 
 
 def sources(statement: Statement, reads: Iterable[Read], claims: Claims) -> dict[str, frozenset[str]]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from tabla.ir.graph import Affine, Function, Linear, Read, Statement
 from tabla.mapping.fit import common_reduction
 from tabla.mapping.places import ROOT
@@ -24,26 +26,29 @@ def passed_on(site: Site) -> dict[int, tuple[Statement, ...]]:
     return found
 
 
+def _functions(site: Site) -> Iterator[tuple[Statement, str, Statement]]:
+    """Function statements, the tensor of which each takes the words, and the one statement that makes all of them."""
+    for after in site.graph.statements:
+        if isinstance(after.operation, Function) and isinstance(after.operation.operand, Read):
+            tensor = after.operation.operand.tensor
+            writers = list(site.graph.writers(tensor))
+            if len(writers) == 1 and same_elements(writers[0], after) is not None:
+                yield after, tensor, writers[0]
+
+
 def fusions(site: Site) -> dict[int, int]:
     """Statement -> the function statement that its root operation feeds directly."""
     found: dict[int, int] = {}
-    for after in site.graph.statements:
-        if not isinstance(after.operation, Function) or not isinstance(after.operation.operand, Read):
-            continue
-        tensor = after.operation.operand.tensor
-        writers = list(site.graph.writers(tensor))
-        if len(writers) != 1 or writers[0].id in found:
-            continue
-        before = writers[0]
+    for after, tensor, before in _functions(site):
         alone = site.readers[tensor] == 1 and not site.copies(tensor)
         way = site.chosen.fits[before.id].way
         if (
-            isinstance(before.operation, Linear)
+            before.id not in found
+            and isinstance(before.operation, Linear)
             and not before.constraints
             and before.operation.test is None
             and (way == "tree" or (way == "root" and common_reduction(before)))
             and (alone or site.scalar(tensor))
-            and same_elements(before, after) is not None
         ):
             found[before.id] = after.id
     return found
@@ -52,23 +57,18 @@ def fusions(site: Site) -> dict[int, int]:
 def rising(site: Site) -> dict[int, str]:
     """Function statement -> the vector of the lanes of which it takes the words as they come up the tree."""
     found: dict[int, str] = {}
-    for statement in site.graph.statements:
-        if not isinstance(statement.operation, Function) or not isinstance(statement.operation.operand, Read):
-            continue
-        tensor = statement.operation.operand.tensor
-        writers = list(site.graph.writers(tensor))
+    for after, tensor, _ in _functions(site):
+        home, shape = site.home(tensor), site.graph.tensors[tensor].shape
         if (
-            len(writers) == 1
-            and len(statement.indices) == 1
-            and site.home(tensor).kind == "lane"
+            home.kind == "lane"
             and site.readers[tensor] == 1
             and site.copies(tensor) == [ROOT]
-            and site.graph.tensors[tensor].shape == (statement.indices[0].extent,)
-            and same_elements(writers[0], statement) is not None
+            and [index.extent for index in after.indices] == [*shape]
+            and len(shape) == 1
             # One strand of the lanes sends all of it.
-            and len(pieces(0, statement.indices[0].extent, site.layout.place(tensor, site.home(tensor)).pes)) == 1
+            and len(pieces(0, shape[0], site.layout.place(tensor, home).pes)) == 1
         ):
-            found[statement.id] = tensor
+            found[after.id] = tensor
     return found
 
 

@@ -53,7 +53,7 @@ def _split(statement: Statement) -> tuple[list[Index], list[Index]]:
     """Indices that decide the position, and those of a row's words."""
     assert isinstance(statement.operation, Gather)
     table = next(s.table for s in statement.operation.subscripts if isinstance(s, Gathered))
-    deciding = {name for subscript in table.subscripts for name in subscript.names}
+    deciding = table.names
     rows = [index for index in statement.indices if index.name in deciding]
     return rows, [index for index in statement.indices if index.name not in deciding]
 

@@ -15,44 +15,29 @@ BEAM, PATIENCE, DETOUR = 2, 1, 2
 Merit = tuple[float, int, int]
 
 
-class Improvement:
-    """A schedule on its way to a better one: words that lanes take as they are made, instead of a broadcast just in
-    time, updates in parts that fill gaps; one statement at a time, from the best few of each round.
+def improved(
+    best: Schedule,
+    mapped: Graph,
+    schedule: Callable[[Mapping], Schedule | None],
+    merit: Callable[[Schedule], Merit],
+) -> Schedule:
+    """The best that comes of a schedule, after changes that only an exact one can judge.
 
-    `schedule` makes an exact schedule of a mapping, of which `merit` tells how good it is, less being better.
+    Words that lanes take as they are made, instead of a broadcast just in time; updates in parts that fill gaps. One
+    statement at a time, from the best few of each round, until several rounds find nothing better. `schedule` makes an
+    exact schedule of a mapping; the less its `merit`, the better it is.
     """
-
-    def __init__(
-        self,
-        start: Schedule,
-        mapped: Graph,
-        schedule: Callable[[Mapping], Schedule | None],
-        merit: Callable[[Schedule], Merit],
-    ) -> None:
-        self.best = start
-        self._mapped = mapped
-        self._schedule = schedule
-        self._merit = merit
-        self._beam = [start]
-        self._seen = {repr(start.mapping)}
-        self._idle = 0
-
-    def round(self) -> None:
-        """Every change of the best few."""
+    beam, seen, idle = [best], {repr(best.mapping)}, 0
+    while beam and idle < PATIENCE:
         tried = []
-        for start in self._beam:
-            for change in changes(start.mapping, self._mapped, start.template.lanes):
-                if repr(change) not in self._seen:
-                    self._seen.add(repr(change))
-                    made = self._schedule(change)
+        for start in beam:
+            for change in changes(start.mapping, mapped, start.template.lanes):
+                if repr(change) not in seen:
+                    seen.add(repr(change))
+                    made = schedule(change)
                     if made is not None and made.cycles <= start.cycles + DETOUR:
                         tried.append(made)
-        self._beam = sorted(tried, key=self._merit)[:BEAM]
-        better = bool(self._beam) and self._merit(self._beam[0]) < self._merit(self.best)
-        self.best, self._idle = (self._beam[0], 0) if better else (self.best, self._idle + 1)
-
-    def finish(self) -> Schedule:
-        """The best, when further rounds find nothing better."""
-        while self._beam and self._idle < PATIENCE:
-            self.round()
-        return self.best
+        beam = sorted(tried, key=merit)[:BEAM]
+        better = bool(beam) and merit(beam[0]) < merit(best)
+        best, idle = (beam[0], 0) if better else (best, idle + 1)
+    return best

@@ -185,7 +185,7 @@ def up_move(site: Site, tensor: str) -> tuple[Task, tuple[Spot, ...]]:
     Where every lane wants it too, all take it from the bus as it comes: the spots that need no move of their own.
     """
     home = site.home(tensor)
-    place, name, own = site.layout.place(tensor, home), f"{tensor} up the tree", site.sequencers(home.span)
+    place, name = site.layout.place(tensor, home), f"{tensor} up the tree"
     strands: list[Strand] = []
     start, shows = 0, _leaving(site, tensor)
     every = EVERY in site.copies(tensor) and site.layout.owner(tensor) == tensor and not shows
@@ -205,14 +205,7 @@ def up_move(site: Site, tensor: str) -> tuple[Task, tuple[Spot, ...]]:
         at, bounds = _reordered(at, order), {end: _reordered(bound, order) for end, bound in bounds.items()}
         up = start + site.word_up
         strands += [
-            Strand(
-                unit="lane_issue",
-                start=start,
-                body=(_send(place, at, bounds),),
-                counts=counts,
-                comment=name,
-                sequencers=own,
-            ),
+            _send(site, place, at, bounds, counts, start, name),
             Strand(unit="root_issue", start=up, body=(TAKE,), counts=counts, comment=name),
             Strand(
                 unit="root_write",
@@ -236,23 +229,24 @@ def up_move(site: Site, tensor: str) -> tuple[Task, tuple[Spot, ...]]:
 
 def sent_up(site: Site, tensor: str, name: str) -> Strand:
     """The lanes' part of sending up a vector that lies in one piece: a word a cycle, in order, from cycle 0 on."""
-    home = site.home(tensor)
-    place = site.layout.place(tensor, home)
+    place = site.layout.place(tensor, site.home(tensor))
     (piece,) = pieces(0, site.graph.tensors[tensor].size, place.pes)
     nest, at, bounds = spread_nest(place, piece, ())
+    return _send(site, place, at, bounds, tuple(loop.count for loop in nest), 0, name)
+
+
+def _send(
+    site: Site, place: Place, at: Address, bounds: dict[str, Address], counts: tuple[int, ...], start: int, name: str
+) -> Strand:
+    """Words of a place up the tree, one lane a cycle."""
     return Strand(
         unit="lane_issue",
-        start=0,
-        body=(_send(place, at, bounds),),
-        counts=tuple(loop.count for loop in nest),
+        start=start,
+        body=(Operation(fields={"a": place.banks[0], "up": 1}, addresses={place.banks[0]: at, **bounds}),),
+        counts=counts,
         comment=name,
-        sequencers=site.sequencers(home.span),
+        sequencers=site.sequencers(place.spot.span),
     )
-
-
-def _send(place: Place, at: Address, bounds: dict[str, Address]) -> Operation:
-    """A word of one lane up the tree."""
-    return Operation(fields={"a": place.banks[0], "up": 1}, addresses={place.banks[0]: at, **bounds})
 
 
 TAKE = Operation(fields={"a": "zero", "base": "tree"})

@@ -5,14 +5,14 @@ from __future__ import annotations
 from dataclasses import replace
 
 from tabla.ir.graph import Graph
-from tabla.schedule.claims import Claim, Claims, first_word, met, pinned_indices
+from tabla.schedule.claims import Claim, Claims, all_of, first_word, met, pinned_indices
 from tabla.schedule.distances import NOW, Distances, Times
 
 
 def needed(graph: Graph, tensor: str, distances: Distances, *, every: bool = False) -> Claims:
     """What the first word of `tensor` depends on in its sample; of `every` word, what the last to come waits for."""
-    claim = Claim(pins=frozenset(), times=NOW) if every else first_word(graph, tensor)
-    return _gathered(graph, {tensor: claim}, distances, NOW)
+    known = all_of([tensor]) if every else {tensor: first_word(graph, tensor)}
+    return _gathered(graph, known, distances, NOW)
 
 
 def needed_before(graph: Graph, own: Claims, distances: Distances, floor: Times) -> Claims:
@@ -37,9 +37,8 @@ def _gathered(graph: Graph, known: Claims, distances: Distances, floor: Times) -
             pins = met(statement, read, pinned, graph)
             if pins is None:
                 continue
-            mentions = frozenset(name for subscript in read.subscripts for name in subscript.names)
             # What a word is taken for is issued after it.
-            issue = distances.slots.issue(statement, read.tensor, pinned | mentions, distances.choice(statement))
+            issue = distances.slots.issue(statement, read.tensor, pinned | read.names, distances.choice(statement))
             here = Claim(pins=pins, times=distances.wanted(statement, read.tensor, target.times, floor, issue))
             before = found.get(read.tensor)
             if before is None or len(pins) < len(before.pins):

@@ -40,8 +40,7 @@ def easy(operand: Operand, binary: frozenset[str]) -> bool:
 
 def mentioned(term: Term) -> frozenset[str]:
     """The indices that a product depends on."""
-    reads = (factor for factor in term.factors if isinstance(factor, Read))
-    return frozenset(name for read in reads for subscript in read.subscripts for name in subscript.names)
+    return frozenset[str]().union(*(factor.names for factor in term.factors if isinstance(factor, Read)))
 
 
 def points(statement: Statement, term: Term, pinned: frozenset[str]) -> int:

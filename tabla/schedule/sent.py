@@ -72,7 +72,7 @@ def _local(reader: Statement, read: Read, axes: list[int], everywhere: bool, dis
     """Whether a reader can find a word in the lane that made it; one of these axes is spread over lanes, or none is."""
     if isinstance(reader.operation, Function | Divide):
         return False
-    choice = distances.choices.get(reader.id)
+    choice = distances.choice(reader)
     if choice is None:
         return True
     if everywhere:

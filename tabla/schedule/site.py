@@ -80,8 +80,7 @@ class Site:
 
     def up(self, statement: Statement) -> int:
         """Lane issue to the root issue that takes its sum: the group's own, or that of the whole array."""
-        levels = self.template.tree_levels + (self.template.array_levels if statement.crosses else 0)
-        return 1 + levels * timing().tree_level
+        return self.word_up + (self.template.array_levels * timing().tree_level if statement.crosses else 0)
 
     @property
     def word_up(self) -> int:

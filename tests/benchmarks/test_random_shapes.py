@@ -61,7 +61,7 @@ def test_many_random_shapes(problem: Problem, pes: int, seed: int) -> None:
 # Cycles over the bound where rows fill the lanes: the aim, reached by all that were drawn (24 of each kind).
 RATIO = 1.25
 SHAPES = 6
-# Of these the farthest from the bound, and the number of PEs; small ones.
+# Small ones that were once the farthest from it, and the number of PEs.
 FARTHEST = {"reco": ((16, 16, 8), 4), "backprop": ((8, 16, 9), 8)}
 # Of 15 networks that were drawn with as many classes as lanes, or twice as many, nine are within it. This one is the
 # farthest: 16 errors pass through three operations at each of two roots while the lanes wait.
