@@ -14,14 +14,22 @@ from tabla.mapping.search import Mapping, operands_of_functions
 from tabla.templates.template import timing
 
 PARTS = (2, 3, 4, 8)
+SHORT = 2
+"""Vectors of so few words are not taken as they are made."""
 MOST_TURNS = 10
 """Groups of a chain: each has strands of its own."""
 
 
 def changes(mapping: Mapping, graph: Graph, lanes: int) -> Iterator[Mapping]:
     """All of them, in an array of so many lanes; of equally good ones the first counts."""
+    for change in _changes(mapping, graph, lanes):
+        yield _broadcast(change, graph)
+
+
+def _changes(mapping: Mapping, graph: Graph, lanes: int) -> Iterator[Mapping]:
     yield from taken_early(mapping, graph)
     yield from taken_early_in_part(mapping, graph)
+    yield from as_made(mapping, graph)
     yield from divided(mapping, graph)
     yield from in_turns(mapping, graph)
     yield from sums_in_turns(mapping, graph)
@@ -37,18 +45,49 @@ def taken_early(mapping: Mapping, graph: Graph) -> Iterator[Mapping]:
 
 
 def taken_early_in_part(mapping: Mapping, graph: Graph) -> Iterator[Mapping]:
-    """For each statement in the lanes that a vector comes to over the bus: the first half with it in every lane before.
+    """For each statement in the lanes that a vector comes to over the bus: so many words with it in every lane before.
 
-    The lanes write no more copies than the first half needs, and begin sooner with results of their own.
+    The lanes write no more copies than these need, and begin sooner with results of their own. Any number of words may
+    fill a gap: eighths are tried, then what is near.
     """
     for number, statement, fit in _in_lanes(mapping, graph):
         reads = [read for read in statement.reads if read.tensor == fit.bus]
-        if fit.parts > 1 or len(reads) != 1:
+        if (fit.parts > 1 and not fit.early) or fit.as_made or len(reads) != 1:
             continue
         index = _only_index(reads[0])
-        if any(each.name == index != fit.index and each.extent > 1 for each in statement.indices):
-            needs = tuple(sorted({*fit.needs, (fit.bus, EVERY)}))
-            yield _copied(_with_fit(mapping, number, replace(fit, needs=needs, parts=2, early=1)), fit.bus)
+        words = next((each.extent for each in statement.indices if each.name == index != fit.index), 1)
+        wanted = {words * eighths // 8 for eighths in range(1, 8)}
+        if fit.early:
+            wanted = {fit.early + step for step in (-(words // 16), -1, 1, words // 16)}
+        needs = tuple(sorted({*fit.needs, (fit.bus, EVERY)}))
+        for early in sorted(wanted - {fit.early}):
+            parts = max(2, fit.parts)
+            if 0 < early <= words - parts + 1:
+                yield _copied(_with_fit(mapping, number, replace(fit, needs=needs, parts=parts, early=early)), fit.bus)
+
+
+def as_made(mapping: Mapping, graph: Graph) -> Iterator[Mapping]:
+    """For each statement in the lanes that a vector comes to over the bus: the same as the root makes the vector.
+
+    The root has no broadcast to do, and the lanes do not wait for the last word. Of a short one that is too little for
+    the wires from the root's result to all multipliers.
+    """
+    for number, _, fit in _in_lanes(mapping, graph):
+        if fit.bus and graph.tensors[fit.bus].size > SHORT and fit.parts == 1 and not fit.as_made:
+            change = _with_fit(mapping, number, replace(fit, as_made=True))
+            if _broadcast(change, graph) == change:
+                yield change
+
+
+def _broadcast(mapping: Mapping, graph: Graph) -> Mapping:
+    """The mapping with a broadcast for each vector that the root does not make in one strand of its own."""
+    fits = list(mapping.fits)
+    for number, fit in enumerate(fits):
+        if fit.as_made:
+            makers = [mapping.fits[maker.id] for maker in graph.writers(fit.bus)]
+            whole = len(makers) == 1 and makers[0].way == "root" and makers[0].parts == 1 and not makers[0].through
+            fits[number] = replace(fit, as_made=whole and fit.parts == 1)
+    return replace(mapping, fits=tuple(fits))
 
 
 def sums_in_turns(mapping: Mapping, graph: Graph) -> Iterator[Mapping]:
@@ -124,12 +163,20 @@ def divided(mapping: Mapping, graph: Graph) -> Iterator[Mapping]:
     """For each update in the lanes: the same in more parts."""
     following = set(graph.updates.values())
     for number, (statement, fit) in enumerate(zip(graph.statements, mapping.fits, strict=True)):
-        if statement.target not in following or fit.way != "lane" or fit.rows_first:
+        if statement.target not in following or fit.way != "lane" or fit.rows_first or fit.as_made:
             continue
         least = min((i.extent for i in statement.indices if i.name != fit.index), default=0)
         for parts in PARTS:
-            if fit.parts < parts <= least:
+            if fit.parts < parts <= least - fit.early:
                 yield _with_fit(mapping, number, replace(fit, parts=parts))
+
+
+def undivided(mapping: Mapping, graph: Graph) -> Iterator[Mapping]:
+    """For each update in parts: in one, when other changes have made the parts needless."""
+    following = set(graph.updates.values())
+    for number, (statement, fit) in enumerate(zip(graph.statements, mapping.fits, strict=True)):
+        if statement.target in following and fit.way == "lane" and fit.parts > 1 and not fit.early:
+            yield _with_fit(mapping, number, replace(fit, parts=1))
 
 
 def _in_lanes(mapping: Mapping, graph: Graph) -> Iterator[tuple[int, Statement, Fit]]:

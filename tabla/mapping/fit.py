@@ -27,9 +27,10 @@ class Fit:
     `needs` are the spots that operands must have; `bus` is the tensor that arrives over the bus, if any. `span`: the
     lanes that compute, of which P is then the number. `parts`: how many strands share the statement's slowest loop, so
     that they find room where one does not. `through`: at the root, what it makes is not written, but taken from the
-    result register by the statement that reads it, word by word as it shows. `early`: how many of the parts, the first
-    ones, take the words of `bus` from every lane, where they came as they were made. `rows_first`: rows of lanes are
-    the slowest loop of the outputs, not the fastest.
+    result register by the statement that reads it, word by word as it shows. `early`: so many turns of the slowest loop
+    are a first part that takes the words of `bus` from every lane, where they came as they were made. `as_made`: the
+    words of `bus` come as the root makes them, not by a broadcast of their own. `rows_first`: rows of lanes are the
+    slowest loop of the outputs, not the fastest.
     """
 
     way: Way
@@ -42,6 +43,7 @@ class Fit:
     through: bool = False
     early: int = 0
     rows_first: bool = False
+    as_made: bool = False
 
 
 AT_ROOT = Fit(way="root")
@@ -51,7 +53,7 @@ AT_ROOT = Fit(way="root")
 def without_bus(fit: Fit) -> Fit:
     """The same with what comes over the bus in every lane instead."""
     needs = {*(need for need in fit.needs if need != (fit.bus, ROOT)), (fit.bus, EVERY)}
-    return replace(fit, bus="", needs=tuple(sorted(needs)), early=0)
+    return replace(fit, bus="", needs=tuple(sorted(needs)), early=0, as_made=False)
 
 
 def spread(subscripts: tuple[Affine, ...], index: str) -> tuple[int, int] | None:

@@ -25,7 +25,7 @@ from tabla.schedule.builder import Builder
 from tabla.schedule.capacity import refuse_excess
 from tabla.schedule.check import check
 from tabla.schedule.fused import rising
-from tabla.schedule.improve import improved
+from tabla.schedule.improve import Merit
 from tabla.schedule.layout import Depths, Layout, allocate
 from tabla.schedule.leaving import at_once
 from tabla.schedule.list_scheduler import ListScheduler, Placed, all_strands
@@ -34,6 +34,7 @@ from tabla.schedule.port import Port
 from tabla.schedule.regions import MOST, TooLarge
 from tabla.schedule.schedule import Schedule
 from tabla.schedule.site import Site
+from tabla.schedule.starts import chosen, judged
 from tabla.schedule.strands import Strand
 from tabla.schedule.streams import dump_strands, dump_words, load_strands, sample_strands, widest
 from tabla.source import Label, TablaError
@@ -43,12 +44,6 @@ CANDIDATES, RIDING = 6, 3
 """Mappings to schedule exactly, by an estimate; where there are functions some more by one that knows how they ride."""
 CUTS = 2
 LEAST_LANES = 4
-IMPROVED = 2
-"""Of so many, each with another number of roots or another cut, what only an exact schedule can judge is tried."""
-OTHERS, SHORT = 2, 14
-"""And of so many others, in programs of so few statements: longer ones have more changes, and each takes longer."""
-FAR, ALIKE = 1.12, 0.002
-"""Others take no more than so many times the fastest's cycles, and differ by so much of them from those before."""
 ROOTS = (2, 4, 8)
 """What is tried beside one root. Sixteen save cycles and lose more in clock (decision 7)."""
 ROOT_PRICE = 0.6
@@ -169,39 +164,28 @@ def _best(graph: Graph, found: Sequence[tuple[Sequence[Schedule], Materialised]]
 
     `found`: for each number of roots, and cut, the fastest first.
     """
-    first = sorted(((made[0], part) for made, part in found if made), key=lambda pair: _merit(pair[0]))
-    others = sorted(((each, part) for made, part in found for each in made[1:]), key=lambda pair: _merit(pair[0]))
-    starts = first[:IMPROVED]
-    most = IMPROVED + (OTHERS if len(graph.statements) <= SHORT else 0)
-    farthest = FAR * _merit(starts[0][0])[0]
-    for each, part in others:
-        if len(starts) >= most or _merit(each)[0] > farthest:
-            break
-        if not any(_alike(each, start) for start, _ in starts):
-            starts.append((each, part))
 
-    def schedule(part: Materialised, template: Template, mapping: Mapping) -> Schedule | None:
+    def again(part: Materialised, template: Template, mapping: Mapping) -> Schedule | None:
         return schedule_mapping(graph, part, mapping, template, format)
 
-    made = (improved(start, part.graph, partial(schedule, part, start.template), _merit) for start, part in starts)
-    return min(made, key=_merit)
+    starts = [judged(made, part.graph, partial(again, part, made[0].template), _merit) for made, part in found if made]
+    return min((start.improved(_merit) for start in chosen(starts, len(graph.statements))), key=_merit)
 
 
-def _alike(one: Schedule, other: Schedule) -> bool:
-    """Whether two schedules are likely the same but for a statement that matters little."""
-    return one.template.roots == other.template.roots and abs(one.cycles - other.cycles) <= ALIKE * one.cycles
-
-
-def _merit(schedule: Schedule) -> tuple[float, int, int]:
-    """Cycles, weighed with what roots and sequencers add to the array; then latency and microcode.
+def _merit(schedule: Schedule) -> Merit:
+    """Cycles, weighed with what roots and sequencers add to the array; then vectors that lanes take as they are made,
+    latency and microcode.
 
     What does not fit counts twice: its error tells a user more than a schedule that leaves most of the array idle.
+    Words straight from the root's result make long wires: where they save no cycle they are not worth them.
     """
     template = schedule.template
     too_large = any(limit and need > limit for need, limit, _ in _needs(schedule, template).values())
     more = ROOT_PRICE * (max(1, template.roots) - 1) + SEQUENCER_PRICE * (template.sequencers - 1)
     price = 1 + more / template.pes
-    return schedule.cycles * price * (2 if too_large else 1), schedule.latency, schedule.microcode_words
+    cycles = schedule.cycles * price * (2 if too_large else 1)
+    as_made = sum(fit.as_made for fit in schedule.mapping.fits)
+    return cycles, as_made, schedule.latency, schedule.microcode_words
 
 
 def schedule_mapping(

@@ -13,7 +13,7 @@ from tabla.mapping.fit import AT_ROOT, Fit, common_reduction, without_bus
 from tabla.mapping.places import ROOT, Spot
 from tabla.schedule.bodies import LaneContext, RootContext, lane_body, root_sum, tested
 from tabla.schedule.extremes import lane_extreme, root_extreme
-from tabla.schedule.fused import fusions, passed_on, rising, same_elements, substituted
+from tabla.schedule.fused import fusions, heard_as_made, passed_on, rising, same_elements, substituted
 from tabla.schedule.gathers import gather
 from tabla.schedule.irregular import product, unrolled
 from tabla.schedule.leaving import nest
@@ -40,12 +40,16 @@ class Builder:
         """All tasks, in a valid order."""
         site = self.site
         fused, chains, from_tree = fusions(site), passed_on(site), rising(site)
+        made = heard_as_made(site, fused, chains)
         out: list[Task] = []
         for statement, fit in zip(site.graph.statements, site.chosen.fits, strict=True):
-            if fit.through or statement.id in fused.values():
+            if fit.through or statement.id in fused.values() or statement.id in made.values():
                 continue
             if statement.id in from_tree:
                 out.append(self._rising(statement, from_tree[statement.id]))
+                continue
+            if statement.id in made:
+                out.append(self._as_made(site.graph.statements[made[statement.id]], statement, fit))
                 continue
             parts = site.parts(statement, fit)
             if before := chains.get(statement.id):
@@ -53,7 +57,7 @@ class Builder:
                 out += [self._chain(together) for together in zip(*whole, strict=True)]
                 continue
             after = site.graph.statements[fused[statement.id]] if statement.id in fused else None
-            fits = [without_bus(fit)] * fit.early + [fit] * (fit.parts - fit.early)
+            fits = [without_bus(fit) if fit.early else fit, *[fit] * (fit.parts - 1)]
             out += [self._statement(part, each, after) for part, each in zip(parts, fits, strict=True)]
         out += twin_copies(site)
         # Words that go up may reach the lanes on the same way.
@@ -84,6 +88,12 @@ class Builder:
     # ---- the three ways
 
     def _lane(self, statement: Statement, fit: Fit) -> Task:
+        issue, write, feed = self._lane_strands(statement, fit)
+        extras = Extras(produces=(statement.target,))
+        return self._fed(statement, (issue, write), feed, fit, issue, issue.comment, extras)
+
+    def _lane_strands(self, statement: Statement, fit: Fit) -> tuple[Strand, Strand, tuple[Strand, ...]]:
+        """What the lanes issue from cycle 0 on, what they write, and what the root broadcasts to them."""
         site = self.site
         lanes = Lanes.of(statement, fit, site.template.lanes)
         outs, reduced = nest_of(statement, lanes, fit)
@@ -104,8 +114,7 @@ class Builder:
         period = len(body) * math.prod(_counts(reduced))
         write = site.lane_write(statement, lanes, outs, period - 1 + timing().result, period, name)
         write = replace(write, sequencers=own)
-        feed = self._feed(statement, fit, loops, len(body))
-        return self._fed(statement, (issue, write), feed, fit, issue, name, Extras(produces=(statement.target,)))
+        return issue, write, self._feed(statement, fit, loops, len(body))
 
     def _tree(self, statement: Statement, fit: Fit, after: Statement | None) -> Task:
         site = self.site
@@ -154,15 +163,16 @@ class Builder:
 
     def _root(self, statement: Statement, after: Statement | None) -> Task:
         site, name = self.site, name_of(statement, after)
+        if isinstance(statement.operation, Linear):
+            if not common_reduction(statement):
+                return unrolled(site, statement, name)
+            root, outs = self._sum(statement, name=name)
+            strands, extras = self._finish(statement, after, root, outs)
+            return task_of(site, name, strands, extras, statement=statement.id)
         outs, reduced = nest_of(statement, None, AT_ROOT)
         context = RootContext(layout=site.layout, loops=(*outs, *reduced))
+        body: tuple[Operation, ...]
         match statement.operation:
-            case Linear(terms=terms) if common_reduction(statement):
-                ordered = site.early_first(terms)
-                total = root_sum(context, ordered, start="fresh", shift=site.shift(statement), levels=len(reduced))
-                body = tested(statement, total)
-            case Linear():
-                return unrolled(site, statement, name)
             case Compare(op=op, left=Read() as left, right=Read() as right):
                 if site.made.get(left.tensor, -1) < site.made.get(right.tensor, -1):
                     # The addend may come later than the factor.
@@ -189,34 +199,61 @@ class Builder:
         strands, extras = self._finish(statement, after, root, outs)
         return task_of(site, name, strands, extras, statement=statement.id)
 
+    def _as_made(self, maker: Statement, statement: Statement, fit: Fit) -> Task:
+        """A vector of the root, and what lanes make of each word as it comes."""
+        site, laws = self.site, timing()
+        root, outs = self._sum(maker)
+        issue, write, (fetch, _) = self._lane_strands(statement, fit)
+        # Whoever takes fewer cycles for a word waits for the other.
+        slots = root.length // math.prod(fetch.counts)
+        both = math.lcm(slots, fetch.interval)
+        wait = both // fetch.interval
+        (root, put, *taken), extras = self._finish(maker, None, replace(root, interval=both // slots), outs)
+        assert (put.counts, put.interval) == (fetch.counts, both), f"{maker.target} comes in another order"
+        put = replace(put, body=(put.body[0].with_fields(to_bus=1),))
+        start = put.start + laws.broadcast - laws.operand
+        issue = replace(issue, start=start, interval=wait)
+        first = start + (write.start - laws.result) * wait + laws.result
+        write = replace(write, start=first, interval=write.interval * wait)
+        name = f"{name_of(maker)} + {name_of(statement)}"
+        extras = replace(extras, produces=(maker.target, statement.target), bus_until=issue.final + laws.operand)
+        return task_of(site, name, (root, put, *taken, issue, write), extras, statement=statement.id)
+
     def _chain(self, chain: Sequence[Statement]) -> Task:
         """Statements of which each takes the words that the one before shows, as they show."""
         site, laws = self.site, timing()
         strands, shown, start, period = [], "", 0, 1
         for statement in chain:
-            assert isinstance(statement.operation, Linear)
-            outs, reduced = nest_of(statement, None, AT_ROOT)
-            context = RootContext(layout=site.layout, loops=(*outs, *reduced), shown=shown)
-            ordered = site.early_first(statement.operation.terms)
-            body = root_sum(context, ordered, start="fresh", shift=site.shift(statement), levels=len(reduced))
-            root = Strand(
-                unit="root_issue",
-                start=start,
-                body=body,
-                counts=_counts((*outs, *reduced)),
-                interval=period,
-                reduce=len(reduced),
-                comment=name_of(statement),
-            )
-            strands.append(root)
+            root, outs = self._sum(statement, shown)
+            strands.append(replace(root, start=start, interval=period))
             shown = statement.target
             # Only the first one sums: its words show as far apart as its sums end.
-            slots = len(body) * math.prod(_counts(reduced))
+            slots = root.length // math.prod(_counts(outs))
             period *= slots
             start += slots - 1 + laws.result - laws.operand
         last, extras = self._finish(chain[-1], None, strands.pop(), outs)
         name = " + ".join(name_of(statement) for statement in chain)
         return task_of(site, name, [*strands, *last], extras, statement=chain[-1].id)
+
+    def _sum(self, statement: Statement, shown: str = "", name: str = "") -> tuple[Strand, tuple[Loop, ...]]:
+        """The root's strand of sums that fit one body, and the loops of its outputs; `shown` is taken from the result
+        register.
+        """
+        assert isinstance(statement.operation, Linear)
+        outs, reduced = nest_of(statement, None, AT_ROOT)
+        context = RootContext(layout=self.site.layout, loops=(*outs, *reduced), shown=shown)
+        ordered, shift = self.site.early_first(statement.operation.terms), self.site.shift(statement)
+        body = tested(statement, root_sum(context, ordered, start="fresh", shift=shift, levels=len(reduced)))
+        counts = _counts((*outs, *reduced))
+        strand = Strand(
+            unit="root_issue",
+            start=0,
+            body=body,
+            counts=counts,
+            reduce=len(reduced),
+            comment=name or name_of(statement),
+        )
+        return strand, outs
 
     def _rising(self, statement: Statement, tensor: str) -> Task:
         """A function of words as they come up the tree."""

@@ -16,7 +16,7 @@ The words are the first ones of their tensors, and dependences are counted symbo
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import reduce
 from heapq import heappop, heappush
@@ -33,6 +33,7 @@ from tabla.schedule.sent import moved, taken
 from tabla.schedule.windows import Work, behind, busy, longest
 from tabla.templates.template import Template
 
+ANY_TIME: Mapping[int, int] = {}
 MOST_WORDS = 16
 MOST_STATEMENTS = 64
 """Circuits are looked for through so many words, and work on them in so many statements, the heaviest: what is left out
@@ -129,23 +130,75 @@ class Circuits:
         """Cycles from the last word of a vector to that of the next sample's; 0 if they are not bound to each other."""
         if not u or u not in (after := dependent(self.graph, u, distances)).other:
             return 0
-        work = self._between(u, after, *self._needed(u, distances, every=True), distances)
-        return max(after.other[u].last.least, longest(*work, self.template))
+        needs = self._needed(u, distances, every=True)
+        found = longest(*self._between(u, after, *needs, distances), self.template)
+        if overwritten := self._overwritten(after.own, distances):
+            # What is overwritten before takes an operation more: of the cycles that it saves they need as many.
+            later = longest(*self._between(u, after, *needs, distances, overwritten), self.template)
+            found = max(found, -(-(later + self._lanes(distances)) // 2))
+        return max(after.other[u].last.least, found)
+
+    def _overwritten(self, forward: Claims, distances: Distances) -> dict[int, int]:
+        """Updates in the lanes of a model that another statement reads there, and when the first of its sums is made.
+
+        A lane has one sum in its accumulator, so no word that was read is overwritten before. A word that is has to be
+        copied first, or moved to its place afterwards.
+        """
+        found: dict[int, int] = {}
+        if self.template.sequencers > 1:
+            return found
+        for model, following in self.graph.updates.items():
+            updates = [s for s in self.graph.writers(following) if distances.way(s) == "lane"]
+            readers = [s for s in self.graph.statements if s not in updates and distances.way(s) in ("lane", "tree")]
+            for reader in readers:
+                if not reads_all(self.graph, reader, model, frozenset(), frozenset()):
+                    continue
+                claimed = sources(reader, reader.reads, forward)
+                pinned = largest(claimed.values())
+                if pinned is None:
+                    continue
+                names = [name for name, each in claimed.items() if each == pinned]
+                if last := _last(self.graph, reader, names, forward, pinned):
+                    made = distances.heard(forward[last[0]].last).lane + 1
+                    found |= {s.id: max(made, found.get(s.id, 0)) for s in updates}
+        return found
+
+    def _lanes(self, distances: Distances) -> int:
+        """Cycles that lanes issue a sample, as far as it is chosen what they do."""
+        every = all_of(self.graph.tensors)
+        work = self._work(every, every, distances)
+        return -(-sum(each.slots for each in work if each.way.root >= NEVER) // self.template.pes)
 
     def _slots(self, distances: Distances) -> int:
         """Cycles that roots and lanes issue a sample, the busier ones, as far as it is chosen who does what."""
         every = all_of(self.graph.tensors)
         return busy(self._work(every, every, distances), self.template)
 
-    def _work(self, forward: Claims, backward: Claims, distances: Distances, floor: Times = NOW) -> list[Work]:
-        """What depends on one and is needed by the other, in one sample."""
-        return self._operations(forward, backward, distances, floor) + moved(self.graph, forward, backward, distances)
+    def _work(
+        self,
+        forward: Claims,
+        backward: Claims,
+        distances: Distances,
+        floor: Times = NOW,
+        least: Mapping[int, int] = ANY_TIME,
+    ) -> list[Work]:
+        """What depends on one and is needed by the other, in one sample; in lanes no sooner than the `least` cycle."""
+        operations = self._operations(forward, backward, distances, floor, least)
+        return operations + moved(self.graph, forward, backward, distances)
 
-    def _operations(self, forward: Claims, backward: Claims, distances: Distances, floor: Times) -> list[Work]:
+    def _operations(
+        self, forward: Claims, backward: Claims, distances: Distances, floor: Times, least: Mapping[int, int]
+    ) -> list[Work]:
         """The same without moves."""
-        return [
-            w for s in self.statements for w in _shared(self.graph, s, forward, backward, distances, self.binary, floor)
-        ]
+        found = []
+        for s in self.statements:
+            if s.id not in least:
+                found += _shared(self.graph, s, forward, backward, distances, self.binary, floor)
+                continue
+            after = Times(0, least[s.id])
+            for work in _shared(self.graph, s, all_of(s.sources), backward, distances, self.binary, floor):
+                found.append(replace(work, head=work.head.later(after)))
+        return found
 
     def _needed(self, v: str, distances: Distances, *, every: bool = False) -> tuple[Reach, Times]:
         """What v depends on, and how far from it an operation of the sample before is at the least.
@@ -159,25 +212,33 @@ class Circuits:
         return Reach(own=own, other=needed_before(self.graph, own, distances, floor)), floor
 
     def _between(
-        self, u: str, after: Reach, before: Reach, floor: Times, distances: Distances
+        self,
+        u: str,
+        after: Reach,
+        before: Reach,
+        floor: Times,
+        distances: Distances,
+        least: Mapping[int, int] = ANY_TIME,
     ) -> tuple[list[Work], list[Work]]:
         """What depends on u and v depends on: in the sample of u, and in that of v."""
         # What makes u comes before it.
         others = {tensor: claim for tensor, claim in before.other.items() if tensor != u}
         beside = all_of(after.own.keys() - others.keys() - {u})
-        here = self._work(after.own, others, distances, floor)
-        here += self._in_the_way(after.own, beside, distances, floor)
+        here = self._work(after.own, others, distances, floor, least)
+        here += self._in_the_way(after.own, beside, distances, floor, least)
         return here, self._work(after.other, before.own, distances)
 
-    def _in_the_way(self, forward: Claims, beside: Claims, distances: Distances, floor: Times) -> list[Work]:
+    def _in_the_way(
+        self, forward: Claims, beside: Claims, distances: Distances, floor: Times, least: Mapping[int, int]
+    ) -> list[Work]:
         """What v does not depend on, but units do in u's sample, before they begin with that of v.
 
         Only what they do for v after it tells how far from v it is.
         """
-        work = [replace(w, multiplies=0) for w in self._operations(forward, beside, distances, floor)]
-        least = distances.operation + distances.up
-        roots = [w for w in work if w.way.lane >= NEVER and floor.root >= least]
-        lanes = [w for w in work if w.way.root >= NEVER and floor.lane >= least]
+        work = [replace(w, multiplies=0) for w in self._operations(forward, beside, distances, floor, least)]
+        near = distances.operation + distances.up
+        roots = [w for w in work if w.way.lane >= NEVER and floor.root >= near]
+        lanes = [w for w in work if w.way.root >= NEVER and floor.lane >= near]
         return roots + lanes
 
 

@@ -124,7 +124,9 @@ def parts_of(statement: Statement, fit: Fit, pes: int) -> list[Statement]:
     slowest = nest_of(statement, lanes, fit)[0][0]
     number = next(n for n, index in enumerate(statement.indices) if index.name == slowest.name)
     index = statement.indices[number]
-    turns = [slowest.low + slowest.count * part // fit.parts for part in range(1, fit.parts)]
+    first, rest = (fit.early, fit.parts - 1) if fit.early else (0, fit.parts)
+    turns = [first + (slowest.count - first) * part // rest for part in range(rest)]
+    turns = [slowest.low + turn for turn in turns if turn]
     inner = [turn * lanes.pes - lanes.offset for turn in turns] if lanes and slowest.lane else turns
     ends = [index.low, *inner, index.high]
     ranges = [replace(index, low=low, high=high) for low, high in itertools.pairwise(ends)]

@@ -161,9 +161,9 @@ class Schedule:
             lines.append(f"{tensor} twin at {spot}: {'+'.join(place.banks)}[{place.base}] {place.words} words")
         for statement, fit in zip(self.mapped.statements, self.mapping.fits, strict=True):
             over = f" {fit.index} over lanes{str(fit.span).removeprefix(' of lanes')}" if fit.index else ""
-            bus = f", {fit.bus} over the bus" if fit.bus else ""
-            early = f", for {fit.early} of them before" if fit.early else ""
-            parts = f", in {fit.parts} parts{early}" if fit.parts > 1 else ""
+            made = " as it is made" if fit.as_made else f", {fit.early} turns before" if fit.early else ""
+            bus = f", {fit.bus} over the bus{made}" if fit.bus else ""
+            parts = f", in {fit.parts} parts" if fit.parts > 1 else ""
             through = ", passed on in the result register" if fit.through else ""
             lines.append(f"s{statement.id} {statement.target}: {fit.way}{over}{bus}{parts}{through}")
         return "\n".join(lines) + "\n"

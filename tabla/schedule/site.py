@@ -150,7 +150,7 @@ class Site:
                 continue
             if not fit.early or fit.bus != tensor:
                 return self.graph.tensors[tensor].size
-            for part in self.parts(statement, fit)[: fit.early]:
+            for part in self.parts(statement, fit)[:1]:
                 ends = [r.subscripts[0].bounds(part.box)[1] for r in part.reads if r.tensor == tensor]
                 words = max(words, *(end + 1 for end in ends))
         return words or self.graph.tensors[tensor].size

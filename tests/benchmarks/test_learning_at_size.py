@@ -51,3 +51,10 @@ def spread_words(graph: Graph, pes: int) -> int:
 def test_verilog(problem: Problem, pes: int) -> None:
     need("verilator")
     hold(problem, pes, "verilator")
+
+
+def test_verilog_where_lanes_take_words_as_they_are_made() -> None:
+    """A root writes each hidden error and shows it to the lanes, which multiply it in the cycle in which it comes."""
+    need("cxxrtl")
+    made = hold(Problem(kind="backprop", sizes=(24, 8, 8)), 8, "cxxrtl")
+    assert any(fit.as_made for fit in made.schedule.mapping.fits)

@@ -131,6 +131,41 @@ def test_layers_wait_for_each_other_by_hand() -> None:
     assert memory < own["d"].times.lane
 
 
+def test_a_model_is_overwritten_after_it_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    """8-24-16 on 8 PEs: all of w2 is read with the last of 16 errors, then overwritten; or words are copied before."""
+    problem = Problem(kind="backprop", sizes=(8, 24, 16))
+    made = build(problem.file, problem.options(8))
+    graph, template = made.graph, template_for(8).with_roots(1)
+    distances = Distances.anyhow(Latencies(template, Q6_10))
+    ways = {"h.t1": ("tree", "i"), "o.t1": ("lane", "k"), "b.t1": ("tree", "k"), "w1.next": ("lane", "i")}
+    ways |= {"w2.next": ("lane", "k")}
+    for statement in graph.statements:
+        if statement.target in ("d.t1", "d.t2", "d", "b.t2", "b"):
+            distances = distances.with_choice(statement, Choice("root"))
+        if statement.target in ways:
+            distances = distances.with_choice(statement, Choice(*ways[statement.target]))  # type: ignore[arg-type]
+    circuits = Circuits.of(graph, binary_tensors(graph), template)
+    update = next(statement for statement in graph.statements if statement.target == "w2.next")
+    own = dependent(graph, "d", distances).own
+    laws = timing()
+    # From the result register to the lanes; a sum of one word each has one slot before the first word is overwritten.
+    assert circuits._overwritten(own, distances) == {update.id: laws.broadcast + 1}
+    # 24 + 48 + 48 + 24 + 48 products, and words that go up: what the bound counts of 16.
+    lanes = circuits._lanes(distances)
+    assert 192 < lanes <= 192 + 16
+    with_law = circuits.longest(distances)
+    monkeypatch.setattr(Circuits, "_overwritten", lambda *_: {})
+    without = circuits.longest(distances)
+    needs = circuits._needed("d", distances, every=True)
+    late = longest(
+        *circuits._between("d", dependent(graph, "d", distances), *needs, distances, {update.id: laws.broadcast + 1}),
+        template,
+    )
+    assert without < with_law < late
+    assert with_law >= -(-(late + lanes) // 2)
+    assert made.schedule.cycles >= late
+
+
 def test_trains_by_hand() -> None:
     """Three pieces on the root, one in the lanes: what can issue sooner goes first."""
     train = Train().with_issue(3, "root", 5, 2).with_issue(1, "root", 0, 3).with_issue(2, "lane", 40, 1)
