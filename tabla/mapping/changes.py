@@ -7,8 +7,8 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from tabla.ir.graph import Affine, Graph, Linear, Read, Statement, Term
-from tabla.mapping.fit import Fit, without_bus
+from tabla.ir.graph import Affine, Graph, Index, Linear, Read, Statement, Term
+from tabla.mapping.fit import Fit, common_reduction, without_bus
 from tabla.mapping.places import EVERY
 from tabla.mapping.search import Mapping, operands_of_functions
 from tabla.templates.template import timing
@@ -60,8 +60,8 @@ def taken_early_in_part(mapping: Mapping, graph: Graph) -> Iterator[Mapping]:
         if fit.early:
             wanted = {fit.early + step for step in (-(words // 16), -1, 1, words // 16)}
         needs = tuple(sorted({*fit.needs, (fit.bus, EVERY)}))
+        parts = max(2, fit.parts)
         for early in sorted(wanted - {fit.early}):
-            parts = max(2, fit.parts)
             if 0 < early <= words - parts + 1:
                 yield _copied(_with_fit(mapping, number, replace(fit, needs=needs, parts=parts, early=early)), fit.bus)
 
@@ -80,14 +80,38 @@ def as_made(mapping: Mapping, graph: Graph) -> Iterator[Mapping]:
 
 
 def _broadcast(mapping: Mapping, graph: Graph) -> Mapping:
-    """The mapping with a broadcast for each vector that the root does not make in one strand of its own."""
-    fits = list(mapping.fits)
+    """The mapping with a broadcast for each vector that lanes cannot take as the root makes it."""
+    fits, taken = list(mapping.fits), set[str]()
     for number, fit in enumerate(fits):
-        if fit.as_made:
-            makers = [mapping.fits[maker.id] for maker in graph.writers(fit.bus)]
-            whole = len(makers) == 1 and makers[0].way == "root" and makers[0].parts == 1 and not makers[0].through
-            fits[number] = replace(fit, as_made=whole and fit.parts == 1)
+        if fit.as_made and (fit.bus in taken or not _can_be_heard(mapping, graph, graph.statements[number], fit)):
+            fits[number] = replace(fit, as_made=False)
+        elif fit.as_made:
+            taken.add(fit.bus)
     return replace(mapping, fits=tuple(fits))
+
+
+def _can_be_heard(mapping: Mapping, graph: Graph, statement: Statement, fit: Fit) -> bool:
+    """Whether one strand of the root makes all words that a statement takes over the bus, in the order of its index."""
+    (read,) = (read for read in statement.reads if read.tensor == fit.bus)
+    along = [index for index in statement.indices if index.name == _only_index(read)]
+    makers = list(graph.writers(fit.bus))
+    if fit.parts > 1 or len(makers) != 1 or not along:
+        return False
+    maker, made = makers[0], mapping.fits[makers[0].id]
+    in_one_strand = made.way == "root" and made.parts == 1 and common_reduction(maker) and not maker.constraints
+    in_step = len(maker.indices) == 1 and maker.indices[0].extent == along[0].extent
+    shown = {graph.statements[number].target for number, each in enumerate(mapping.fits) if each.through}
+    # Who reads the vector before the update would wait for the update, too.
+    between = graph.statements[maker.id + 1 : statement.id]
+    return (
+        isinstance(maker.operation, Linear)
+        and in_one_strand
+        and in_step
+        and _same_words(read.subscripts, along[0], maker)
+        and not made.through
+        and not shown.intersection(maker.sources)
+        and not any(fit.bus in each.sources for each in between)
+    )
 
 
 def sums_in_turns(mapping: Mapping, graph: Graph) -> Iterator[Mapping]:
@@ -271,7 +295,7 @@ def _overtakes(graph: Graph, chain: list[int]) -> bool:
     last = graph.statements[chain[-1]]
     model = next((model for model, following in graph.updates.items() if following == last.target), "")
     reads = [(number, read) for number in chain[:-1] for read in graph.statements[number].reads if read.tensor == model]
-    return not all(_same_words(graph.statements[number], read.subscripts, last) for number, read in reads)
+    return not all(_same_words(read.subscripts, graph.statements[number].indices[0], last) for number, read in reads)
 
 
 def _one_slot(statement: Statement, fit: Fit) -> bool:
@@ -298,12 +322,12 @@ def _in_step(before: Statement, after: Statement) -> bool:
     """Whether one reads, in the order of its index, what the other writes in the order of its own."""
     (wrote,), (index,) = before.indices, after.indices
     reads = [read for read in after.reads if read.tensor == before.target]
-    return wrote.extent == index.extent and all(_same_words(after, read.subscripts, before) for read in reads)
+    return wrote.extent == index.extent and all(_same_words(read.subscripts, index, before) for read in reads)
 
 
-def _same_words(reader: Statement, subscripts: Sequence[Affine], writer: Statement) -> bool:
-    """Whether subscripts go through the words that a writer writes, in step."""
-    (index,), (wrote,) = reader.indices, writer.indices
+def _same_words(subscripts: Sequence[Affine], index: Index, writer: Statement) -> bool:
+    """Whether subscripts go along an index through the words that a writer writes, in step."""
+    (wrote,) = writer.indices
     for mine, theirs in zip(subscripts, writer.write, strict=True):
         here = mine.constant + mine.coefficient(index.name) * index.low
         there = theirs.constant + theirs.coefficient(wrote.name) * wrote.low

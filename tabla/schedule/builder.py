@@ -13,7 +13,7 @@ from tabla.mapping.fit import AT_ROOT, Fit, common_reduction, without_bus
 from tabla.mapping.places import ROOT, Spot
 from tabla.schedule.bodies import LaneContext, RootContext, lane_body, root_sum, tested
 from tabla.schedule.extremes import lane_extreme, root_extreme
-from tabla.schedule.fused import fusions, heard_as_made, passed_on, rising, same_elements, substituted
+from tabla.schedule.fused import fusions, passed_on, rising, same_elements, substituted
 from tabla.schedule.gathers import gather
 from tabla.schedule.irregular import product, unrolled
 from tabla.schedule.leaving import nest
@@ -40,16 +40,17 @@ class Builder:
         """All tasks, in a valid order."""
         site = self.site
         fused, chains, from_tree = fusions(site), passed_on(site), rising(site)
-        made = heard_as_made(site, fused, chains)
+        heard = {fit.bus for fit in site.chosen.fits if fit.as_made}
         out: list[Task] = []
         for statement, fit in zip(site.graph.statements, site.chosen.fits, strict=True):
-            if fit.through or statement.id in fused.values() or statement.id in made.values():
+            if fit.through or statement.id in fused.values() or statement.target in heard:
                 continue
             if statement.id in from_tree:
                 out.append(self._rising(statement, from_tree[statement.id]))
                 continue
-            if statement.id in made:
-                out.append(self._as_made(site.graph.statements[made[statement.id]], statement, fit))
+            if fit.as_made:
+                (maker,) = site.graph.writers(fit.bus)
+                out.append(self._as_made(maker, statement, fit))
                 continue
             parts = site.parts(statement, fit)
             if before := chains.get(statement.id):
@@ -166,9 +167,7 @@ class Builder:
         if isinstance(statement.operation, Linear):
             if not common_reduction(statement):
                 return unrolled(site, statement, name)
-            root, outs = self._sum(statement, name=name)
-            strands, extras = self._finish(statement, after, root, outs)
-            return task_of(site, name, strands, extras, statement=statement.id)
+            return self._finished(statement, after, *self._sum(statement, name=name))
         outs, reduced = nest_of(statement, None, AT_ROOT)
         context = RootContext(layout=site.layout, loops=(*outs, *reduced))
         body: tuple[Operation, ...]
@@ -196,8 +195,7 @@ class Builder:
         root = Strand(
             unit="root_issue", start=0, body=body, counts=_counts((*outs, *reduced)), reduce=len(reduced), comment=name
         )
-        strands, extras = self._finish(statement, after, root, outs)
-        return task_of(site, name, strands, extras, statement=statement.id)
+        return self._finished(statement, after, root, outs)
 
     def _as_made(self, maker: Statement, statement: Statement, fit: Fit) -> Task:
         """A vector of the root, and what lanes make of each word as it comes."""
@@ -277,6 +275,11 @@ class Builder:
         return root_runs(site, statement, name, leaves=shows)
 
     # ---- what they share
+
+    def _finished(self, statement: Statement, after: Statement | None, root: Strand, outs: tuple[Loop, ...]) -> Task:
+        """The task of a statement that has the root for itself."""
+        strands, extras = self._finish(statement, after, root, outs)
+        return task_of(self.site, root.comment, strands, extras, statement=statement.id)
 
     def _finish(
         self, statement: Statement, after: Statement | None, root: Strand, outs: tuple[Loop, ...]

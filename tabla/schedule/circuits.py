@@ -30,7 +30,7 @@ from tabla.schedule.latencies import Latencies
 from tabla.schedule.needs import needed, needed_before
 from tabla.schedule.products import issued_terms, multiplied, points
 from tabla.schedule.sent import moved, taken
-from tabla.schedule.windows import Work, behind, busy, longest
+from tabla.schedule.windows import Work, behind, issued, longest
 from tabla.templates.template import Template
 
 ANY_TIME: Mapping[int, int] = {}
@@ -72,7 +72,9 @@ def busiest_circuit(graph: Graph, template: Template, latencies: Latencies, bina
             return bound
         for choice in _choices(still[0]):
             chosen = distances.with_choice(still[0], choice)
-            heappush(choices, (max(bound, circuits.through(known, chosen)), number, chosen, None))
+            units = circuits.issued(chosen)
+            through = circuits.through(known, chosen, units)
+            heappush(choices, (max(bound, units.root, units.lane, through), number, chosen, None))
             number += 1
 
 
@@ -123,11 +125,15 @@ class Circuits:
 
     def longest_vector(self, distances: Distances) -> tuple[int, str]:
         """Cycles of the longest one from a vector to itself, and which vector; or those that units issue."""
-        found, vector = max(((self.through(u, distances), u) for u in self.first), default=(0, ""))
-        return max(found, self._slots(distances)), vector
+        units = self.issued(distances)
+        found, vector = max(((self.through(u, distances, units), u) for u in self.first), default=(0, ""))
+        return max(found, units.root, units.lane), vector
 
-    def through(self, u: str, distances: Distances) -> int:
-        """Cycles from the last word of a vector to that of the next sample's; 0 if they are not bound to each other."""
+    def through(self, u: str, distances: Distances, units: Times) -> int:
+        """Cycles from the last word of a vector to that of the next sample's; 0 if they are not bound to each other.
+
+        `units`: what roots and lanes issue a sample.
+        """
         if not u or u not in (after := dependent(self.graph, u, distances)).other:
             return 0
         needs = self._needed(u, distances, every=True)
@@ -135,7 +141,7 @@ class Circuits:
         if overwritten := self._overwritten(after.own, distances):
             # What is overwritten before takes an operation more: of the cycles that it saves they need as many.
             later = longest(*self._between(u, after, *needs, distances, overwritten), self.template)
-            found = max(found, -(-(later + self._lanes(distances)) // 2))
+            found = max(found, -(-(later + units.lane) // 2))
         return max(after.other[u].last.least, found)
 
     def _overwritten(self, forward: Claims, distances: Distances) -> dict[int, int]:
@@ -163,16 +169,10 @@ class Circuits:
                     found |= {s.id: max(made, found.get(s.id, 0)) for s in updates}
         return found
 
-    def _lanes(self, distances: Distances) -> int:
-        """Cycles that lanes issue a sample, as far as it is chosen what they do."""
+    def issued(self, distances: Distances) -> Times:
+        """Cycles that roots and lanes issue a sample, as far as it is chosen who does what."""
         every = all_of(self.graph.tensors)
-        work = self._work(every, every, distances)
-        return -(-sum(each.slots for each in work if each.way.root >= NEVER) // self.template.pes)
-
-    def _slots(self, distances: Distances) -> int:
-        """Cycles that roots and lanes issue a sample, the busier ones, as far as it is chosen who does what."""
-        every = all_of(self.graph.tensors)
-        return busy(self._work(every, every, distances), self.template)
+        return issued(self._work(every, every, distances), self.template)
 
     def _work(
         self,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterator, Mapping, Sequence
+from collections.abc import Iterator
 
 from tabla.ir.graph import Affine, Function, Linear, Read, Statement
 from tabla.mapping.fit import common_reduction
@@ -70,41 +70,6 @@ def rising(site: Site) -> dict[int, str]:
         ):
             found[after.id] = tensor
     return found
-
-
-def heard_as_made(site: Site, fused: Mapping[int, int], chains: Container[int]) -> dict[int, int]:
-    """Statement of the lanes -> that of the root of which it takes the words as they are made."""
-    found: dict[int, int] = {}
-    for after, fit in zip(site.graph.statements, site.chosen.fits, strict=True):
-        if not fit.as_made:
-            continue
-        (maker,) = site.graph.writers(fit.bus)
-        between = site.graph.statements[maker.id + 1 : after.id]
-        (read,) = (read for read in after.reads if read.tensor == fit.bus)
-        if (
-            isinstance(maker.operation, Linear)
-            and not maker.constraints
-            and common_reduction(maker)
-            and maker.id not in (*fused, *found.values())
-            and maker.id not in chains
-            and not any(fit.bus in statement.sources for statement in between)
-            and len(maker.indices) == 1
-            and same_words(after, read.subscripts, maker)
-        ):
-            found[after.id] = maker.id
-    return found
-
-
-def same_words(after: Statement, subscripts: Sequence[Affine], maker: Statement) -> bool:
-    """Whether subscripts go along all words that a maker makes, in its order."""
-    if len(subscripts) != 1 or len(maker.write) != 1 or len(subscripts[0].names) != 1:
-        return False
-    (subscript,), (wrote,), (own,) = subscripts, maker.write, maker.indices
-    (name,) = subscript.names
-    index = after.box[name]
-    one = subscript.coefficient(name) == wrote.coefficient(own.name) == 1
-    here, there = subscript.constant + index.low, wrote.constant + own.low
-    return one and here == there and index.extent == own.extent and any(index.name == i.name for i in after.indices)
 
 
 def same_elements(before: Statement, after: Statement) -> dict[str, Affine] | None:

@@ -42,35 +42,42 @@ def longest(before: Sequence[Work], after: Sequence[Work], template: Template) -
     issue = _issue([work.multiplies for work in before], [work.multiplies for work in after], template)
     whole = issue - 1 + timing().multiply + timing().accumulate + timing().round
     every = [*before, *after]
-    roots = [work for work in every if work.way.lane >= NEVER]
-    lanes = [work for work in every if work.way.root >= NEVER]
     return max(
         [
             whole,
             *(_part(part, template) for part in _parts(every, lane=True)),
-            *(_part(part, template) for part in _parts(roots, lane=False)),
-            *(_part(part, template) for part in _parts(lanes, lane=True)),
+            *(_part(part, template) for part in _parts(_roots(every), lane=False)),
+            *(_part(part, template) for part in _parts(_lanes(every), lane=True)),
         ]
     )
 
 
-def busy(work: Sequence[Work], template: Template) -> int:
-    """Cycles in which roots or lanes issue all of this work, whichever are longer busy with theirs."""
-    roots = sum(each.slots for each in work if each.way.lane >= NEVER)
-    lanes = sum(each.slots for each in work if each.way.root >= NEVER)
-    return max(-(-roots // max(1, template.roots)), -(-lanes // template.pes))
+def issued(work: Sequence[Work], template: Template) -> Times:
+    """Cycles in which the roots, and the lanes, issue all of this work that is theirs alone."""
+    roots, lanes = _roots(work), _lanes(work)
+    return Times(
+        -(-sum(each.slots for each in roots) // max(1, template.roots)),
+        -(-sum(each.slots for each in lanes) // template.pes),
+    )
 
 
 def behind(work: Sequence[Work], template: Template) -> Times:
     """Cycles to v from an operation that goes before all this work on its unit, a root's or the lanes'."""
-    roots = [each for each in work if each.way.lane >= NEVER]
-    lanes = [each for each in work if each.way.root >= NEVER]
-    root = -(-sum(each.slots for each in roots) // max(1, template.roots))
-    lane = -(-sum(each.slots for each in lanes) // template.pes)
+    cycles = issued(work, template)
     return Times(
-        root + min((each.tail.root for each in roots), default=0),
-        lane + min((each.tail.lane for each in lanes), default=0),
+        cycles.root + min((each.tail.root for each in _roots(work)), default=0),
+        cycles.lane + min((each.tail.lane for each in _lanes(work)), default=0),
     )
+
+
+def _roots(work: Sequence[Work]) -> list[Work]:
+    """What no lane does."""
+    return [each for each in work if each.way.lane >= NEVER]
+
+
+def _lanes(work: Sequence[Work]) -> list[Work]:
+    """What no root does."""
+    return [each for each in work if each.way.root >= NEVER]
 
 
 def _parts(work: Sequence[Work], *, lane: bool) -> Iterator[list[Work]]:

@@ -22,7 +22,7 @@ from tabla.schedule.latencies import Latencies
 from tabla.schedule.products import Slots, per_group, points, slots_of
 from tabla.schedule.schedule import Schedule
 from tabla.schedule.trains import Train
-from tabla.schedule.windows import Work, behind, busy, longest
+from tabla.schedule.windows import Work, behind, issued, longest
 from tests.schedule.agreement import Q6_10, shaped_graph
 
 HEAD = """
@@ -151,7 +151,7 @@ def test_a_model_is_overwritten_after_it_is_read(monkeypatch: pytest.MonkeyPatch
     # From the result register to the lanes; a sum of one word each has one slot before the first word is overwritten.
     assert circuits._overwritten(own, distances) == {update.id: laws.broadcast + 1}
     # 24 + 48 + 48 + 24 + 48 products, and words that go up: what the bound counts of 16.
-    lanes = circuits._lanes(distances)
+    lanes = circuits.issued(distances).lane
     assert 192 < lanes <= 192 + 16
     with_law = circuits.longest(distances)
     monkeypatch.setattr(Circuits, "_overwritten", lambda *_: {})
@@ -196,9 +196,8 @@ def test_heads_and_tails_by_hand() -> None:
     assert longest([more], [middle], template) == 2 + 30 - 1 + 3
     # An operation before all of it on the lanes: eleven slots later the last, at least 3 cycles before v.
     assert behind([near, middle], template) == Times(0, 11 + 3)
-    assert (
-        busy([near, middle, Work(multiplies=0, slots=30, head=Times(0, NEVER), tail=Times(5, NEVER))], template) == 30
-    )
+    above = Work(multiplies=0, slots=30, head=Times(0, NEVER), tail=Times(5, NEVER))
+    assert issued([near, middle, above], template) == Times(30, 11)
 
 
 def test_slots_by_hand() -> None:
