@@ -23,11 +23,12 @@ from heapq import heappop, heappush
 
 from tabla.ir.graph import Graph, Linear, Read, Statement
 from tabla.schedule.choice import EVERYWHERE, Choice
-from tabla.schedule.claims import Claims, Reach, all_of, in_every_sum, largest, pinned_indices, reads_all, sources
+from tabla.schedule.claims import Claims, Reach, all_of, largest, last_in_sums, pinned_indices, sources
 from tabla.schedule.dependents import dependent
 from tabla.schedule.distances import NEVER, NOW, Distances, Times
 from tabla.schedule.latencies import Latencies
 from tabla.schedule.needs import needed, needed_before
+from tabla.schedule.overwritten import NOT_YET_WRITTEN, overwritten
 from tabla.schedule.products import issued_terms, multiplied, points
 from tabla.schedule.sent import moved, taken
 from tabla.schedule.windows import Work, behind, issued, longest
@@ -138,36 +139,11 @@ class Circuits:
             return 0
         needs = self._needed(u, distances, every=True)
         found = longest(*self._between(u, after, *needs, distances), self.template)
-        if overwritten := self._overwritten(after.own, distances):
+        if least := overwritten(self.graph, self.binary, after.own, distances):
             # What is overwritten before takes an operation more: of the cycles that it saves they need as many.
-            later = longest(*self._between(u, after, *needs, distances, overwritten), self.template)
+            later = longest(*self._between(u, after, *needs, distances, least), self.template) - NOT_YET_WRITTEN
             found = max(found, -(-(later + units.lane) // 2))
         return max(after.other[u].last.least, found)
-
-    def _overwritten(self, forward: Claims, distances: Distances) -> dict[int, int]:
-        """Updates in the lanes of a model that another statement reads there, and when the first of its sums is made.
-
-        A lane has one sum in its accumulator, so no word that was read is overwritten before. A word that is has to be
-        copied first, or moved to its place afterwards.
-        """
-        found: dict[int, int] = {}
-        if self.template.sequencers > 1:
-            return found
-        for model, following in self.graph.updates.items():
-            updates = [s for s in self.graph.writers(following) if distances.way(s) == "lane"]
-            readers = [s for s in self.graph.statements if s not in updates and distances.way(s) in ("lane", "tree")]
-            for reader in readers:
-                if not reads_all(self.graph, reader, model, frozenset(), frozenset()):
-                    continue
-                claimed = sources(reader, reader.reads, forward)
-                pinned = largest(claimed.values())
-                if pinned is None:
-                    continue
-                names = [name for name, each in claimed.items() if each == pinned]
-                if last := _last(self.graph, reader, names, forward, pinned):
-                    made = distances.heard(forward[last[0]].last).lane + 1
-                    found |= {s.id: max(made, found.get(s.id, 0)) for s in updates}
-        return found
 
     def issued(self, distances: Distances) -> Times:
         """Cycles that roots and lanes issue a sample, as far as it is chosen who does what."""
@@ -295,7 +271,7 @@ def _shared(
         head = distances.issued(term, reduce(Times.later, (distances.heard(forward[name].times) for name in names)))
         tail = distances.multiplied(statement, term, target.times, floor)
         slots = distances.slots.of(statement, term, before | after, choice)
-        if choice is not None and (last := _last(graph, statement, names, forward, before)):
+        if choice is not None and (last := last_in_sums(graph, statement, names, forward, before)):
             # Sums that take all words of a vector wait for its last word, but for those that are begun before.
             name, summed = last
             late = distances.slots.of(statement, term, before | after | summed, choice)
@@ -308,14 +284,3 @@ def _shared(
             sums = [index.extent for index in statement.indices if index.name not in before | after]
             found.append(taken(sums, head.lane, target.times.root, distances))
     return found
-
-
-def _last(
-    graph: Graph, statement: Statement, names: Iterable[str], forward: Claims, pinned: frozenset[str]
-) -> tuple[str, frozenset[str]] | None:
-    """A vector of which all words that are claimed join every sum of a statement, and along which indices."""
-    for name in names:
-        summed = in_every_sum(statement, name)
-        if summed and reads_all(graph, statement, name, forward[name].pins, pinned):
-            return name, summed
-    return None

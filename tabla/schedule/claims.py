@@ -102,6 +102,17 @@ def in_every_sum(statement: Statement, tensor: str) -> frozenset[str]:
     return reads[0].names if len(reads) == 1 and outs.isdisjoint(reads[0].names) else frozenset()
 
 
+def last_in_sums(
+    graph: Graph, statement: Statement, names: Iterable[str], forward: Claims, pinned: frozenset[str]
+) -> tuple[str, frozenset[str]] | None:
+    """A vector of which all words that are claimed join every sum of a statement, and along which indices."""
+    for name in names:
+        summed = in_every_sum(statement, name)
+        if summed and reads_all(graph, statement, name, forward[name].pins, pinned):
+            return name, summed
+    return None
+
+
 def sources(statement: Statement, reads: Iterable[Read], claims: Claims) -> dict[str, frozenset[str]]:
     """For each tensor that is read and claimed: the indices that stand at 0 where a read meets what is claimed."""
     found: dict[str, frozenset[str]] = {}

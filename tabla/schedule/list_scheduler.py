@@ -109,7 +109,11 @@ class ListScheduler:
         self.makers = {t: n for n, task in enumerate(self.tasks) for t in task.produces}
 
     def run(self) -> list[Placed] | None:
-        """Place every task; in the order of the tasks. None if copies of whole tensors wait for each other."""
+        """Place every task; in the order of the tasks. None if copies of whole tensors wait for each other, or
+        strands of one task for the same unit.
+        """
+        if any(task.clashes(self.sequencers) for task in self.tasks):
+            return None
         graph = self._order()
         if not nx.is_directed_acyclic_graph(graph):
             return None

@@ -51,13 +51,11 @@ def _sent(
     graph: Graph, maker: Statement, tensor: str, pins: frozenset[int], backward: Claims, distances: Distances
 ) -> Iterator[tuple[list[int], int]]:
     """For each reader that words go up for: how many along each axis, and how long before the end a root has them."""
-    choice = distances.choices[maker.id]
-    axes = [axis for axis, subscript in enumerate(maker.write) if choice.index in subscript.names]
     for reader in graph.statements:
         reads = list(dict.fromkeys(read for read in reader.reads if read.tensor == tensor))
         if reader.target not in backward or len(reads) != 1:
             continue
-        if _local(reader, reads[0], axes, choice == EVERYWHERE, distances):
+        if found_where_made(reader, reads[0], maker, distances):
             continue
         target = backward[reader.target]
         pinned = pinned_indices(reader.write, target.pins, reader.box)
@@ -68,14 +66,14 @@ def _sent(
             yield extents, distances.wanted(reader, tensor, target.times, NOW).root
 
 
-def _local(reader: Statement, read: Read, axes: list[int], everywhere: bool, distances: Distances) -> bool:
-    """Whether a reader can find a word in the lane that made it; one of these axes is spread over lanes, or none is."""
+def found_where_made(reader: Statement, read: Read, maker: Statement, distances: Distances) -> bool:
+    """Whether a reader can find words in the lanes that make them."""
     if isinstance(reader.operation, Function | Divide):
         return False
-    choice = distances.choice(reader)
+    choice, made = distances.choice(reader), distances.choices[maker.id]
     if choice is None:
         return True
-    if everywhere:
+    if made == EVERYWHERE:
         return choice.way != "root"
     match choice.way:
         case "root":
@@ -85,4 +83,6 @@ def _local(reader: Statement, read: Read, axes: list[int], everywhere: bool, dis
             uses = [term for term in reader.operation.terms if read in term.factors]
             if not all(choice.index in term.reduce for term in uses):
                 return False
-    return any(read.subscripts[axis].names == (choice.index,) for axis in axes)
+    # Both run over the same axis.
+    spread = zip(maker.write, read.subscripts, strict=True)
+    return any(made.index in wrote.names and subscript.names == (choice.index,) for wrote, subscript in spread)

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping as Map
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tabla.schedule.layout import Key
 from tabla.schedule.leaving import Nest
-from tabla.schedule.strands import Address, Cycles, Strand
+from tabla.schedule.strands import Address, Cycles, Strand, by_unit
 
 NEVER = np.iinfo(np.int64).min // 4
 LATE = np.iinfo(np.int64).max // 4
@@ -136,3 +137,10 @@ class Task:
     def length(self) -> int:
         """From cycle 0 to the end of its last strand."""
         return max(s.end for s in self.strands)
+
+    def clashes(self, sequencers: int) -> bool:
+        """Whether two of its strands, or of those when it is fed, want a unit in the same cycle."""
+        if self.fed is not None and self.fed.clashes(sequencers):
+            return True
+        units = by_unit(sorted(self.strands, key=lambda strand: strand.start), sequencers).values()
+        return any(after.start < before.end for strands in units for before, after in pairwise(strands))

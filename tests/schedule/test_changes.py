@@ -290,6 +290,58 @@ def test_a_vector_in_groups_is_broadcast_again() -> None:
                         assert (fit.parts, maker.parts, maker.through) == (1, 1, False)
 
 
+FURTHER = ("e[b] * y[c]", "d[c] * e[b]")
+"""Gradients of a third model, of vectors that the others read, too."""
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.sampled_from(FURTHER), st.integers(2, 9), st.integers(6, 16), st.integers(3, 9), st.sampled_from([2, 4]))
+def test_a_second_update_of_the_same_vector(further: str, n: int, m: int, k: int, pes: int) -> None:
+    """It may read a copy, which lanes cannot write in the cycles in which they write the words of the first."""
+    text = NETWORK.replace("gradient", "model v[{m}][{k}]; gradient g3[{m}][{k}] -> v; gradient", 1)
+    graph = shaped_graph((text + f"g3[b][c] = {further};").format(n=n, m=m, k=k))
+    template = template_for(pes).with_roots(1).with_sequencers(1)
+    material = materialise(graph, Q6_10)
+    for mapping in Search(material.graph, pes=pes).candidates(20):
+        for changed in as_made(mapping, material.graph):
+            schedule = schedule_mapping(graph, material, changed, template, Q6_10)
+            if schedule is not None:
+                check(schedule)
+                agree_on(schedule)
+
+
+def test_lanes_do_not_write_a_copy_and_what_they_make_at_once() -> None:
+    """A second update reads a copy of all twelve words of e: no schedule, and `gen` finds another."""
+    text = NETWORK.replace("gradient", "model v[{m}][{k}]; gradient g3[{m}][{k}] -> v; gradient", 1)
+    graph = shaped_graph((text + "g3[b][c] = e[b] * y[c];").format(n=4, m=12, k=3))
+    template = template_for(4).with_roots(1).with_sequencers(1)
+    material = materialise(graph, Q6_10)
+    candidates = Search(material.graph, pes=4).candidates(40)
+    changed = [each for mapping in candidates for each in as_made(mapping, material.graph)]
+    assert None in [schedule_mapping(graph, material, each, template, Q6_10) for each in changed]
+
+
+def test_a_root_that_broadcasts_does_not_take_sums_at_once() -> None:
+    """w1 comes over the bus word by word for sums over samples up the tree: no schedule, where the two would meet."""
+    text = """
+    mu = 1; model_input x[20]; model_output y[12]; model w1[7][20]; model w2[12][7];
+    iterator a[0:20]; iterator b[0:7]; iterator c[0:12]; gradient g1[7][20] -> w1; gradient g2[12][7] -> w2;
+    h[b] = sum[a](w1[b][a] * x[a]); o[c] = sigmoid(sum[b](w2[c][b] * h[b])); d[c] = (o[c] - y[c]) * 0.5;
+    e[b] = sum[c](w2[c][b] * d[c]) * 0.5; g1[b][a] = e[b] * w1[b][a]; g2[c][b] = d[c] * h[b];
+    """
+    graph = shaped(minibatched(lower(parse(Source.from_text(text)), number_format=Q6_10), 2), Q6_10)
+    template = template_for(4).with_roots(1).with_sequencers(1)
+    material = materialise(graph, Q6_10)
+    made = [
+        schedule_mapping(graph, material, mapping, template, Q6_10)
+        for mapping in Search(material.graph, pes=4).candidates(40)
+    ]
+    assert None in made
+    for schedule in made:
+        if schedule is not None:
+            check(schedule)
+
+
 def test_needless_parts_are_put_together() -> None:
     graph = network(5, 8, 6)
     mapping = Search(graph, pes=4).candidates(1)[0]
