@@ -21,6 +21,7 @@ from tabla.mapping.snapshot import snapshot
 from tabla.mapping.spans import distinct, divisors, spread_out
 from tabla.schedule.banks import banked
 from tabla.schedule.borders import Border
+from tabla.schedule.bounds import multiplies
 from tabla.schedule.builder import Builder
 from tabla.schedule.capacity import refuse_excess
 from tabla.schedule.check import check
@@ -169,7 +170,8 @@ def _best(graph: Graph, found: Sequence[tuple[Sequence[Schedule], Materialised]]
         return schedule_mapping(graph, part, mapping, template, format)
 
     starts = [judged(made, part.graph, partial(again, part, made[0].template), _merit) for made, part in found if made]
-    return min((start.improved(_merit) for start in chosen(starts, len(graph.statements))), key=_merit)
+    worth = chosen(starts, len(graph.statements), multiplies(graph, format))
+    return min((start.improved(_merit) for start in worth), key=_merit)
 
 
 def _merit(schedule: Schedule) -> Merit:

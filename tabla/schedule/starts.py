@@ -15,8 +15,10 @@ HASTENED = 3
 """So many of each number of roots, and of each cut, are judged by what they promise, others as they are."""
 PROMISING = 2
 """Beside the fastest so many are improved that promise most, each of another number of roots or another cut."""
-MOST, MOST_OF_LONG, SHORT = 4, 2, 14
-"""So many in all; fewer in programs of more statements: these have more changes, and each takes longer."""
+MOST, MOST_OF_LONG, SHORT, BUSY = 4, 2, 14, 0.95
+"""So many in all; fewer in programs of more statements, which have more changes, and each takes longer, and where lanes
+multiply in such a part of all cycles, so that there is little to find.
+"""
 FAR, ALIKE = 1.12, 0.002
 """Others take no more than so many times the fewest cycles, and differ by so much of them from those before."""
 
@@ -52,8 +54,11 @@ def judged(
     return found
 
 
-def chosen(found: Sequence[Sequence[Start]], statements: int) -> list[Start]:
-    """Starts worth the time in a program of so many statements. `found`: for each number of roots, and cut."""
+def chosen(found: Sequence[Sequence[Start]], statements: int, multiplies: int) -> list[Start]:
+    """Starts worth the time in a program of so many statements, and so many multiplies a sample.
+
+    `found`: for each number of roots, and cut.
+    """
     every = sorted((start for starts in found for start in starts), key=lambda start: start.merit)
     best = every[:1]
     promising = (min(starts, key=lambda start: start.promise) for starts in found)
@@ -63,7 +68,9 @@ def chosen(found: Sequence[Sequence[Start]], statements: int) -> list[Start]:
             break
         if start not in best and not any(_alike(start, each) for each in best):
             best.append(start)
-    return best[: MOST if statements <= SHORT else MOST_OF_LONG]
+    fastest = best[0].schedule
+    busy = multiplies >= BUSY * fastest.template.pes * fastest.cycles
+    return best[: MOST_OF_LONG if busy or statements > SHORT else MOST]
 
 
 def _alike(one: Start, other: Start) -> bool:
