@@ -26,7 +26,7 @@ from tabla.ir.graph import (
 )
 from tabla.ir.independent import independent
 from tabla.ir.running import running
-from tabla.schedule.circuits import busiest_circuit
+from tabla.schedule.best_choice import busiest_circuit
 from tabla.schedule.claims import whole
 from tabla.schedule.latencies import Latencies, multiplicity
 from tabla.schedule.products import mentioned, multiplied

@@ -19,3 +19,6 @@ class Choice:
 
 
 EVERYWHERE = Choice("lane")
+
+UNDIVIDED, APART = "", "apart from"
+"""In place of an index along which groups divide a statement: each does all of it; some group does none of it."""

@@ -16,17 +16,15 @@ The words are the first ones of their tensors, and dependences are counted symbo
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import reduce
-from heapq import heappop, heappush
 
 from tabla.ir.graph import Graph, Linear, Read, Statement
 from tabla.schedule.choice import EVERYWHERE, Choice
 from tabla.schedule.claims import Claims, Reach, all_of, largest, last_in_sums, pinned_indices, sources
 from tabla.schedule.dependents import dependent
 from tabla.schedule.distances import NEVER, NOW, Distances, Times
-from tabla.schedule.latencies import Latencies
 from tabla.schedule.needs import needed, needed_before
 from tabla.schedule.overwritten import NOT_YET_WRITTEN, overwritten
 from tabla.schedule.products import issued_terms, multiplied, points
@@ -40,43 +38,7 @@ MOST_STATEMENTS = 64
 """Circuits are looked for through so many words, and work on them in so many statements, the heaviest: what is left out
 makes the bound no larger, and the time would grow with the third power of the program's length."""
 MOST_DIVIDED = 12
-MOST_CHOICES = 4096
-"""The heaviest statements whose ways are chosen, and the choices looked at, fewer in long programs, where each takes
-longer: so many at the most."""
-
-
-def busiest_circuit(graph: Graph, template: Template, latencies: Latencies, binary: frozenset[str]) -> int:
-    """Cycles per sample of the circuit with the most latency and work; 0 if there is none.
-
-    `binary`: tensors of which a product is no multiply.
-    """
-    if any(s.constraints for s in graph.statements) or any(t.filled for t in graph.tensors.values()):
-        return 0
-    circuits = Circuits.of(graph, binary, template)
-    nowhere = Distances.anyhow(latencies)
-    # The least bound first; ties by age. What is divided further was looked at through all vectors, and is known by
-    # that of its longest circuit; the parts of it at first only through this one.
-    found, vector = circuits.longest_vector(nowhere)
-    choices: list[tuple[int, int, Distances, str | None]] = [
-        (max(found, circuits.longest_pair(nowhere)), 0, nowhere, vector)
-    ]
-    number = 1
-    while True:
-        bound, age, distances, known = heappop(choices)
-        if known is None:
-            found, known = circuits.longest_vector(distances)
-            if found > bound:
-                heappush(choices, (found, age, distances, known))
-                continue
-        still = [s for s in circuits.statements[:MOST_DIVIDED] if s.id not in distances.choices]
-        if not still or number > MOST_CHOICES // (1 + len(graph.statements)):
-            return bound
-        for choice in _choices(still[0]):
-            chosen = distances.with_choice(still[0], choice)
-            units = circuits.issued(chosen)
-            through = circuits.through(known, chosen, units)
-            heappush(choices, (max(bound, units.root, units.lane, through), number, chosen, None))
-            number += 1
+"""The heaviest statements whose ways are chosen."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -107,7 +69,8 @@ class Circuits:
 
     def longest(self, distances: Distances) -> int:
         """Cycles of the longest one."""
-        found, _ = self.longest_vector(distances)
+        units = self.issued(distances)
+        found = max([units.root, units.lane, *(self.through(u, distances, units) for u in self.first)])
         # What is between two words is on the way from each to itself, too, where it is chosen how it is done.
         return found if distances.choices else max(found, self.longest_pair(distances))
 
@@ -124,18 +87,12 @@ class Circuits:
                     found = max(found, chains[v][u].times.least + longest(*work, self.template))
         return found
 
-    def longest_vector(self, distances: Distances) -> tuple[int, str]:
-        """Cycles of the longest one from a vector to itself, and which vector; or those that units issue."""
-        units = self.issued(distances)
-        found, vector = max(((self.through(u, distances, units), u) for u in self.first), default=(0, ""))
-        return max(found, units.root, units.lane), vector
-
     def through(self, u: str, distances: Distances, units: Times) -> int:
         """Cycles from the last word of a vector to that of the next sample's; 0 if they are not bound to each other.
 
         `units`: what roots and lanes issue a sample.
         """
-        if not u or u not in (after := dependent(self.graph, u, distances)).other:
+        if u not in (after := dependent(self.graph, u, distances)).other:
             return 0
         needs = self._needed(u, distances, every=True)
         found = longest(*self._between(u, after, *needs, distances), self.template)
@@ -148,7 +105,22 @@ class Circuits:
     def issued(self, distances: Distances) -> Times:
         """Cycles that roots and lanes issue a sample, as far as it is chosen who does what."""
         every = all_of(self.graph.tensors)
-        return issued(self._work(every, every, distances), self.template)
+        units = issued(self._work(every, every, distances), self.template)
+        return Times(units.root, units.lane + distances.groups.carried)
+
+    def choices(self, distances: Distances) -> Iterator[Distances] | None:
+        """All ways to choose one thing more; None at the end.
+
+        First where statements with models are computed, for most of the work is theirs; then how groups share it.
+        """
+        models = self.graph.updates.keys()
+        still = [s for s in self.statements[:MOST_DIVIDED] if s.id not in distances.choices]
+        first = [s for s in still if models & s.sources]
+        if not first and (groups := distances.groups.choices()) is not None:
+            return (distances.with_groups(each) for each in groups)
+        if heaviest := (first or still)[:1]:
+            return (distances.with_choice(heaviest[0], choice) for choice in _choices(heaviest[0]))
+        return None
 
     def _work(
         self,
@@ -261,7 +233,7 @@ def _shared(
     after = pinned_indices(statement.write, target.pins, statement.box)
     if after is None:
         return []
-    choice, found = distances.choice(statement), list[Work]()
+    choice, found, aside = distances.choice(statement), list[Work](), distances.groups.aside(statement)
     for term in issued_terms(statement.operation, binary):
         claimed = sources(statement, (factor for factor in term.factors if isinstance(factor, Read)), forward)
         before = largest(claimed.values())
@@ -270,17 +242,18 @@ def _shared(
         names = [name for name, pinned in claimed.items() if pinned == before]
         head = distances.issued(term, reduce(Times.later, (distances.heard(forward[name].times) for name in names)))
         tail = distances.multiplied(statement, term, target.times, floor)
-        slots = distances.slots.of(statement, term, before | after, choice)
+        slots = distances.slots_of(statement, term, before | after)
         if choice is not None and (last := last_in_sums(graph, statement, names, forward, before)):
             # Sums that take all words of a vector wait for its last word, but for those that are begun before.
             name, summed = last
-            late = distances.slots.of(statement, term, before | after | summed, choice)
-            behind = head.later(distances.heard(forward[name].last))
-            found.append(Work(multiplies=0, slots=late, head=behind, tail=tail))
+            late = distances.slots_of(statement, term, before | after | summed)
+            behind = head.later(distances.heard(distances.crossed(statement, name, forward[name].last)))
+            found.append(Work(multiplies=0, slots=late, head=behind, tail=tail, aside=aside))
             slots -= late
         multiplies = points(statement, term, before | after) if multiplied(statement.operation, binary) else 0
-        found.append(Work(multiplies=multiplies, slots=slots, head=head, tail=tail))
+        found.append(Work(multiplies=multiplies, slots=slots, head=head, tail=tail, aside=aside))
         if choice is not None and choice.way == "tree" and term.reduce:
-            sums = [index.extent for index in statement.indices if index.name not in before | after]
-            found.append(taken(sums, head.lane, target.times.root, distances))
+            words = math.prod(index.extent for index in statement.indices if index.name not in before | after)
+            slot = head.lane + distances.up_the_tree(statement, term)
+            found.append(taken(words, statement, slot, target.times.root, distances))
     return found

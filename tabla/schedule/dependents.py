@@ -7,6 +7,7 @@ so a network's layers wait for each other.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from functools import reduce
 
@@ -25,7 +26,7 @@ from tabla.schedule.claims import (
 )
 from tabla.schedule.distances import NOW, Distances, Times
 from tabla.schedule.latencies import Pinned
-from tabla.schedule.products import per_group
+from tabla.schedule.products import per_group, root_slots
 from tabla.schedule.trains import Train
 
 
@@ -78,16 +79,17 @@ def _written(graph: Graph, statement: Statement, claims: Claims, distances: Dist
     times, last, train = distances.made(statement, {n: c.times for n, c in operands.items()}, pinned), NOW, Train()
     one = frozenset(index.name for index in statement.reduced)
     for name, claim in operands.items():
-        issue = distances.slots.issue(statement, name, pinned, distances.choice(statement))
+        issue = distances.issue(statement, name, pinned)
         last = last.later(distances.made(statement, {name: claim.times}, one, issue))
         if reads_all(graph, statement, name, claim.pins, pinned):
             train = train.joined(claim.train)
-            last = last.later(distances.made(statement, {name: claim.last}, one))
+            crossed = distances.crossed(statement, name, claim.last)
+            last = last.later(distances.made(statement, {name: crossed}, one))
             if summed := in_every_sum(statement, name):
                 # No sum is done before that word is there, and a unit finishes one before it begins another.
                 times = times.later(distances.made(statement, {name: claim.last}, one))
-                issue = distances.slots.issue(statement, name, pinned | summed, distances.choice(statement))
-                last = last.later(distances.made(statement, {name: claim.last}, one, issue))
+                issue = distances.issue(statement, name, pinned | summed)
+                last = last.later(distances.made(statement, {name: crossed}, one, issue))
     train, end = _issued(statement, operands, times, train, pinned, distances)
     return Claim(pins=frozenset(axes), times=times, last=last.later(times).later(end), train=train)
 
@@ -99,11 +101,12 @@ def _issued(
 
     `times`: when the first can. Of several operands those that take most.
     """
-    choice, slots, operation = distances.choice(statement), distances.slots, distances.operation
+    choice, operation = distances.choice(statement), distances.operation
     if choice is None or not isinstance(statement.operation, Linear):
         return train, NOW
-    issues = {name: slots.issue(statement, name, pinned, choice) for name in operands}
+    issues = {name: distances.issue(statement, name, pinned) for name in operands}
     name = max(issues, key=lambda name: issues[name])
+    issue, share = issues[name], distances.share(statement, name, pinned)
     heard = distances.heard(operands[name].times)
     # A sum begins with its first term, before it is made; what is only added comes late.
     first = Times(times.root - operation, times.lane - operation)
@@ -111,18 +114,22 @@ def _issued(
         first = first.sooner(heard)
     match choice.way:
         case "root":
-            train = train.with_issue(statement.id, "root", first.root, issues[name] + 1)
-            return train, Times(train.end("root") + operation, 0)
+            train = train.with_issue(statement.id, "root", first.root, share)
+            return train, Times(max(train.end("root"), first.root + issue) + operation, 0)
         case "lane" if distances.template.sequencers <= 1:
-            train = train.with_issue(statement.id, "lane", first.lane, issues[name] + 1)
-            return train, Times(0, train.end("lane") + operation)
+            train = train.with_issue(statement.id, "lane", first.lane, share)
+            return train, Times(0, max(train.end("lane"), first.lane + issue) + operation)
         case "tree":
-            outs = [index.extent for index in statement.indices if index.name not in pinned]
-            sums = per_group(outs, max(1, distances.template.roots))
-            train = train.with_issue(statement.id, "root", times.root - operation, sums)
-            end = train.end("root")
-            if issues[name] and distances.template.sequencers <= 1:
-                train = train.with_issue(statement.id, "lane", heard.lane, issues[name] + 1)
-                end = max(end, train.end("lane") + distances.up)
+            template, along = distances.template, distances.along(statement)
+            outs = {index.name: index.extent for index in statement.indices if index.name not in pinned}
+            names = [index.name for index in statement.indices]
+            sums = per_group(outs, max(1, template.roots), along)
+            takes = root_slots(math.prod(outs.values()), names, template.roots, along) // max(1, template.roots)
+            first = Times(times.root - operation, heard.lane)
+            train = train.with_issue(statement.id, "root", first.root, takes)
+            end = max(train.end("root"), first.root + sums - 1)
+            if issue and template.sequencers <= 1:
+                train = train.with_issue(statement.id, "lane", first.lane, share)
+                end = max(end, max(train.end("lane"), first.lane + issue) + distances.up)
             return train, Times(end + operation, 0)
     return train, NOW

@@ -12,10 +12,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
-from tabla.ir.graph import Compare, Divide, Function, Linear, Read, Statement, Term
+from tabla.ir.graph import Compare, Divide, Function, Graph, Linear, Read, Statement, Term
 from tabla.ir.running import running
 from tabla.mapping.fit import Way
-from tabla.schedule.choice import Choice
+from tabla.schedule.choice import APART, Choice
+from tabla.schedule.groups import Groups
 from tabla.schedule.latencies import Latencies, Pinned, multiplicity
 from tabla.schedule.products import Slots
 from tabla.templates.template import Template, timing
@@ -74,13 +75,15 @@ class Distances:
 
     latencies: Latencies
     slots: Slots
+    groups: Groups
     choices: Mapping[int, Choice] = field(default_factory=dict)
-    _known: dict[tuple[int, str, Pinned], _Ways] = field(default_factory=dict)
+    _known: dict[tuple[int, str, Pinned, str | None], _Ways] = field(default_factory=dict)
 
     @staticmethod
-    def anyhow(latencies: Latencies) -> Distances:
-        """Of all schedules: nothing is chosen."""
-        return Distances(latencies, Slots(latencies.template))
+    def anyhow(latencies: Latencies, graph: Graph) -> Distances:
+        """Of all schedules of a graph: nothing is chosen."""
+        template = latencies.template
+        return Distances(latencies, Slots(template), Groups(graph=graph, count=max(1, template.roots)))
 
     # ---- moves
 
@@ -108,6 +111,22 @@ class Distances:
     def word_up(self) -> int:
         """From a lane's result to the root's."""
         return self.memory + self.operation + self.up
+
+    @property
+    def across(self) -> int:
+        """How much later than in the lane a sum is a result that goes up the tree to all groups."""
+        return self.up + self.template.array_levels * timing().tree_level
+
+    def crossed(self, statement: Statement, tensor: str, last: Times) -> Times:
+        """When a statement can hear of the last word of a tensor, from when it can be a result of some group."""
+        if not self.groups.all_wait(statement, tensor):
+            return last
+        (maker,) = self.groups.graph.writers(tensor)
+        root = last.root + timing().broadcast + self.operation + self.across
+        if maker.reduced and self.way(maker) in (None, "tree"):
+            # A sum may go to all groups at once, if those have zeros for it.
+            root = last.root + self.across - self.up
+        return Times(min(root, last.lane + self.across), NEVER)
 
     def heard(self, made: Times) -> Times:
         """When a word can be an operand, from when it can be a result."""
@@ -167,7 +186,7 @@ class Distances:
         """The same from a factor of a term: NEVER where the term is not multiplied."""
         root = max(self.operation + result.root, floor.root)
         lane = max(self.operation + result.lane, floor.lane)
-        tree = max(self.operation + self.up + result.root, floor.lane)
+        tree = max(self.operation + self.up_the_tree(statement, term) + result.root, floor.lane)
         match self.way(statement):
             case "root":
                 return Times(root, NEVER)
@@ -187,17 +206,37 @@ class Distances:
         """How a statement is computed, if it is chosen."""
         return self.choices.get(statement.id)
 
+    def slots_of(self, statement: Statement, term: Term, pinned: Pinned) -> int:
+        """Issue slots of a term (:func:`tabla.schedule.products.turns_of`)."""
+        return self.slots.of(statement, term, pinned, self.choice(statement), self.along(statement)).slots
+
+    def issue(self, statement: Statement, tensor: str, pinned: Pinned) -> int:
+        """Cycles that taking words of a tensor takes (:meth:`tabla.schedule.products.Slots.issue`)."""
+        return self.slots.issue(statement, tensor, pinned, self.choice(statement), self.along(statement))
+
+    def share(self, statement: Statement, tensor: str, pinned: Pinned) -> int:
+        """Whole cycles of all units that this takes (:meth:`tabla.schedule.products.Slots.share`)."""
+        return self.slots.share(statement, tensor, pinned, self.choice(statement), self.along(statement))
+
     def way(self, statement: Statement) -> Way | None:
         """The way of a statement, if it is chosen."""
         choice = self.choice(statement)
         return choice.way if choice else None
+
+    def along(self, statement: Statement) -> str | None:
+        """The index along which groups divide a statement, if it is known (:mod:`tabla.schedule.groups`)."""
+        return self.groups.along.get(statement.id)
+
+    def with_groups(self, groups: Groups) -> Distances:
+        """Of those of these schedules that share the program so among groups."""
+        return replace(self, groups=groups)
 
     def with_choice(self, statement: Statement, choice: Choice) -> Distances:
         """Of those of these schedules with one more choice."""
         return replace(self, choices={**self.choices, statement.id: choice})
 
     def _ways(self, statement: Statement, tensor: str, pinned: Pinned) -> _Ways:
-        key = statement.id, tensor, pinned & {index.name for index in statement.reduced}
+        key = statement.id, tensor, pinned & {index.name for index in statement.reduced}, self.along(statement)
         if key not in self._known:
             self._known[key] = self._found(statement, tensor, key[2])
         return self._known[key]
@@ -231,15 +270,15 @@ class Distances:
             root=Times(root, NEVER),
             lane=Times(NEVER, self.operation + summed - 1),
             # A term of its own may join at the root.
-            tree=Times(NEVER if term.reduce else root, self.operation + self._up_the_tree(summed)),
+            tree=Times(NEVER if term.reduce else root, self.operation + self.up_the_tree(statement, term, summed)),
         )
 
-    def _up_the_tree(self, summed: int) -> int:
+    def up_the_tree(self, statement: Statement, term: Term, summed: int = 1) -> int:
         """How much later than one term in a lane a sum over the lanes is a result: of one group, or of all."""
-        template = self.template
-        group = -(-summed // template.lanes) - 1
-        array = -(-summed // template.pes) - 1 + template.array_levels * timing().tree_level
-        return self.up + min(group, array)
+        template, along = self.template, self.along(statement)
+        group = self.up + -(-summed // template.lanes) - 1
+        array = self.across + -(-summed // template.pes) - 1
+        return min(group, array) if along in (None, APART) else array if along in term.reduce else group
 
 
 def _taken(at: Times, after: Times) -> int:

@@ -38,7 +38,7 @@ def _gathered(graph: Graph, known: Claims, distances: Distances, floor: Times) -
             if pins is None:
                 continue
             # What a word is taken for is issued after it.
-            issue = distances.slots.issue(statement, read.tensor, pinned | read.names, distances.choice(statement))
+            issue = distances.issue(statement, read.tensor, pinned | read.names)
             here = Claim(pins=pins, times=distances.wanted(statement, read.tensor, target.times, floor, issue))
             before = found.get(read.tensor)
             if before is None or len(pins) < len(before.pins):

@@ -8,12 +8,12 @@ done.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from tabla.ir.graph import Constant, Linear, Operand, Read, Statement, Term
 from tabla.ir.running import running
-from tabla.schedule.choice import Choice
+from tabla.schedule.choice import APART, UNDIVIDED, Choice
 from tabla.templates.template import Template
 
 
@@ -51,66 +51,107 @@ def points(statement: Statement, term: Term, pinned: frozenset[str]) -> int:
     return math.prod(statement.box[name].extent for name in mentioned(term) - pinned)
 
 
-def per_group(extents: Iterable[int], groups: int) -> int:
-    """The fewest points of a box that some group has, if all have parts of it along one axis."""
-    axes = list(extents)
-    whole = math.prod(axes)
+def per_group(extents: Mapping[str, int], groups: int, along: str | None = None) -> int:
+    """The points of a box that some group has at the least, if all have parts of it along one index: this one, or any.
+
+    If it is none of the box, each group has all of it; if it is `APART`, some group has none.
+    """
+    whole = math.prod(extents.values())
+    if along == APART:
+        return -(-whole // max(1, groups - 1))
+    axes = extents.values() if along is None else [extents[along]] if along in extents else []
     return min((whole // extent * -(-extent // groups) for extent in axes), default=whole)
 
 
-def slots_of(
-    statement: Statement, term: Term, pinned: frozenset[str], choice: Choice | None, template: Template
-) -> int:
+@dataclass(frozen=True, slots=True)
+class Turns:
+    """The least that a term takes: cycles, in which groups do their parts, and all groups' slots of so many units.
+
+    Other statements may have the slots that a group has no part for (DESIGN 4: tensors may share a pass).
+    """
+
+    cycles: int
+    slots: int
+
+
+def turns_of(
+    statement: Statement,
+    term: Term,
+    pinned: frozenset[str],
+    choice: Choice | None,
+    template: Template,
+    along: str | None = None,
+) -> Turns:
     """The same with what stays empty beside them: at the roots slots of all roots, in the lanes of all lanes.
 
     Of a sum of which one term is asked for, the others of that sum may have come before. With no choice the fewest.
+    `along`: see `per_group`.
     """
     total, names = points(statement, term, pinned), mentioned(term)
     outs = frozenset(index.name for index in statement.indices)
     if not outs <= names or running(statement) is not None:
-        return total
+        return Turns(0, total)
     box, roots, over = statement.box, max(1, template.roots), choice.index if choice else ""
+    groups = max(1, roots - 1) if along == APART else roots
     extents = {name: 1 if name in pinned else box[name].extent for name in names}
-    sums = [extents[name] for name in outs if name != over]
-    each = math.prod(box[name].extent for name in names - outs)
-    one = math.prod(extents[name] for name in names - outs)
+    sums = {name: extents[name] for name in outs if name != over}
+    others = {name: box[name].extent for name in names - outs if name != over}
+    asked = {name: extents[name] for name in names - outs if name != over}
+    each, one = math.prod(box[name].extent for name in names - outs), math.prod(extents[name] for name in names - outs)
+    together, lanes = along == UNDIVIDED or (along is not None and along in names - outs), template.lanes
+
+    def taken(most: int, rows: int, whole: int, part: int, units: int) -> Turns:
+        """So many rows, a group the most, each of whole sums but for those that were begun."""
+        cycles = (most - 1) * whole + part
+        begun = min(rows, roots)
+        return Turns(cycles, cycles * roots * units if together else ((rows - begun) * whole + begun * part) * units)
+
     match choice:
         case Choice("root"):
-            return ((per_group(sums, roots) - 1) * each + one) * roots
+            return taken(per_group(sums, roots, along), math.prod(sums.values()), each, one, 1)
         case Choice("lane", "") if template.sequencers <= 1:
-            return ((per_group(sums, roots) - 1) * each + one) * template.pes
+            return taken(per_group(sums, roots, along), math.prod(sums.values()), each, one, lanes)
         case Choice("lane") if template.sequencers <= 1 and over in names:
-            array = -(-extents[over] // template.pes) * math.prod(sums)
-            group = -(-extents[over] // template.lanes) * per_group(sums, roots)
-            return ((min(array, group) - 1) * each + one) * template.pes
+            rows = _rows(extents[over], lanes)
+            array = _rows(extents[over], lanes * groups) * math.prod(sums.values())
+            group = rows * per_group(sums, roots, along)
+            most = array if along == over else group if along not in (None, APART) else min(array, group)
+            return taken(most, rows * math.prod(sums.values()), each, one, lanes)
         case Choice("tree") if template.sequencers <= 1 and over in names:
-            others = [box[name].extent for name in names - outs if name != over]
-            asked = [extents[name] for name in names - outs if name != over]
-
-            def rows(extent: int, lanes: int) -> int:
-                return -(-extent // lanes)
-
-            # Groups divide the index over lanes, or the sums, or other terms of each.
-            ways = [
-                (
-                    math.prod(sums),
-                    rows(box[over].extent, template.pes) * math.prod(others),
-                    rows(extents[over], template.pes) * math.prod(asked),
-                ),
-                (
-                    per_group(sums, roots),
-                    rows(box[over].extent, template.lanes) * math.prod(others),
-                    rows(extents[over], template.lanes) * math.prod(asked),
-                ),
-                (
-                    math.prod(sums),
-                    rows(box[over].extent, template.lanes) * per_group(others, roots),
-                    rows(extents[over], template.lanes) * per_group(asked, roots),
-                ),
-            ]
-            return min((turns - 1) * whole + part for turns, whole, part in ways) * template.pes
+            every = math.prod(sums.values())
+            whole, part = (_rows(extent, lanes) for extent in (box[over].extent, extents[over]))
+            by_sums = taken(
+                per_group(sums, roots, along),
+                every,
+                whole * math.prod(others.values()),
+                part * math.prod(asked.values()),
+                lanes,
+            )
+            # All groups take a sum together, and each a part of the index over lanes, or of its other terms.
+            whole, part = (_rows(extent, lanes * groups) for extent in (box[over].extent, extents[over]))
+            cycles = (every - 1) * whole * math.prod(others.values()) + part * math.prod(asked.values())
+            by_index = Turns(cycles, cycles * groups * lanes)
+            whole, part = (_rows(extent, lanes) for extent in (box[over].extent, extents[over]))
+            cycles = (every - 1) * whole * per_group(others, groups, None if along == APART else along)
+            cycles += part * per_group(asked, groups, None if along == APART else along)
+            by_terms = Turns(cycles, cycles * groups * lanes)
+            ways = [by_index if along == over else by_terms if along in others else by_sums]
+            if along in (None, APART):
+                ways = [by_index, by_sums, by_terms]
+            return Turns(min(way.cycles for way in ways), min(way.slots for way in ways))
     # Of so many sums begun before, one term each; all others whole.
-    return total + max(0, math.prod(sums) - template.pes) * (each - one)
+    return Turns(0, total + max(0, math.prod(sums.values()) - template.pes) * (each - one))
+
+
+def _rows(extent: int, lanes: int) -> int:
+    return -(-extent // lanes)
+
+
+def root_slots(words: int, outs: Iterable[str], roots: int, along: str | None) -> int:
+    """All roots' slots for words that one statement makes of what comes up: all take what every group makes, and the
+    sums of all groups.
+    """
+    return words if along in (None, APART) or along in outs else words * max(1, roots)
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,35 +159,69 @@ class Slots:
     """Issue slots on a template, kept once they are known."""
 
     template: Template
-    _known: dict[tuple[int, int, frozenset[str], Choice | None], int] = field(default_factory=dict)
-    _issues: dict[tuple[int, str, frozenset[str], Choice], int] = field(default_factory=dict)
+    _known: dict[tuple[int, int, frozenset[str], Choice | None, str | None], Turns] = field(default_factory=dict)
+    _issues: dict[tuple[int, str, frozenset[str], Choice, str | None], int] = field(default_factory=dict)
 
-    def of(self, statement: Statement, term: Term, pinned: frozenset[str], choice: Choice | None) -> int:
-        """See :func:`slots_of`."""
-        key = statement.id, id(term), pinned, choice
+    def of(
+        self,
+        statement: Statement,
+        term: Term,
+        pinned: frozenset[str],
+        choice: Choice | None,
+        along: str | None = None,
+    ) -> Turns:
+        """See :func:`turns_of`."""
+        key = statement.id, id(term), pinned, choice, along
         if key not in self._known:
-            self._known[key] = slots_of(statement, term, pinned, choice, self.template)
+            self._known[key] = turns_of(statement, term, pinned, choice, self.template, along)
         return self._known[key]
 
-    def issue(self, statement: Statement, tensor: str, pinned: frozenset[str], choice: Choice | None) -> int:
+    def issue(
+        self,
+        statement: Statement,
+        tensor: str,
+        pinned: frozenset[str],
+        choice: Choice | None,
+        along: str | None = None,
+    ) -> int:
         """Cycles from the first to the last operation that takes words of a tensor, at the least.
 
         `pinned`: indices that stand at 0. Of several terms that with the fewest; 0 where nothing is chosen.
         """
         if choice is None:
             return 0
-        key = statement.id, tensor, pinned, choice
+        key = statement.id, tensor, pinned, choice, along
         if key not in self._issues:
-            self._issues[key] = self._issue(statement, tensor, pinned, choice)
+            self._issues[key] = self._issue(statement, tensor, pinned, choice, along)
         return self._issues[key]
 
-    def _issue(self, statement: Statement, tensor: str, pinned: frozenset[str], choice: Choice) -> int:
-        uses = _uses(statement, tensor)
-        if not uses or (choice.way == "tree" and not all(choice.index in term.reduce for term in uses)):
-            # What joins at the root is no work of the lanes.
-            return 0
+    def share(
+        self,
+        statement: Statement,
+        tensor: str,
+        pinned: frozenset[str],
+        choice: Choice | None,
+        along: str | None = None,
+    ) -> int:
+        """Whole cycles of all roots, or of all lanes, that these operations take: others may have the rest."""
+        uses = _joined(statement, tensor, choice)
+        units = max(1, self.template.roots) if choice and choice.way == "root" else self.template.pes
+        return min((self.of(statement, term, pinned, choice, along).slots // units for term in uses), default=0)
+
+    def _issue(
+        self, statement: Statement, tensor: str, pinned: frozenset[str], choice: Choice, along: str | None
+    ) -> int:
         units = max(1, self.template.roots) if choice.way == "root" else self.template.pes
-        return min(-(-self.of(statement, term, pinned, choice) // units) for term in uses) - 1
+        turns = (self.of(statement, term, pinned, choice, along) for term in _joined(statement, tensor, choice))
+        return min((max(each.cycles, -(-each.slots // units)) for each in turns), default=1) - 1
+
+
+def _joined(statement: Statement, tensor: str, choice: Choice | None) -> list[Term]:
+    """The terms of a sum that read a tensor; none if not all are work of the lanes that send them up."""
+    uses = _uses(statement, tensor)
+    if choice and choice.way == "tree" and not all(choice.index in term.reduce for term in uses):
+        return []
+    return uses
 
 
 def _uses(statement: Statement, tensor: str) -> list[Term]:

@@ -78,7 +78,7 @@ class Shares:
         made = {
             s.target: s.id
             for s in graph.statements
-            if writers[s.target] == 1 and not s.constraints and _all_of(graph, s, s.target, s.write)
+            if writers[s.target] == 1 and not s.constraints and reads_whole(graph, s, s.target, s.write)
         }
         models = {model: made[following] for model, following in graph.updates.items() if following in made}
         makers = {**made, **models}
@@ -172,10 +172,10 @@ def _factors(graph: Graph, statement: Statement, term: Term, makers: Container[s
     if statement.constraints:
         return frozenset()
     reads = [factor for factor in term.factors if isinstance(factor, Read) and factor.tensor in makers]
-    return frozenset(read.tensor for read in reads if _all_of(graph, statement, read.tensor, read.subscripts))
+    return frozenset(read.tensor for read in reads if reads_whole(graph, statement, read.tensor, read.subscripts))
 
 
-def _all_of(graph: Graph, statement: Statement, tensor: str, subscripts: Sequence[Affine]) -> bool:
+def reads_whole(graph: Graph, statement: Statement, tensor: str, subscripts: Sequence[Affine]) -> bool:
     """Whether the subscripts, an index each, meet every element of the tensor."""
     names = [s.names[0] for s in subscripts if len(s.names) == 1 and s.coefficient(s.names[0]) == 1]
     if len(set(names)) < len(subscripts):

@@ -21,13 +21,15 @@ class Work:
     """So many multiplies of a term, none less than `head` cycles after u, and each at least `tail` before v, by where
     they are done: NEVER where they are not.
 
-    `slots`: these, with what stays empty beside them; in the lanes all of them.
+    `slots`: these, with what stays empty beside them; in the lanes all of them. `aside`: the model that some group has
+    not, so that this group has no part of the work.
     """
 
     multiplies: int
     slots: int
     head: Times
     tail: Times
+    aside: str = ""
 
     @property
     def way(self) -> Times:
@@ -42,14 +44,16 @@ def longest(before: Sequence[Work], after: Sequence[Work], template: Template) -
     issue = _issue([work.multiplies for work in before], [work.multiplies for work in after], template)
     whole = issue - 1 + timing().multiply + timing().accumulate + timing().round
     every = [*before, *after]
-    return max(
-        [
-            whole,
-            *(_part(part, template) for part in _parts(every, lane=True)),
-            *(_part(part, template) for part in _parts(_roots(every), lane=False)),
-            *(_part(part, template) for part in _parts(_lanes(every), lane=True)),
-        ]
-    )
+    roots, lanes = _roots(every), _lanes(every)
+    parts = [*_parts(every, lane=True), *_parts(roots, lane=False)]
+    # What no root does is looked at alone if a root does some of the rest.
+    parts += _parts(lanes, lane=True) if len(lanes) < len(every) else []
+    cycles = [whole, *(_cycles(part, way, template.pes, max(1, template.roots)) for part, way in parts)]
+    for model in sorted({each.aside for each in every} - {""}):
+        own = [each for each in every if each.aside == model]
+        parts = [*_parts(_roots(own), lane=False), *_parts(_lanes(own), lane=True)]
+        cycles += (_cycles(part, way, template.pes - template.lanes, template.roots - 1) for part, way in parts)
+    return max(cycles)
 
 
 def issued(work: Sequence[Work], template: Template) -> Times:
@@ -80,30 +84,31 @@ def _lanes(work: Sequence[Work]) -> list[Work]:
     return [each for each in work if each.way.root >= NEVER]
 
 
-def _parts(work: Sequence[Work], *, lane: bool) -> Iterator[list[Work]]:
-    """All that is so far from u, and so far from v, in the lanes or at the roots."""
+def _parts(work: Sequence[Work], *, lane: bool) -> Iterator[tuple[list[int], Times]]:
+    """The slots of all that is so far from u, and so far from v, in the lanes or at the roots, and the shortest ways
+    to some of it and from some of it.
+    """
 
     def at(times: Times) -> int:
         return times.lane if lane else times.root
 
-    for head in sorted({at(each.head) for each in work}):
-        far = [each for each in work if at(each.head) >= head]
-        for tail in sorted({at(each.tail) for each in far}):
-            yield [each for each in far if at(each.tail) >= tail]
+    for least in sorted({at(each.head) for each in work}):
+        far = sorted((each for each in work if at(each.head) >= least), key=lambda each: -at(each.tail))
+        slots, head, tail = [], far[0].head, far[0].tail
+        for number, each in enumerate(far, start=1):
+            slots.append(each.slots)
+            head, tail = head.sooner(each.head), tail.sooner(each.tail)
+            if number == len(far) or at(far[number].tail) < at(each.tail):
+                yield list(slots), Times(head.root + tail.root, head.lane + tail.lane)
 
 
-def _part(work: Sequence[Work], template: Template) -> int:
-    """Cycles from u to v around a part of the work, in whatever order it is done."""
-    counts, roots, lanes = [each.slots for each in work], max(1, template.roots), template.pes
-    way = Times(
-        min(each.head.root for each in work) + min(each.tail.root for each in work),
-        min(each.head.lane for each in work) + min(each.tail.lane for each in work),
-    )
-    alone = [way.root - (-sum(counts) // roots), way.lane - (-sum(counts) // lanes)]
+def _cycles(slots: Sequence[int], way: Times, lanes: int, roots: int) -> int:
+    """Cycles from u to v around a part of the work, in whatever order so many lanes and roots do it."""
+    alone = [way.root - (-sum(slots) // roots), way.lane - (-sum(slots) // lanes)]
     if max(way.root, way.lane) >= NEVER:
         return min(alone) - 1
     idle = Times(way.root - way.least, way.lane - way.least)
-    shared = issue_cycles(counts, lanes, roots, lanes_idle=idle.lane, roots_idle=idle.root)
+    shared = issue_cycles(slots, lanes, roots, lanes_idle=idle.lane, roots_idle=idle.root)
     return min(*alone, way.least + max(shared, idle.root + 1, idle.lane + 1)) - 1
 
 

@@ -18,9 +18,10 @@ from tabla.schedule.choice import EVERYWHERE, Choice
 from tabla.schedule.circuits import Circuits
 from tabla.schedule.dependents import dependent
 from tabla.schedule.distances import NEVER, Distances, Times
+from tabla.schedule.groups import WHOLE, Groups
 from tabla.schedule.latencies import Latencies
 from tabla.schedule.overwritten import overwritten
-from tabla.schedule.products import Slots, per_group, points, slots_of
+from tabla.schedule.products import Slots, per_group, points, turns_of
 from tabla.schedule.schedule import Schedule
 from tabla.schedule.trains import Train
 from tabla.schedule.windows import Work, behind, issued, longest
@@ -61,12 +62,23 @@ def program(body: int, n: int, m: int) -> Graph:
     return shaped_graph(HEAD.format(n=n, m=m) + BODIES[body])
 
 
+def shared_as(schedule: Schedule, groups: Groups) -> Groups:
+    """What groups do in a schedule: what is not cut, each of them has and makes."""
+    split = {model: schedule.mapped.tensors[model].split for model in schedule.graph.updates}
+    cuts = {model: axis if axis >= 0 else WHOLE for model, axis in split.items()}
+    while (options := groups.choices()) is not None:
+        fitting = [each for each in options if each.cuts.items() <= cuts.items() and all(each.made.values())]
+        (groups,) = fitting
+    return groups
+
+
 def of_its_choices(schedule: Schedule) -> int:
     """The bound if statements are computed as a schedule computes them."""
     ways: dict[str, set[Choice]] = {}
     for statement, fit in zip(schedule.mapped.statements, schedule.mapping.fits, strict=True):
         ways.setdefault(statement.target, set()).add(Choice(fit.way, fit.index))
-    distances = Distances.anyhow(Latencies(schedule.template, schedule.format))
+    distances = Distances.anyhow(Latencies(schedule.template, schedule.format), schedule.graph)
+    distances = distances.with_groups(shared_as(schedule, distances.groups))
     for statement in schedule.graph.statements:
         if len(found := ways.get(statement.target, set())) == 1:
             distances = distances.with_choice(statement, *found)
@@ -121,7 +133,9 @@ def test_words_are_read_until_they_are_written() -> None:
     b[k] = sum[j](w[k][j]*d2[j]); g[k][j] = h[k]*x[j]; gv[k] = b[k]*y[k];
     """
     text += "".join(f"g{name}[f{name}][j] = {name}[f{name}][j]*x[j];" for name in rows)
-    schedule = schedule_graph(shaped_graph(text), template_for(32), Q6_10)
+    template = template_for(32).with_roots(1).with_sequencers(1)
+    schedule = schedule_graph(shaped_graph(text), template, Q6_10)
+    assert schedule.cycles == 43
     assert schedule.bound <= schedule.cycles and of_its_choices(schedule) <= schedule.cycles
 
 
@@ -129,7 +143,7 @@ def test_layers_wait_for_each_other_by_hand() -> None:
     """16 words of o sum over 8 of h, 8 words of d over 16 of e, on four lanes and one root."""
     graph = program(4, 16, 8)
     o, e, d = (next(s for s in graph.statements if s.target == name) for name in ("o", "e", "d"))
-    distances = Distances.anyhow(Latencies(template_for(4).with_roots(1), Q6_10))
+    distances = Distances.anyhow(Latencies(template_for(4).with_roots(1), Q6_10), graph)
     operation, memory = distances.operation, distances.memory
     laws = timing()
 
@@ -157,7 +171,7 @@ def test_a_model_is_overwritten_after_it_is_read(monkeypatch: pytest.MonkeyPatch
     problem = Problem(kind="backprop", sizes=(8, 24, 16))
     made = build(problem.file, problem.options(8))
     graph, template = made.graph, template_for(8).with_roots(1)
-    distances = Distances.anyhow(Latencies(template, Q6_10))
+    distances = Distances.anyhow(Latencies(template, Q6_10), graph)
     ways = {"h.t1": ("tree", "i"), "o.t1": ("lane", "k"), "b.t1": ("tree", "k"), "w1.next": ("lane", "i")}
     ways |= {"w2.next": ("lane", "k")}
     for statement in graph.statements:
@@ -228,10 +242,10 @@ def test_slots_by_hand() -> None:
     template = template_for(16).with_roots(2)
 
     def slots(choice: Choice, pinned: frozenset[str] = frozenset()) -> int:
-        return slots_of(statement, term, pinned, choice, template)
+        return turns_of(statement, term, pinned, choice, template).slots
 
     assert points(statement, term, frozenset()) == 500
-    assert per_group([10, 3], 4) == 9 and per_group([], 4) == 1
+    assert per_group({"i": 10, "j": 3}, 4) == 9 and per_group({}, 4) == 1
     # Five sums a root; a row of 10 of 16 lanes for each term; seven rows of 8 lanes for each of five sums.
     assert slots(Choice("root")) == 2 * 5 * 50
     assert slots(Choice("lane", "j")) == 16 * 50
@@ -249,7 +263,7 @@ def test_slots_by_hand() -> None:
 
 
 def test_words_by_place_by_hand() -> None:
-    laws, distances = timing(), Distances.anyhow(Latencies(template_for(64).with_roots(1), Q6_10))
+    laws, distances = timing(), Distances.anyhow(Latencies(template_for(64).with_roots(1), Q6_10), program(0, 1, 1))
     at_root, in_lanes = distances.heard(Times(0, NEVER)), distances.heard(Times(NEVER, 0))
     assert at_root == Times(0, laws.broadcast)
     # Written and read by its lane; or sent up by an operation of its own, six levels of the tree.

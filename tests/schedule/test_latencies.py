@@ -28,7 +28,7 @@ def test_a_sum_waits_for_the_terms_that_are_asked_for() -> None:
     every = latencies.after(total)
     assert every["h"] == every["v"] == base + 6 * laws.tree_level + laws.accumulate
     assert latencies.after(total, frozenset({"j"}))["h"] == base
-    assert dependent(graph, "h", Distances.anyhow(latencies)).own["o"].times.root == base
+    assert dependent(graph, "h", Distances.anyhow(latencies, graph)).own["o"].times.root == base
     # One lane: 63 further cycles. Indices that are not summed change nothing.
     alone = Latencies(template_for(1), Q6_10)
     assert alone.after(total)["h"] == alone.after(total, frozenset({"i"}))["h"] == base + 63
