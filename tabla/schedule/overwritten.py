@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from tabla.ir.graph import Graph, Linear, Statement
+from tabla.schedule.choice import UNDIVIDED
 from tabla.schedule.claims import Claims, largest, last_in_sums, reads_all, sources
 from tabla.schedule.distances import Distances
 from tabla.schedule.products import issued_terms
@@ -30,13 +31,20 @@ def overwritten(graph: Graph, binary: frozenset[str], forward: Claims, distances
     if distances.template.sequencers > 1:
         return found
     for model, following in graph.updates.items():
-        updates = [s for s in graph.writers(following) if distances.way(s) == "lane" and _one_each(s, binary)]
+        updates = [s for s in graph.writers(following) if _one_each(s, binary) and _in_all_lanes(s, distances)]
         for reader, made in _readers(graph, model, forward, distances):
             reads = [read for read in reader.reads if read.tensor == model]
             for update in updates:
                 if update != reader and all(found_where_made(reader, read, update, distances) for read in reads):
                     found[update.id] = max(made, found.get(update.id, 0))
     return found
+
+
+def _in_all_lanes(update: Statement, distances: Distances) -> bool:
+    """Whether lanes of all groups do as much of an update: then a word copied costs as much as a word sooner saves."""
+    roots, along = max(1, distances.template.roots), distances.along(update)
+    even = along == UNDIVIDED or (along in update.box and update.box[along].extent % roots == 0)
+    return distances.way(update) == "lane" and (roots == 1 or even)
 
 
 def _one_each(update: Statement, binary: frozenset[str]) -> bool:

@@ -74,6 +74,34 @@ class Turns:
     slots: int
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Box:
+    """The points of a term: extents by index of the sums, and of what one of them sums, but for the index over lanes;
+    all, and those that are asked for.
+    """
+
+    sums: Mapping[str, int]
+    terms: Mapping[str, int]
+    asked: Mapping[str, int]
+    over: int
+    over_asked: int
+
+    @property
+    def every(self) -> int:
+        """How many sums, but for those side by side."""
+        return math.prod(self.sums.values())
+
+    @property
+    def each(self) -> int:
+        """How many terms a sum has, but for those side by side."""
+        return math.prod(self.terms.values())
+
+    @property
+    def one(self) -> int:
+        """Of the last sum those that are asked for."""
+        return math.prod(self.asked.values())
+
+
 def turns_of(
     statement: Statement,
     term: Term,
@@ -91,56 +119,72 @@ def turns_of(
     outs = frozenset(index.name for index in statement.indices)
     if not outs <= names or running(statement) is not None:
         return Turns(0, total)
-    box, roots, over = statement.box, max(1, template.roots), choice.index if choice else ""
-    groups = max(1, roots - 1) if along == APART else roots
+    box, over = statement.box, choice.index if choice else ""
     extents = {name: 1 if name in pinned else box[name].extent for name in names}
-    sums = {name: extents[name] for name in outs if name != over}
-    others = {name: box[name].extent for name in names - outs if name != over}
-    asked = {name: extents[name] for name in names - outs if name != over}
-    each, one = math.prod(box[name].extent for name in names - outs), math.prod(extents[name] for name in names - outs)
-    together, lanes = along == UNDIVIDED or (along is not None and along in names - outs), template.lanes
-
-    def taken(most: int, rows: int, whole: int, part: int, units: int) -> Turns:
-        """So many rows, a group the most, each of whole sums but for those that were begun."""
-        cycles = (most - 1) * whole + part
-        begun = min(rows, roots)
-        return Turns(cycles, cycles * roots * units if together else ((rows - begun) * whole + begun * part) * units)
-
+    found = _Box(
+        sums={name: extents[name] for name in outs if name != over},
+        terms={name: box[name].extent for name in names - outs if name != over},
+        asked={name: extents[name] for name in names - outs if name != over},
+        over=box[over].extent if over in names else 1,
+        over_asked=extents.get(over, 1),
+    )
+    together = along == UNDIVIDED or (along is not None and along in names - outs)
     match choice:
         case Choice("root"):
-            return taken(per_group(sums, roots, along), math.prod(sums.values()), each, one, 1)
-        case Choice("lane", "") if template.sequencers <= 1:
-            return taken(per_group(sums, roots, along), math.prod(sums.values()), each, one, lanes)
-        case Choice("lane") if template.sequencers <= 1 and over in names:
-            rows = _rows(extents[over], lanes)
-            array = _rows(extents[over], lanes * groups) * math.prod(sums.values())
-            group = rows * per_group(sums, roots, along)
-            most = array if along == over else group if along not in (None, APART) else min(array, group)
-            return taken(most, rows * math.prod(sums.values()), each, one, lanes)
+            most = per_group(found.sums, max(1, template.roots), along)
+            return _divided(most, found.every, found.each, found.one, template.roots, 1, together=together)
+        case Choice("lane", index) if template.sequencers <= 1 and (not index or index in names):
+            return _in_lanes(found, index, template, along, together=together)
         case Choice("tree") if template.sequencers <= 1 and over in names:
-            every = math.prod(sums.values())
-            whole, part = (_rows(extent, lanes) for extent in (box[over].extent, extents[over]))
-            by_sums = taken(
-                per_group(sums, roots, along),
-                every,
-                whole * math.prod(others.values()),
-                part * math.prod(asked.values()),
-                lanes,
-            )
-            # All groups take a sum together, and each a part of the index over lanes, or of its other terms.
-            whole, part = (_rows(extent, lanes * groups) for extent in (box[over].extent, extents[over]))
-            cycles = (every - 1) * whole * math.prod(others.values()) + part * math.prod(asked.values())
-            by_index = Turns(cycles, cycles * groups * lanes)
-            whole, part = (_rows(extent, lanes) for extent in (box[over].extent, extents[over]))
-            cycles = (every - 1) * whole * per_group(others, groups, None if along == APART else along)
-            cycles += part * per_group(asked, groups, None if along == APART else along)
-            by_terms = Turns(cycles, cycles * groups * lanes)
-            ways = [by_index if along == over else by_terms if along in others else by_sums]
-            if along in (None, APART):
-                ways = [by_index, by_sums, by_terms]
-            return Turns(min(way.cycles for way in ways), min(way.slots for way in ways))
+            return _up_the_tree(found, over, template, along, together=together)
     # Of so many sums begun before, one term each; all others whole.
-    return Turns(0, total + max(0, math.prod(sums.values()) - template.pes) * (each - one))
+    each, one = (math.prod(e) for e in ([box[n].extent for n in names - outs], [extents[n] for n in names - outs]))
+    return Turns(0, total + max(0, found.every - template.pes) * (each - one))
+
+
+def _in_lanes(box: _Box, over: str, template: Template, along: str | None, *, together: bool) -> Turns:
+    """Sums in lanes over an index, or all of them in every lane."""
+    roots = max(1, template.roots)
+    rows = _rows(box.over_asked, template.lanes)
+    array = _rows(box.over_asked, template.lanes * _groups(roots, along)) * box.every
+    group = rows * per_group(box.sums, roots, along)
+    most = array if over and along == over else group
+    if over and along in (None, APART):
+        most = min(array, group)
+    return _divided(most, rows * box.every, box.each, box.one, roots, template.lanes, together=together)
+
+
+def _up_the_tree(box: _Box, over: str, template: Template, along: str | None, *, together: bool) -> Turns:
+    """Sums over an index over lanes: groups divide the sums, the index, or other terms of each sum."""
+    roots, lanes = max(1, template.roots), template.lanes
+    groups, others = _groups(roots, along), None if along == APART else along
+    whole, part = _rows(box.over, lanes), _rows(box.over_asked, lanes)
+    most = per_group(box.sums, roots, along)
+    by_sums = _divided(most, box.every, whole * box.each, part * box.one, roots, lanes, together=together)
+    cycles = (box.every - 1) * whole * per_group(box.terms, groups, others)
+    cycles += part * per_group(box.asked, groups, others)
+    by_terms = Turns(cycles, cycles * groups * lanes)
+    whole, part = _rows(box.over, lanes * groups), _rows(box.over_asked, lanes * groups)
+    cycles = (box.every - 1) * whole * box.each + part * box.one
+    by_index = Turns(cycles, cycles * groups * lanes)
+    ways = [by_index if along == over else by_terms if along in box.terms else by_sums]
+    if along in (None, APART):
+        ways = [by_index, by_sums, by_terms]
+    return Turns(min(way.cycles for way in ways), min(way.slots for way in ways))
+
+
+def _divided(most: int, rows: int, whole: int, part: int, roots: int, units: int, *, together: bool) -> Turns:
+    """So many rows, a group the most, each of whole sums but for one that each group has begun; or all groups do as
+    many together.
+    """
+    roots, cycles = max(1, roots), (most - 1) * whole + part
+    begun = min(rows, roots)
+    return Turns(cycles, cycles * roots * units if together else ((rows - begun) * whole + begun * part) * units)
+
+
+def _groups(roots: int, along: str | None) -> int:
+    """The groups that do a part at the most."""
+    return max(1, roots - 1) if along == APART else roots
 
 
 def _rows(extent: int, lanes: int) -> int:

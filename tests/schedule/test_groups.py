@@ -16,9 +16,11 @@ from tabla.schedule.build import schedule_graph
 from tabla.schedule.choice import APART, UNDIVIDED, Choice
 from tabla.schedule.circuits import Circuits
 from tabla.schedule.claims import Claim, all_of
+from tabla.schedule.dependents import dependent
 from tabla.schedule.distances import NEVER, Distances, Times
 from tabla.schedule.groups import ASIDE, CARRIED, WHOLE, Groups
 from tabla.schedule.latencies import Latencies
+from tabla.schedule.overwritten import overwritten
 from tabla.schedule.products import Turns, turns_of
 from tabla.schedule.sent import moved
 from tabla.schedule.windows import Work, longest
@@ -187,6 +189,25 @@ def test_work_that_a_group_has_no_part_of_by_hand() -> None:
     assert longest([replace(work, aside="w")], [], template) == 7 + 20 - 1 + 9
     assert longest([replace(work, aside="w")], [replace(work, aside="v")], template) == 7 + 20 - 1 + 9
     assert longest([replace(work, aside="w")] * 2, [], template) == 7 + 40 - 1 + 9
+
+
+def test_words_that_one_group_updates_are_copied_for_less() -> None:
+    """What is updated sooner is copied in as many slots: those of all lanes only if all groups have even parts."""
+    graph, template = network(8, 24, 16), template_for(8).with_roots(2)
+    distances = Distances.anyhow(Latencies(template, Q6_10), graph)
+    ways = {"h.t1": ("tree", "i"), "o.t1": ("lane", "k"), "b.t1": ("tree", "k"), "w1.next": ("lane", "i")}
+    ways |= {"w2.next": ("lane", "k")}
+    for statement in graph.statements:
+        if statement.target in ways:
+            distances = distances.with_choice(statement, Choice(*ways[statement.target]))  # type: ignore[arg-type]
+    found = {}
+    for cut in (None, 0, 1, WHOLE, ASIDE):
+        groups = distances.groups if cut is None else chosen(graph, 2, w1=1, w2=cut)
+        assert groups is not None
+        of_groups = distances.with_groups(groups)
+        own = dependent(graph, "d", of_groups).own
+        found[cut] = {graph.statements[n].target for n in overwritten(graph, frozenset(), own, of_groups)}
+    assert found == {None: set(), 0: {"w2.next"}, 1: {"w2.next"}, WHOLE: {"w2.next"}, ASIDE: set()}
 
 
 def test_parts_of_an_axis_are_no_parts_of_a_half() -> None:
