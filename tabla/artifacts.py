@@ -21,7 +21,7 @@ from tabla.report.manifest import manifest
 from tabla.report.schedule_page import schedule_json, schedule_page
 from tabla.runs import shapes_of
 from tabla.schedule.borders import Border
-from tabla.schedule.streams import dump_words
+from tabla.strands.streams import dump_words
 from tabla.templates.template import timing
 from tabla.training.arrays import initial_models
 

@@ -15,7 +15,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
 BESIDE = ("hw", "sim", "templates", "examples")
-_COMPILER = {"source", "lang", "templates", "ir", "lower", "passes", "mapping", "schedule", "program"}
+_COMPILER = {"source", "lang", "templates", "ir", "lower", "passes", "mapping", "strands", "schedule", "bound", "program"}
 _USES = {"notations", "options", "simulation", "runs", "artifacts"}
 _EVERYTHING = {*_COMPILER, *_USES, "hw", "sim", "link", "synth", "training", "report", "examples", "_version"}
 
@@ -30,8 +30,11 @@ MAY: dict[str, set[str]] = {
     "lower": {"lang", "ir"},
     "passes": {"ir"},
     "mapping": {"ir", "templates"},
-    "schedule": {"ir", "templates", "mapping"},
-    "program": {"ir", "templates", "mapping", "schedule"},
+    "strands": {"ir", "templates", "mapping"},
+    "schedule": {"ir", "templates", "passes", "mapping", "strands", "bound"},
+    # bound: what holds for every schedule may not look at one
+    "bound": {"ir", "templates"},
+    "program": {"ir", "templates", "mapping", "strands", "schedule"},
     # link: frames and the serial line; a board is one more machine
     "link": {"program", "sim"},
     "hw": {"templates", "program"},
@@ -43,7 +46,7 @@ MAY: dict[str, set[str]] = {
     "options": {"ir", "templates"},
     "notations": {"lang", "lower", "ir", "options", "training"},
     "simulation": {"program", "schedule", "hw", "sim", "link"},
-    "artifacts": {"ir", "synth", "templates", "schedule", "program", "report", "training", "driver", "runs"},
+    "artifacts": {"ir", "synth", "templates", "strands", "schedule", "program", "report", "training", "driver", "runs"},
     "runs": {"ir", "sim", "simulation", "training", "driver"},
     "report": {*_COMPILER, "hw", "sim", "_version"},
     "driver": _EVERYTHING,

@@ -18,8 +18,8 @@ from benchmarks.process import measured
 from tabla.driver import Build, build
 from tabla.lang.tabla import parse
 from tabla.runs import Simulation, shapes_of
-from tabla.schedule.streams import sample_strands
 from tabla.source import Source
+from tabla.strands.streams import sample_strands
 
 SEED = 1
 SAMPLES = 3  # steps: the third one's start is a whole period after the second one's

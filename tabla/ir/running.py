@@ -6,7 +6,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import prod
 
+from tabla.ir.body import common_reduction
 from tabla.ir.graph import Constant, Extreme, Index, Linear, Operand, Ordinal, Product, Read, Statement
 
 
@@ -82,6 +84,17 @@ def running(statement: Statement) -> Running | None:
         return None
     found = Running(index=index, summed=summed, sign=sign, offset=constraint.constant)
     return found if found.taken else None
+
+
+def runs(statement: Statement) -> int:
+    """Count the runs of a statement: the rows of outputs that each begin with an empty accumulator.
+
+    The count is 0 if the statement does not run on from output to output.
+    """
+    found = running(statement)
+    if found is None or not common_reduction(statement):
+        return 0
+    return prod(index.extent for index in statement.indices) // found.index.extent
 
 
 def _runs_on(statement: Statement, index: str) -> bool:

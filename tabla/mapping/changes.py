@@ -7,8 +7,9 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
+from tabla.ir.body import common_reduction
 from tabla.ir.graph import Affine, Graph, Index, Linear, Read, Statement, Term
-from tabla.mapping.fit import Fit, common_reduction, without_bus
+from tabla.mapping.fit import Fit, without_bus
 from tabla.mapping.places import EVERY
 from tabla.mapping.search import Mapping, operands_of_functions
 from tabla.templates.template import timing

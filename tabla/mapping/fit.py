@@ -12,12 +12,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Literal
 
+from tabla.ir.body import common_reduction
 from tabla.ir.graph import Affine, Compare, Extreme, Graph, Linear, Operation, Read, Statement, operands_of
 from tabla.mapping.places import ALL, EVERY, ROOT, Span, Spot
 
 Way = Literal["root", "lane", "tree"]
-MOST_SLOTS = 12
-"""Most operations of a strand body; longer sums are unrolled at the root."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,16 +61,6 @@ def spread(subscripts: tuple[Affine, ...], index: str) -> tuple[int, int] | None
     if len(axes) != 1 or subscripts[axes[0]].names != (index,) or subscripts[axes[0]].coefficient(index) != 1:
         return None
     return axes[0], subscripts[axes[0]].constant
-
-
-def common_reduction(statement: Statement) -> bool:
-    """Whether all terms sum over the same indices or none, and fit one body: one strand can hold them."""
-    if isinstance(statement.operation, Extreme):
-        return len(statement.operation.operands) < MOST_SLOTS
-    if not isinstance(statement.operation, Linear):
-        return True
-    sets = {frozenset(t.reduce) for t in statement.operation.terms if t.reduce}
-    return len(sets) <= 1 and len(statement.operation.terms) <= MOST_SLOTS
 
 
 def _rides(tensor: str, operands: Operation) -> bool:

@@ -10,33 +10,10 @@ from collections.abc import Iterator
 from math import prod
 
 from tabla.ir.graph import Graph, Linear, Product, Statement
-from tabla.ir.running import running
-from tabla.mapping.fit import Fit, common_reduction, lane_reads, spread
+from tabla.ir.running import running, runs
+from tabla.mapping.fit import Fit, lane_reads, spread
 from tabla.mapping.places import ROOT
 from tabla.templates.template import timing
-
-MOST_RUNS = 64
-"""A run is strands of its own: beyond so many, boxes that take all rows at once are fewer."""
-
-
-def runs(statement: Statement) -> int:
-    """Rows of outputs that each begin anew; 0 if the statement does not run on."""
-    found = running(statement)
-    if found is None or not common_reduction(statement):
-        return 0
-    return prod(index.extent for index in statement.indices) // found.index.extent
-
-
-def kept(graph: Graph) -> frozenset[int]:
-    """Statements (by number) that are computed as they run on, and not in boxes.
-
-    Rows of products are steps of one strand, however many there are.
-    """
-    return frozenset(
-        statement.id
-        for statement in graph.statements
-        if 0 < runs(statement) <= MOST_RUNS or (isinstance(statement.operation, Product) and runs(statement))
-    )
 
 
 def work(statement: Statement) -> int:

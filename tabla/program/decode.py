@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tabla.program.image import Image, Parameters
 from tabla.program.layout import operation_layout, strand_layout
-from tabla.schedule.strands import Address, Operation, Strand
+from tabla.strands.strand import Address, Operation, Strand
 from tabla.templates.template import operation_format
 
 

@@ -12,9 +12,9 @@ from tabla.program.image import Entry, FunctionTable, Image, Parameters, StreamE
 from tabla.program.layout import WordLayout, operation_layout, strand_layout
 from tabla.program.operands import ordered_operands
 from tabla.schedule.schedule import Schedule
-from tabla.schedule.strands import Address, Operation, Strand, by_unit
-from tabla.schedule.streams import dump_words
 from tabla.source import TablaError
+from tabla.strands.strand import Address, Operation, Strand, by_unit
+from tabla.strands.streams import dump_words
 from tabla.templates.template import functions, kind_of, operation_format, timing
 
 MOST_SHIFTS = 4

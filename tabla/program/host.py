@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 
 from tabla.ir.graph import Product
 from tabla.mapping.places import Spot
-from tabla.schedule.layout import Key, is_scratch
-from tabla.schedule.leaving import elements
 from tabla.schedule.schedule import Schedule
-from tabla.schedule.streams import Filling, loaded, streamed
+from tabla.strands.layout import Key, is_scratch
+from tabla.strands.leaving import elements
+from tabla.strands.streams import Filling, loaded, streamed
 
 Words = NDArray[np.int64]
 

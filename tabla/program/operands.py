@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import product
 
-from tabla.schedule.strands import Operation, Strand
+from tabla.strands.strand import Operation, Strand
 from tabla.templates.template import kind_of
 
 # Sources that either operand may have; each has one generator, whichever operand reads it.

@@ -17,7 +17,7 @@ from tabla.ir.expand import count_statement, zero_or_one
 from tabla.ir.graph import Graph, Statement
 from tabla.schedule.list_scheduler import Placed
 from tabla.schedule.schedule import Schedule
-from tabla.schedule.strands import Strand
+from tabla.strands.strand import Strand
 from tabla.templates.template import Template
 
 Way = Literal["local", "broadcast", "reduced", "root", "moved up", "moved down", "copied", "result"]

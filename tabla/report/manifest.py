@@ -13,9 +13,9 @@ from tabla.report.figures import figures
 from tabla.report.folder import MANIFEST_SCHEMA
 from tabla.report.names import legal_names
 from tabla.schedule.schedule import Schedule
-from tabla.schedule.strands import Strand
-from tabla.schedule.streams import dump_words, loaded, streamed
 from tabla.source import Source
+from tabla.strands.strand import Strand
+from tabla.strands.streams import dump_words, loaded, streamed
 
 LICENCE = "The generated Verilog belongs to whoever generated it; see LICENSE of tabla for the parts that it contains."
 

@@ -8,7 +8,7 @@ from typing import Any
 from tabla.report.costs import StatementCost
 from tabla.report.figures import figures
 from tabla.schedule.schedule import Schedule
-from tabla.schedule.strands import Strand
+from tabla.strands.strand import Strand
 from tabla.templates.template import kind_of
 
 SCHEMA = "tabla-schedule-1"

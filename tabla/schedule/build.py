@@ -8,37 +8,36 @@ from functools import partial
 
 from tabla.ir.format import Format
 from tabla.ir.graph import Graph
-from tabla.mapping.addresses import addresses
-from tabla.mapping.boxes import boxes
+from tabla.ir.work import multiplies
 from tabla.mapping.changes import at_hand
-from tabla.mapping.known import known
-from tabla.mapping.materialise import Materialised, materialise
 from tabla.mapping.partition import cuts, partition
 from tabla.mapping.places import ALL, ROOT
-from tabla.mapping.running import kept
 from tabla.mapping.search import Mapping, Search, operands_of_functions
-from tabla.mapping.snapshot import snapshot
 from tabla.mapping.spans import distinct, divisors, spread_out
-from tabla.schedule.banks import banked
+from tabla.passes.legalise.addresses import addresses
+from tabla.passes.legalise.boxes import boxes, kept
+from tabla.passes.legalise.known import known
+from tabla.passes.legalise.materialise import Materialised, materialise
+from tabla.passes.legalise.snapshot import snapshot
 from tabla.schedule.borders import Border
-from tabla.schedule.bounds import multiplies
-from tabla.schedule.builder import Builder
 from tabla.schedule.capacity import refuse_excess
 from tabla.schedule.check import check
-from tabla.schedule.fused import rising
 from tabla.schedule.improve import Merit
-from tabla.schedule.layout import Depths, Layout, allocate
-from tabla.schedule.leaving import at_once
 from tabla.schedule.list_scheduler import ListScheduler, Placed, all_strands
 from tabla.schedule.period import period_of
 from tabla.schedule.port import Port
-from tabla.schedule.regions import MOST, TooLarge
 from tabla.schedule.schedule import Schedule
-from tabla.schedule.site import Site
 from tabla.schedule.starts import chosen, judged
-from tabla.schedule.strands import Strand
-from tabla.schedule.streams import dump_strands, dump_words, load_strands, sample_strands, widest
 from tabla.source import Label, TablaError
+from tabla.strands.banks import banked
+from tabla.strands.builder import Builder
+from tabla.strands.fused import rising
+from tabla.strands.layout import Depths, Layout, allocate
+from tabla.strands.leaving import at_once
+from tabla.strands.regions import MOST, TooLarge
+from tabla.strands.site import Site
+from tabla.strands.strand import Strand
+from tabla.strands.streams import dump_strands, dump_words, load_strands, sample_strands, widest
 from tabla.templates.template import Template, limits, timing
 
 CANDIDATES, RIDING = 6, 3

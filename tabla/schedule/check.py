@@ -14,11 +14,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tabla.mapping.places import Place
-from tabla.schedule.layout import hollow, is_scratch
-from tabla.schedule.leaving import at_once
-from tabla.schedule.regions import Region, Regions, ScheduleFault, gathers, read_ports, write_ports
 from tabla.schedule.schedule import Schedule
-from tabla.schedule.strands import Strand
+from tabla.strands.layout import hollow, is_scratch
+from tabla.strands.leaving import at_once
+from tabla.strands.regions import Region, Regions, ScheduleFault, gathers, read_ports, write_ports
+from tabla.strands.strand import Strand
 from tabla.templates.template import Template, functions, kind_of, timing
 
 Cycles = NDArray[np.int64]

@@ -14,8 +14,8 @@ from dataclasses import dataclass, field, replace
 import networkx as nx
 import numpy as np
 
-from tabla.schedule.strands import Strand
-from tabla.schedule.tasks import LATE, NEVER, Access, MemoryKey, Port, Task
+from tabla.strands.strand import Strand
+from tabla.strands.tasks import LATE, NEVER, Access, MemoryKey, Port, Task
 from tabla.templates.template import timing
 
 MOST_STEPS = 100_000

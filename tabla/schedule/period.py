@@ -9,10 +9,10 @@ from numpy.typing import NDArray
 
 from tabla.ir.graph import Graph
 from tabla.mapping.search import Mapping
-from tabla.schedule.layout import Layout
 from tabla.schedule.list_scheduler import Placed, all_strands
-from tabla.schedule.strands import by_unit
-from tabla.schedule.tasks import LATE, NEVER, MemoryKey
+from tabla.strands.layout import Layout
+from tabla.strands.strand import by_unit
+from tabla.strands.tasks import LATE, NEVER, MemoryKey
 from tabla.templates.template import timing
 
 

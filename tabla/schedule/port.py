@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from tabla.schedule.strands import Strand
+from tabla.strands.strand import Strand
 from tabla.templates.template import timing
 
 CREDIT_RETURN = 2

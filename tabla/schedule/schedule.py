@@ -8,15 +8,16 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from tabla.bound.terms import bound_terms
 from tabla.ir.format import Format
 from tabla.ir.graph import Graph
+from tabla.ir.work import multiplies
 from tabla.mapping.search import Mapping
-from tabla.schedule.bounds import bound_terms, multiplies
-from tabla.schedule.layout import Depths, Layout
-from tabla.schedule.leaving import Nest, at_once
 from tabla.schedule.list_scheduler import Placed
-from tabla.schedule.strands import Strand, by_unit
-from tabla.schedule.streams import dump_count, least_beats
+from tabla.strands.layout import Depths, Layout
+from tabla.strands.leaving import Nest, at_once
+from tabla.strands.strand import Strand, by_unit
+from tabla.strands.streams import dump_count, least_beats
 from tabla.templates.template import Template
 
 

@@ -7,15 +7,15 @@ from tabla.templates.template import template_for
 
 from tabla.ir.format import Format
 from tabla.ir.graph import ExtremeOp
-from tabla.mapping.materialise import materialise
 from tabla.mapping.search import Search
+from tabla.passes.legalise.materialise import materialise
 from tabla.schedule.build import schedule_mapping
 from tabla.schedule.check import check
 from tests.end_to_end.algorithms import hold_against_evaluation, hold_schedule, need
 from tests.schedule.kernels import padded
-from tests.schedule.running import Shape, running_graph
-from tests.schedule.test_extremes import columns, elementwise, rows
-from tests.schedule.test_gathers import agree, embedding, rows_of
+from tests.strands.running import Shape, running_graph
+from tests.strands.test_extremes import columns, elementwise, rows
+from tests.strands.test_gathers import agree, embedding, rows_of
 
 Q6_10 = Format(integer=6, fraction=10)
 

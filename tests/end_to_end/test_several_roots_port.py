@@ -18,10 +18,10 @@ from tabla.program.encode import encode
 from tabla.program.host import Host
 from tabla.schedule import build
 from tabla.schedule.check import check
-from tabla.schedule.regions import ScheduleFault
 from tabla.schedule.schedule import Schedule
 from tabla.simulation import open_machine
 from tabla.source import Source
+from tabla.strands.regions import ScheduleFault
 from tests.end_to_end.algorithms import hold_schedule, need
 from tests.schedule.agreement import agree_on, draw_words
 

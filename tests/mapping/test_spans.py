@@ -8,10 +8,10 @@ from tabla.ir.format import Format
 from tabla.ir.graph import Graph
 from tabla.lang.tabla import parse
 from tabla.lower.tabla import lower
-from tabla.mapping.materialise import materialise
 from tabla.mapping.places import ALL, Span
 from tabla.mapping.search import Mapping, Search
 from tabla.mapping.spans import clusters, divisors, spread_out
+from tabla.passes.legalise.materialise import materialise
 from tabla.source import Source
 from tests.schedule.bank import bank
 

@@ -17,8 +17,8 @@ from tabla.program.image import UNITS
 from tabla.program.operands import ordered_operands
 from tabla.schedule.build import schedule_graph
 from tabla.schedule.schedule import Schedule
-from tabla.schedule.strands import Address, Strand
 from tabla.source import Source
+from tabla.strands.strand import Address, Strand
 
 Q6_10 = Format(integer=6, fraction=10)
 TWO_LAYERS = """

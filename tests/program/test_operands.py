@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tabla.program.operands import ordered_operands
-from tabla.schedule.strands import Operation, Strand
+from tabla.strands.strand import Operation, Strand
 
 A = ("zero", "model", "data", "interim")
 B = ("one", "model", "data", "interim", "bus")

@@ -14,8 +14,8 @@ from tabla.lower.tabla import lower
 from tabla.schedule.build import schedule_graph
 from tabla.schedule.check import ScheduleFault, check
 from tabla.schedule.schedule import Schedule
-from tabla.schedule.strands import Address, Strand
 from tabla.source import Source
+from tabla.strands.strand import Address, Strand
 from tests.schedule.agreement import agree
 
 Q6_10 = Format(integer=6, fraction=10)

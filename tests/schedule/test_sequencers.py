@@ -15,17 +15,17 @@ from tabla.ir.format import Format
 from tabla.ir.graph import Graph
 from tabla.lang.tabla import parse
 from tabla.lower.tabla import lower
-from tabla.mapping.materialise import materialise
 from tabla.mapping.search import Search
-from tabla.mapping.snapshot import snapshot
 from tabla.mapping.spans import divisors, spread_out
+from tabla.passes.legalise.materialise import materialise
+from tabla.passes.legalise.snapshot import snapshot
 from tabla.program.decode import disassemble
 from tabla.program.encode import encode
 from tabla.schedule.build import schedule_graph, schedule_mapping
 from tabla.schedule.check import ScheduleFault, check
 from tabla.schedule.schedule import Schedule
-from tabla.schedule.strands import Strand
 from tabla.source import Source
+from tabla.strands.strand import Strand
 from tests.lang.tabla.random_programs import programs
 from tests.schedule.agreement import agree, agree_on
 from tests.schedule.bank import bank

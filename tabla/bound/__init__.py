@@ -1,0 +1,1 @@
+"""Lower bounds on the cycles of a sample, from the graph, the template and the number format alone."""

@@ -1,0 +1,260 @@
+"""The bound by circuits that carry work: words through which all of a model's update must pass (DESIGN section 4, b).
+
+Let u be a word of one sample and v one of the next. Every multiply that depends on u, and that v depends on, issues
+between them. Around the circuit go then: the shortest latencies from v to u, the issue of these multiplies on all
+lanes and roots, and the latency of the last. What lanes make reaches others by the tree only, and lanes hear of others
+by the bus only, so that they have fewer of these cycles than a root; and each word of the model that a lane takes
+part in is written and read in between.
+
+A part of these multiplies may be far from u, and from v (:mod:`tabla.bound.windows`). What is near depends on where
+statements are computed (:class:`tabla.bound.choice.Choice`). The bound is that of the best choice, found by
+branch and bound: the choice with the least bound is divided by the heaviest statement that it leaves open.
+
+The words are the first ones of their tensors, and dependences are counted symbolically (:mod:`tabla.bound.claims`).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import reduce
+
+from tabla.bound.choice import EVERYWHERE, Choice
+from tabla.bound.claims import Claims, Reach, all_of, largest, last_in_sums, pinned_indices, sources
+from tabla.bound.dependents import dependent
+from tabla.bound.distances import NEVER, NOW, Distances, Times
+from tabla.bound.needs import needed, needed_before
+from tabla.bound.overwritten import NOT_YET_WRITTEN, overwritten
+from tabla.bound.products import issued_terms, points
+from tabla.bound.sent import moved, taken
+from tabla.bound.windows import Work, behind, issued, longest
+from tabla.ir.graph import Graph, Linear, Read, Statement
+from tabla.ir.work import multiplied
+from tabla.templates.template import Template
+
+ANY_TIME: Mapping[int, int] = {}
+MOST_WORDS = 16
+MOST_STATEMENTS = 64
+"""Circuits are looked for through so many words, and work on them in so many statements, the heaviest: what is left out
+makes the bound no larger, and the time would grow with the third power of the program's length."""
+MOST_DIVIDED = 12
+"""The heaviest statements whose ways are chosen."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Circuits:
+    """Where circuits of a graph are looked for: from words of `first` to words of `last`, with work in `statements`."""
+
+    graph: Graph
+    binary: frozenset[str]
+    template: Template
+    statements: tuple[Statement, ...]
+    first: tuple[str, ...]
+    last: tuple[str, ...]
+
+    @staticmethod
+    def of(graph: Graph, binary: frozenset[str], template: Template) -> Circuits:
+        """Those with the most work."""
+        heavy = _heavy(graph, binary)
+        following = set(graph.updates.values())
+        made = {statement.target for statement in graph.statements}
+        return Circuits(
+            graph=graph,
+            binary=binary,
+            template=template,
+            statements=tuple(heavy[:MOST_STATEMENTS]),
+            first=_most(name for s in heavy for name in s.sources if name in made - following),
+            last=_most(s.target for s in heavy if s.target not in following),
+        )
+
+    def longest(self, distances: Distances) -> int:
+        """Cycles of the longest one."""
+        units = self.issued(distances)
+        found = max([units.root, units.lane, *(self.through(u, distances, units) for u in self.first)])
+        # What is between two words is on the way from each to itself, too, where it is chosen how it is done.
+        return found if distances.choices else max(found, self.longest_pair(distances))
+
+    def longest_pair(self, distances: Distances) -> int:
+        """Cycles of the longest one through two words."""
+        found = 0
+        reach = {u: dependent(self.graph, u, distances) for u in self.first}
+        before = {v: self._needed(v, distances) for v in self.last}
+        chains = {v: dependent(self.graph, v, distances).own for v in self.last}
+        for u, after in reach.items():
+            for v in self.last:
+                if v in after.other and u in chains[v]:
+                    work = self._between(u, after, *before[v], distances)
+                    found = max(found, chains[v][u].times.least + longest(*work, self.template))
+        return found
+
+    def through(self, u: str, distances: Distances, units: Times) -> int:
+        """Cycles from the last word of a vector to that of the next sample's; 0 if they are not bound to each other.
+
+        `units`: what roots and lanes issue a sample.
+        """
+        if u not in (after := dependent(self.graph, u, distances)).other:
+            return 0
+        needs = self._needed(u, distances, every=True)
+        found = longest(*self._between(u, after, *needs, distances), self.template)
+        if least := overwritten(self.graph, self.binary, after.own, distances):
+            # What is overwritten before takes an operation more: of the cycles that it saves they need as many.
+            later = longest(*self._between(u, after, *needs, distances, least), self.template) - NOT_YET_WRITTEN
+            found = max(found, -(-(later + units.lane) // 2))
+        return max(after.other[u].last.least, found)
+
+    def issued(self, distances: Distances) -> Times:
+        """Cycles that roots and lanes issue a sample, as far as it is chosen who does what."""
+        every = all_of(self.graph.tensors)
+        units = issued(self._work(every, every, distances), self.template)
+        return Times(units.root, units.lane + distances.groups.carried)
+
+    def choices(self, distances: Distances) -> Iterator[Distances] | None:
+        """All ways to choose one thing more; None at the end.
+
+        First where statements with models are computed, for most of the work is theirs; then how groups share it.
+        """
+        models = self.graph.updates.keys()
+        still = [s for s in self.statements[:MOST_DIVIDED] if s.id not in distances.choices]
+        first = [s for s in still if models & s.sources]
+        if not first and (groups := distances.groups.choices()) is not None:
+            return (distances.with_groups(each) for each in groups)
+        if heaviest := (first or still)[:1]:
+            return (distances.with_choice(heaviest[0], choice) for choice in _choices(heaviest[0]))
+        return None
+
+    def _work(
+        self,
+        forward: Claims,
+        backward: Claims,
+        distances: Distances,
+        floor: Times = NOW,
+        least: Mapping[int, int] = ANY_TIME,
+    ) -> list[Work]:
+        """What depends on one and is needed by the other, in one sample; in lanes no sooner than the `least` cycle."""
+        operations = self._operations(forward, backward, distances, floor, least)
+        return operations + moved(self.graph, forward, backward, distances)
+
+    def _operations(
+        self, forward: Claims, backward: Claims, distances: Distances, floor: Times, least: Mapping[int, int]
+    ) -> list[Work]:
+        """The same without moves."""
+        found = []
+        for s in self.statements:
+            if s.id not in least:
+                found += _shared(self.graph, s, forward, backward, distances, self.binary, floor)
+                continue
+            after = Times(0, least[s.id])
+            for work in _shared(self.graph, s, all_of(s.sources), backward, distances, self.binary, floor):
+                found.append(replace(work, head=work.head.later(after)))
+        return found
+
+    def _needed(self, v: str, distances: Distances, *, every: bool = False) -> tuple[Reach, Times]:
+        """What v depends on, and how far from it an operation of the sample before is at the least.
+
+        One unit does all operations of a sample before those of the next: here those that v depends on.
+        """
+        own = needed(self.graph, v, distances, every=every)
+        floor = NOW
+        if self.template.sequencers <= 1:
+            floor = behind(self._work(all_of(self.graph.tensors), own, distances), self.template)
+        return Reach(own=own, other=needed_before(self.graph, own, distances, floor)), floor
+
+    def _between(
+        self,
+        u: str,
+        after: Reach,
+        before: Reach,
+        floor: Times,
+        distances: Distances,
+        least: Mapping[int, int] = ANY_TIME,
+    ) -> tuple[list[Work], list[Work]]:
+        """What depends on u and v depends on: in the sample of u, and in that of v."""
+        # What makes u comes before it.
+        others = {tensor: claim for tensor, claim in before.other.items() if tensor != u}
+        beside = all_of(after.own.keys() - others.keys() - {u})
+        here = self._work(after.own, others, distances, floor, least)
+        here += self._in_the_way(after.own, beside, distances, floor, least)
+        return here, self._work(after.other, before.own, distances)
+
+    def _in_the_way(
+        self, forward: Claims, beside: Claims, distances: Distances, floor: Times, least: Mapping[int, int]
+    ) -> list[Work]:
+        """What v does not depend on, but units do in u's sample, before they begin with that of v.
+
+        Only what they do for v after it tells how far from v it is.
+        """
+        work = [replace(w, multiplies=0) for w in self._operations(forward, beside, distances, floor, least)]
+        near = distances.operation + distances.up
+        roots = [w for w in work if w.way.lane >= NEVER and floor.root >= near]
+        lanes = [w for w in work if w.way.root >= NEVER and floor.lane >= near]
+        return roots + lanes
+
+
+def _choices(statement: Statement) -> list[Choice]:
+    """All ways, whether the statement fits them or not."""
+    outs = {index.name for index in statement.indices}
+    lanes = [Choice("lane", index.name) for index in statement.indices]
+    trees = [Choice("tree", index.name) for index in statement.reduced if index.name not in outs]
+    return [Choice("root"), *lanes, *trees, EVERYWHERE]
+
+
+def _heavy(graph: Graph, binary: frozenset[str]) -> list[Statement]:
+    """The statements that multiply or add, those that do it most often first."""
+    found = []
+    for statement in graph.statements:
+        operation = statement.operation
+        if isinstance(operation, Linear):
+            box = [index.extent for index in (*statement.indices, *statement.reduced)]
+            found.append((statement, len(issued_terms(operation, binary)) * math.prod(box)))
+    return [statement for statement, _ in sorted(found, key=lambda pair: -pair[1])]
+
+
+def _most(names: Iterable[str]) -> tuple[str, ...]:
+    """The first tensors by which work hangs together: it begins with them or ends in them."""
+    return tuple(dict.fromkeys(names))[:MOST_WORDS]
+
+
+# ---- along the circuit
+
+
+def _shared(
+    graph: Graph,
+    statement: Statement,
+    forward: Claims,
+    backward: Claims,
+    distances: Distances,
+    binary: frozenset[str],
+    floor: Times,
+) -> list[Work]:
+    """By term, a statement's operations on what is claimed by `forward`, and what they make by `backward`."""
+    if statement.target not in backward or not isinstance(statement.operation, Linear):
+        return []
+    target = backward[statement.target]
+    after = pinned_indices(statement.write, target.pins, statement.box)
+    if after is None:
+        return []
+    choice, found, aside = distances.choice(statement), list[Work](), distances.groups.aside(statement)
+    for term in issued_terms(statement.operation, binary):
+        claimed = sources(statement, (factor for factor in term.factors if isinstance(factor, Read)), forward)
+        before = largest(claimed.values())
+        if before is None:
+            continue
+        names = [name for name, pinned in claimed.items() if pinned == before]
+        head = distances.issued(term, reduce(Times.later, (distances.heard(forward[name].times) for name in names)))
+        tail = distances.multiplied(statement, term, target.times, floor)
+        slots = distances.slots_of(statement, term, before | after)
+        if choice is not None and (last := last_in_sums(graph, statement, names, forward, before)):
+            # Sums that take all words of a vector wait for its last word, but for those that are begun before.
+            name, summed = last
+            late = distances.slots_of(statement, term, before | after | summed)
+            behind = head.later(distances.heard(distances.crossed(statement, name, forward[name].last)))
+            found.append(Work(multiplies=0, slots=late, head=behind, tail=tail, aside=aside))
+            slots -= late
+        multiplies = points(statement, term, before | after) if multiplied(statement.operation, binary) else 0
+        found.append(Work(multiplies=multiplies, slots=slots, head=head, tail=tail, aside=aside))
+        if choice is not None and choice.way == "tree" and term.reduce:
+            words = math.prod(index.extent for index in statement.indices if index.name not in before | after)
+            slot = head.lane + distances.up_the_tree(statement, term)
+            found.append(taken(words, statement, slot, target.times.root, distances))
+    return found

@@ -1,0 +1,135 @@
+"""What depends on a word: in its sample, and through models in the next; and when it can be there.
+
+The first of the words that a statement makes waits for the first of those that it takes, the last one for their last,
+and for the issue of all that is asked for. Where every output sums over a whole vector, all wait for its last word:
+so a network's layers wait for each other.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from functools import reduce
+
+from tabla.bound.claims import (
+    Claim,
+    Claims,
+    Reach,
+    first_word,
+    in_every_sum,
+    largest,
+    plain,
+    reads_all,
+    sources,
+    whole,
+)
+from tabla.bound.distances import NOW, Distances, Times
+from tabla.bound.latencies import Pinned
+from tabla.bound.products import per_group, root_slots
+from tabla.bound.trains import Train
+from tabla.ir.graph import Graph, Linear, Statement
+
+
+def dependent(graph: Graph, tensor: str, distances: Distances) -> Reach:
+    """What depends on the first word of `tensor`: in its sample, and through models in the next."""
+    own = _spread(graph, {tensor: first_word(graph, tensor)}, distances)
+    models = {
+        model: own[following].kept(distances)
+        for model, following in graph.updates.items()
+        if following in own and whole(graph, following)
+    }
+    return Reach(own=own, other=_spread(graph, models, distances))
+
+
+def _spread(graph: Graph, known: Claims, distances: Distances) -> Claims:
+    found = dict(known)
+    for name in dict.fromkeys(s.target for s in graph.statements):
+        if name in known:
+            continue
+        made: list[Claim] = []
+        for statement in graph.writers(name):
+            written = _written(graph, statement, found, distances)
+            if written is None:
+                break
+            made.append(written)
+        else:
+            found[name] = made[0] if len(made) == 1 else _together(made)
+    return found
+
+
+def _together(made: Sequence[Claim]) -> Claim:
+    """What several statements write counts with the quickest of them."""
+    return Claim(
+        pins=frozenset[int]().union(*(each.pins for each in made)),
+        times=reduce(Times.sooner, (each.times for each in made)),
+        last=reduce(Times.sooner, (each.last for each in made)),
+    )
+
+
+def _written(graph: Graph, statement: Statement, claims: Claims, distances: Distances) -> Claim | None:
+    """What a statement makes of what is claimed; None if that cannot be said."""
+    read = sources(statement, statement.reads, claims)
+    pinned = largest(read.values())
+    if pinned is None:
+        return None
+    axes = [axis for axis, subscript in enumerate(statement.write) if pinned.intersection(subscript.names)]
+    if not all(plain(statement.write[axis], statement.box) for axis in axes):
+        return None
+    operands = {name: claims[name] for name, each in read.items() if each == pinned}
+    times, last, train = distances.made(statement, {n: c.times for n, c in operands.items()}, pinned), NOW, Train()
+    one = frozenset(index.name for index in statement.reduced)
+    for name, claim in operands.items():
+        issue = distances.issue(statement, name, pinned)
+        last = last.later(distances.made(statement, {name: claim.times}, one, issue))
+        if reads_all(graph, statement, name, claim.pins, pinned):
+            train = train.joined(claim.train)
+            crossed = distances.crossed(statement, name, claim.last)
+            last = last.later(distances.made(statement, {name: crossed}, one))
+            if summed := in_every_sum(statement, name):
+                # No sum is done before that word is there, and a unit finishes one before it begins another.
+                times = times.later(distances.made(statement, {name: claim.last}, one))
+                issue = distances.issue(statement, name, pinned | summed)
+                last = last.later(distances.made(statement, {name: crossed}, one, issue))
+    train, end = _issued(statement, operands, times, train, pinned, distances)
+    return Claim(pins=frozenset(axes), times=times, last=last.later(times).later(end), train=train)
+
+
+def _issued(
+    statement: Statement, operands: Claims, times: Times, train: Train, pinned: Pinned, distances: Distances
+) -> tuple[Train, Times]:
+    """What units have issued when all words are made that depend on what is claimed, and when they can be there.
+
+    `times`: when the first can. Of several operands those that take most.
+    """
+    choice, operation = distances.choice(statement), distances.operation
+    if choice is None or not isinstance(statement.operation, Linear):
+        return train, NOW
+    issues = {name: distances.issue(statement, name, pinned) for name in operands}
+    name = max(issues, key=lambda name: issues[name])
+    issue, share = issues[name], distances.share(statement, name, pinned)
+    heard = distances.heard(operands[name].times)
+    # A sum begins with its first term, before it is made; what is only added comes late.
+    first = Times(times.root - operation, times.lane - operation)
+    if statement.reduced:
+        first = first.sooner(heard)
+    match choice.way:
+        case "root":
+            train = train.with_issue(statement.id, "root", first.root, share)
+            return train, Times(max(train.end("root"), first.root + issue) + operation, 0)
+        case "lane" if distances.template.sequencers <= 1:
+            train = train.with_issue(statement.id, "lane", first.lane, share)
+            return train, Times(0, max(train.end("lane"), first.lane + issue) + operation)
+        case "tree":
+            template, along = distances.template, distances.along(statement)
+            outs = {index.name: index.extent for index in statement.indices if index.name not in pinned}
+            names = [index.name for index in statement.indices]
+            sums = per_group(outs, max(1, template.roots), along)
+            takes = root_slots(math.prod(outs.values()), names, template.roots, along) // max(1, template.roots)
+            first = Times(times.root - operation, heard.lane)
+            train = train.with_issue(statement.id, "root", first.root, takes)
+            end = max(train.end("root"), first.root + sums - 1)
+            if issue and template.sequencers <= 1:
+                train = train.with_issue(statement.id, "lane", first.lane, share)
+                end = max(end, max(train.end("lane"), first.lane + issue) + distances.up)
+            return train, Times(end + operation, 0)
+    return train, NOW

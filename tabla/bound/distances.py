@@ -1,0 +1,285 @@
+"""How long words take from statement to statement, at the least, by where they are made and where they are wanted.
+
+A statement is computed at the roots, in the lanes, by every lane for itself or each its part, or in the lanes with its
+sums up the tree (DESIGN 4). What a root makes it may take at once from its result register; lanes hear of it over the
+bus. What a lane makes it reads from its memory; a root hears of it by an operation that sends the word up, and other
+lanes from the root. Nothing but memories reaches over to the next sample. Functions are evaluated at the roots. All
+these are laws of the machine (decision 3).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+
+from tabla.bound.choice import APART, Choice, Way
+from tabla.bound.groups import Groups
+from tabla.bound.latencies import Latencies, Pinned
+from tabla.bound.products import Slots
+from tabla.ir.graph import Compare, Divide, Function, Graph, Linear, Read, Statement, Term
+from tabla.ir.running import running
+from tabla.ir.work import multiplicity
+from tabla.templates.template import Template, timing
+
+NEVER = 1 << 40
+"""More cycles than any schedule takes: it cannot be."""
+
+
+@dataclass(frozen=True, slots=True)
+class Times:
+    """Cycles by place: at a root, in the lanes."""
+
+    root: int
+    lane: int
+
+    @property
+    def least(self) -> int:
+        """Wherever it is."""
+        return min(self.root, self.lane)
+
+    def after(self, cycles: int) -> Times:
+        """So many cycles later."""
+        return Times(self.root + cycles, self.lane + cycles)
+
+    def later(self, other: Times) -> Times:
+        """The larger one for each place."""
+        return Times(max(self.root, other.root), max(self.lane, other.lane))
+
+    def sooner(self, other: Times) -> Times:
+        """The smaller one for each place."""
+        return Times(min(self.root, other.root), min(self.lane, other.lane))
+
+
+NOW = Times(0, 0)
+NOWHERE = Times(NEVER, NEVER)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Ways:
+    """Cycles from an operand, by its place, to the result of a statement, by how the statement is computed."""
+
+    root: Times = NOWHERE
+    lane: Times = NOWHERE
+    tree: Times = NOWHERE
+
+    def sooner(self, other: _Ways) -> _Ways:
+        """The smaller ones."""
+        return _Ways(
+            root=self.root.sooner(other.root), lane=self.lane.sooner(other.lane), tree=self.tree.sooner(other.tree)
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Distances:
+    """Of a template and a format, kept once they are known; of schedules with such choices for some statements."""
+
+    latencies: Latencies
+    slots: Slots
+    groups: Groups
+    choices: Mapping[int, Choice] = field(default_factory=dict)
+    _known: dict[tuple[int, str, Pinned, str | None], _Ways] = field(default_factory=dict)
+
+    @staticmethod
+    def anyhow(latencies: Latencies, graph: Graph) -> Distances:
+        """Of all schedules of a graph: nothing is chosen."""
+        template = latencies.template
+        return Distances(latencies, Slots(template), Groups(graph=graph, count=max(1, template.roots)))
+
+    # ---- moves
+
+    @property
+    def template(self) -> Template:
+        """The array."""
+        return self.latencies.template
+
+    @property
+    def operation(self) -> int:
+        """From operands to the result."""
+        return timing().multiply + timing().accumulate + timing().round
+
+    @property
+    def memory(self) -> int:
+        """From a result through a memory to an operand."""
+        return timing().memory_write + timing().memory_read
+
+    @property
+    def up(self) -> int:
+        """How much later than in the lane a sum is a result that goes up the tree of its group."""
+        return 1 + self.template.tree_levels * timing().tree_level
+
+    @property
+    def word_up(self) -> int:
+        """From a lane's result to the root's."""
+        return self.memory + self.operation + self.up
+
+    @property
+    def across(self) -> int:
+        """How much later than in the lane a sum is a result that goes up the tree to all groups."""
+        return self.up + self.template.array_levels * timing().tree_level
+
+    def crossed(self, statement: Statement, tensor: str, last: Times) -> Times:
+        """When a statement can hear of the last word of a tensor, from when it can be a result of some group."""
+        if not self.groups.all_wait(statement, tensor):
+            return last
+        (maker,) = self.groups.graph.writers(tensor)
+        root = last.root + timing().broadcast + self.operation + self.across
+        if maker.reduced and self.way(maker) in (None, "tree"):
+            # A sum may go to all groups at once, if those have zeros for it.
+            root = last.root + self.across - self.up
+        return Times(min(root, last.lane + self.across), NEVER)
+
+    def heard(self, made: Times) -> Times:
+        """When a word can be an operand, from when it can be a result."""
+        root = min(made.root, made.lane + self.word_up)
+        return Times(root, min(made.root + timing().broadcast, made.lane + self.memory))
+
+    def told(self, wanted: Times) -> Times:
+        """Cycles from a result to some end, from those from an operand to it: `heard`, backwards."""
+        root = min(wanted.root, timing().broadcast + wanted.lane)
+        return Times(root, min(self.word_up + wanted.root, self.memory + wanted.lane))
+
+    def kept(self, model: Times) -> Times:
+        """Forwards or backwards, of an update and the next sample: lanes hear of their memory anyway."""
+        return Times(model.root + self.memory, model.lane)
+
+    # ---- statements
+
+    def made(self, statement: Statement, made: Mapping[str, Times], pinned: Pinned, issue: int = 0) -> Times:
+        """When the result can be there, from when those can that it takes; one term of sums over `pinned` indices.
+
+        `issue`: how many cycles later the operation issues, at the least.
+        """
+        ways = [(self.heard(times).after(issue), self._ways(statement, name, pinned)) for name, times in made.items()]
+        root = max((_taken(at, way.root) for at, way in ways), default=0)
+        lane = max((_taken(at, way.lane) for at, way in ways), default=0)
+        tree = max((_taken(at, way.tree) for at, way in ways), default=0)
+        match self.way(statement):
+            case "root":
+                return Times(root, NEVER)
+            case "lane":
+                return Times(NEVER, lane)
+            case "tree":
+                return Times(tree, NEVER)
+        return Times(min(root, tree), lane)
+
+    def wanted(self, statement: Statement, tensor: str, result: Times, floor: Times, issue: int = 0) -> Times:
+        """Cycles from a word that it takes to some end, from those from its result to it; of sums the last term.
+
+        `floor`: no fewer from an operand, by where the statement multiplies. `issue`: how many cycles later the
+        operation issues, at the least.
+        """
+        way = self.way(statement)
+        ways = self._ways(statement, tensor, frozenset(index.name for index in statement.reduced))
+
+        def least(root: int, lane: int, tree: int) -> int:
+            ends = {
+                "root": max(root + issue + result.root, floor.root),
+                "lane": max(lane + issue + result.lane, floor.lane),
+                "tree": max(tree + issue + result.root, floor.lane),
+            }
+            return min(ends.values()) if way is None else ends[way]
+
+        at_root = least(ways.root.root, ways.lane.root, ways.tree.root)
+        return self.told(Times(at_root, least(ways.root.lane, ways.lane.lane, ways.tree.lane)))
+
+    def multiplied(self, statement: Statement, term: Term, result: Times, floor: Times) -> Times:
+        """The same from a factor of a term: NEVER where the term is not multiplied."""
+        root = max(self.operation + result.root, floor.root)
+        lane = max(self.operation + result.lane, floor.lane)
+        tree = max(self.operation + self.up_the_tree(statement, term) + result.root, floor.lane)
+        match self.way(statement):
+            case "root":
+                return Times(root, NEVER)
+            case "lane":
+                return Times(NEVER, lane)
+            case "tree" if term.reduce:
+                return Times(NEVER, tree)
+        # A term of its own may join at the root what goes up the tree.
+        return Times(root, min(lane, tree))
+
+    def issued(self, term: Term, heard: Times) -> Times:
+        """When an operation can issue, from when its word can be an operand: what is only added comes late."""
+        laws = timing()
+        return heard if len(term.factors) == 2 or term.reduce else heard.after(laws.operand - laws.late_operand)
+
+    def choice(self, statement: Statement) -> Choice | None:
+        """How a statement is computed, if it is chosen."""
+        return self.choices.get(statement.id)
+
+    def slots_of(self, statement: Statement, term: Term, pinned: Pinned) -> int:
+        """Issue slots of a term (:func:`tabla.bound.products.turns_of`)."""
+        return self.slots.of(statement, term, pinned, self.choice(statement), self.along(statement)).slots
+
+    def issue(self, statement: Statement, tensor: str, pinned: Pinned) -> int:
+        """Cycles that taking words of a tensor takes (:meth:`tabla.bound.products.Slots.issue`)."""
+        return self.slots.issue(statement, tensor, pinned, self.choice(statement), self.along(statement))
+
+    def share(self, statement: Statement, tensor: str, pinned: Pinned) -> int:
+        """Whole cycles of all units that this takes (:meth:`tabla.bound.products.Slots.share`)."""
+        return self.slots.share(statement, tensor, pinned, self.choice(statement), self.along(statement))
+
+    def way(self, statement: Statement) -> Way | None:
+        """The way of a statement, if it is chosen."""
+        choice = self.choice(statement)
+        return choice.way if choice else None
+
+    def along(self, statement: Statement) -> str | None:
+        """The index along which groups divide a statement, if it is known (:mod:`tabla.bound.groups`)."""
+        return self.groups.along.get(statement.id)
+
+    def with_groups(self, groups: Groups) -> Distances:
+        """Of those of these schedules that share the program so among groups."""
+        return replace(self, groups=groups)
+
+    def with_choice(self, statement: Statement, choice: Choice) -> Distances:
+        """Of those of these schedules with one more choice."""
+        return replace(self, choices={**self.choices, statement.id: choice})
+
+    def _ways(self, statement: Statement, tensor: str, pinned: Pinned) -> _Ways:
+        key = statement.id, tensor, pinned & {index.name for index in statement.reduced}, self.along(statement)
+        if key not in self._known:
+            self._known[key] = self._found(statement, tensor, key[2])
+        return self._known[key]
+
+    def _found(self, statement: Statement, tensor: str, pinned: Pinned) -> _Ways:
+        cycles = self.latencies.after(statement, pinned)[tensor]
+        anywhere = Times(cycles, cycles)
+        if running(statement) is not None:
+            return _Ways(root=anywhere, lane=anywhere)
+        match statement.operation:
+            case Linear(terms=terms):
+                found = _Ways()
+                for term in terms:
+                    if any(isinstance(factor, Read) and factor.tensor == tensor for factor in term.factors):
+                        found = found.sooner(self._term(statement, term, pinned))
+                return found
+            case Compare():
+                return _Ways(root=Times(cycles, NEVER), lane=Times(NEVER, self.operation))
+            case Function() | Divide():
+                return _Ways(root=Times(cycles, NEVER))
+            case _:
+                return _Ways(root=anywhere, lane=anywhere)
+
+    def _term(self, statement: Statement, term: Term, pinned: Pinned) -> _Ways:
+        """What several terms of a sum have in common waits for the last of them."""
+        laws = timing()
+        summed = multiplicity(statement, frozenset(term.reduce) - pinned)
+        late = laws.late_operand - laws.operand if len(term.factors) == 1 and term.sign > 0 and not term.reduce else 0
+        root = self.operation - late + summed - 1
+        return _Ways(
+            root=Times(root, NEVER),
+            lane=Times(NEVER, self.operation + summed - 1),
+            # A term of its own may join at the root.
+            tree=Times(NEVER if term.reduce else root, self.operation + self.up_the_tree(statement, term, summed)),
+        )
+
+    def up_the_tree(self, statement: Statement, term: Term, summed: int = 1) -> int:
+        """How much later than one term in a lane a sum over the lanes is a result: of one group, or of all."""
+        template, along = self.template, self.along(statement)
+        group = self.up + -(-summed // template.lanes) - 1
+        array = self.across + -(-summed // template.pes) - 1
+        return min(group, array) if along in (None, APART) else array if along in term.reduce else group
+
+
+def _taken(at: Times, after: Times) -> int:
+    return min(at.root + after.root, at.lane + after.lane)

@@ -1,0 +1,171 @@
+"""How the groups of an array share a program, as far as the bound has chosen it (DESIGN 4; decision 3, 3.13).
+
+Each tensor has one layout. The words of a model lie in groups along one of its axes, or every group has all of them,
+or they are carried from group to group in every sample. Statements that read a model are divided as it is. Nothing
+but the tree's sum over all groups brings a word to another group: it takes a slot of all lanes and one of every root.
+So of what all groups take all words, each makes all, or they cross one by one.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+
+from tabla.bound.choice import APART, UNDIVIDED
+from tabla.bound.shares import reads_whole
+from tabla.ir.graph import Affine, Graph, Linear, Read, Statement
+
+WHOLE, CARRIED, ASIDE = -1, -2, -3
+"""In place of an axis: every group has all of a model; its words are carried to other groups; some group has none."""
+MOST_CUT = 4
+"""The largest models whose layouts are chosen."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Groups:
+    """Some choices, and what follows from them.
+
+    `cuts`: the axis of a model along which it lies in groups. `made`: whether each group makes all words of a
+    statement that is free to choose, or they cross. `along`: the index by which a statement is divided; not there:
+    anyhow. `whole`: by tensors, the statements in which all groups take all words of it; `crossing`: those of these
+    tensors of which each group makes a part.
+    """
+
+    graph: Graph
+    count: int
+    cuts: Mapping[str, int] = field(default_factory=dict)
+    made: Mapping[int, bool] = field(default_factory=dict)
+    along: Mapping[int, str] = field(default_factory=dict)
+    whole: Mapping[str, frozenset[int]] = field(default_factory=dict)
+    crossing: frozenset[str] = frozenset()
+
+    def choices(self) -> list[Groups] | None:
+        """All ways to choose one thing more, but those that another choice forbids; None if nothing is open."""
+        if self.count <= 1:
+            return None
+        tensors = self.graph.tensors
+        models = sorted(self.graph.updates, key=lambda model: -tensors[model].size)[:MOST_CUT]
+        found: list[Groups | None]
+        for model in models:
+            if model not in self.cuts and tensors[model].shape:
+                axes = [*range(len(tensors[model].shape)), WHOLE, CARRIED, ASIDE]
+                found = [replace(self, cuts={**self.cuts, model: axis})._followed() for axis in axes]
+                return [each for each in found if each is not None]
+        for statement in self._open():
+            found = [replace(self, made={**self.made, statement.id: made})._followed() for made in (True, False)]
+            return [each for each in found if each is not None]
+        return None
+
+    @property
+    def carried(self) -> int:
+        """Words of models that cross in every sample."""
+        words = (self._carried(model) for model, axis in self.cuts.items() if axis == CARRIED)
+        return sum(each - -(-each // self.count) for each in words)
+
+    def aside(self, statement: Statement) -> str:
+        """The model that a statement reads and some group has not; of several the first; empty if there is none."""
+        return next((name for name in statement.sources if self.cuts.get(name) == ASIDE), "")
+
+    def all_wait(self, statement: Statement, tensor: str) -> bool:
+        """Whether some group with a full part of a statement waits for the last word of a tensor to cross, whichever
+        that is.
+        """
+        if tensor not in self.crossing or statement.id not in self.whole[tensor]:
+            return False
+        index = self.along[statement.id]
+        return index == UNDIVIDED or statement.box[index].extent % self.count == 0
+
+    def _open(self) -> Iterator[Statement]:
+        """Statements of which all groups take all words, where no model says how they are divided."""
+        models = self.graph.updates.keys()
+        for statement in reversed(self.graph.statements):
+            free = statement.id not in self.along and statement.id not in self.made and not statement.reduced
+            if free and statement.target in self.whole and not models & statement.sources:
+                yield statement
+
+    def _followed(self) -> Groups | None:
+        """The same with what follows; None if one choice forbids another."""
+        along: dict[int, str] = {}
+        for statement in self.graph.statements:
+            for name in self._divided_along(statement):
+                if along.setdefault(statement.id, name) != name:
+                    return None
+        makers = self._makers()
+        whole: dict[str, set[int]] = {}
+        for statement in reversed(self.graph.statements):
+            if self.made.get(statement.id):
+                along[statement.id] = UNDIVIDED
+            index = along.get(statement.id)
+            if index in (None, APART) or (index and statement.box[index].extent == 1):
+                continue
+            for read in statement.reads:
+                if read.tensor in makers and index not in read.names and _reads_whole(self.graph, statement, read):
+                    whole.setdefault(read.tensor, set()).add(statement.id)
+        return replace(
+            self,
+            along=along,
+            whole={tensor: frozenset(readers) for tensor, readers in whole.items()},
+            crossing=frozenset(tensor for tensor in whole if self._in_parts(makers[tensor], along)),
+        )
+
+    def _in_parts(self, maker: Statement, along: Mapping[int, str]) -> bool:
+        """Whether no group makes all of the words, or not all of them do."""
+        if maker.id in along:
+            return along[maker.id] == APART or any(index.name == along[maker.id] for index in maker.indices)
+        return self.made.get(maker.id) is False
+
+    def _divided_along(self, statement: Statement) -> Iterator[str]:
+        """The indices along which a statement reads models that are cut; none, if it updates one that is whole."""
+        model = next((model for model, following in self.graph.updates.items() if following == statement.target), "")
+        if self.cuts.get(model) == WHOLE and not statement.reduced:
+            yield UNDIVIDED
+        for read in statement.reads:
+            axis = self.cuts.get(read.tensor, CARRIED)
+            if axis == ASIDE:
+                yield APART
+            elif axis >= 0 and _in_every_term(statement, read):
+                yield from self._all_along(statement, read, axis)
+
+    def _all_along(self, statement: Statement, read: Read, axis: int) -> Iterator[str]:
+        """The index that goes along all of an axis, if one does: parts of it are as even as those of the axis."""
+        for name in read.subscripts[axis].names:
+            index, extent = statement.box[name], self.graph.tensors[read.tensor].shape[axis]
+            if read.subscripts[axis] == Affine.make(0, {name: 1}) and (index.low, index.high) == (0, extent):
+                yield name
+
+    def _makers(self) -> dict[str, Statement]:
+        """The statement that makes a tensor, if one makes all of it and it is no model's."""
+        makers: dict[str, list[Statement]] = {}
+        for statement in self.graph.statements:
+            makers.setdefault(statement.target, []).append(statement)
+        kept = {*self.graph.updates, *self.graph.updates.values()}
+        return {
+            name: found[0]
+            for name, found in makers.items()
+            if len(found) == 1 and name not in kept and reads_whole(self.graph, found[0], name, found[0].write)
+        }
+
+    def _carried(self, model: str) -> int:
+        """The words of a model that one statement takes beside its updates; of several the fewest."""
+        following, words = self.graph.updates[model], []
+        for statement in self.graph.statements:
+            for read in statement.reads:
+                own = statement.target == following and read.subscripts == statement.write
+                if read.tensor == model and not own:
+                    names = [name for subscript in read.subscripts for name in subscript.names]
+                    alone = len(names) == len(set(names)) and all(len(each.names) < 2 for each in read.subscripts)
+                    words.append(math.prod(statement.box[name].extent for name in names) if alone else 0)
+        return min(words, default=0)
+
+
+def _reads_whole(graph: Graph, statement: Statement, read: Read) -> bool:
+    return reads_whole(graph, statement, read.tensor, read.subscripts)
+
+
+def _in_every_term(statement: Statement, read: Read) -> bool:
+    """Whether all that a statement sums is where a word is that it reads."""
+    if not statement.reduced:
+        return True
+    operation = statement.operation
+    return isinstance(operation, Linear) and all(read in term.factors for term in operation.terms if term.reduce)

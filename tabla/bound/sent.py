@@ -1,0 +1,143 @@
+"""Words that lanes have to send up, by the choices how statements are computed.
+
+What a statement makes in lanes over an index lies spread along it. Others find it there if they run over lanes along
+the same axis; else it goes up the tree, one word a cycle and group (decision 3), in a slot of all its lanes and one of
+its root.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+
+from tabla.bound.choice import EVERYWHERE, UNDIVIDED
+from tabla.bound.claims import Claim, Claims, met, pinned_indices
+from tabla.bound.distances import NEVER, NOW, Distances, Times
+from tabla.bound.products import root_slots
+from tabla.bound.windows import Work
+from tabla.ir.graph import Divide, Function, Graph, Linear, Read, Statement
+from tabla.templates.template import timing
+
+
+def moved(graph: Graph, forward: Claims, backward: Claims, distances: Distances) -> list[Work]:
+    """The slots for words that `forward` claims as made and `backward` as wanted elsewhere."""
+    updates = {following: model for model, following in graph.updates.items()}
+    makers: dict[str, list[Statement]] = {}
+    for statement in graph.statements:
+        makers.setdefault(updates.get(statement.target, statement.target), []).append(statement)
+    found = []
+    for tensor, claim in forward.items():
+        if len(makers.get(tensor, ())) != 1:
+            continue
+        (maker,) = makers[tensor]
+        found += _crossing(graph, maker, claim, backward, distances)
+        if distances.way(maker) == "lane":
+            sent = list(_sent(graph, maker, tensor, claim.pins, backward, distances))
+            if sent:
+                extents, wanted = max(sent, key=_words)
+                slot, template = claim.times.lane + distances.memory, distances.template
+                words = math.prod(extents.values())
+                each = template.pes if distances.along(maker) == UNDIVIDED else template.lanes
+                # A word may go up in the slot in which it is made.
+                slots = words * each // max(1, template.sequencers) - words
+                tail = Times(NEVER, distances.operation + distances.up + wanted)
+                found.append(Work(multiplies=0, slots=slots, head=Times(NEVER, slot), tail=tail))
+                found.append(taken(words, maker, slot + distances.up, wanted, distances))
+    return found
+
+
+def taken(words: int, maker: Statement, slot: int, wanted: int, distances: Distances) -> Work:
+    """What roots do for words that come up, from a `slot` on, the results `wanted` so long before an end."""
+    outs = [index.name for index in maker.indices]
+    slots = root_slots(words, outs, distances.template.roots, distances.along(maker))
+    head, tail = Times(slot, NEVER), Times(distances.operation + wanted, NEVER)
+    return Work(multiplies=0, slots=slots, head=head, tail=tail)
+
+
+def _crossing(graph: Graph, maker: Statement, claim: Claim, backward: Claims, distances: Distances) -> list[Work]:
+    """What lanes and roots do for words of which each group makes a part and takes all."""
+    groups, template, tensor = distances.groups, distances.template, maker.target
+    if tensor not in groups.crossing:
+        return []
+    readers = (statement for statement in graph.statements if statement.id in groups.whole[tensor])
+    sent = [_wanted(graph, maker, reader, tensor, claim.pins, backward, distances) for reader in readers]
+    if not any(sent):
+        return []
+    extents, wanted = max((words for words in sent if words is not None), key=_words)
+    words, roots = math.prod(extents.values()), max(1, template.roots)
+    # What lanes make may go up as it is made; so much of it is counted already.
+    at_root = isinstance(maker.operation, Function | Divide) or distances.way(maker) == "root"
+    lanes, takes = (template.pes, roots) if at_root else (template.pes - template.lanes, roots - 1)
+    slot = min(claim.times.root + timing().broadcast, claim.times.lane - distances.operation)
+    if maker.reduced and distances.way(maker) in (None, "tree"):
+        slot = claim.times.root - distances.operation - distances.up
+    up = Times(NEVER, distances.operation + distances.across + wanted)
+    at = Times(slot + distances.across, NEVER)
+    return [
+        Work(multiplies=0, slots=words * lanes, head=Times(NEVER, slot), tail=up),
+        Work(multiplies=0, slots=words * takes, head=at, tail=Times(distances.operation + wanted, NEVER)),
+    ]
+
+
+def _words(sent: tuple[Mapping[str, int], int]) -> tuple[int, int]:
+    """How many words, and how early they are wanted."""
+    extents, wanted = sent
+    return math.prod(extents.values()), wanted
+
+
+def _sent(
+    graph: Graph, maker: Statement, tensor: str, pins: frozenset[int], backward: Claims, distances: Distances
+) -> Iterator[tuple[Mapping[str, int], int]]:
+    """For each reader that words go up for: how many along each axis, and how long before the end a root has them."""
+    for reader in graph.statements:
+        reads = list(dict.fromkeys(read for read in reader.reads if read.tensor == tensor))
+        if len(reads) == 1 and not found_where_made(reader, reads[0], maker, distances):
+            found = _wanted(graph, maker, reader, tensor, pins, backward, distances)
+            if found is not None:
+                yield found
+
+
+def _wanted(
+    graph: Graph,
+    maker: Statement,
+    reader: Statement,
+    tensor: str,
+    pins: frozenset[int],
+    backward: Claims,
+    distances: Distances,
+) -> tuple[Mapping[str, int], int] | None:
+    """How many words a reader takes along each axis, by the maker's indices, and how long before the end."""
+    reads = list(dict.fromkeys(read for read in reader.reads if read.tensor == tensor))
+    if reader.target not in backward or len(reads) != 1:
+        return None
+    target = backward[reader.target]
+    pinned = pinned_indices(reader.write, target.pins, reader.box)
+    wanted = None if pinned is None else met(reader, reads[0], pinned, graph)
+    if wanted is None:
+        return None
+    shape = graph.tensors[tensor].shape
+    names = [",".join(subscript.names) or str(axis) for axis, subscript in enumerate(maker.write)]
+    extents = {names[axis]: extent for axis, extent in enumerate(shape) if axis not in pins | wanted}
+    return extents, distances.wanted(reader, tensor, target.times, NOW).root
+
+
+def found_where_made(reader: Statement, read: Read, maker: Statement, distances: Distances) -> bool:
+    """Whether a reader can find words in the lanes that make them."""
+    if isinstance(reader.operation, Function | Divide):
+        return False
+    choice, made = distances.choice(reader), distances.choices[maker.id]
+    if choice is None:
+        return True
+    if made == EVERYWHERE:
+        return choice.way != "root"
+    match choice.way:
+        case "root":
+            return False
+        case "tree":
+            assert isinstance(reader.operation, Linear)
+            uses = [term for term in reader.operation.terms if read in term.factors]
+            if not all(choice.index in term.reduce for term in uses):
+                return False
+    # Both run over the same axis.
+    spread = zip(maker.write, read.subscripts, strict=True)
+    return any(made.index in wrote.names and subscript.names == (choice.index,) for wrote, subscript in spread)

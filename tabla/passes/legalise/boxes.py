@@ -1,0 +1,240 @@
+"""Constraints become boxes: a constrained statement is split into unconstrained ones that write disjoint boxes.
+
+Every box of outputs has one region of points to sum over; where that is a box too, as with padding, bands and
+triangles, a box costs one statement. Words stay the same: sums are exact, and products keep their order. The number of
+boxes grows with the extents that constraints tie, so there is a limit; guards in the lanes would not need one.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+
+import numpy as np
+
+from tabla.ir.constraints import Mask, applying, components, satisfied
+from tabla.ir.format import Format
+from tabla.ir.graph import (
+    Affine,
+    Constant,
+    Extreme,
+    Graph,
+    Index,
+    Linear,
+    Operand,
+    Operation,
+    Product,
+    Read,
+    Statement,
+    Tensor,
+    Term,
+)
+from tabla.ir.rewrite import copy_of, operand_at, summed_names, with_statements
+from tabla.ir.running import runs
+from tabla.source import Label, TablaError
+
+MOST_BOXES = 256
+"""Each box is a statement with strands of its own; beyond this many, microcode and compile time grow too large."""
+
+MOST_RUNS = 64
+"""Each run of a statement that runs on has strands of its own; beyond this many, boxes over all rows are fewer."""
+
+Ranges = tuple[tuple[str, int, int], ...]
+"""(index, low, high) of some indices."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Part:
+    """A box of outputs and the boxes of summed points that belong to it, in lexicographic order."""
+
+    outputs: Ranges
+    summed: tuple[Ranges, ...]
+
+
+def kept(graph: Graph) -> frozenset[int]:
+    """Find the statements, by number, that are computed as they run on, so that they need no boxes.
+
+    The rows of a running product are steps of one strand, so there may be any number of them.
+    """
+    return frozenset(
+        statement.id
+        for statement in graph.statements
+        if 0 < runs(statement) <= MOST_RUNS or (isinstance(statement.operation, Product) and runs(statement))
+    )
+
+
+def boxes(graph: Graph, fmt: Format, kept: frozenset[int] = frozenset()) -> Graph:
+    """The graph without constraints but those of the statements (by number) that are `kept` as they are.
+
+    Raises `TablaError` for a statement that would become too many.
+    """
+    if not any(statement.constraints for statement in graph.statements):
+        return graph
+    tensors, statements = dict(graph.tensors), list[Statement]()
+    for statement in graph.statements:
+        if not statement.constraints or statement.id in kept:
+            statements.append(statement)
+            continue
+        for number, made in enumerate(_parts(statement)):
+            statements += _Split(statement, made, number, tensors, fmt).statements()
+    return with_statements(replace(graph, tensors=tensors), statements)
+
+
+def _parts(statement: Statement) -> list[tuple[_Part, ...]]:
+    """All combinations of parts, one part per group of tied indices."""
+    tied = components(statement.constraints)
+    if isinstance(statement.operation, Product):
+        # Its order runs through all indices, so they are looked at together.
+        names = frozenset(statement.operation.reduce).union(*(group for group, _ in tied))
+        tied = [(names, statement.constraints)]
+    groups = [_group(statement, names, members) for names, members in tied]
+    total = 1
+    for group in groups:
+        total *= len(group)
+    if total > MOST_BOXES:
+        labels = (Label(statement.span, "computed here"),) if statement.span else ()
+        what = ", ".join(f"{constraint} >= 0" for constraint in statement.constraints)
+        raise TablaError(
+            f"where {what}, '{statement.target}' consists of {total} boxes, and the machine takes {MOST_BOXES}",
+            *labels,
+            hint="use smaller extents, or fewer conditions that tie indices to each other",
+        )
+    return list(itertools.product(*groups))
+
+
+def _group(statement: Statement, names: frozenset[str], constraints: tuple[Affine, ...]) -> list[_Part]:
+    outs = [index for index in statement.indices if index.name in names]
+    order = summed_names(statement.operation)
+    inner = [index for index in statement.reduced if index.name in names]
+    if isinstance(statement.operation, Product):
+        inner.sort(key=lambda index: order.index(index.name))
+    shape = [index.extent for index in (*outs, *inner)]
+    mask = np.broadcast_to(satisfied(constraints, [*outs, *inner]), shape)
+    written = np.broadcast_to(satisfied(applying(constraints, outs), outs), shape[: len(outs)])
+    parts = []
+    for box, at in _runs(outs, (written, mask)):
+        if written[at]:
+            parts.append(_Part(outputs=box, summed=tuple(_filled(inner, mask[at])) if inner else ((),)))
+    return parts
+
+
+def _runs(indices: Sequence[Index], arrays: Sequence[Mask]) -> Iterator[tuple[Ranges, tuple[int, ...]]]:
+    """Boxes over which all arrays are the same, and one position in each."""
+    if not indices:
+        yield (), ()
+        return
+    first, begin = indices[0], 0
+    for position in range(1, first.extent + 1):
+        if position < first.extent and all(np.array_equal(a[position], a[begin]) for a in arrays):
+            continue
+        for box, at in _runs(indices[1:], [a[begin] for a in arrays]):
+            yield ((first.name, first.low + begin, first.low + position), *box), (begin, *at)
+        begin = position
+
+
+def _filled(indices: Sequence[Index], mask: Mask) -> Iterator[Ranges]:
+    """The true points of a mask as boxes, in lexicographic order of their points."""
+    if not indices:
+        if mask:
+            yield ()
+        return
+    first, begin = indices[0], 0
+    for position in range(1, first.extent + 1):
+        if position < first.extent and np.array_equal(mask[position], mask[begin]):
+            continue
+        rest = list(_filled(indices[1:], mask[begin]))
+        # Points of several boxes would come in another order, so such runs are taken apart.
+        cuts = [(begin, position)] if len(rest) < 2 else [(p, p + 1) for p in range(begin, position)]
+        for low, high in cuts:
+            yield from (((first.name, first.low + low, first.low + high), *box) for box in rest)
+        begin = position
+
+
+@dataclass(frozen=True, slots=True)
+class _Split:
+    """One box of a statement."""
+
+    statement: Statement
+    parts: tuple[_Part, ...]
+    number: int
+    tensors: dict[str, Tensor]
+    format: Format
+
+    def statements(self) -> list[Statement]:
+        """The statement over this box; several where the points to reduce over are several boxes."""
+        ranges = {name: (low, high) for part in self.parts for name, low, high in part.outputs}
+        indices = tuple(_cut(index, ranges) for index in self.statement.indices)
+        regions = [tuple(itertools.chain(*choice)) for choice in itertools.product(*(p.summed for p in self.parts))]
+        match self.statement.operation:
+            case Linear() as linear:
+                return [self._made(indices, *self._sum(linear))]
+            case Extreme() | Product() as reduction if reduction.reduce:
+                return self._chain(indices, reduction, regions)
+            case operation:
+                return [self._made(indices, operation, ())]
+
+    def _made(self, indices: tuple[Index, ...], operation: Operation, reduced: tuple[Index, ...]) -> Statement:
+        return replace(self.statement, indices=indices, operation=operation, reduced=reduced, constraints=())
+
+    def _sum(self, linear: Linear) -> tuple[Linear, tuple[Index, ...]]:
+        """Each term over its boxes; a second box has indices of its own."""
+        terms: list[Term] = []
+        reduced: dict[str, Index] = {}
+        box = self.statement.box
+        groups = [names for names, _ in components(self.statement.constraints)]
+        for term in linear.terms:
+            tied = [part for part in self.parts if any(n in term.reduce for s in part.summed for n, _, _ in s)]
+            mine = [part for part, names in zip(self.parts, groups, strict=True) if names & set(term.reduce)]
+            if any(not part.summed for part in mine):
+                # Nothing is left to add.
+                continue
+            for number, choice in enumerate(itertools.product(*(part.summed for part in tied))):
+                ranges = {name: (low, high) for name, low, high in itertools.chain(*choice)}
+                names = {name: name if not number else f"{name}.{number}" for name in term.reduce}
+                for name in term.reduce:
+                    reduced[names[name]] = replace(_cut(box[name], ranges), name=names[name])
+                values = {old: Affine.make(0, {new: 1}) for old, new in names.items()}
+                factors = tuple(operand_at(factor, values) for factor in term.factors)
+                terms.append(replace(term, factors=factors, reduce=tuple(names[name] for name in term.reduce)))
+        if not terms:
+            return copy_of(Constant(value=Fraction(0))), ()
+        return replace(linear, terms=tuple(terms)), tuple(reduced.values())
+
+    def _chain(
+        self, indices: tuple[Index, ...], reduction: Extreme | Product, regions: list[Ranges]
+    ) -> list[Statement]:
+        """Region after region, each from the word of the one before."""
+        box, made = self.statement.box, list[Statement]()
+        initial: Operand | None = reduction.initial
+        for number, region in enumerate(regions):
+            ranges = {name: (low, high) for name, low, high in region}
+            reduced = tuple(_cut(box[name], ranges) for name in reduction.reduce)
+            step = self._made(indices, replace(reduction, initial=initial), reduced)
+            if number < len(regions) - 1:
+                step = self._before(step, number)
+                initial = Read(tensor=step.target, subscripts=step.write)
+            made.append(step)
+        return made or [self._made(indices, copy_of(initial or self._neutral(reduction)), ())]
+
+    def _before(self, step: Statement, number: int) -> Statement:
+        """The statement, into a temporary."""
+        name = f"{step.target}.b{step.id}.{self.number}.{number}"
+        shape = tuple(index.extent for index in step.indices)
+        self.tensors[name] = Tensor(name=name, shape=shape, role="value", origin=step.target, span=step.span)
+        write = tuple(Affine.make(-index.low, {index.name: 1}) for index in step.indices)
+        return replace(step, target=name, write=write)
+
+    def _neutral(self, reduction: Extreme | Product) -> Constant:
+        if isinstance(reduction, Product):
+            return Constant(value=Fraction(2) ** reduction.shift)
+        word = self.format.lowest if reduction.op == "max" else self.format.highest
+        return Constant(value=Fraction(word, self.format.one))
+
+
+def _cut(index: Index, ranges: Mapping[str, tuple[int, int]]) -> Index:
+    if index.name not in ranges:
+        return index
+    low, high = ranges[index.name]
+    return replace(index, low=low, high=high)

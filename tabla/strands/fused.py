@@ -1,0 +1,104 @@
+"""Statements that share a task: a function on the operation that makes its operand, and chains at the root."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from tabla.ir.body import common_reduction
+from tabla.ir.graph import Affine, Function, Linear, Read, Statement
+from tabla.mapping.places import ROOT
+from tabla.strands.moves import pieces
+from tabla.strands.site import Site
+
+
+def passed_on(site: Site) -> dict[int, tuple[Statement, ...]]:
+    """Statement -> those before it of which each makes the words that the next takes from the result register."""
+    passed: dict[str, tuple[Statement, ...]] = {}
+    found: dict[int, tuple[Statement, ...]] = {}
+    for statement, fit in zip(site.graph.statements, site.chosen.fits, strict=True):
+        before = [passed[name] for name in statement.sources if name in passed]
+        assert len(before) < 2, f"statement {statement.id} takes two words from one register"
+        chain = before[0] if before else ()
+        if fit.through:
+            passed[statement.target] = (*chain, statement)
+        elif chain:
+            found[statement.id] = chain
+    return found
+
+
+def _functions(site: Site) -> Iterator[tuple[Statement, str, Statement]]:
+    """Function statements, the tensor of which each takes the words, and the one statement that makes all of them."""
+    for after in site.graph.statements:
+        if isinstance(after.operation, Function) and isinstance(after.operation.operand, Read):
+            tensor = after.operation.operand.tensor
+            writers = list(site.graph.writers(tensor))
+            if len(writers) == 1 and same_elements(writers[0], after) is not None:
+                yield after, tensor, writers[0]
+
+
+def fusions(site: Site) -> dict[int, int]:
+    """Statement -> the function statement that its root operation feeds directly."""
+    found: dict[int, int] = {}
+    for after, tensor, before in _functions(site):
+        alone = site.readers[tensor] == 1 and not site.copies(tensor)
+        way = site.chosen.fits[before.id].way
+        if (
+            before.id not in found
+            and isinstance(before.operation, Linear)
+            and not before.constraints
+            and before.operation.test is None
+            and (way == "tree" or (way == "root" and common_reduction(before)))
+            and (alone or site.scalar(tensor))
+        ):
+            found[before.id] = after.id
+    return found
+
+
+def rising(site: Site) -> dict[int, str]:
+    """Function statement -> the vector of the lanes of which it takes the words as they come up the tree."""
+    found: dict[int, str] = {}
+    for after, tensor, _ in _functions(site):
+        home, shape = site.home(tensor), site.graph.tensors[tensor].shape
+        if (
+            home.kind == "lane"
+            and site.readers[tensor] == 1
+            and site.copies(tensor) == [ROOT]
+            and [index.extent for index in after.indices] == [*shape]
+            and len(shape) == 1
+            # One strand of the lanes sends all of it.
+            and len(pieces(0, shape[0], site.layout.place(tensor, home).pes)) == 1
+        ):
+            found[after.id] = tensor
+    return found
+
+
+def same_elements(before: Statement, after: Statement) -> dict[str, Affine] | None:
+    """For each index of `after`, the affine of `before` that it equals, if both run over the same elements."""
+    assert isinstance(after.operation, Function) and isinstance(after.operation.operand, Read)
+    if len(before.indices) != len(after.indices):
+        return None
+    names: dict[str, Affine] = {}
+    for mine, theirs in zip(after.operation.operand.subscripts, before.write, strict=True):
+        if not mine.names and not theirs.names and mine == theirs:
+            continue
+        if len(mine.names) != 1 or len(theirs.names) != 1:
+            return None
+        (name,), (other,) = mine.names, theirs.names
+        if mine.coefficient(name) != 1 or theirs.coefficient(other) != 1:
+            return None
+        shift = theirs.constant - mine.constant
+        a, b = after.box[name], before.box[other]
+        if (a.low, a.high) != (b.low + shift, b.high + shift):
+            return None
+        names[name] = Affine.make(shift, {other: 1})
+    return names if len(names) == len(after.indices) else None
+
+
+def substituted(subscript: Affine, renaming: dict[str, Affine]) -> Affine:
+    """A subscript with its indices replaced."""
+    constant, coefficients = subscript.constant, dict[str, int]()
+    for name, c in subscript.coefficients:
+        constant += c * renaming[name].constant
+        for inner, k in renaming[name].coefficients:
+            coefficients[inner] = coefficients.get(inner, 0) + c * k
+    return Affine.make(constant, coefficients)
