@@ -48,9 +48,9 @@ def artifacts(build: Build) -> dict[str, str]:
     name, schedule = build.name, build.schedule
     return {
         f"{name}.v": build.verilog,
-        f"{name}.json": _json(manifest(schedule, build.image, build.module, build.reading.text.original)),
+        f"{name}.json": _json(manifest(schedule, build.bound, build.image, build.module, build.reading.text.original)),
         f"{name}.schedule.json": _json(schedule_json(schedule)),
-        f"{name}.schedule.html": schedule_page(schedule),
+        f"{name}.schedule.html": schedule_page(schedule, build.bound),
         f"{name}.graph.dot": dot(build.graph),
         f"{name}.graph.svg": svg(build.graph),
         **_images(build.image),

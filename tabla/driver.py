@@ -27,6 +27,7 @@ from tabla.source import TablaError
 from tabla.templates.template import Template
 
 if TYPE_CHECKING:
+    from tabla.bound import Bound
     from tabla.report.figures import BuildReport
     from tabla.runs import Simulation
     from tabla.synth import SynthesisReport
@@ -119,6 +120,13 @@ class Build:
 
         with self.reading.text.pointing_back():
             return drawn_schedule(schedule_graph(self.graph, self.template, self.format))
+
+    @cached_property
+    def bound(self) -> Bound:
+        """Cycles that no schedule of the graph on the array of this build could beat: the quick bound."""
+        from tabla.bound import quick
+
+        return quick(self.graph, self.schedule.template, self.format)
 
     @cached_property
     def image(self) -> Image:
@@ -216,7 +224,7 @@ class Build:
         """Cycles, bound, words: what ``tabla gen`` prints and the manifest holds."""
         from tabla.report.figures import figures
 
-        return figures(self.schedule)
+        return figures(self.schedule, self.bound)
 
     def check_output(self, folder: str | Path) -> None:
         """Refuse early what `write` would refuse at its end."""

@@ -11,6 +11,7 @@ import numpy as np
 
 import tabla
 from benchmarks.kernels.problems import FORMAT, PES, Kernel, kernels
+from tabla.bound import full
 from tabla.runs import shapes_of
 
 CALLS = 3
@@ -71,13 +72,13 @@ def measure(kernel: Kernel) -> KernelRow:
         for name, shape in shapes_of(build.sample, "input", "model").items()
     }
     done = build.simulate(inputs, samples=CALLS)
-    terms, report = build.schedule.bound_terms, build.report()
+    found, report = full(build.graph, build.schedule.template, build.format), build.report()
     return KernelRow(
         name=kernel.name,
         cycles=build.schedule.cycles,
         counted=done.cycles_simulated,
-        bound=build.schedule.bound,
-        binding=max(sorted(terms), key=lambda name: terms[name]),
+        bound=found.cycles,
+        binding=found.binding,
         use=build.schedule.utilisation,
         aim=kernel.aim,
         peer=kernel.peer,

@@ -15,6 +15,7 @@ from benchmarks.learning.aims import CYCLES, GEN_MEGABYTES, GEN_SECONDS, MICROCO
 from benchmarks.learning.operations import operations
 from benchmarks.learning.problems import PES, Problem, problems
 from benchmarks.process import measured
+from tabla.bound import full
 from tabla.driver import Build, build
 from tabla.lang.tabla import parse
 from tabla.runs import Simulation, shapes_of
@@ -30,7 +31,7 @@ NARROW = 32  # words a beat that designs of this size are expected to live with
 class Row:
     """Figures are per sample, those of a minibatch divided by its samples; the memories are words per PE.
 
-    `operations`: scalar operations as the text writes them. `beats`: of a step's samples; `narrow_binds`: whether
+    `bound` is the full one. `operations`: scalar operations as the text writes them. `beats`: of a step's samples; `narrow_binds`: whether
     32 words a beat would make the samples late. `gen_seconds` are on the processor. `aim`, `peer`: cycles, where
     there are such figures.
     """
@@ -96,12 +97,16 @@ def measure(problem: Problem, pes: int) -> Row:
     made = build(problem.file, problem.options(pes))
     simulation = simulate(made, problem.minibatch * SAMPLES)
     schedule = made.schedule
+    bound = full(made.graph, schedule.template, made.format)
     narrow = sample_strands(schedule.layout, NARROW, schedule.template)
     text = {name: str(size) for name, size in problem.defines.items()}
-    taken = ("pes", "multiplies", "cycles", "latency", "bound", "binding", "ratio", "utilisation")
+    taken = ("pes", "multiplies", "cycles", "latency", "utilisation")
     words = ("microcode_words", "model_words", "data_words", "interim_words", "memory_bits", "stream_words")
     return Row(
         program=problem.name,
+        bound=schedule.per_sample(bound.cycles),
+        binding=bound.binding,
+        ratio=round(schedule.cycles / bound.cycles, 6),
         operations=operations(parse(Source.from_path(problem.file), text)),
         simulated=simulation.cycles_simulated,
         beats=schedule.beats,

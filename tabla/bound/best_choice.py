@@ -48,10 +48,12 @@ class _Part:
         return tuple(sorted(self.vectors, key=lambda vector: -self.through.get(vector, 0)))
 
 
-def busiest_circuit(graph: Graph, template: Template, latencies: Latencies, binary: frozenset[str]) -> int:
+def busiest_circuit(
+    graph: Graph, template: Template, latencies: Latencies, binary: frozenset[str], *, choosing: bool = True
+) -> int:
     """Cycles per sample of the circuit with the most latency and work; 0 if there is none.
 
-    `binary`: tensors of which a product is no multiply.
+    `binary`: tensors of which a product is no multiply. Unless `choosing`, the ways of all statements stay open.
     """
     if any(s.constraints for s in graph.statements) or any(t.filled for t in graph.tensors.values()):
         return 0
@@ -60,6 +62,8 @@ def busiest_circuit(graph: Graph, template: Template, latencies: Latencies, bina
     whole = _Part(distances=nowhere, units=circuits.issued(nowhere), vectors=circuits.first)
     least = max(circuits.longest_pair(nowhere), whole.units.root, whole.units.lane)
     bound = whole.looked_at(circuits, least, NEVER, len(circuits.first))
+    if not choosing:
+        return bound
     # The least bound first; ties by age.
     parts, number = [(bound, 0, whole)], 1
     while True:

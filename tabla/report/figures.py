@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from tabla.bound import Bound
 from tabla.report.costs import Costs, costs
 from tabla.schedule.schedule import Schedule
 
@@ -15,7 +16,8 @@ ROOT_COPIES = 3  # one for each operand (decision 3, 3.5)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BuildReport:
-    """Cycles are per sample in the steady state; `bound_terms` say what no schedule could beat.
+    """Cycles are per sample in the steady state; `bound_terms` say what no schedule could beat
+    (:func:`tabla.bound.quick`).
 
     With minibatches, `cycles`, the bounds and `multiplies` are a step's divided by its samples, whole where that is;
     `latency` and `costs` are a step's. Words of a memory are per PE; `memory_bits` is what the memories of all PEs and
@@ -86,13 +88,13 @@ class BuildReport:
         return {**fields, **rounded}
 
 
-def busiest(schedule: Schedule) -> tuple[str, int]:
+def busiest(schedule: Schedule, bound: Bound) -> tuple[str, int]:
     """What is taken for most cycles of a sample, and for how many; of equals the lanes, then the root, come first."""
     units = {unit: sum(strand.length for strand in strands) for unit, strands in schedule.units.items()}
     taken = {
         "the lanes": max((cycles for unit, cycles in units.items() if unit.startswith("lane_issue")), default=0),
         "the root": units.get("root_issue", 0),
-        "the function unit": schedule.bound_terms["functions"],
+        "the function unit": bound.terms["functions"],
         "words in": schedule.beats,
         "words out": schedule.outputs,
     }
@@ -100,11 +102,11 @@ def busiest(schedule: Schedule) -> tuple[str, int]:
     return name, taken[name]
 
 
-def figures(schedule: Schedule) -> BuildReport:
-    """The figures of a schedule."""
+def figures(schedule: Schedule, bound: Bound) -> BuildReport:
+    """The figures of a schedule, and how far it is from a bound of its graph and array."""
     depths, slots = schedule.depths, schedule.ring_slots
     words = schedule.template.pes * (depths.model + depths.data * slots + depths.interim)
-    name, cycles = busiest(schedule)
+    name, cycles = busiest(schedule, bound)
     words += max(1, schedule.template.roots) * ROOT_COPIES * (depths.root_data * slots + depths.root_memory)
     return BuildReport(
         name=schedule.graph.name,
@@ -115,11 +117,11 @@ def figures(schedule: Schedule) -> BuildReport:
         minibatch=schedule.graph.samples,
         cycles=schedule.per_sample(schedule.cycles),
         latency=schedule.latency,
-        bound=schedule.per_sample(schedule.bound),
-        ratio=schedule.ratio,
+        bound=schedule.per_sample(bound.cycles),
+        ratio=schedule.cycles / bound.cycles,
         multiplies=schedule.per_sample(schedule.multiplies),
         utilisation=schedule.utilisation,
-        bound_terms={name: schedule.per_sample(term) for name, term in schedule.bound_terms.items()},
+        bound_terms={name: schedule.per_sample(term) for name, term in bound.terms.items()},
         microcode_words=schedule.microcode_words,
         model_words=schedule.model_words,
         data_words=depths.data * slots,

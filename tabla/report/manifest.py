@@ -6,6 +6,7 @@ import math
 from typing import Any, Literal
 
 from tabla._version import VERSION
+from tabla.bound import Bound
 from tabla.mapping.places import Place
 from tabla.program.image import Entry, Image
 from tabla.program.layout import operation_layout, strand_layout
@@ -20,9 +21,9 @@ from tabla.strands.streams import dump_words, loaded, streamed
 LICENCE = "The generated Verilog belongs to whoever generated it; see LICENSE of tabla for the parts that it contains."
 
 
-def manifest(schedule: Schedule, image: Image, module: str, program: Source) -> dict[str, Any]:
+def manifest(schedule: Schedule, bound: Bound, image: Image, module: str, program: Source) -> dict[str, Any]:
     """The manifest of a build; `module` is the Verilog module's name."""
-    report = figures(schedule).numbers()
+    report = figures(schedule, bound).numbers()
     return {
         "schema": MANIFEST_SCHEMA,
         "tool": f"tabla {VERSION}",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, fields
 from html import escape
 
+from tabla.bound import quick
 from tabla.ir.graph import Graph
 from tabla.report.figures import BuildReport
 from tabla.report.graph_picture import svg
@@ -43,7 +44,7 @@ class DrawnSchedule(Schedule):
     """A schedule that draws itself in notebooks."""
 
     def _repr_html_(self) -> str:
-        page = escape(schedule_page(self), quote=True)
+        page = escape(schedule_page(self, quick(self.graph, self.template, self.format)), quote=True)
         return f'<iframe srcdoc="{page}" style="width:100%;height:480px;border:0"></iframe>'
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from html import escape
 from typing import Any
 
+from tabla.bound import Bound
 from tabla.report.costs import StatementCost
 from tabla.report.figures import figures
 from tabla.schedule.schedule import Schedule
@@ -79,9 +80,9 @@ def _strand_json(strand: Strand) -> dict[str, Any]:
     }
 
 
-def schedule_page(schedule: Schedule) -> str:
+def schedule_page(schedule: Schedule, bound: Bound) -> str:
     """The page, self-contained."""
-    report = figures(schedule)
+    report = figures(schedule, bound)
     boxes = [
         ("cycles per sample", f"{report.cycles}"),
         ("bound", f"{report.bound}"),

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping as Map
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tabla.bound.terms import bound_terms
 from tabla.ir.format import Format
 from tabla.ir.graph import Graph
 from tabla.ir.work import multiplies
@@ -17,7 +16,7 @@ from tabla.schedule.list_scheduler import Placed
 from tabla.strands.layout import Depths, Layout
 from tabla.strands.leaving import Nest, at_once
 from tabla.strands.strand import Strand, by_unit
-from tabla.strands.streams import dump_count, least_beats
+from tabla.strands.streams import dump_count
 from tabla.templates.template import Template
 
 
@@ -54,31 +53,11 @@ class Schedule:
     end: int
     cycles: int
     latency: int
-    _bound_terms: dict[str, int] = field(default_factory=dict, compare=False, repr=False)
-
-    @property
-    def bound_terms(self) -> Map[str, int]:
-        """A true lower bound on `cycles`, by terms; found when it is asked for, as that takes a while."""
-        if not self._bound_terms:
-            beats = least_beats(self.layout, self.template)
-            outputs = sum(self.graph.tensors[tensor].size for _, tensor in self.graph.results)
-            self._bound_terms.update(bound_terms(self.graph, self.template, self.format, beats=beats, outputs=outputs))
-        return self._bound_terms
-
-    @property
-    def bound(self) -> int:
-        """The largest term of the bound."""
-        return max(self.bound_terms.values())
 
     def per_sample(self, figure: int) -> int | float:
         """A figure of a step as one of a sample: whole where it divides, else to three digits."""
         samples = self.graph.samples
         return figure // samples if figure % samples == 0 else round(figure / samples, 3)
-
-    @property
-    def ratio(self) -> float:
-        """`cycles` over `bound`."""
-        return self.cycles / self.bound
 
     @property
     def multiplies(self) -> int:
@@ -138,7 +117,7 @@ class Schedule:
         lines = [
             f"schedule {self.graph.name}: {self.template.pes} PEs, {self.format}, {self.stream_words} words a beat",
             f"cycles {self.cycles} (period {self.period}, {self.beats} beats, ring of {self.ring_slots})",
-            f"latency {self.latency}, bound {self.bound} by {self._binding()}",
+            f"latency {self.latency}",
         ]
         for unit, strands in self.units.items():
             lines.append(f"{unit}:")
@@ -148,9 +127,6 @@ class Schedule:
                 fold = f" sum {s.reduce}" if s.reduce else ""
                 lines.append(f"  {s.start:6d} .. {s.end:6d}  {nest}{every}{fold}  {s.comment}")
         return "\n".join(lines) + "\n"
-
-    def _binding(self) -> str:
-        return max(sorted(self.bound_terms), key=lambda k: self.bound_terms[k])
 
     def mapping_text(self) -> str:
         """Where tensors lie and how statements are computed."""

@@ -161,8 +161,3 @@ def dump_count(layout: Layout) -> int:
 def widest(template: Template) -> int:
     """Words a beat of the widest stream."""
     return min(MOST_STREAM_WORDS, 1 << (template.pes - 1).bit_length())
-
-
-def least_beats(layout: Layout, template: Template) -> int:
-    """The fewest beats in which a sample can arrive."""
-    return sum(s.iterations for s in sample_strands(layout, widest(template), template))

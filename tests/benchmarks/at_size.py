@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from benchmarks.learning.problems import Problem
+from tabla.bound import full
 from tabla.driver import Build, build
 from tabla.ir.words import to_real
 from tests.schedule.agreement import draw_words
@@ -16,5 +17,7 @@ def hold(problem: Problem, pes: int, engine: str = "model", *, steps: int = 3, s
     # A word that differs raises.
     done = made.simulate(arrays, engine=engine)
     assert done.cycles_simulated == done.cycles_predicted == made.report().cycles >= made.report().bound
+    bound = full(made.graph, made.schedule.template, made.format)
+    assert made.schedule.cycles >= bound.cycles >= made.bound.cycles
     assert done.latency_simulated == done.latency_predicted
     return made

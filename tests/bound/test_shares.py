@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tabla.templates.template import template_for
 
+from tabla.bound import full, quick
 from tabla.bound.shares import issue_cycles
-from tabla.bound.terms import bound_terms
 from tabla.ir.graph import Graph
 from tabla.ir.work import multiplies
 from tabla.schedule.build import schedule_graph
@@ -46,7 +46,7 @@ def network(n: int, m: int, k: int) -> Graph:
 
 def work(graph: Graph, pes: int, roots: int, *, sequencers: int = 1) -> int:
     template = template_for(pes).with_roots(roots).with_sequencers(sequencers)
-    return bound_terms(graph, template, Q6_10, beats=1, outputs=1)["multiplies"]
+    return quick(graph, template, Q6_10).terms["multiplies"]
 
 
 @pytest.mark.parametrize(
@@ -130,7 +130,8 @@ def test_moves_are_cheaper_with_several_sequencers() -> None:
 def test_no_schedule_is_below(n: int, m: int, k: int, pes: int, roots: int) -> None:
     graph = network(n, m, k)
     schedule = schedule_graph(graph, template_for(pes).with_roots(min(roots, pes)), Q6_10)
-    assert schedule.bound <= schedule.cycles
-    count = multiplies(graph, Q6_10)
     template = schedule.template
-    assert -(-count // (pes + max(1, template.roots))) <= schedule.bound_terms["multiplies"] <= max(1, -(-count // pes))
+    assert full(graph, template, Q6_10).cycles <= schedule.cycles
+    count = multiplies(graph, Q6_10)
+    multiplied = quick(graph, template, Q6_10).terms["multiplies"]
+    assert -(-count // (pes + max(1, template.roots))) <= multiplied <= max(1, -(-count // pes))

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tabla.templates.template import template_for, timing
 
-from tabla.bound.terms import bound_terms
+from tabla import bound
 from tabla.ir.graph import Graph
 from tabla.lang.tabla import parse
 from tabla.lower.tabla import lower
@@ -119,7 +119,7 @@ def test_random_programs(text: str, pes: int, seed: int) -> None:
     least = 0
     for schedule in schedules(graph, pes, (*CHANGES[:-1], waves)):
         agree_on(schedule, seed=seed)
-        least = least or max(bound_terms(graph, schedule.template, Q6_10, beats=1, outputs=1).values())
+        least = least or bound.full(graph, schedule.template, Q6_10).cycles
         assert schedule.cycles >= least
 
 

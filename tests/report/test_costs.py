@@ -107,7 +107,7 @@ def test_report_page_and_mapping_show_it(logistic: Build) -> None:
     assert [s["name"] for s in record["statements"]] == [c.name for c in report.costs.statements]
     assert record["idle_cycles"] == report.costs.idle
     assert report.costs.headline in report.text()
-    page, mapping = schedule_page(logistic.schedule), logistic.emit("mapping")
+    page, mapping = schedule_page(logistic.schedule, logistic.bound), logistic.emit("mapping")
     for cost in report.costs.statements:
         assert f"<code>{cost.name}</code>" in page
         assert cost.reason in mapping

@@ -82,7 +82,7 @@ class Tags(HTMLParser):
 
 def test_page_stands_alone_and_shows_every_strand(made: Build) -> None:
     tags = Tags()
-    page = schedule_page(made.schedule)
+    page = schedule_page(made.schedule, made.bound)
     tags.feed(page.replace("<!doctype html>", ""))
     assert tags.external == []
     strands = sum(map(len, made.schedule.units.values()))

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from tabla.sim.cycle_model import CycleModel
 from tabla.templates.template import template_for
 
+from tabla.bound import quick
 from tabla.ir.evaluate import evaluate_fixed
 from tabla.ir.format import Format
 from tabla.ir.running import running
@@ -73,7 +74,7 @@ def test_a_word_a_cycle(kind: str, sign: int) -> None:
     graph = running_graph(Shape(kind=kind, outputs=200, points=200, sign=sign))
     alone = replace(graph, statements=graph.statements[:1], results=(("y", "y"),))
     schedule = schedule_graph(alone, template_for(16), Q6_10)
-    assert schedule.cycles == schedule.bound_terms["stream"] == 200
+    assert schedule.cycles == quick(alone, schedule.template, Q6_10).terms["stream"] == 200
     assert max(len(strands) for strands in schedule.units.values()) == 2
 
 

@@ -8,6 +8,7 @@ from fractions import Fraction
 import numpy as np
 from tabla.templates.template import template_for
 
+from tabla.bound import quick
 from tabla.ir.format import Format
 from tabla.ir.graph import Affine, Constant, Divide, Gather, Gathered, Graph, Linear, Ordinal, Term
 from tabla.ir.independent import independent, tables
@@ -43,7 +44,7 @@ def test_tables_of_indices_are_constants() -> None:
 def test_words_and_cycles_on_the_machine() -> None:
     schedule = agree(strided(), template_for(4), Q6_10)
     # Five quotients are in the table; three are left.
-    assert schedule.bound_terms["functions"] == 3
+    assert quick(schedule.graph, schedule.template, Q6_10).terms["functions"] == 3
 
 
 def test_what_is_counted_stays() -> None:

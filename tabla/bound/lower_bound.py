@@ -1,0 +1,121 @@
+"""A lower bound on the cycles of a sample, from the graph, the template and the number format alone.
+
+The bound is the largest of four terms, each of which no schedule of any mapping can beat:
+
+``multiplies``
+    cycles that the multipliers of all lanes and roots need (:mod:`tabla.bound.shares`);
+``path``
+    cycles around a circuit of dependences through a model, from a word of one sample to the same word of the next
+    sample, with the work that must lie on the circuit (:mod:`tabla.bound.circuits`);
+``stream``
+    beats in, or words out, whichever are more (:mod:`tabla.bound.stream`);
+``functions``
+    evaluations of the function that is evaluated most often, over the function units of all roots.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from tabla.bound import stream
+from tabla.bound.best_choice import busiest_circuit
+from tabla.bound.claims import whole
+from tabla.bound.latencies import Latencies
+from tabla.bound.shares import Shares
+from tabla.ir.format import Format
+from tabla.ir.graph import Divide, Function, Graph
+from tabla.ir.independent import independent
+from tabla.ir.work import binary_tensors, multiplicity, work_by_term
+from tabla.templates.template import Template, timing
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bound:
+    """A lower bound on the cycles of a sample in the steady state; with minibatches, of a step.
+
+    `terms` gives the cycles of each term by name, 1 at the least.
+    """
+
+    terms: Mapping[str, int]
+
+    @property
+    def cycles(self) -> int:
+        """The largest term: no schedule takes fewer cycles."""
+        return max(self.terms.values())
+
+    @property
+    def binding(self) -> str:
+        """The name of the largest term; of equal ones the first in the alphabet."""
+        return max(sorted(self.terms), key=lambda name: self.terms[name])
+
+
+def quick(graph: Graph, template: Template, format: Format) -> Bound:
+    """Return the bound that asks nothing about the ways in which statements are computed. It takes milliseconds.
+
+    An array whose number of roots or sequencers is left open (0) counts as an array with one.
+    """
+    return _bound(graph, template, format, choosing=False)
+
+
+def full(graph: Graph, template: Template, format: Format) -> Bound:
+    """Return the bound of the best choice of ways, which is never below :func:`quick`. It may take seconds.
+
+    An array whose number of roots or sequencers is left open (0) counts as an array with one.
+    """
+    return _bound(graph, template, format, choosing=True)
+
+
+def _bound(graph: Graph, template: Template, format: Format, *, choosing: bool) -> Bound:
+    latencies = Latencies(template, format)
+    circuit = busiest_circuit(graph, template, latencies, binary_tensors(graph), choosing=choosing)
+    functions = max([0, *_evaluations(graph).values()])
+    return Bound(
+        terms={
+            "multiplies": max(1, Shares.of(graph, work_by_term(graph), template).cycles()),
+            "path": max(1, _plain_path(graph, latencies), circuit),
+            "stream": max(1, stream.beats(graph, template, format), stream.words_out(graph)),
+            "functions": max(1, -(-functions // max(1, template.roots))),
+        }
+    )
+
+
+def _evaluations(graph: Graph) -> dict[str, int]:
+    """How often a sample evaluates each function, by its name."""
+    found: dict[str, int] = {}
+    before = independent(graph)
+    for statement in graph.statements:
+        if statement.id in before:
+            continue
+        outs = frozenset(i.name for i in statement.indices)
+        match statement.operation:
+            case Function(name=name):
+                found[name] = found.get(name, 0) + multiplicity(statement, outs)
+            case Divide(unit=unit):
+                found[unit] = found.get(unit, 0) + multiplicity(statement, outs)
+            case _:
+                pass
+    return found
+
+
+def _plain_path(graph: Graph, latencies: Latencies) -> int:
+    """The longest circuit through a model by latencies alone: read, the chain of statements, write.
+
+    A tensor that several statements write counts with the quickest of them, and a model only if its updates
+    cover all of it: then every word that a sample reads was updated along the circuit by the sample before.
+    """
+    laws, longest = timing(), 0
+    for model, following in graph.updates.items():
+        if not whole(graph, following):
+            continue
+        reach: dict[str, int] = {model: laws.memory_read}
+        shortest: dict[str, int] = {}
+        for statement in graph.statements:
+            after = latencies.after(statement)
+            # 0: does not depend on the model.
+            done = max([0, *(reach[t] + cycles for t, cycles in after.items() if reach.get(t, 0))])
+            done = min(done, shortest.get(statement.target, done))
+            shortest[statement.target] = reach[statement.target] = done
+        if reach.get(following, 0):
+            longest = max(longest, reach[following] + laws.memory_write)
+    return longest
