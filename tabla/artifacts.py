@@ -21,18 +21,18 @@ from tabla.report.manifest import manifest
 from tabla.report.schedule_page import schedule_json, schedule_page
 from tabla.runs import shapes_of
 from tabla.schedule.borders import Border
+from tabla.stages import Stages
 from tabla.strands.streams import dump_words
 from tabla.templates.template import timing
 from tabla.training.arrays import initial_models
 
 if TYPE_CHECKING:
-    from tabla.driver import Build
     from tabla.synth.board import Bitstream
 
 GOLDEN_SAMPLES, GOLDEN_SEED = 4, 1
 
 
-def write(build: Build, folder: Path) -> Path:
+def write(build: Stages, folder: Path) -> Path:
     """Write the folder, whole or not at all. Returns its path."""
     files = artifacts(build)
     with replaced_folder(folder) as fresh:
@@ -43,7 +43,7 @@ def write(build: Build, folder: Path) -> Path:
     return folder
 
 
-def artifacts(build: Build) -> dict[str, str]:
+def artifacts(build: Stages) -> dict[str, str]:
     """The text of every file, by its path in the folder."""
     name, schedule = build.name, build.schedule
     return {
@@ -58,7 +58,7 @@ def artifacts(build: Build) -> dict[str, str]:
     }
 
 
-def write_bitstream(build: Build, made: Bitstream, folder: Path) -> dict[str, Any]:
+def write_bitstream(build: Stages, made: Bitstream, folder: Path) -> dict[str, Any]:
     """Write the folder of a board, whole or not at all: sources, constraints, bitstream, figures. Returns those."""
     name = build.name
     content = {
@@ -108,7 +108,7 @@ def _images(image: Image) -> dict[str, str]:
     return files
 
 
-def golden(build: Build) -> dict[str, Any]:
+def golden(build: Stages) -> dict[str, Any]:
     """Beats of random samples and the words that must come of them, for the test bench.
 
     The expected words are the evaluation's and the cycles those of the borders' recurrence, so that a large program

@@ -10,6 +10,7 @@ from pathlib import Path
 from numpy.typing import ArrayLike
 
 from tabla.ir.format import Format
+from tabla.mapping.effort import DEFAULT_EFFORT, effort_of
 from tabla.source import TablaError
 from tabla.templates.template import Template, default_preset, formats, limits, pes_per_pu_for, presets
 
@@ -21,11 +22,12 @@ def _decimal(value: str | float) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Options:
-    """The options of DESIGN section 7; None means what the tool or the template picks.
+    """The options of a build; None leaves the choice to the tool or the template.
 
-    `defines` are the ``-D`` options; `results` the values to return beside the models; `minibatch` the samples a step.
-    `sizes` and `inputs` (arrays by name, or their .npz file) give a kernel its sizes; `keep` are its inputs that are
-    loaded once. `shapes` and `arguments` are the tensors and the other parameters of a Tile function.
+    `effort` is the level of the search for a mapping, 0 to 3. `defines` are the ``-D`` options. `results` are the
+    values to return beside the models. `minibatch` is the number of samples of a step. `sizes` and `inputs` (arrays by
+    name, or their .npz file) give a kernel its sizes; `keep` are its inputs that are loaded once. `shapes` and
+    `arguments` are the tensors and the other parameters of a Tile function.
     """
 
     pes: int | None = None
@@ -47,6 +49,7 @@ class Options:
     interim_words: int | None = None
     template: str | None = None
     templates: str | None = None
+    effort: int = DEFAULT_EFFORT
 
     def __post_init__(self) -> None:
         for name, names in (("results", self.results), ("keep", self.keep)):
@@ -54,6 +57,7 @@ class Options:
                 raise TablaError(f"{name} is '{names}', not names", hint=f"write {name}=('{names}',)")
         if self.minibatch < 1:
             raise TablaError(f"a minibatch of {self.minibatch} samples takes no step", hint="use 1 or more")
+        effort_of(self.effort)
         for name in ("model_words", "data_words", "interim_words"):
             words = getattr(self, name)
             if words is not None and not 1 <= words <= limits().memory_words:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -17,6 +17,7 @@ from tabla.ir.words import integer_words, to_real, to_words
 from tabla.sim.machine import Counters
 from tabla.simulation import Session, default_engine, session
 from tabla.source import Label, TablaError
+from tabla.stages import Stages
 from tabla.training.arrays import (
     Arrays,
     Reals,
@@ -33,9 +34,6 @@ from tabla.training.prediction import Prediction, default_prediction, named_pred
 from tabla.training.record import Training, comparison
 from tabla.training.session import Outcome, Report, events, learn
 
-if TYPE_CHECKING:
-    from tabla.driver import Build
-
 Words = NDArray[np.int64]
 
 
@@ -48,7 +46,7 @@ def shapes_of(graph: Graph, *roles: str) -> dict[str, tuple[int, ...]]:
     return {t.name: t.shape for t in graph.tensors.values() if t.role in roles}
 
 
-def _samples(build: Build, arrays: Arrays, first: int | None) -> Samples:
+def _samples(build: Stages, arrays: Arrays, first: int | None) -> Samples:
     """The inputs and labels, with zeros for those that the program declares and never reads."""
     read = {tensor for s in build.sample.statements for tensor in s.sources} | {t for _, t in build.sample.results}
     shapes = shapes_of(build.sample, "input", "label")
@@ -62,7 +60,7 @@ def _samples(build: Build, arrays: Arrays, first: int | None) -> Samples:
 
 
 def _inputs(
-    build: Build, inputs: Mapping[str, ArrayLike], first: int | None, seed: int | None
+    build: Stages, inputs: Mapping[str, ArrayLike], first: int | None, seed: int | None
 ) -> tuple[Samples, dict[str, Reals]]:
     """Samples and initial models from one set of arrays; with a seed, models that are not in it are random."""
     arrays = _reals(inputs)
@@ -72,7 +70,7 @@ def _inputs(
     return _whole_steps(build, _samples(build, arrays, first)), take_models({**drawn, **arrays}, shapes, "the input")
 
 
-def _whole_steps(build: Build, data: Samples) -> Samples:
+def _whole_steps(build: Stages, data: Samples) -> Samples:
     """The samples, refused if the last minibatch of them is not full."""
     size = build.lowered.samples
     if data.count % size:
@@ -84,13 +82,13 @@ def _whole_steps(build: Build, data: Samples) -> Samples:
     return data
 
 
-def _steps(build: Build, arrays: Mapping[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
+def _steps(build: Stages, arrays: Mapping[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
     """Arrays with an axis of samples as the step graph takes them: an axis of steps, and one of a minibatch."""
     size = build.lowered.samples
     return {n: a.reshape(-1, size, *a.shape[1:]) for n, a in arrays.items()} if size > 1 else dict(arrays)
 
 
-def _unstepped(build: Build, arrays: Mapping[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
+def _unstepped(build: Stages, arrays: Mapping[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
     """The other way."""
     size = build.lowered.samples
     return {n: a.reshape(-1, *a.shape[2:]) for n, a in arrays.items()} if size > 1 else dict(arrays)
@@ -100,7 +98,7 @@ def _reals(inputs: Mapping[str, ArrayLike]) -> dict[str, Reals]:
     return {name: real_array(array, f"'{name}'") for name, array in inputs.items()}
 
 
-def _words(build: Build, arrays: Arrays) -> dict[str, Words]:
+def _words(build: Stages, arrays: Arrays) -> dict[str, Words]:
     for name in sorted(arrays.keys() & build.reading.integers):
         if not np.array_equal(arrays[name], np.trunc(arrays[name])):
             raise TablaError(f"'{name}' is a tensor of integers, its array has fractions", hint="round the data")
@@ -110,7 +108,7 @@ def _words(build: Build, arrays: Arrays) -> dict[str, Words]:
     }
 
 
-def _returned(build: Build, models: Arrays, results: Arrays, *, stacked: bool) -> dict[str, Reals]:
+def _returned(build: Stages, models: Arrays, results: Arrays, *, stacked: bool) -> dict[str, Reals]:
     """Models after the last step with the results of the last step; of an inference program, those of every sample.
 
     What a kernel keeps on chip is no result of it.
@@ -121,7 +119,7 @@ def _returned(build: Build, models: Arrays, results: Arrays, *, stacked: bool) -
 
 
 def evaluate(
-    build: Build,
+    build: Stages,
     inputs: Mapping[str, ArrayLike],
     *,
     float64: bool = False,
@@ -182,7 +180,7 @@ class Simulation:
 
 
 def simulate(
-    build: Build,
+    build: Stages,
     inputs: Mapping[str, ArrayLike],
     *,
     engine: str = "model",
@@ -215,7 +213,7 @@ def simulate(
         )
 
 
-def call(build: Build, arrays: Sequence[ArrayLike], named: Mapping[str, ArrayLike]) -> Any:
+def call(build: Stages, arrays: Sequence[ArrayLike], named: Mapping[str, ArrayLike]) -> Any:
     """The program on the cycle model: arrays by position or name in, the result or a tuple of results out.
 
     A program that learns gives its models after the step, by name, with its results.
@@ -234,7 +232,7 @@ def call(build: Build, arrays: Sequence[ArrayLike], named: Mapping[str, ArrayLik
     return results[0] if len(results) == 1 else results
 
 
-def _integers_in_range(build: Build, counts: Counts) -> None:
+def _integers_in_range(build: Stages, counts: Counts) -> None:
     """Reals saturate and are counted; an integer that is no longer exact is an error at its statement."""
     for statement, overflows in zip(build.lowered.statements, counts.overflows_by_statement, strict=True):
         tensor = build.lowered.tensors[statement.target]
@@ -250,7 +248,7 @@ def _integers_in_range(build: Build, counts: Counts) -> None:
             )
 
 
-def _expected(build: Build, models: Mapping[str, Words], samples: Mapping[str, Words], count: int) -> Run:
+def _expected(build: Stages, models: Mapping[str, Words], samples: Mapping[str, Words], count: int) -> Run:
     """The fixed-point evaluation. Raises `TablaError` for data that the program cannot take."""
     plan = FixedPlan.of(build.lowered, build.format)
     plan.load(models)
@@ -259,7 +257,7 @@ def _expected(build: Build, models: Mapping[str, Words], samples: Mapping[str, W
     return expected
 
 
-def _agree(build: Build, expected: Run, after: Mapping[str, Words], results: Mapping[str, Words]) -> None:
+def _agree(build: Stages, expected: Run, after: Mapping[str, Words], results: Mapping[str, Words]) -> None:
     """Every word of the machine against the fixed-point evaluation."""
     for name, array in expected.models.items():
         assert np.array_equal(after[name], array), f"model {name} differs from the fixed-point evaluation"
@@ -268,7 +266,7 @@ def _agree(build: Build, expected: Run, after: Mapping[str, Words], results: Map
 
 
 def train(
-    build: Build,
+    build: Stages,
     data: Mapping[str, ArrayLike] | str | Path,
     *,
     epochs: int,
@@ -353,7 +351,7 @@ def train(
         )
 
 
-def _prediction(build: Build, predict: str | None) -> tuple[Graph, Prediction]:
+def _prediction(build: Stages, predict: str | None) -> tuple[Graph, Prediction]:
     """What to measure, and a graph that has it."""
     labels = list(shapes_of(build.sample, "label"))
     if predict is not None:
@@ -368,7 +366,9 @@ def _prediction(build: Build, predict: str | None) -> tuple[Graph, Prediction]:
     return build.sample, default_prediction(build.sample)
 
 
-def _inference(build: Build, machine: Session, measure: Measure, models: Arrays, words: Mapping[str, Words]) -> Outcome:
+def _inference(
+    build: Stages, machine: Session, measure: Measure, models: Arrays, words: Mapping[str, Words]
+) -> Outcome:
     """One pass over the data without learning."""
     machine.load(words)
     results = machine.run(measure.words)

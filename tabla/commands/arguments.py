@@ -7,6 +7,7 @@ import re
 from argparse import ArgumentParser, ArgumentTypeError, Namespace, _ActionsContainer
 from collections.abc import Callable
 
+from tabla.mapping.effort import DEFAULT_EFFORT, EFFORTS
 from tabla.options import Options
 from tabla.simulation import ENGINES, checked_engine
 from tabla.source import TablaError
@@ -138,6 +139,9 @@ def add_build(parser: ArgumentParser) -> None:
     array.add_argument("--interim-words", type=whole(1), metavar="N", help="depth of the interim memory of each PE")
     array.add_argument("--template", metavar="NAME", help="a preset (see tabla templates)")
     array.add_argument("--templates", metavar="FILE.td", help="presets and number formats of your own")
+    text = f"how long to search for a fast schedule: 0 is quickest, 3 may take minutes (default {DEFAULT_EFFORT})"
+    levels = range(len(EFFORTS))
+    array.add_argument("--effort", type=int, choices=levels, default=DEFAULT_EFFORT, metavar="0..3", help=text)
     meaning = parser.add_argument_group("the program")
     meaning.add_argument(
         "--format",
@@ -181,7 +185,7 @@ def build_options(arguments: Namespace) -> Options:
         hint = "add --template NAME, or --format NAME of a number format in it"
         raise TablaError("--templates names a file of your own records, but none of them is asked for", hint=hint)
     fields = ("pes", "pes_per_pu", "sequencers", "format", "learning_rate", "minibatch", "stream_words")
-    more = ("model_words", "data_words", "interim_words", "template", "templates")
+    more = ("model_words", "data_words", "interim_words", "template", "templates", "effort")
     return Options(
         defines=dict(arguments.defines),
         results=_listed(arguments.results),

@@ -39,7 +39,7 @@ class GraphFault(AssertionError):
     """A graph that breaks a rule."""
 
 
-def verify(graph: Graph) -> None:
+def verify(graph: Graph, *, flat_gathers: bool = False) -> None:
     """Raise `GraphFault` for the first rule that a graph breaks.
 
     Statements are numbered by position; they write tensors of role value or next, each element at most once, inside
@@ -47,6 +47,9 @@ def verify(graph: Graph) -> None:
     sums over; every summed index is summed over; constraints mention the statement's indices, and each term sums
     over all or none of those that a constraint ties; models and their next values have one shape; results are
     written whole. What a tensor that is filled lacks counts as written, and it is not written after it was read.
+
+    With `flat_gathers` the subscripts of a gather are parts of one position, counted in words of the row-major tensor,
+    as the pass `addresses` leaves them. A single one of them may then lie outside the tensor.
     """
     _check_tensors(graph)
     written = {name: _Written(tensor) for name, tensor in graph.tensors.items()}
@@ -59,7 +62,7 @@ def verify(graph: Graph) -> None:
             for operand, box in _operands(statement):
                 _check_operand(operand, box, statement.constraints, written)
             if isinstance(statement.operation, Gather):
-                _check_gather(statement, statement.operation, written)
+                _check_gather(statement, statement.operation, written, flat=flat_gathers)
             _check_write(statement, graph, written)
         except GraphFault as fault:
             raise GraphFault(f"statement {statement.id} ({statement.target}): {fault}") from None
@@ -166,7 +169,7 @@ def _check_operand(
         written[operand.tensor].check_read(subscripts, indices, applying(constraints, indices))
 
 
-def _check_gather(statement: Statement, operation: Gather, written: dict[str, _Written]) -> None:
+def _check_gather(statement: Statement, operation: Gather, written: dict[str, _Written], *, flat: bool) -> None:
     """All elements of a tensor that is gathered from have a value; affine subscripts stay inside."""
     if operation.tensor not in written:
         raise GraphFault(f"it gathers from the unknown tensor {operation.tensor}")
@@ -174,7 +177,7 @@ def _check_gather(statement: Statement, operation: Gather, written: dict[str, _W
     strangers = {name for subscript in affine for name in subscript.names} - {i.name for i in statement.indices}
     if strangers:
         raise GraphFault(f"a subscript mentions {sorted(strangers)}, which do not run there")
-    fixed = [s if isinstance(s, Affine) else None for s in operation.subscripts]
+    fixed = [s if isinstance(s, Affine) and not flat else None for s in operation.subscripts]
     written[operation.tensor].check_gather(fixed, statement)
 
 

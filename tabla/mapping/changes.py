@@ -9,49 +9,48 @@ from dataclasses import replace
 
 from tabla.ir.body import common_reduction
 from tabla.ir.graph import Affine, Graph, Index, Linear, Read, Statement, Term
+from tabla.mapping.effort import Effort
 from tabla.mapping.fit import Fit, without_bus
+from tabla.mapping.mapping import Mapping, operands_of_functions
 from tabla.mapping.places import EVERY
-from tabla.mapping.search import Mapping, operands_of_functions
 from tabla.templates.template import timing
 
-PARTS = (2, 3, 4, 8)
 SHORT = 2
-"""Vectors of so few words are not taken as they are made."""
-MOST_TURNS = 10
-"""Groups of a chain: each has strands of its own."""
+"""Vectors of so few words are not taken as they are made: the wires would cost more than the words."""
 
 
-def changes(mapping: Mapping, graph: Graph, lanes: int) -> Iterator[Mapping]:
+def changes(mapping: Mapping, effort: Effort) -> Iterator[Mapping]:
     """All of them, in an array of so many lanes; of equally good ones the first counts."""
-    for change in _changes(mapping, graph, lanes):
-        yield _broadcast(change, graph)
+    for change in _changes(mapping, effort):
+        yield _broadcast(change)
 
 
-def _changes(mapping: Mapping, graph: Graph, lanes: int) -> Iterator[Mapping]:
-    yield from taken_early(mapping, graph)
-    yield from taken_early_in_part(mapping, graph)
-    yield from as_made(mapping, graph)
-    yield from divided(mapping, graph)
-    yield from in_turns(mapping, graph)
-    yield from sums_in_turns(mapping, graph)
-    yield from by_rows(mapping, graph)
-    yield from in_waves(mapping, graph, lanes)
+def _changes(mapping: Mapping, effort: Effort) -> Iterator[Mapping]:
+    yield from taken_early(mapping, effort)
+    yield from taken_early_in_part(mapping, effort)
+    yield from as_made(mapping, effort)
+    yield from divided(mapping, effort)
+    yield from in_turns(mapping, effort)
+    yield from sums_in_turns(mapping, effort)
+    yield from by_rows(mapping, effort)
+    yield from in_waves(mapping, effort)
 
 
-def taken_early(mapping: Mapping, graph: Graph) -> Iterator[Mapping]:
+def taken_early(mapping: Mapping, effort: Effort) -> Iterator[Mapping]:
     """For each statement that a tensor comes to over the bus: the same with the tensor in every lane before."""
+    graph = mapping.graph
     for number, fit in enumerate(mapping.fits):
         if fit.bus and graph.tensors[fit.bus].size > 1:
             yield _copied(_with_fit(mapping, number, without_bus(fit)), fit.bus)
 
 
-def taken_early_in_part(mapping: Mapping, graph: Graph) -> Iterator[Mapping]:
+def taken_early_in_part(mapping: Mapping, effort: Effort) -> Iterator[Mapping]:
     """For each statement in the lanes that a vector comes to over the bus: so many words with it in every lane before.
 
     The lanes write no more copies than these need, and begin sooner with results of their own. Any number of words may
     fill a gap: eighths are tried, then what is near.
     """
-    for number, statement, fit in _in_lanes(mapping, graph):
+    for number, statement, fit in _in_lanes(mapping):
         reads = [read for read in statement.reads if read.tensor == fit.bus]
         if (fit.parts > 1 and not fit.early) or fit.as_made or len(reads) != 1:
             continue
@@ -67,32 +66,35 @@ def taken_early_in_part(mapping: Mapping, graph: Graph) -> Iterator[Mapping]:
                 yield _copied(_with_fit(mapping, number, replace(fit, needs=needs, parts=parts, early=early)), fit.bus)
 
 
-def as_made(mapping: Mapping, graph: Graph) -> Iterator[Mapping]:
+def as_made(mapping: Mapping, effort: Effort) -> Iterator[Mapping]:
     """For each statement in the lanes that a vector comes to over the bus: the same as the root makes the vector.
 
     The root has no broadcast to do, and the lanes do not wait for the last word. Of a short one that is too little for
     the wires from the root's result to all multipliers.
     """
-    for number, _, fit in _in_lanes(mapping, graph):
+    graph = mapping.graph
+    for number, _, fit in _in_lanes(mapping):
         if fit.bus and graph.tensors[fit.bus].size > SHORT and fit.parts == 1 and not fit.as_made:
             change = _with_fit(mapping, number, replace(fit, as_made=True))
-            if _broadcast(change, graph) == change:
+            if _broadcast(change) == change:
                 yield change
 
 
-def _broadcast(mapping: Mapping, graph: Graph) -> Mapping:
+def _broadcast(mapping: Mapping) -> Mapping:
     """The mapping with a broadcast for each vector that lanes cannot take as the root makes it."""
+    graph = mapping.graph
     fits, taken = list(mapping.fits), set[str]()
     for number, fit in enumerate(fits):
-        if fit.as_made and (fit.bus in taken or not _can_be_heard(mapping, graph, graph.statements[number], fit)):
+        if fit.as_made and (fit.bus in taken or not _can_be_heard(mapping, graph.statements[number], fit)):
             fits[number] = replace(fit, as_made=False)
         elif fit.as_made:
             taken.add(fit.bus)
     return replace(mapping, fits=tuple(fits))
 
 
-def _can_be_heard(mapping: Mapping, graph: Graph, statement: Statement, fit: Fit) -> bool:
+def _can_be_heard(mapping: Mapping, statement: Statement, fit: Fit) -> bool:
     """Whether one strand of the root makes all words that a statement takes over the bus, in the order of its index."""
+    graph = mapping.graph
     (read,) = (read for read in statement.reads if read.tensor == fit.bus)
     along = [index for index in statement.indices if index.name == _only_index(read)]
     makers = list(graph.writers(fit.bus))
@@ -115,16 +117,17 @@ def _can_be_heard(mapping: Mapping, graph: Graph, statement: Statement, fit: Fit
     )
 
 
-def sums_in_turns(mapping: Mapping, graph: Graph) -> Iterator[Mapping]:
+def sums_in_turns(mapping: Mapping, effort: Effort) -> Iterator[Mapping]:
     """For each short vector of sums at the root or up the tree: each of its words in a strand of its own.
 
     So each can be taken on, from register to register, while the next is summed.
     """
+    graph = mapping.graph
     functions = operands_of_functions(graph)
     for number, (statement, fit) in enumerate(zip(graph.statements, mapping.fits, strict=True)):
         if statement.target in functions or statement.constraints or fit.parts > 1 or len(statement.indices) != 1:
             continue
-        if (fit.way == "tree" or _sums(statement, fit)) and 1 < statement.indices[0].extent <= MOST_TURNS:
+        if (fit.way == "tree" or _sums(statement, fit)) and 1 < statement.indices[0].extent <= effort.most_turns:
             yield _with_fit(mapping, number, replace(fit, parts=statement.indices[0].extent))
 
 
@@ -136,14 +139,14 @@ def _only_index(read: Read) -> str:
     return name if read.subscripts[0].coefficient(name) > 0 else ""
 
 
-def by_rows(mapping: Mapping, graph: Graph) -> Iterator[Mapping]:
+def by_rows(mapping: Mapping, effort: Effort) -> Iterator[Mapping]:
     """For each statement in the lanes with several outputs a lane, and for all of them: one row of lanes after another.
 
     So the words of the first row can be made, or used, before the last row's are there. What runs side by side is no
     faster unless all of it is.
     """
     everywhere, changed = mapping, 0
-    for number, statement, fit in _in_lanes(mapping, graph):
+    for number, statement, fit in _in_lanes(mapping):
         if not (fit.bus or fit.rows_first or fit.parts > 1) and len(statement.indices) > 1:
             rows = replace(fit, rows_first=True)
             everywhere, changed = _with_fit(everywhere, number, rows), changed + 1
@@ -152,26 +155,27 @@ def by_rows(mapping: Mapping, graph: Graph) -> Iterator[Mapping]:
         yield everywhere
 
 
-def in_waves(mapping: Mapping, graph: Graph, lanes: int) -> Iterator[Mapping]:
+def in_waves(mapping: Mapping, effort: Effort) -> Iterator[Mapping]:
     """All statements of the lanes in parts of rows, each part through all of them before the last part begins.
 
     So what waits for a part's words finds the lanes busy with other parts.
     """
     if mapping.waves:
         return
-    for parts in PARTS:
+    for parts in effort.parts:
         changed = mapping
-        for number, statement, fit in _in_lanes(mapping, graph):
+        for number, statement, fit in _in_lanes(mapping):
             if not fit.bus and (fit.parts == 1 or fit.rows_first):
-                rows = -(-statement.box[fit.index].extent // (fit.span.lanes or lanes))
+                rows = -(-statement.box[fit.index].extent // (fit.span.lanes or mapping.template.lanes))
                 if rows >= parts:
                     changed = _with_fit(changed, number, replace(fit, parts=parts, rows_first=True))
         if changed != mapping:
             yield replace(changed, waves=True)
 
 
-def at_hand(mapping: Mapping, graph: Graph) -> Mapping:
+def at_hand(mapping: Mapping) -> Mapping:
     """The mapping with what samples bring in every lane that reads it, where it came over the bus."""
+    graph = mapping.graph
     streamed = {t.name for t in graph.tensors.values() if t.role in ("input", "label")}
     fits, copies = [], set(mapping.copies)
     for fit in mapping.fits:
@@ -184,28 +188,31 @@ def at_hand(mapping: Mapping, graph: Graph) -> Mapping:
     return replace(mapping, fits=tuple(fits), copies=tuple(sorted(kept)))
 
 
-def divided(mapping: Mapping, graph: Graph) -> Iterator[Mapping]:
+def divided(mapping: Mapping, effort: Effort) -> Iterator[Mapping]:
     """For each update in the lanes: the same in more parts."""
+    graph = mapping.graph
     following = set(graph.updates.values())
     for number, (statement, fit) in enumerate(zip(graph.statements, mapping.fits, strict=True)):
         if statement.target not in following or fit.way != "lane" or fit.rows_first or fit.as_made:
             continue
         least = min((i.extent for i in statement.indices if i.name != fit.index), default=0)
-        for parts in PARTS:
+        for parts in effort.parts:
             if fit.parts < parts <= least - fit.early:
                 yield _with_fit(mapping, number, replace(fit, parts=parts))
 
 
-def undivided(mapping: Mapping, graph: Graph) -> Iterator[Mapping]:
+def undivided(mapping: Mapping, effort: Effort) -> Iterator[Mapping]:
     """For each update in parts: in one, when other changes have made the parts needless."""
+    graph = mapping.graph
     following = set(graph.updates.values())
     for number, (statement, fit) in enumerate(zip(graph.statements, mapping.fits, strict=True)):
         if statement.target in following and fit.way == "lane" and fit.parts > 1 and not fit.early:
             yield _with_fit(mapping, number, replace(fit, parts=1))
 
 
-def _in_lanes(mapping: Mapping, graph: Graph) -> Iterator[tuple[int, Statement, Fit]]:
+def _in_lanes(mapping: Mapping) -> Iterator[tuple[int, Statement, Fit]]:
     """The statements whose results arise in lanes, with nothing that ties their indices."""
+    graph = mapping.graph
     for number, (statement, fit) in enumerate(zip(graph.statements, mapping.fits, strict=True)):
         if fit.way == "lane" and not statement.constraints:
             yield number, statement, fit
@@ -220,28 +227,30 @@ def _copied(mapping: Mapping, tensor: str) -> Mapping:
     return replace(mapping, copies=tuple(sorted({*mapping.copies, (tensor, EVERY)})))
 
 
-def in_turns(mapping: Mapping, graph: Graph) -> Iterator[Mapping]:
+def in_turns(mapping: Mapping, effort: Effort) -> Iterator[Mapping]:
     """For each chain of vectors at the root: its words in groups, each group through the whole chain in turn.
 
     What is made on the way shows in the root's result register just when the next statement wants it, and is written
     nowhere. A root makes as many words without a pause as it takes cycles from an operand to the result that shows. A
     chain may begin with sums: the next sum begins while the one before is on its way.
     """
-    for chain in _chains(mapping, graph):
-        yield from _grouped(mapping, graph, chain)
+    graph = mapping.graph
+    for chain in _chains(mapping):
+        yield from _grouped(mapping, effort, chain)
         if graph.statements[chain[0]].reduced and len(chain) > 2:
-            yield from _grouped(mapping, graph, chain[1:])
+            yield from _grouped(mapping, effort, chain[1:])
 
 
-def _grouped(mapping: Mapping, graph: Graph, chain: list[int]) -> Iterator[Mapping]:
+def _grouped(mapping: Mapping, effort: Effort, chain: list[int]) -> Iterator[Mapping]:
     """A chain with its words in groups of all sizes that leave the root's slots to one statement at a time."""
+    graph = mapping.graph
     first = graph.statements[chain[0]]
     extent, slots = first.indices[0].extent, math.prod(index.extent for index in first.reduced)
     most = 1 + (timing().result - timing().operand - 1) // slots
     between = {graph.statements[number].target for number in chain[:-1]}
     homes = {tensor: spot for tensor, spot in mapping.homes.items() if tensor not in between}
     for parts in sorted({-(-extent // words) for words in range(1, most + 1)}):
-        if parts > MOST_TURNS:
+        if parts > effort.most_turns:
             break
         fits = list(mapping.fits)
         for number in chain:
@@ -249,8 +258,9 @@ def _grouped(mapping: Mapping, graph: Graph, chain: list[int]) -> Iterator[Mappi
         yield replace(mapping, fits=tuple(fits), homes=homes)
 
 
-def _chains(mapping: Mapping, graph: Graph) -> list[list[int]]:
+def _chains(mapping: Mapping) -> list[list[int]]:
     """Longest runs of two or more statements at the root, each the only one that reads what the one before makes."""
+    graph = mapping.graph
     readers: dict[str, list[Statement]] = {}
     for statement in graph.statements:
         for tensor in statement.sources:

@@ -44,6 +44,15 @@ class Fit:
     rows_first: bool = False
     as_made: bool = False
 
+    def text(self) -> str:
+        """Return one line for people."""
+        over = f" {self.index} over lanes{str(self.span).removeprefix(' of lanes')}" if self.index else ""
+        made = " as it is made" if self.as_made else f", {self.early} turns before" if self.early else ""
+        bus = f", {self.bus} over the bus{made}" if self.bus else ""
+        parts = f", in {self.parts} parts" if self.parts > 1 else ""
+        through = ", passed on in the result register" if self.through else ""
+        return f"{self.way}{over}{bus}{parts}{through}"
+
 
 AT_ROOT = Fit(way="root")
 """Nothing but at the root."""

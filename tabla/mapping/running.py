@@ -7,23 +7,11 @@ a lane for each of as many rows as there are lanes.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from math import prod
 
-from tabla.ir.graph import Graph, Linear, Product, Statement
-from tabla.ir.running import running, runs
+from tabla.ir.graph import Graph, Product, Statement
+from tabla.ir.running import running
 from tabla.mapping.fit import Fit, lane_reads, spread
 from tabla.mapping.places import ROOT
-from tabla.templates.template import timing
-
-
-def work(statement: Statement) -> int:
-    """Issue slots of a statement that runs on: one for each output and each of what it adds or compares."""
-    operation = statement.operation
-    if isinstance(operation, Product):
-        steps = prod(index.extent for index in statement.reduced)
-        return max(runs(statement), timing().result) * steps + prod(index.extent for index in statement.indices)
-    each = sum(1 for t in operation.terms if t.reduce) if isinstance(operation, Linear) else len(statement.operands)
-    return prod(index.extent for index in statement.indices) * each
 
 
 def fits(statement: Statement, graph: Graph, pes: int) -> Iterator[Fit]:

@@ -12,28 +12,15 @@ from collections.abc import Iterator, Sequence
 from collections.abc import Mapping as Map
 from dataclasses import dataclass
 
-from tabla.ir.graph import Extreme, Function, Graph, Linear, Read, Statement
+from tabla.ir.graph import Function, Linear, Read, Statement
+from tabla.ir.legal import Legal
 from tabla.mapping import running
+from tabla.mapping.effort import DEFAULT_EFFORT, EFFORTS, Effort
 from tabla.mapping.fit import Fit, fits, spread
+from tabla.mapping.mapping import Mapping, operands_of_functions, static_tensors
 from tabla.mapping.places import EVERY, ROOT, Spot
-
-BEAM = 4
-MOST_COMBINATIONS = 36
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Mapping:
-    """A candidate: the fit of each statement, the home of each tensor, further spots it is copied to, and the estimate.
-
-    `waves`: parts of statements are given their cycles in the order in which the first of them make the next ones
-    possible, so that a part of one statement comes before a later part of the statement before it.
-    """
-
-    fits: tuple[Fit, ...]
-    homes: Map[str, Spot]
-    copies: tuple[tuple[str, Spot], ...]
-    estimate: float
-    waves: bool = False
+from tabla.mapping.slots import issue_slots, lane_slots
+from tabla.templates.template import Template
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,55 +31,31 @@ class _State:
     cost: float
 
 
-def static_tensors(graph: Graph) -> frozenset[str]:
-    """Tensors that no sample changes: constants, and models without an update."""
-    return frozenset(
-        t.name
-        for t in graph.tensors.values()
-        if t.role == "constant" or (t.role == "model" and t.name not in graph.updates)
-    )
-
-
-def operands_of_functions(graph: Graph) -> frozenset[str]:
-    """Tensors that functions take."""
-    functions = (s.operation for s in graph.statements if isinstance(s.operation, Function))
-    return frozenset(f.operand.tensor for f in functions if isinstance(f.operand, Read))
-
-
-def work(statement: Statement) -> int:
-    """Points of the statement's boxes, all terms together: issue slots at one multiplier."""
-    if statement.constraints:
-        return running.work(statement)
-    points = 1
-    for index in (*statement.indices, *statement.reduced):
-        points *= index.extent
-    operation = statement.operation
-    if isinstance(operation, Extreme):
-        return points * len(operation.operands)
-    terms = getattr(operation, "terms", ())
-    products = max(1, sum(1 for t in terms if len(t.factors) == 2))
-    return points * products
-
-
-def lane_slots(statement: Statement, fit: Fit, lanes: int) -> float:
-    """Issue slots of a statement whose index runs over so many lanes."""
-    extent = statement.box[fit.index].extent
-    return work(statement) / extent * -(-(extent + fit.offset % lanes) // lanes)
-
-
 class Search:
-    """Candidates for one graph on `pes` lanes.
+    """The candidates for one legal graph on one array.
 
-    With `beside`, slots weigh by the least share of the `sequencers` that has to be busy with them. With `riding`, a
-    function of what the root has just made costs nothing, and what functions take comes to the root at once.
+    `template` is the array; its lanes are those of one tap group. With `beside`, the estimate weighs issue slots by the
+    smallest share of the sequencers that must be busy with them. With `riding`, the estimate knows that a function
+    costs nothing after the root operation that makes its operand, and that operands of functions come to the root at
+    once.
     """
 
     def __init__(
-        self, graph: Graph, *, pes: int, sequencers: int = 1, beside: bool = False, riding: bool = False
+        self,
+        legal: Legal,
+        template: Template,
+        *,
+        effort: Effort = EFFORTS[DEFAULT_EFFORT],
+        beside: bool = False,
+        riding: bool = False,
     ) -> None:
+        graph = legal.graph
+        self.legal = legal
+        self.template = template
+        self.effort = effort
         self.graph = graph
-        self.pes = pes
-        self.sequencers = sequencers
+        self.pes = template.lanes
+        self.sequencers = max(1, template.sequencers)
         self.beside = beside
         self.static = static_tensors(graph)
         self.streamed = frozenset(t.name for t in graph.tensors.values() if t.role in ("input", "label"))
@@ -128,7 +91,14 @@ class Search:
         chosen = tuple(self._fits[s.id][-1] for s in self.graph.statements)
         needs = {need for fit in chosen for need in fit.needs}
         copies = tuple(sorted(n for n in needs if homes.get(n[0]) != n[1]))
-        return Mapping(fits=chosen, homes=homes, copies=copies, estimate=float("inf"))
+        return self._mapping(chosen, homes, copies, float("inf"))
+
+    def _mapping(
+        self, fits: tuple[Fit, ...], homes: Map[str, Spot], copies: tuple[tuple[str, Spot], ...], estimate: float
+    ) -> Mapping:
+        return Mapping(
+            legal=self.legal, template=self.template, fits=fits, homes=homes, copies=copies, estimate=estimate
+        )
 
     def _shared_homes(self) -> dict[str, frozenset[Spot]]:
         """For tensors that several statements write: the homes that all of them can write."""
@@ -152,7 +122,7 @@ class Search:
         total = 1
         for option in options:
             total *= len(option)
-        if total <= MOST_COMBINATIONS:
+        if total <= self.effort.homes:
             return [dict(zip(models, choice, strict=True)) for choice in itertools.product(*options)]
         return self._descend(models, options)
 
@@ -180,9 +150,9 @@ class Search:
         for statement in self.graph.statements:
             following = [n for state in states for n in self._extend(state, statement)]
             following.sort(key=lambda s: s.cost)
-            states = following[:BEAM]
+            states = following[: self.effort.beam]
         return [
-            Mapping(fits=s.fits, homes=dict(s.homes), copies=tuple(sorted(s.copies)), estimate=s.cost) for s in states
+            self._mapping(state.fits, dict(state.homes), tuple(sorted(state.copies)), state.cost) for state in states
         ]
 
     def _extend(self, state: _State, statement: Statement) -> list[_State]:
@@ -240,7 +210,7 @@ class Search:
 
     def _cost(self, statement: Statement, fit: Fit) -> float:
         if fit.way == "root":
-            return work(statement) + 5
+            return issue_slots(statement) + 5
         together = self.sequencers if self.beside else 1
         shares = (
             m / together * lane_slots(statement, fit, m * self.pes // together)

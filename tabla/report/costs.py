@@ -15,7 +15,7 @@ import numpy as np
 
 from tabla.ir.expand import count_statement, zero_or_one
 from tabla.ir.graph import Graph, Statement
-from tabla.schedule.list_scheduler import Placed
+from tabla.schedule.placed import Placed
 from tabla.schedule.schedule import Schedule
 from tabla.strands.strand import Strand
 from tabla.templates.template import Template

@@ -7,9 +7,8 @@ from collections.abc import Iterable
 import numpy as np
 from numpy.typing import NDArray
 
-from tabla.ir.graph import Graph
-from tabla.mapping.search import Mapping
-from tabla.schedule.list_scheduler import Placed, all_strands
+from tabla.mapping.mapping import Mapping
+from tabla.schedule.placed import Placed, all_strands
 from tabla.strands.layout import Layout
 from tabla.strands.strand import by_unit
 from tabla.strands.tasks import LATE, NEVER, MemoryKey
@@ -52,9 +51,9 @@ def _gap(late: NDArray[np.int64], early: NDArray[np.int64]) -> int:
     return int((late[both] + 1 - early[both]).max()) if both.any() else 0
 
 
-def period_of(placed: list[Placed], graph: Graph, mapping: Mapping, layout: Layout, *, sequencers: int = 1) -> int:
-    """The smallest period that respects memories, units, the bus and the function unit."""
-    least = 1
+def period_of(placed: list[Placed], mapping: Mapping, layout: Layout) -> int:
+    """Return the smallest period that memories, units, the bus and the function unit allow, in cycles."""
+    least, graph, sequencers = 1, mapping.graph, mapping.template.sequencers
     models = {((m, mapping.homes[m]), False) for m in graph.updates}
     for key, t in touches(placed).items():
         if key in models:

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from tabla.ir.format import Format
 from tabla.ir.graph import Graph
 from tabla.ir.work import multiplies
-from tabla.mapping.search import Mapping
-from tabla.schedule.list_scheduler import Placed
+from tabla.mapping.mapping import Mapping
+from tabla.schedule.placed import Placed
 from tabla.strands.layout import Depths, Layout
 from tabla.strands.leaving import Nest, at_once
 from tabla.strands.strand import Strand, by_unit
@@ -30,12 +30,8 @@ class Schedule:
     """
 
     graph: Graph
-    mapped: Graph
-    constants: Map[str, NDArray[np.int64]]
     mapping: Mapping
     layout: Layout
-    depths: Depths
-    template: Template
     format: Format
     shifts: tuple[int, ...]
     placed: tuple[Placed, ...]
@@ -53,6 +49,26 @@ class Schedule:
     end: int
     cycles: int
     latency: int
+
+    @property
+    def mapped(self) -> Graph:
+        """The legal graph that one tap group runs."""
+        return self.mapping.graph
+
+    @property
+    def constants(self) -> Map[str, NDArray[np.int64]]:
+        """The words of the constants of the legal graph, by tensor."""
+        return self.mapping.legal.words
+
+    @property
+    def template(self) -> Template:
+        """The array, its number of roots and sequencers chosen."""
+        return self.mapping.template
+
+    @property
+    def depths(self) -> Depths:
+        """The words used of each memory."""
+        return self.layout.depths
 
     def per_sample(self, figure: int) -> int | float:
         """A figure of a step as one of a sample: whole where it divides, else to three digits."""
@@ -126,21 +142,4 @@ class Schedule:
                 every = f" every {s.interval}" if s.interval > 1 else ""
                 fold = f" sum {s.reduce}" if s.reduce else ""
                 lines.append(f"  {s.start:6d} .. {s.end:6d}  {nest}{every}{fold}  {s.comment}")
-        return "\n".join(lines) + "\n"
-
-    def mapping_text(self) -> str:
-        """Where tensors lie and how statements are computed."""
-        lines = []
-        for (tensor, spot), place in sorted(self.layout.places.items()):
-            shape = "x".join(str(n) for n in place.shape) or "scalar"
-            lines.append(f"{tensor} {shape} at {spot}: {'+'.join(place.banks)}[{place.base}] {place.words} words")
-        for (tensor, spot), place in sorted(self.layout.twins.items()):
-            lines.append(f"{tensor} twin at {spot}: {'+'.join(place.banks)}[{place.base}] {place.words} words")
-        for statement, fit in zip(self.mapped.statements, self.mapping.fits, strict=True):
-            over = f" {fit.index} over lanes{str(fit.span).removeprefix(' of lanes')}" if fit.index else ""
-            made = " as it is made" if fit.as_made else f", {fit.early} turns before" if fit.early else ""
-            bus = f", {fit.bus} over the bus{made}" if fit.bus else ""
-            parts = f", in {fit.parts} parts" if fit.parts > 1 else ""
-            through = ", passed on in the result register" if fit.through else ""
-            lines.append(f"s{statement.id} {statement.target}: {fit.way}{over}{bus}{parts}{through}")
         return "\n".join(lines) + "\n"

@@ -9,6 +9,7 @@ from tabla.ir.graph import Affine, Function, Linear, Read, Statement
 from tabla.mapping.places import ROOT
 from tabla.strands.moves import pieces
 from tabla.strands.site import Site
+from tabla.strands.uses import Uses
 
 
 def passed_on(site: Site) -> dict[int, tuple[Statement, ...]]:
@@ -26,12 +27,12 @@ def passed_on(site: Site) -> dict[int, tuple[Statement, ...]]:
     return found
 
 
-def _functions(site: Site) -> Iterator[tuple[Statement, str, Statement]]:
+def _functions(uses: Uses) -> Iterator[tuple[Statement, str, Statement]]:
     """Function statements, the tensor of which each takes the words, and the one statement that makes all of them."""
-    for after in site.graph.statements:
+    for after in uses.graph.statements:
         if isinstance(after.operation, Function) and isinstance(after.operation.operand, Read):
             tensor = after.operation.operand.tensor
-            writers = list(site.graph.writers(tensor))
+            writers = list(uses.graph.writers(tensor))
             if len(writers) == 1 and same_elements(writers[0], after) is not None:
                 yield after, tensor, writers[0]
 
@@ -54,19 +55,19 @@ def fusions(site: Site) -> dict[int, int]:
     return found
 
 
-def rising(site: Site) -> dict[int, str]:
+def rising(uses: Uses) -> dict[int, str]:
     """Function statement -> the vector of the lanes of which it takes the words as they come up the tree."""
     found: dict[int, str] = {}
-    for after, tensor, _ in _functions(site):
-        home, shape = site.home(tensor), site.graph.tensors[tensor].shape
+    for after, tensor, _ in _functions(uses):
+        home, shape = uses.home(tensor), uses.graph.tensors[tensor].shape
         if (
             home.kind == "lane"
-            and site.readers[tensor] == 1
-            and site.copies(tensor) == [ROOT]
+            and uses.readers[tensor] == 1
+            and uses.copies(tensor) == [ROOT]
             and [index.extent for index in after.indices] == [*shape]
             and len(shape) == 1
             # One strand of the lanes sends all of it.
-            and len(pieces(0, shape[0], site.layout.place(tensor, home).pes)) == 1
+            and len(pieces(0, shape[0], uses.lanes(home))) == 1
         ):
             found[after.id] = tensor
     return found

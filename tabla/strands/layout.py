@@ -1,148 +1,96 @@
-"""Addresses: every place of a mapping gets banks and a base in the memories of the array."""
+"""The layout: the banks and the base address of every place in the memories of the array."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping as Map
 from dataclasses import dataclass, field, replace
 
-from tabla.ir.graph import Graph, Product
-from tabla.ir.running import running
-from tabla.mapping.places import EVERY, ROOT, Bank, Place, Spot
-from tabla.mapping.search import Mapping, static_tensors
+from tabla.ir.graph import Graph
+from tabla.mapping.places import ROOT, Bank, Place, Spot
 
 Key = tuple[str, Spot]
 
 
 def scratch(statement: int) -> Spot:
-    """The place of a Product's partial words, by statement: one run of them per output element."""
+    """Return the spot of the partial words of a `Product`, by the number of its statement.
+
+    There is one run of partial words for each output element.
+    """
     return Spot("root", statement)
 
 
 def is_scratch(spot: Spot) -> bool:
-    """Whether a place holds partial words of a Product."""
+    """Say whether a spot holds partial words of a `Product`."""
     return spot.kind == "root" and spot != ROOT
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Depths:
+    """The words used of each memory: per lane, or of the root. The data memories' words are those of one sample."""
+
+    model: int = 0
+    data: int = 0
+    interim: int = 0
+    root_data: int = 0
+    root_memory: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Layout:
-    """Places by (tensor, spot). `twin` holds lane copies, in `interim`, of streamed tensors that clash in `data`."""
+    """Where every word of a mapped graph lies.
+
+    `places` has the place of each tensor at each spot. `twins` has the second copies, in the lanes' `interim` memories,
+    of streamed tensors of which one operation reads two words. `depths` has the words used of each memory.
+    """
 
     graph: Graph
-    pes: int
-    places: dict[Key, Place] = field(default_factory=dict)
-    twins: dict[Key, Place] = field(default_factory=dict)
+    places: Map[Key, Place]
+    twins: Map[Key, Place] = field(default_factory=dict)
+    depths: Depths = field(default_factory=Depths)
 
     def place(self, tensor: str, spot: Spot) -> Place:
-        """The place of a tensor at a spot; the next value of a model lies where the model lies."""
+        """Return the place of a tensor at a spot. The next value of a model lies where the model lies."""
         return self.places[(self.owner(tensor), spot)]
 
     def holds(self, tensor: str, spot: Spot) -> bool:
-        """Whether the tensor has a place at the spot."""
+        """Say whether a tensor has a place at a spot."""
         return (self.owner(tensor), spot) in self.places
 
     def owner(self, tensor: str) -> str:
-        """The model that a next value belongs to, else the tensor itself."""
+        """Return the model that a next value belongs to, else the tensor itself."""
         return next((m for m, n in self.graph.updates.items() if n == tensor), tensor)
 
     def sources(self, tensor: str, spot: Spot) -> tuple[tuple[Bank, Place], ...]:
-        """Every bank in which a lane can read it."""
+        """Return every bank in which a lane can read a tensor, with its place there."""
         place = self.place(tensor, spot)
         found = [(bank, place) for bank in place.banks]
         if twin := self.twins.get((self.owner(tensor), spot)):
             found.append(("interim", twin))
         return tuple(found)
 
-    def widen(self, tensor: str, spot: Spot) -> bool:
-        """Give a lane tensor a second bank; False if it has one already."""
+    def widened(self, tensor: str, spot: Spot) -> Layout | None:
+        """Return the layout with a second bank for a tensor of the lanes; None if it has two already."""
         key = (self.owner(tensor), spot)
         place = self.places[key]
         if place.banks == ("data",):
             if key in self.twins:
-                return False
-            self.twins[key] = replace(place, banks=("interim",))
-            return True
+                return None
+            return replace(self, twins={**self.twins, key: replace(place, banks=("interim",))})
         if len(place.banks) > 1:
-            return False
+            return None
         # Its own bank stays first: by that, what is loaded is told from what each sample copies.
-        self.places[key] = replace(
-            place, banks=("model", "interim") if place.banks[0] == "model" else ("interim", "model")
-        )
-        return True
+        banks: tuple[Bank, ...] = ("model", "interim") if place.banks[0] == "model" else ("interim", "model")
+        return replace(self, places={**self.places, key: replace(place, banks=banks)})
 
-
-def first_layout(graph: Graph, mapping: Mapping, *, pes: int) -> Layout:
-    """Banks by role: streamed words in `data`, loaded ones in `model`, computed ones in `interim`; the root in
-    two memories."""
-    layout = Layout(graph, pes)
-    static = static_tensors(graph)
-    keys: set[Key] = set()
-    for tensor, spot in (*mapping.homes.items(), *mapping.copies):
-        keys.add((layout.owner(tensor), spot))
-    for tensor, spot in sorted(keys):
-        record = graph.tensors[tensor]
-        banks: tuple[Bank, ...]
-        if record.role in ("input", "label"):
-            banks = ("data",)
-        elif spot == ROOT:
-            banks = ("memory",)
-        elif tensor in static or (record.role == "model" and mapping.homes.get(tensor) == spot):
-            banks = ("model",)
-        else:
-            banks = ("interim",)
-        layout.places[(tensor, spot)] = Place(
-            tensor=tensor, spot=spot, shape=record.shape, pes=spot.span.lanes or pes, banks=banks
-        )
-    for statement in graph.statements:
-        if isinstance(statement.operation, Product):
-            steps = 1
-            for index in statement.reduced:
-                steps *= index.extent
-            found = running(statement)
-            # A product that runs on has one run of partial words for all its outputs.
-            rows = (i.extent for i in statement.indices if found is None or i != found.index)
-            shape = (*rows, steps + 1)
-            layout.places[(statement.target, scratch(statement.id))] = Place(
-                tensor=statement.target, spot=scratch(statement.id), shape=shape, pes=pes, banks=("memory",)
-            )
-    return layout
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Depths:
-    """Words used of each memory: per lane, or of the root; windows of the data memories count one sample."""
-
-    model: int
-    data: int
-    interim: int
-    root_data: int
-    root_memory: int
-
-
-def allocate(layout: Layout) -> Depths:
-    """Give every place a base. A place in two banks has one address, so both banks advance together."""
-    used: dict[str, int] = {"model": 0, "data": 0, "interim": 0, "root data": 0, "root memory": 0}
-
-    def put(table: dict[Key, Place], key: Key) -> None:
-        place = table[key]
-        names = [f"root {b}" if place.spot.kind == "root" else b for b in place.banks]
-        base = max(used[n] for n in names)
-        table[key] = replace(place, base=base)
-        for name in names:
-            used[name] = base + place.words
-
-    # Shared addresses first: both banks are level then, and no gap opens.
-    order = sorted(layout.places, key=lambda k: (-len(layout.places[k].banks), k))
-    for key in order:
-        put(layout.places, key)
-    for key in sorted(layout.twins):
-        put(layout.twins, key)
-    return Depths(
-        model=used["model"],
-        data=used["data"],
-        interim=used["interim"],
-        root_data=used["root data"],
-        root_memory=used["root memory"],
-    )
+    def text(self) -> str:
+        """Return the memory map, for people and golden tests."""
+        lines = []
+        for (tensor, spot), place in sorted(self.places.items()):
+            shape = "x".join(str(n) for n in place.shape) or "scalar"
+            lines.append(f"{tensor} {shape} at {spot}: {'+'.join(place.banks)}[{place.base}] {place.words} words")
+        for (tensor, spot), place in sorted(self.twins.items()):
+            lines.append(f"{tensor} twin at {spot}: {'+'.join(place.banks)}[{place.base}] {place.words} words")
+        return "\n".join(lines) + "\n"
 
 
 def hollow(graph: Graph) -> frozenset[str]:
@@ -163,29 +111,16 @@ def hollow(graph: Graph) -> frozenset[str]:
     return frozenset(partial & read) - set(graph.updates.values())
 
 
-def preloaded(layout: Layout, mapping_static: frozenset[str]) -> Map[Key, Place]:
-    """Places loaded with the models: models at home, constants, models that never change, hollow tensors."""
+def preloaded(layout: Layout, static: frozenset[str]) -> Map[Key, Place]:
+    """Return the places that are loaded with the models, in order.
+
+    These are the models at home, constants, models that never change (`static`), and hollow tensors.
+    """
     zeros = hollow(layout.graph)
     return {
         key: place
         for key, place in sorted(layout.places.items())
-        if key[0] in mapping_static
+        if key[0] in static
         or (key[0] in zeros and not is_scratch(key[1]))
         or (layout.graph.tensors[key[0]].role == "model" and place.banks[0] in ("model", "memory"))
     }
-
-
-__all__ = [
-    "EVERY",
-    "ROOT",
-    "Depths",
-    "Key",
-    "Layout",
-    "Place",
-    "allocate",
-    "first_layout",
-    "hollow",
-    "is_scratch",
-    "preloaded",
-    "scratch",
-]

@@ -13,6 +13,7 @@ from tabla.strands.loops import Loop, address
 from tabla.strands.site import Extras, Output, Site, task_of
 from tabla.strands.strand import Address, Operation, Strand
 from tabla.strands.tasks import Task
+from tabla.strands.uses import Uses
 from tabla.templates.template import timing
 
 Piece = tuple[int, tuple[Loop, ...]]
@@ -128,11 +129,11 @@ def receive(site: Site, target: str, write: Sequence[Affine], output: Output) ->
     return spot, strands
 
 
-def _boxes(site: Site, tensor: str) -> list[tuple[tuple[int, int], ...]]:
+def _boxes(uses: Uses, tensor: str) -> list[tuple[tuple[int, int], ...]]:
     """The elements that hold words, as ranges of each axis: what each statement writes, or all of a model."""
-    writers = list(site.graph.writers(tensor))
+    writers = list(uses.graph.writers(tensor))
     if not writers:
-        return [tuple((0, n) for n in site.graph.tensors[tensor].shape)]
+        return [tuple((0, n) for n in uses.graph.tensors[tensor].shape)]
     boxes = []
     for statement in writers:
         ends = (subscript.bounds(statement.box) for subscript in statement.write)
@@ -253,18 +254,27 @@ TAKE = Operation(fields={"a": "zero", "base": "tree"})
 """What the root does with a word that comes up."""
 
 
-def _leaving(site: Site, tensor: str) -> str:
+def _leaving(uses: Uses, tensor: str) -> str:
     """The result that a tensor of the lanes is, if it can leave straight from the tree: one writer, nobody else who
     reads it at the root, and pieces of the spread axis that follow each other in the order of results.
     """
-    shown, axis = shown_as(site.graph, tensor), site.home(tensor).axis
-    if not shown or site.wanted_at_root(tensor):
+    shown, axis = shown_as(uses.graph, tensor), uses.home(tensor).axis
+    if not shown or uses.wanted_at_root(tensor):
         return ""
-    shape, boxes = site.graph.tensors[tensor].shape, _boxes(site, tensor)
+    shape, boxes = uses.graph.tensors[tensor].shape, _boxes(uses, tensor)
     whole = boxes == [tuple((0, n) for n in shape)]
     first = all(n == 1 for n in shape[:axis])
-    lanes = site.layout.place(tensor, site.home(tensor)).pes
+    lanes = uses.lanes(uses.home(tensor))
     return shown if whole and (first or len(pieces(0, shape[axis], lanes)) == 1) else ""
+
+
+def sent_out_from_tree(uses: Uses, rising: frozenset[str]) -> set[str]:
+    """Return the names of the results that leave straight from the tree.
+
+    `rising` has the tensors that functions take as they come up; no move of their own brings these to the root.
+    """
+    moved = (t for t, spot in uses.chosen.copies if spot == ROOT and ROOT in uses.copies(t) and t not in rising)
+    return {name for tensor in moved if (name := _leaving(uses, tensor))}
 
 
 def _outwards(nest: Sequence[Loop], axis: int) -> list[int]:

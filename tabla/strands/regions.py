@@ -6,6 +6,7 @@ from bisect import bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from tabla.mapping.capacity import LARGEST_PLACE
 from tabla.strands.layout import Layout
 from tabla.strands.strand import Address, Operation, Strand
 from tabla.strands.tasks import Access, MemoryKey
@@ -13,12 +14,8 @@ from tabla.strands.tasks import Access, MemoryKey
 LANE_BANKS = ("model", "data", "interim")
 
 
-MOST = 1 << 23
-"""Words of one place in one memory: beyond, no FPGA and no schedule's check holds them."""
-
-
 class TooLarge(Exception):
-    """A place of more than `MOST` words, such as the partial words of a long product."""
+    """A place of more than `LARGEST_PLACE` words, such as the partial words of a long product."""
 
 
 class ScheduleFault(AssertionError):
@@ -62,7 +59,7 @@ class Regions:
             min(0, stride * (count - 1)) for stride, count in zip(generator.strides, strand.counts, strict=True)
         )
         region = self.of(memory, lowest)
-        if region.words > MOST:
+        if region.words > LARGEST_PLACE:
             raise TooLarge
         if anywhere:
             return Access.anywhere(region.key, strand, slot, words=region.words)

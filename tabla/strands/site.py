@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, fields, replace
 
-from tabla.ir.format import Format
-from tabla.ir.graph import Affine, Graph, Linear, Product, Read, Statement, Term
-from tabla.mapping.fit import Fit
-from tabla.mapping.places import EVERY, ROOT, Place, Span, Spot
-from tabla.mapping.search import Mapping as Chosen
-from tabla.mapping.search import static_tensors
+from tabla.ir.graph import Affine, Linear, Product, Read, Statement, Term
+from tabla.mapping.places import ROOT
 from tabla.strands.layout import Layout
-from tabla.strands.leaving import Nest, departing
-from tabla.strands.loops import Lanes, Loop, address, parts_of
+from tabla.strands.leaving import Nest
+from tabla.strands.loops import Lanes, Loop, address
 from tabla.strands.regions import Regions, gathers, read_ports, write_ports
 from tabla.strands.strand import Address, Operation, Strand
 from tabla.strands.tasks import Access, Port, Shown, Task
-from tabla.templates.template import Template, functions, timing
+from tabla.strands.uses import Uses
+from tabla.templates.template import functions, timing
 
 MOST_FORWARDED = 16
 """Longest vector that goes from register to register: a strand follows the one before it by fewer cycles than that."""
@@ -35,75 +32,23 @@ class Output:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Site:
-    """One mapping on an allocated layout.
+class Site(Uses):
+    """One mapping on its layout: everything that the builders of tasks need.
 
-    `readers` counts the statements (and results) that read a tensor, `made` is the position of the last statement that
-    writes it; the results `departing` leave as they are made.
+    `regions` finds the place that an address belongs to. `shifts` is the build's table of shifts, 0 first.
     """
 
-    graph: Graph
-    chosen: Chosen
     layout: Layout
-    template: Template
-    format: Format
     regions: Regions
-    static: frozenset[str]
-    readers: Mapping[str, int]
-    made: Mapping[str, int]
     shifts: tuple[int, ...]
-    departing: Mapping[str, str]
 
     @staticmethod
-    def of(graph: Graph, chosen: Chosen, layout: Layout, template: Template, format: Format) -> Site:
-        """Collect what the builders ask for again and again."""
-        readers: dict[str, int] = {}
-        for statement in graph.statements:
-            for tensor in statement.sources:
-                readers[tensor] = readers.get(tensor, 0) + 1
-        for _, tensor in graph.results:
-            readers[tensor] = readers.get(tensor, 0) + 1
-        shifts = {s.operation.shift for s in graph.statements if isinstance(s.operation, Linear | Product)} - {0}
-        return Site(
-            graph=graph,
-            chosen=chosen,
-            layout=layout,
-            template=template,
-            format=format,
-            regions=Regions(layout),
-            static=static_tensors(graph),
-            readers=readers,
-            made={statement.target: n for n, statement in enumerate(graph.statements)},
-            shifts=(0, *sorted(shifts)),
-            departing=departing(graph, chosen.fits),
-        )
-
-    def up(self, statement: Statement) -> int:
-        """Lane issue to the root issue that takes its sum: the group's own, or that of the whole array."""
-        return self.word_up + (self.template.array_levels * timing().tree_level if statement.crosses else 0)
-
-    @property
-    def word_up(self) -> int:
-        """Lane issue to the root issue that takes one lane's word."""
-        return 1 + self.template.tree_levels * timing().tree_level
-
-    @property
-    def down(self) -> int:
-        """Root issue to the lane issue that takes its result from the bus."""
-        return timing().result + timing().broadcast - timing().operand
-
-    def sequencers(self, span: Span) -> tuple[int, ...]:
-        """The sequencers that drive lanes; none named: all."""
-        each = self.template.lanes_per_sequencer
-        return tuple(range(span.first // each, (span.first + span.lanes) // each))
-
-    def scalar(self, tensor: str) -> bool:
-        """Whether it has one element."""
-        return self.graph.tensors[tensor].size == 1
-
-    def home(self, tensor: str) -> Spot:
-        """Where it is computed or updated."""
-        return self.chosen.homes[self.layout.owner(tensor)]
+    def on(uses: Uses, layout: Layout) -> Site:
+        """Put the uses of a mapping on its layout."""
+        operations = (statement.operation for statement in uses.graph.statements)
+        shifts = {each.shift for each in operations if isinstance(each, Linear | Product)} - {0}
+        known = {each.name: getattr(uses, each.name) for each in fields(Uses)}
+        return Site(**known, layout=layout, regions=Regions(layout), shifts=(0, *sorted(shifts)))
 
     def function_cycles(self, name: str) -> int:
         """Latency of a function in this format."""
@@ -117,51 +62,6 @@ class Site:
         """Index of the statement's shift in the shift table."""
         return self.shifts.index(statement.operation.shift) if isinstance(statement.operation, Linear | Product) else 0
 
-    def moving(self, tensor: str) -> bool:
-        """Whether copies of it must be made for each sample."""
-        return tensor not in self.static and self.graph.tensors[tensor].role not in ("input", "label")
-
-    def copies(self, tensor: str) -> list[Spot]:
-        """Spots to which each sample copies it."""
-        if not self.moving(tensor):
-            return []
-        home = self.chosen.homes.get(tensor)
-        return [s for t, s in self.chosen.copies if t == tensor and s != home]
-
-    def bus_scalars(self) -> frozenset[str]:
-        """Scalars that some statement takes from the bus."""
-        return frozenset(f.bus for f in self.chosen.fits if f.bus and self.scalar(f.bus))
-
-    def wanted_at_root(self, tensor: str) -> bool:
-        """Whether some statement reads it there, or the root broadcasts it to lanes."""
-        needs = {need for fit in self.chosen.fits for need in fit.needs}
-        spots = {spot for name, spot in (*needs, *self.chosen.copies) if name == tensor} - {self.home(tensor)}
-        return (tensor, ROOT) in needs or len(spots) > 1
-
-    def parts(self, statement: Statement, fit: Fit) -> list[Statement]:
-        """The statement as so many as its fit asks for."""
-        return parts_of(statement, fit, self.template.lanes)
-
-    def words_in_every_lane(self, tensor: str) -> int:
-        """How many words of a vector lanes read where all of them have it, the first ones."""
-        words = 0
-        for statement, fit in zip(self.graph.statements, self.chosen.fits, strict=True):
-            if (tensor, EVERY) not in fit.needs:
-                continue
-            if not fit.early or fit.bus != tensor:
-                return self.graph.tensors[tensor].size
-            for part in self.parts(statement, fit)[:1]:
-                ends = [r.subscripts[0].bounds(part.box)[1] for r in part.reads if r.tensor == tensor]
-                words = max(words, *(end + 1 for end in ends))
-        return words or self.graph.tensors[tensor].size
-
-    def passing(self, left: Container[str]) -> list[str]:
-        """Of the results that have `left` as they were made, those that nobody reads at the root."""
-        return [t for shown, t in self.graph.results if shown in left and self._unread(t)]
-
-    def _unread(self, tensor: str) -> bool:
-        return self.readers[tensor] == 1 if self.home(tensor) == ROOT else not self.wanted_at_root(tensor)
-
     def root_write(
         self, target: str, write: Sequence[Affine], output: Output, name: str, *, leaves: bool = False
     ) -> Strand:
@@ -169,10 +69,10 @@ class Site:
         what makes it.
         """
         model = int(self.layout.owner(target) != target)
-        fields: dict[str, str | int] = {"source": output.register, "to_output": int(leaves), "model": model}
+        symbols: dict[str, str | int] = {"source": output.register, "to_output": int(leaves), "model": model}
         addresses: dict[str, Address] = {}
         if not leaves or self.layout.holds(target, ROOT):
-            fields["to_memory"] = 1
+            symbols["to_memory"] = 1
             addresses["address"] = address(self.layout.place(target, ROOT), write, output.loops)
         return Strand(
             unit="root_write",
@@ -180,7 +80,7 @@ class Site:
             interval=output.interval,
             comment=name,
             counts=tuple(x.count for x in output.loops),
-            body=(Operation(fields=fields, addresses=addresses),),
+            body=(Operation(fields=symbols, addresses=addresses),),
         )
 
     def lane_write(
@@ -190,7 +90,7 @@ class Site:
         place = self.layout.place(statement.target, self.home(statement.target))
         model = int(self.layout.owner(statement.target) != statement.target)
         banks = {f"to_{bank}": 1 for bank in place.banks}
-        fields: dict[str, str | int] = {"source": "result", "model": model, **banks}
+        symbols: dict[str, str | int] = {"source": "result", "model": model, **banks}
         to = {"address": address(place, statement.write, loops, lanes), **lanes.bounds(loops)}
         return Strand(
             unit="lane_write",
@@ -198,7 +98,7 @@ class Site:
             interval=interval,
             counts=tuple(loop.count for loop in loops),
             comment=comment,
-            body=(Operation(fields=fields, addresses=to),),
+            body=(Operation(fields=symbols, addresses=to),),
         )
 
 
@@ -299,5 +199,3 @@ def _bus(strands: Sequence[Strand]) -> tuple[list[int], list[int]]:
             uses.append(strand.final)
     return arrivals, uses
 
-
-__all__ = ["EVERY", "Extras", "Output", "Place", "Site", "task_of"]

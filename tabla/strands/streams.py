@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from tabla.mapping.mapping import static_tensors
 from tabla.mapping.places import Place
-from tabla.mapping.search import static_tensors
 from tabla.strands.layout import Key, Layout, is_scratch, preloaded
 from tabla.strands.strand import Address, Operation, Strand
 from tabla.templates.template import Template, timing

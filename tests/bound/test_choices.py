@@ -11,6 +11,7 @@ from tabla.templates.template import template_for, timing
 
 from benchmarks.learning.problems import Problem
 from tabla import bound
+from tabla.backend import schedule_graph
 from tabla.bound.choice import EVERYWHERE, Choice
 from tabla.bound.circuits import Circuits
 from tabla.bound.dependents import dependent
@@ -24,7 +25,6 @@ from tabla.bound.windows import Work, behind, issued, longest
 from tabla.driver import build
 from tabla.ir.graph import Graph
 from tabla.ir.work import binary_tensors
-from tabla.schedule.build import schedule_graph
 from tabla.schedule.schedule import Schedule
 from tests.schedule.agreement import Q6_10, shaped_graph
 

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 from tabla.templates.template import template_for, timing
 
 from tabla import bound
+from tabla.backend import schedule_graph
 from tabla.ir.graph import Graph
-from tabla.schedule.build import schedule_graph
 from tests.schedule.agreement import Q6_10, shaped_graph
 
 NEURON = """

@@ -8,6 +8,7 @@ import pytest
 from tabla.templates.template import template_for, timing
 
 from benchmarks.learning.problems import Problem
+from tabla.backend import schedule_graph
 from tabla.bound.best_choice import busiest_circuit
 from tabla.bound.choice import APART, UNDIVIDED, Choice
 from tabla.bound.circuits import Circuits
@@ -23,7 +24,6 @@ from tabla.bound.windows import Work, longest
 from tabla.driver import build
 from tabla.ir.graph import Graph
 from tabla.ir.work import binary_tensors
-from tabla.schedule.build import schedule_graph
 from tests.schedule.agreement import Q6_10, shaped_graph
 
 

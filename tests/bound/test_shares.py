@@ -9,11 +9,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tabla.templates.template import template_for
 
+from tabla.backend import schedule_graph
 from tabla.bound import full, quick
 from tabla.bound.shares import issue_cycles
 from tabla.ir.graph import Graph
 from tabla.ir.work import multiplies
-from tabla.schedule.build import schedule_graph
 from tests.schedule.agreement import Q6_10, shaped_graph
 
 LAYER = """

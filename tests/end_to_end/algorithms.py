@@ -6,14 +6,15 @@ import numpy as np
 import pytest
 from tabla.templates.template import Template, template_for
 
+from tabla.backend import schedule_graph
 from tabla.ir.evaluate import FixedPlan
 from tabla.ir.format import Format
 from tabla.ir.graph import Graph
 from tabla.lang.tabla import parse
 from tabla.lower.tabla import lower
+from tabla.mapping.effort import DEFAULT_EFFORT, EFFORTS, Effort
 from tabla.program.encode import encode
 from tabla.program.host import Host
-from tabla.schedule.build import schedule_graph
 from tabla.schedule.schedule import Schedule
 from tabla.simulation import open_machine
 from tabla.source import Source
@@ -64,14 +65,21 @@ def graph_of(text: str, format: Format = Q6_10, results: tuple[str, ...] = ()) -
 
 
 def hold_against_evaluation(
-    graph: Graph, engine: str, array: int | Template, format: Format = Q6_10, *, samples: int = 3, seed: int = 1
+    graph: Graph,
+    engine: str,
+    array: int | Template,
+    format: Format = Q6_10,
+    *,
+    samples: int = 3,
+    seed: int = 1,
+    effort: Effort = EFFORTS[DEFAULT_EFFORT],
 ) -> None:
     """Every word of every model after every sample, every result, the cycles and the latency.
 
     `array`: so many PEs, or a template.
     """
     template = template_for(array) if isinstance(array, int) else array
-    hold_schedule(schedule_graph(graph, template, format), engine, samples=samples, seed=seed)
+    hold_schedule(schedule_graph(graph, template, format, effort), engine, samples=samples, seed=seed)
 
 
 def hold_schedule(schedule: Schedule, engine: str, *, samples: int = 3, seed: int = 1) -> None:

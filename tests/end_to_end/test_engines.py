@@ -12,10 +12,11 @@ from tabla.hw.emit import verilog
 from tabla.sim.cxxrtl_run import translated
 from tabla.templates.template import template_for
 
+from tabla.backend import schedule_graph
 from tabla.passes.minibatch import minibatched
 from tabla.program.encode import encode
-from tabla.schedule import build
 from tests.end_to_end.algorithms import PROGRAMS, Q6_10, graph_of, hold_against_evaluation, need
+from tests.schedule.agreement import MANY_ROOTS
 
 SIZES = (1, 4, 16, 64)
 # What `make test` has time for; the other sizes are slow: Verilator compiles half a minute, and the simulators that
@@ -47,18 +48,17 @@ def test_hardware(name: str, engine: str, pes: int) -> None:
 def test_cxxrtl_computes_on_machine_words(name: str, tmp_path: Path) -> None:
     """Else it takes many times longer to build, and to run."""
     need("cxxrtl")
-    image = encode(build.schedule_graph(graph_of(PROGRAMS[name]), template_for(4), Q6_10))
+    image = encode(schedule_graph(graph_of(PROGRAMS[name]), template_for(4), Q6_10))
     assert translated(verilog(image, "unit"), "unit", tmp_path).words
 
 
 @pytest.mark.parametrize("engine", ["icarus", "cxxrtl"])
-def test_verilog_of_tap_groups_with_roots_of_their_own(engine: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_verilog_of_tap_groups_with_roots_of_their_own(engine: str) -> None:
     need(engine)
-    monkeypatch.setattr(build, "ROOT_PRICE", -1e3)  # groups, whether they pay or not
     text = PROGRAMS["backprop"].replace("[5]", "[8]").replace("j[0:5]", "j[0:8]")
     graph, template = graph_of(text), template_for(8).with_roots(2)
-    assert build.schedule_graph(graph, template, Q6_10).template.roots == 2
-    hold_against_evaluation(graph, engine, template)
+    assert schedule_graph(graph, template, Q6_10, MANY_ROOTS).template.roots == 2
+    hold_against_evaluation(graph, engine, template, effort=MANY_ROOTS)
 
 
 @pytest.mark.parametrize("name", ["logistic", "backprop"])
@@ -69,13 +69,12 @@ def test_verilog_of_minibatches(name: str) -> None:
 
 @pytest.mark.parametrize(("engine", "roots"), [("icarus", 4), ("cxxrtl", 2)])
 def test_verilog_of_tap_groups_with_results_of_their_own(
-    engine: str, roots: int, monkeypatch: pytest.MonkeyPatch
+    engine: str, roots: int
 ) -> None:
     need(engine)
-    monkeypatch.setattr(build, "ROOT_PRICE", -1e3)
     text = """model_input x[8][3]; model w[8][3]; model v[3]; iterator i[0:8]; iterator k[0:3];
     h[i] = sum[k](w[i][k] * x[i][k]); y[i][k] = exp(h[i] * 0.25) - x[i][k]; z[k] = sum[i](h[i] * v[k]);"""
     graph, template = graph_of(text, results=("h", "y", "z")), template_for(8).with_roots(roots)
-    schedule = build.schedule_graph(graph, template, Q6_10)
+    schedule = schedule_graph(graph, template, Q6_10, MANY_ROOTS)
     assert schedule.template.roots == roots and schedule.split_results
-    hold_against_evaluation(graph, engine, template)
+    hold_against_evaluation(graph, engine, template, effort=MANY_ROOTS)

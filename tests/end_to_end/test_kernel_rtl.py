@@ -7,6 +7,7 @@ from tabla.templates.template import template_for
 
 from tabla.ir.format import Format
 from tabla.ir.graph import ExtremeOp
+from tabla.ir.legal import Legal
 from tabla.mapping.search import Search
 from tabla.passes.legalise.materialise import materialise
 from tabla.schedule.build import schedule_mapping
@@ -56,10 +57,11 @@ def test_running_in_lanes() -> None:
     """Rows over the lanes, which the search does not choose here: their words must go up afterwards."""
     need("icarus")
     for kind in ("products", "min"):
-        whole = materialise(running_graph(Shape(kind=kind, rows=5, points=4, offset=-1)), Q6_10)
-        mappings = Search(whole.graph, pes=4).candidates(8)
+        graph = running_graph(Shape(kind=kind, rows=5, points=4, offset=-1))
+        whole = materialise(Legal(graph=graph), Q6_10)
+        mappings = Search(whole, template_for(4).with_roots(1).with_sequencers(1)).candidates(8)
         mapping = next(m for m in mappings if m.fits[0].way == "lane")
-        made = schedule_mapping(whole.graph, whole, mapping, template_for(4).with_roots(1), Q6_10)
+        made = schedule_mapping(whole.graph, mapping, Q6_10)
         assert made is not None
         check(made)
         hold_schedule(made, "icarus", samples=2)

@@ -12,15 +12,16 @@ from tabla.sim.machine import Counters, Stalls
 from tabla.templates.template import template_for
 
 from benchmarks.learning.problems import problems
+from tabla.backend import schedule_graph
 from tabla.driver import build
 from tabla.ir.format import Format
 from tabla.program.encode import encode
 from tabla.program.host import Host
 from tabla.program.image import Image
-from tabla.schedule import build as scheduling
 from tabla.schedule.schedule import Schedule
 from tabla.simulation import open_machine
 from tests.end_to_end.algorithms import graph_of, hold_schedule, need
+from tests.schedule.agreement import MANY_ROOTS
 
 Q6_10 = Format(integer=6, fraction=10)
 # The tree's word is a result as it is; lanes write what the bus brings and what they update.
@@ -38,10 +39,9 @@ def network() -> Schedule:
     return build(problem.file, problem.options(16)).schedule
 
 
-def on_two_roots(text: str, monkeypatch: pytest.MonkeyPatch) -> Schedule:
+def on_two_roots(text: str) -> Schedule:
     """Two roots on 8 PEs."""
-    monkeypatch.setattr(scheduling, "ROOT_PRICE", -1e3)
-    return scheduling.schedule_graph(graph_of(text), template_for(8).with_roots(2), Q6_10)
+    return schedule_graph(graph_of(text), template_for(8).with_roots(2), Q6_10, MANY_ROOTS)
 
 
 def forms(image: Image) -> tuple[Features, LaneShape, Root]:
@@ -87,9 +87,9 @@ def test_a_network_with_everything_left_out() -> None:
 
 
 @pytest.mark.parametrize(("text", "passes"), [(LAYER, True), (DIFFERENCES, False)])
-def test_a_layer_whose_words_overflow(text: str, passes: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_layer_whose_words_overflow(text: str, passes: bool) -> None:
     need("icarus")
-    schedule = on_two_roots(text, monkeypatch)
+    schedule = on_two_roots(text)
     _, lanes, root = forms(encode(schedule))
     assert schedule.template.roots == 2 and root.beside and lanes.plain and lanes.bus_through == passes
     hold_schedule(schedule, "icarus", samples=3)
@@ -97,12 +97,12 @@ def test_a_layer_whose_words_overflow(text: str, passes: bool, monkeypatch: pyte
     assert counters.lane_overflows > 0 and counters.root_overflows > 0
 
 
-def test_copies_within_lanes(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_copies_within_lanes() -> None:
     """Streamed words that lanes multiply with each other are copied: a result that is written, so one that counts."""
     need("icarus")
     text = """model_input x[4]; model_input z[8][4]; model_output y[8][4]; model w[8][4]; gradient g[8][4] -> w;
     iterator i[0:4]; iterator j[0:8]; mu = 1;
     h[j] = sum[i](z[j][i] * y[j][i]); g[j][i] = h[j] * x[i] - w[j][i] * y[j][i];"""
-    schedule = on_two_roots(text, monkeypatch)
+    schedule = on_two_roots(text)
     assert schedule.template.roots == 2 and schedule.layout.twins
     hold_schedule(schedule, "icarus", samples=4)

@@ -8,6 +8,7 @@ import pytest
 from tabla.sim.machine import RunResult, Stalls
 from tabla.templates.template import template_for
 
+from tabla.backend import schedule_graph
 from tabla.bound import quick
 from tabla.ir.format import Format
 from tabla.ir.graph import Graph
@@ -17,14 +18,13 @@ from tabla.lower.tc import lower
 from tabla.passes.pipeline import run_passes
 from tabla.program.encode import encode
 from tabla.program.host import Host
-from tabla.schedule import build
 from tabla.schedule.check import check
 from tabla.schedule.schedule import Schedule
 from tabla.simulation import open_machine
 from tabla.source import Source
 from tabla.strands.regions import ScheduleFault
 from tests.end_to_end.algorithms import hold_schedule, need
-from tests.schedule.agreement import agree_on, draw_words
+from tests.schedule.agreement import FREE_ROOTS, agree_on, draw_words
 
 Q6_10 = Format(integer=6, fraction=10)
 SOFTMAX = """def softmax(float(N,D) x) -> (y) {
@@ -44,16 +44,14 @@ def softmax(rows: int, width: int) -> Graph:
 
 
 @pytest.fixture
-def by_four_roots(monkeypatch: pytest.MonkeyPatch) -> Schedule:
-    monkeypatch.setattr(build, "ROOT_PRICE", 0)
-    schedule = build.schedule_graph(softmax(8, 8), template_for(16).with_roots(4), Q6_10)
+def by_four_roots() -> Schedule:
+    schedule = schedule_graph(softmax(8, 8), template_for(16).with_roots(4), Q6_10, FREE_ROOTS)
     assert schedule.split_results and schedule.template.roots == 4
     return schedule
 
 
-def test_words_out_bind_and_not_the_roots(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(build, "ROOT_PRICE", 0)
-    schedule = build.schedule_graph(softmax(8, 64), template_for(16).with_roots(4), Q6_10)
+def test_words_out_bind_and_not_the_roots() -> None:
+    schedule = schedule_graph(softmax(8, 64), template_for(16).with_roots(4), Q6_10, FREE_ROOTS)
     found = quick(schedule.graph, schedule.template, Q6_10)
     assert found.cycles == schedule.outputs == schedule.cycles == 512
     agree_on(schedule, samples=4)

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from tabla.backend import schedule_graph
 from tabla.ir.format import Format
 from tabla.ir.graph import Affine, Graph, Index, Linear, Operand, Ordinal, Product, Read, Statement, Tensor
 from tabla.ir.rewrite import with_operands
@@ -22,7 +23,6 @@ from tabla.lower.tc import lower as lower_tc
 from tabla.lower.tile import lower as lower_tile
 from tabla.options import Options
 from tabla.passes.pipeline import run_passes
-from tabla.schedule.build import schedule_graph
 from tabla.source import Source
 from tabla.tile import TensorIndexes, TensorOutput, exp, select, sigmoid, sqrt, update
 

@@ -7,10 +7,11 @@ from collections.abc import Callable, Iterator
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tabla.templates.template import template_for, timing
+from tabla.templates.template import Template, template_for, timing
 
 from tabla import bound
 from tabla.ir.graph import Graph
+from tabla.ir.legal import Legal
 from tabla.lang.tabla import parse
 from tabla.lower.tabla import lower
 from tabla.mapping.changes import (
@@ -26,8 +27,10 @@ from tabla.mapping.changes import (
     taken_early_in_part,
     undivided,
 )
+from tabla.mapping.effort import DEFAULT_EFFORT, EFFORTS, Effort
+from tabla.mapping.mapping import Mapping
 from tabla.mapping.places import EVERY
-from tabla.mapping.search import Mapping, Search
+from tabla.mapping.search import Search
 from tabla.passes.legalise.materialise import materialise
 from tabla.passes.minibatch import minibatched
 from tabla.passes.pipeline import shaped
@@ -38,12 +41,8 @@ from tabla.source import Source
 from tests.lang.tabla.random_programs import programs
 from tests.schedule.agreement import Q6_10, agree_on, shaped_graph
 
-Change = Callable[[Mapping, Graph], Iterator[Mapping]]
-
-
-def waves_of_four(mapping: Mapping, graph: Graph) -> Iterator[Mapping]:
-    """On four lanes."""
-    return in_waves(mapping, graph, 4)
+Change = Callable[[Mapping, Effort], Iterator[Mapping]]
+EFFORT = EFFORTS[DEFAULT_EFFORT]
 
 
 CHANGES: tuple[Change, ...] = (
@@ -54,8 +53,15 @@ CHANGES: tuple[Change, ...] = (
     in_turns,
     sums_in_turns,
     by_rows,
-    waves_of_four,
+    in_waves,
 )
+
+
+def array(pes: int) -> Template:
+    """One root, one sequencer."""
+    return template_for(pes).with_roots(1).with_sequencers(1)
+
+
 NETWORK = """
 model_input x[{n}]; model_output y[{k}]; model w1[{m}][{n}]; model w2[{k}][{m}];
 gradient g1[{m}][{n}] -> w1; gradient g2[{k}][{m}] -> w2;
@@ -77,16 +83,16 @@ def schedules(graph: Graph, pes: int, changes: tuple[Change, ...], *, at_root: b
     """The best mapping by estimate, or all at the root, with each of the changes, one at a time; then the same with
     what comes over the bus in every lane before.
     """
-    template = template_for(pes).with_roots(1).with_sequencers(1)
-    material = materialise(graph, Q6_10)
-    search = Search(material.graph, pes=pes)
+    template = array(pes)
+    material = materialise(Legal(graph=graph), Q6_10)
+    search = Search(material, template)
     mappings = [search.at_root() if at_root else search.candidates(1)[0]]
-    while before := next(taken_early(mappings[-1], material.graph), None):
+    while before := next(taken_early(mappings[-1], EFFORT), None):
         mappings.append(before)
     for mapping in dict.fromkeys((0, len(mappings) - 1)):
         for change in changes:
-            for changed in change(mappings[mapping], material.graph):
-                made = schedule_mapping(graph, material, changed, template, Q6_10)
+            for changed in change(mappings[mapping], EFFORT):
+                made = schedule_mapping(graph, changed, Q6_10)
                 if made is not None:
                     check(made)
                     yield made
@@ -113,11 +119,8 @@ def test_a_network(change: Change, sizes: tuple[int, int, int]) -> None:
 def test_random_programs(text: str, pes: int, seed: int) -> None:
     graph = shaped_graph(text)
 
-    def waves(mapping: Mapping, graph: Graph) -> Iterator[Mapping]:
-        return in_waves(mapping, graph, pes)
-
     least = 0
-    for schedule in schedules(graph, pes, (*CHANGES[:-1], waves)):
+    for schedule in schedules(graph, pes, CHANGES):
         agree_on(schedule, seed=seed)
         least = least or bound.full(graph, schedule.template, Q6_10).cycles
         assert schedule.cycles >= least
@@ -177,14 +180,14 @@ def test_sums_stay_out_of_a_chain_that_goes_without_them() -> None:
     b[i] = sum[k](v[i][k] * x[k]) * y[i] * (1 - y[i]); g[i] = b[i];
     """
     graph = shaped_graph(text)
-    template, material = template_for(1).with_roots(1).with_sequencers(1), materialise(graph, Q6_10)
+    template, material = array(1), materialise(Legal(graph=graph), Q6_10)
     twice = [
         again
-        for first in in_turns(Search(material.graph, pes=1).at_root(), material.graph)
-        for again in in_turns(first, material.graph)
+        for first in in_turns(Search(material, template).at_root(), EFFORT)
+        for again in in_turns(first, EFFORT)
     ]
     for mapping in twice:
-        made = schedule_mapping(graph, material, mapping, template, Q6_10)
+        made = schedule_mapping(graph, mapping, Q6_10)
         assert made is not None
         check(made)
         agree_on(made)
@@ -198,10 +201,10 @@ def test_two_chains_do_not_meet() -> None:
     g[i] = (w[i] - y[i]) * (w[i] - x[i]);
     """
     graph = shaped_graph(text)
-    firsts = list(in_turns(Search(graph, pes=1).at_root(), graph))
+    firsts = list(in_turns(Search(Legal(graph=graph), array(1)).at_root(), EFFORT))
     passed = {s.target for m in firsts for s, fit in zip(graph.statements, m.fits, strict=True) if fit.through}
     assert passed == {"g.t1", "g.t2"}
-    assert not [changed for mapping in firsts for changed in in_turns(mapping, graph)]
+    assert not [changed for mapping in firsts for changed in in_turns(mapping, EFFORT)]
 
 
 def test_a_chain_does_not_end_with_an_update_past_its_own_reads() -> None:
@@ -211,8 +214,8 @@ def test_a_chain_does_not_end_with_an_update_past_its_own_reads() -> None:
     g[i] = (w[1 - i] + x) * x; g[1] = 0;
     """
     graph = shaped_graph(text)
-    at_root = Search(graph, pes=1).at_root()
-    assert not list(in_turns(at_root, graph))
+    at_root = Search(Legal(graph=graph), array(1)).at_root()
+    assert not list(in_turns(at_root, EFFORT))
     for schedule in schedules(graph, 1, (in_turns, divided), at_root=True):
         agree_on(schedule)
 
@@ -223,10 +226,10 @@ def test_a_word_that_two_statements_read_is_written() -> None:
     a[i] = w[i] - y[i]; b[i] = a[i] * x[i]; c[i] = b[i] * w[i]; g[i] = c[i] * b[i];
     """
     graph = shaped_graph(text)
-    at_root = Search(graph, pes=1).at_root()
+    at_root = Search(Legal(graph=graph), array(1)).at_root()
     passed = [
         {s.target for s, fit in zip(graph.statements, m.fits, strict=True) if fit.through}
-        for m in in_turns(at_root, graph)
+        for m in in_turns(at_root, EFFORT)
     ]
     assert {"a"} in passed and {"c"} in passed and all(len(names) == 1 for names in passed)
 
@@ -249,21 +252,21 @@ def test_some_of_the_words_lie_in_every_lane() -> None:
 
 def test_what_is_near_a_number_of_early_words_is_tried() -> None:
     graph = network(5, 8, 6)
-    mapping = Search(graph, pes=4).candidates(1)[0]
-    early = {m.fits[-1].early: m for m in taken_early_in_part(mapping, graph)}
-    near = [m for m in taken_early_in_part(early[3], graph) if m.fits[:-1] == mapping.fits[:-1]]
+    mapping = Search(Legal(graph=graph), array(4)).candidates(1)[0]
+    early = {m.fits[-1].early: m for m in taken_early_in_part(mapping, EFFORT)}
+    near = [m for m in taken_early_in_part(early[3], EFFORT) if m.fits[:-1] == mapping.fits[:-1]]
     assert {m.fits[-1].early for m in near} == {2, 4}
 
 
 def test_lanes_take_a_vector_as_the_root_makes_it() -> None:
     """Each of 12 words of b goes to the update of its row at once: no broadcast, and 12 cycles fewer of the root."""
-    graph, template = network(4, 12, 3), template_for(4).with_roots(1).with_sequencers(1)
-    material = materialise(graph, Q6_10)
+    graph, template = network(4, 12, 3), array(4)
+    material = materialise(Legal(graph=graph), Q6_10)
     made = []
-    for mapping in Search(material.graph, pes=4).candidates(40):
-        for changed in as_made(mapping, material.graph):
-            before = schedule_mapping(graph, material, mapping, template, Q6_10)
-            after = schedule_mapping(graph, material, changed, template, Q6_10)
+    for mapping in Search(material, template).candidates(40):
+        for changed in as_made(mapping, EFFORT):
+            before = schedule_mapping(graph, mapping, Q6_10)
+            after = schedule_mapping(graph, changed, Q6_10)
             number = next(n for n, fit in enumerate(changed.fits) if fit.as_made)
             if before is None or after is None:
                 continue
@@ -273,7 +276,7 @@ def test_lanes_take_a_vector_as_the_root_makes_it() -> None:
             lanes = next(s for s in after.units["lane_issue"] if s.comment.endswith(graph.statements[number].target))
             root = next(s for s in after.units["root_write"] if s.comment.split()[-1] == vector)
             assert lanes.start == root.start + timing().broadcast - timing().operand
-            assert root.body[0].field("to_bus") and "as it is made" in after.mapping_text()
+            assert root.body[0].field("to_bus") and "as it is made" in after.mapping.text()
             made.append((vector, before.cycles - after.cycles))
     assert {vector for vector, _ in made} == {"e"} and max(made)[1] > 0
 
@@ -281,9 +284,9 @@ def test_lanes_take_a_vector_as_the_root_makes_it() -> None:
 def test_a_vector_in_groups_is_broadcast_again() -> None:
     """What is made in several strands is no longer taken as it is made, nor what the lanes take in parts."""
     graph = network(4, 12, 3)
-    for mapping in Search(graph, pes=4).candidates(40):
-        for changed in as_made(mapping, graph):
-            for further in changes(changed, graph, 4):
+    for mapping in Search(Legal(graph=graph), array(4)).candidates(40):
+        for changed in as_made(mapping, EFFORT):
+            for further in changes(changed, EFFORT):
                 for fit in further.fits:
                     if fit.as_made:
                         (maker,) = (further.fits[s.id] for s in graph.writers(fit.bus))
@@ -300,11 +303,11 @@ def test_a_second_update_of_the_same_vector(further: str, n: int, m: int, k: int
     """It may read a copy, which lanes cannot write in the cycles in which they write the words of the first."""
     text = NETWORK.replace("gradient", "model v[{m}][{k}]; gradient g3[{m}][{k}] -> v; gradient", 1)
     graph = shaped_graph((text + f"g3[b][c] = {further};").format(n=n, m=m, k=k))
-    template = template_for(pes).with_roots(1).with_sequencers(1)
-    material = materialise(graph, Q6_10)
-    for mapping in Search(material.graph, pes=pes).candidates(20):
-        for changed in as_made(mapping, material.graph):
-            schedule = schedule_mapping(graph, material, changed, template, Q6_10)
+    template = array(pes)
+    material = materialise(Legal(graph=graph), Q6_10)
+    for mapping in Search(material, template).candidates(20):
+        for changed in as_made(mapping, EFFORT):
+            schedule = schedule_mapping(graph, changed, Q6_10)
             if schedule is not None:
                 check(schedule)
                 agree_on(schedule)
@@ -314,11 +317,11 @@ def test_lanes_do_not_write_a_copy_and_what_they_make_at_once() -> None:
     """A second update reads a copy of all twelve words of e: no schedule, and `gen` finds another."""
     text = NETWORK.replace("gradient", "model v[{m}][{k}]; gradient g3[{m}][{k}] -> v; gradient", 1)
     graph = shaped_graph((text + "g3[b][c] = e[b] * y[c];").format(n=4, m=12, k=3))
-    template = template_for(4).with_roots(1).with_sequencers(1)
-    material = materialise(graph, Q6_10)
-    candidates = Search(material.graph, pes=4).candidates(40)
-    changed = [each for mapping in candidates for each in as_made(mapping, material.graph)]
-    assert None in [schedule_mapping(graph, material, each, template, Q6_10) for each in changed]
+    template = array(4)
+    material = materialise(Legal(graph=graph), Q6_10)
+    candidates = Search(material, template).candidates(40)
+    changed = [each for mapping in candidates for each in as_made(mapping, EFFORT)]
+    assert None in [schedule_mapping(graph, each, Q6_10) for each in changed]
 
 
 def test_a_root_that_broadcasts_does_not_take_sums_at_once() -> None:
@@ -330,11 +333,11 @@ def test_a_root_that_broadcasts_does_not_take_sums_at_once() -> None:
     e[b] = sum[c](w2[c][b] * d[c]) * 0.5; g1[b][a] = e[b] * w1[b][a]; g2[c][b] = d[c] * h[b];
     """
     graph = shaped(minibatched(lower(parse(Source.from_text(text)), number_format=Q6_10), 2), Q6_10)
-    template = template_for(4).with_roots(1).with_sequencers(1)
-    material = materialise(graph, Q6_10)
+    template = array(4)
+    material = materialise(Legal(graph=graph), Q6_10)
     made = [
-        schedule_mapping(graph, material, mapping, template, Q6_10)
-        for mapping in Search(material.graph, pes=4).candidates(40)
+        schedule_mapping(graph, mapping, Q6_10)
+        for mapping in Search(material, template).candidates(40)
     ]
     assert None in made
     for schedule in made:
@@ -344,10 +347,10 @@ def test_a_root_that_broadcasts_does_not_take_sums_at_once() -> None:
 
 def test_needless_parts_are_put_together() -> None:
     graph = network(5, 8, 6)
-    mapping = Search(graph, pes=4).candidates(1)[0]
-    parted = list(divided(mapping, graph))
-    assert parted and all(mapping in undivided(each, graph) for each in parted)
-    assert not list(undivided(mapping, graph))
+    mapping = Search(Legal(graph=graph), array(4)).candidates(1)[0]
+    parted = list(divided(mapping, EFFORT))
+    assert parted and all(mapping in undivided(each, EFFORT) for each in parted)
+    assert not list(undivided(mapping, EFFORT))
 
 
 def test_sums_up_the_tree_are_taken_on_one_by_one() -> None:
@@ -384,14 +387,14 @@ def test_parts_of_rows_go_through_all_statements_in_waves() -> None:
     10 products of each row, two operations for its error, 10 updates, and nothing else.
     """
     graph = shaped_graph(RECOMMENDER)
-    template = template_for(4).with_roots(1).with_sequencers(1)
-    material = materialise(graph, Q6_10)
-    mapping = next(m for m in Search(material.graph, pes=4).candidates(8) if all(fit.way == "lane" for fit in m.fits))
-    mapping = at_hand(mapping, material.graph)
-    plain = schedule_mapping(graph, material, mapping, template, Q6_10)
+    template = array(4)
+    material = materialise(Legal(graph=graph), Q6_10)
+    mapping = next(m for m in Search(material, template).candidates(8) if all(fit.way == "lane" for fit in m.fits))
+    mapping = at_hand(mapping)
+    plain = schedule_mapping(graph, mapping, Q6_10)
     found = [
-        schedule_mapping(graph, material, changed, template, Q6_10)
-        for changed in in_waves(mapping, material.graph, 4)
+        schedule_mapping(graph, changed, Q6_10)
+        for changed in in_waves(mapping, EFFORT)
         if {fit.parts for fit in changed.fits} == {3}
     ]
     assert plain is not None and len(found) == 1 and found[0] is not None
@@ -406,6 +409,6 @@ def test_parts_of_rows_go_through_all_statements_in_waves() -> None:
 
 def test_what_samples_bring_is_at_hand() -> None:
     graph = network(5, 8, 6)
-    mapping = Search(graph, pes=4).candidates(1)[0]
+    mapping = Search(Legal(graph=graph), array(4)).candidates(1)[0]
     streamed = {t.name for t in graph.tensors.values() if t.role in ("input", "label")}
-    assert not any(fit.bus in streamed for fit in at_hand(mapping, graph).fits)
+    assert not any(fit.bus in streamed for fit in at_hand(mapping).fits)

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from tabla.templates.template import template_for
 
+from tabla.backend import schedule_graph
 from tabla.ir.format import Format
 from tabla.ir.graph import Graph
 from tabla.lang.tabla import parse
@@ -16,9 +17,8 @@ from tabla.lower.tabla import lower
 from tabla.lower.tc import lower as lower_kernel
 from tabla.mapping.partition import cuts, partition
 from tabla.passes.minibatch import minibatched
-from tabla.schedule import build
 from tabla.source import Source
-from tests.schedule.agreement import agree
+from tests.schedule.agreement import MANY_ROOTS, agree
 from tests.schedule.bank import bank
 
 Q6_10 = Format(integer=6, fraction=10)
@@ -97,13 +97,12 @@ PARTS = "def f(float(N,M) x) -> (y) { y(n,m) = x(n,m) * x(n,m) where m in 0:3  y
     ids=["convolution", "softmax", "two results", "rows by number", "a result of two statements"],
 )
 def test_results_of_groups_leave_one_after_the_other(
-    text: str, sizes: dict[str, int], roots: int, monkeypatch: pytest.MonkeyPatch
+    text: str, sizes: dict[str, int], roots: int
 ) -> None:
     """Also beside results that all groups have, and such as are made faster than they can leave."""
-    monkeypatch.setattr(build, "ROOT_PRICE", -1e3)
     graph = lower_kernel(parse_kernel(Source.from_text(text)).function(), sizes, number_format=Q6_10)
     positions = {"at": np.arange(4 * 8).reshape(4, 8) % 6} if "at" in graph.tensors else None
-    schedule = agree(graph, template_for(16).with_roots(roots), Q6_10, given=positions)
+    schedule = agree(graph, template_for(16).with_roots(roots), Q6_10, given=positions, effort=MANY_ROOTS)
     assert schedule.template.roots == roots and schedule.split_results
 
 
@@ -116,27 +115,25 @@ def test_shifted_and_diagonal_reads_are_not_cut() -> None:
 
 @pytest.mark.parametrize(("pes", "roots"), [(8, 2), (16, 4), (16, 2), (64, 16), (12, 4)])
 @pytest.mark.parametrize("text", [TWO_LAYERS, NEURON], ids=["two layers", "neuron"])
-def test_groups_compute_what_one_array_does(text: str, pes: int, roots: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(build, "ROOT_PRICE", -1e3)  # groups, whether they pay or not
-    schedule = agree(graph_of(text), template_for(pes).with_roots(roots), Q6_10, seed=pes)
+def test_groups_compute_what_one_array_does(text: str, pes: int, roots: int) -> None:
+    schedule = agree(graph_of(text), template_for(pes).with_roots(roots), Q6_10, seed=pes, effort=MANY_ROOTS)
     assert schedule.template.roots == roots
 
 
-def test_minibatches_in_groups(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(build, "ROOT_PRICE", -1e3)
-    schedule = agree(minibatched(graph_of(TWO_LAYERS, "o"), 3), template_for(16).with_roots(2), Q6_10)
+def test_minibatches_in_groups() -> None:
+    graph, template = minibatched(graph_of(TWO_LAYERS, "o"), 3), template_for(16).with_roots(2)
+    schedule = agree(graph, template, Q6_10, effort=MANY_ROOTS)
     assert schedule.template.roots == 2
 
 
 @pytest.mark.parametrize("stream_words", [1, 2, 8, 64])
-def test_words_find_their_group_at_any_width_of_the_stream(stream_words: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(build, "ROOT_PRICE", -1e3)
+def test_words_find_their_group_at_any_width_of_the_stream(stream_words: int) -> None:
     template = replace(template_for(16), stream_words=stream_words).with_roots(4)
-    assert agree(graph_of(TWO_LAYERS), template, Q6_10).template.roots == 4
+    assert agree(graph_of(TWO_LAYERS), template, Q6_10, effort=MANY_ROOTS).template.roots == 4
 
 
 def test_a_second_root_must_pay() -> None:
-    assert build.schedule_graph(graph_of(NEURON), template_for(64), Q6_10).template.roots == 1
+    assert schedule_graph(graph_of(NEURON), template_for(64), Q6_10).template.roots == 1
 
 
 def test_many_independent_parts_are_cut_in_no_time() -> None:

@@ -7,6 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tabla.templates.template import template_for
 
+from tabla.backend import schedule_graph
 from tabla.ir.format import Format
 from tabla.lang.tabla import parse
 from tabla.lower.tabla import lower
@@ -15,7 +16,6 @@ from tabla.program.encode import deltas, encode
 from tabla.program.host import Host
 from tabla.program.image import UNITS
 from tabla.program.operands import ordered_operands
-from tabla.schedule.build import schedule_graph
 from tabla.schedule.schedule import Schedule
 from tabla.source import Source
 from tabla.strands.strand import Address, Strand

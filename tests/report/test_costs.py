@@ -10,12 +10,12 @@ from hypothesis import strategies as st
 from tabla.templates.template import template_for
 
 from benchmarks.learning.problems import FOLDER, NAMES, Problem
+from tabla.backend import schedule_graph
 from tabla.driver import Build, build
 from tabla.ir.format import Format
 from tabla.options import Options
 from tabla.report.costs import Costs, costs
 from tabla.report.schedule_page import schedule_page
-from tabla.schedule.build import schedule_graph
 from tests.lang.tabla.random_programs import programs
 from tests.schedule.test_random_programs import lowered
 

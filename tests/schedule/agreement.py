@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 from numpy.typing import NDArray
 from tabla.sim.cycle_model import CycleModel
 from tabla.sim.machine import Stalls
 from tabla.templates.template import Template, timing
 
+from tabla.backend import schedule_graph
 from tabla.bound import full
 from tabla.ir.evaluate import run_fixed
 from tabla.ir.format import Format
 from tabla.ir.graph import Graph
 from tabla.lang.tabla import parse
 from tabla.lower.tabla import lower
+from tabla.mapping.effort import DEFAULT_EFFORT, EFFORTS, Effort
 from tabla.passes.pipeline import shaped
 from tabla.program.encode import encode
 from tabla.program.host import Host
 from tabla.schedule.borders import Border
-from tabla.schedule.build import schedule_graph
 from tabla.schedule.schedule import Schedule
 from tabla.source import Source
 
@@ -26,6 +29,10 @@ Words = dict[str, NDArray[np.int64]]
 
 
 Q6_10 = Format(integer=6, fraction=10)
+FREE_ROOTS = replace(EFFORTS[DEFAULT_EFFORT], root_price=0)
+"""A search to which further roots cost nothing."""
+MANY_ROOTS = replace(EFFORTS[DEFAULT_EFFORT], root_price=-1e3)
+"""A search that takes as many roots as it may, whether they pay or not."""
 
 
 def shaped_graph(text: str, format: Format = Q6_10) -> Graph:
@@ -49,13 +56,20 @@ def draw_words(graph: Graph, format: Format, samples: int, seed: int) -> tuple[W
 
 
 def agree(
-    graph: Graph, template: Template, format: Format, *, samples: int = 4, seed: int = 0, given: Words | None = None
+    graph: Graph,
+    template: Template,
+    format: Format,
+    *,
+    samples: int = 4,
+    seed: int = 0,
+    given: Words | None = None,
+    effort: Effort = EFFORTS[DEFAULT_EFFORT],
 ) -> Schedule:
     """Assert that the cycle model's every model word and result is the evaluation's, and every cycle the predicted.
 
     `given`: inputs that are not drawn, with their axis of samples.
     """
-    schedule = schedule_graph(graph, template, format)
+    schedule = schedule_graph(graph, template, format, effort)
     agree_on(schedule, samples=samples, seed=seed, given=given)
     assert schedule.cycles >= full(graph, schedule.template, format).cycles
     return schedule

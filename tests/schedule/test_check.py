@@ -8,10 +8,10 @@ from dataclasses import replace
 import pytest
 from tabla.templates.template import template_for
 
+from tabla.backend import schedule_graph
 from tabla.ir.format import Format
 from tabla.lang.tabla import parse
 from tabla.lower.tabla import lower
-from tabla.schedule.build import schedule_graph
 from tabla.schedule.check import ScheduleFault, check
 from tabla.schedule.schedule import Schedule
 from tabla.source import Source

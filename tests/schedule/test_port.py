@@ -11,8 +11,8 @@ from tabla.sim.border import timeline
 from tabla.sim.machine import Stalls
 from tabla.templates.template import template_for, timing
 
+from tabla.backend import schedule_graph
 from tabla.program.encode import encode
-from tabla.schedule.build import schedule_graph
 from tabla.schedule.port import Port
 from tests.end_to_end.algorithms import PROGRAMS, Q6_10, graph_of
 

@@ -11,17 +11,19 @@ from hypothesis import strategies as st
 from tabla.sim.machine import Stalls
 from tabla.templates.template import Template, template_for
 
+from tabla.backend import schedule_graph
 from tabla.ir.format import Format
 from tabla.ir.graph import Graph
+from tabla.ir.legal import Legal
 from tabla.lang.tabla import parse
 from tabla.lower.tabla import lower
+from tabla.mapping.clusters import divisors, spread_out
 from tabla.mapping.search import Search
-from tabla.mapping.spans import divisors, spread_out
 from tabla.passes.legalise.materialise import materialise
 from tabla.passes.legalise.snapshot import snapshot
 from tabla.program.decode import disassemble
 from tabla.program.encode import encode
-from tabla.schedule.build import schedule_graph, schedule_mapping
+from tabla.schedule.build import schedule_mapping
 from tabla.schedule.check import ScheduleFault, check
 from tabla.schedule.schedule import Schedule
 from tabla.source import Source
@@ -44,12 +46,11 @@ SEVERAL = ARRAYS.filter(lambda t: t.sequencers > 1)
 
 def side_by_side(graph: Graph, template: Template, format: Format, least: int) -> Schedule | None:
     """The first mapping that can be scheduled with clusters in few lanes, be it fast or not."""
-    material = materialise(snapshot(graph), format)
-    pes, sequencers = template.pes, template.sequencers
-    for mapping in Search(material.graph, pes=pes, sequencers=sequencers).candidates(3):
-        spread = spread_out(mapping, material.graph, pes=pes, sequencers=sequencers, least=least)
+    material = materialise(Legal(graph=snapshot(graph)), format)
+    for mapping in Search(material, template.with_roots(1)).candidates(3):
+        spread = spread_out(mapping, least=least)
         if any(fit.span.lanes for fit in spread.fits):
-            found = schedule_mapping(graph, material, spread, template, format)
+            found = schedule_mapping(graph, spread, format)
             if found is not None:
                 check(found)
                 return found

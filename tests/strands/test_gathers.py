@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from tabla.templates.template import template_for
 
+from tabla.backend import schedule_graph
 from tabla.ir.evaluate import run_fixed
 from tabla.ir.format import Format
 from tabla.ir.graph import Affine, Gather, Gathered, Graph, Linear, Read
@@ -15,7 +16,6 @@ from tabla.ir.verify import verify
 from tabla.passes.legalise.addresses import addresses
 from tabla.program.encode import encode
 from tabla.program.host import Host
-from tabla.schedule.build import schedule_graph
 from tabla.schedule.check import check
 from tabla.schedule.schedule import Schedule
 from tabla.simulation import open_machine

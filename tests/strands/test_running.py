@@ -11,9 +11,11 @@ from hypothesis import strategies as st
 from tabla.sim.cycle_model import CycleModel
 from tabla.templates.template import template_for
 
+from tabla.backend import schedule_graph
 from tabla.bound import quick
 from tabla.ir.evaluate import evaluate_fixed
 from tabla.ir.format import Format
+from tabla.ir.legal import Legal
 from tabla.ir.running import running
 from tabla.ir.verify import verify
 from tabla.mapping.search import Search
@@ -21,7 +23,7 @@ from tabla.passes.legalise.boxes import MOST_RUNS, boxes, kept
 from tabla.passes.legalise.materialise import materialise
 from tabla.program.encode import encode
 from tabla.program.host import Host
-from tabla.schedule.build import schedule_graph, schedule_mapping
+from tabla.schedule.build import schedule_mapping
 from tabla.schedule.check import ScheduleFault, check
 from tests.schedule.agreement import agree, agree_on
 from tests.strands.running import KINDS, Shape, running_graph
@@ -54,17 +56,18 @@ def test_every_way(shape: Shape, pes: int, sequencers: bool, seed: int) -> None:
     """Not the fastest mapping alone, but all that the search proposes: at the root, and rows over the lanes."""
     graph = running_graph(shape)
     template = replace(template_for(pes), sequencers=2 if sequencers and pes % 2 == 0 else 1).with_roots(1)
-    whole = materialise(boxes(graph, Q6_10, kept(graph)), Q6_10)
-    for mapping in Search(whole.graph, pes=pes, sequencers=template.sequencers).candidates(8):
-        made = schedule_mapping(graph, whole, mapping, template, Q6_10)
+    whole = materialise(Legal(graph=boxes(graph, Q6_10, kept(graph))), Q6_10)
+    for mapping in Search(whole, template).candidates(8):
+        made = schedule_mapping(graph, mapping, Q6_10)
         assert made is not None
         check(made)
         agree_on(made, seed=seed)
 
 
 def test_lanes_take_rows() -> None:
-    whole = materialise(running_graph(Shape(rows=6)), Q6_10)
-    ways = {mapping.fits[0].way for mapping in Search(whole.graph, pes=4).candidates(8)}
+    whole = materialise(Legal(graph=running_graph(Shape(rows=6))), Q6_10)
+    array = template_for(4).with_roots(1).with_sequencers(1)
+    ways = {mapping.fits[0].way for mapping in Search(whole, array).candidates(8)}
     assert ways == {"lane", "root"}
 
 

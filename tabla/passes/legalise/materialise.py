@@ -13,7 +13,6 @@ from tabla.ir.format import Format
 from tabla.ir.graph import (
     Affine,
     Constant,
-    Graph,
     Index,
     Linear,
     Operand,
@@ -23,16 +22,9 @@ from tabla.ir.graph import (
     Tensor,
     Term,
 )
+from tabla.ir.legal import Legal
 from tabla.ir.rewrite import with_operands
 from tabla.source import Label, TablaError
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Materialised:
-    """A graph whose operands are reads (and the constant 1 as a factor), with the words of its constant tensors."""
-
-    graph: Graph
-    words: Mapping[str, NDArray[np.int64]]
 
 
 @dataclass(slots=True)
@@ -91,11 +83,15 @@ class _Pool:
         return Read(tensor=name, subscripts=tuple(Affine.make(-i.low, {i.name: 1}) for i in indices))
 
 
-def materialise(graph: Graph, format: Format) -> Materialised:
-    """Replace constants and ordinals by reads of constant tensors. Raises `TablaError` for a value out of range."""
-    pool = _Pool(format, dict(graph.tensors), {}, {})
+def materialise(legal: Legal, fmt: Format) -> Legal:
+    """Replace constants and ordinals by reads of constant tensors, whose words join those that are there.
+
+    Raises `TablaError` for a value that the format cannot hold.
+    """
+    graph = legal.graph
+    pool = _Pool(fmt, dict(graph.tensors), dict(legal.words), {})
     statements = tuple(_statement(s, pool) for s in graph.statements)
-    return Materialised(graph=replace(graph, tensors=pool.tensors, statements=statements), words=pool.words)
+    return Legal(graph=replace(graph, tensors=pool.tensors, statements=statements), words=pool.words)
 
 
 def _factors(term: Term, box: Mapping[str, Index], pool: _Pool) -> tuple[Operand, ...]:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
+from tabla.backend import schedule_graph
 from tabla.ir.format import Format
 from tabla.lang.tabla import parse as parse_tabla
 from tabla.lang.tc import parse
 from tabla.lower.tabla import lower as lower_tabla
 from tabla.lower.tc import lower
 from tabla.options import Options
-from tabla.schedule.build import schedule_graph
 from tabla.source import Source, TablaError
 
 FORMAT = Format(integer=6, fraction=10)

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from tabla.templates.template import template_for
 
-import tabla.schedule.starts as starts
 from benchmarks.learning.problems import Problem
+from tabla.backend import schedule_graph
 from tabla.driver import build
+from tabla.mapping.effort import DEFAULT_EFFORT, EFFORTS, Effort
 from tabla.schedule.schedule import Schedule
 from tests.schedule.agreement import Q6_10, agree, shaped_graph
 
@@ -24,23 +27,31 @@ g[j][i] = d[j]*x[i];
 """
 
 
-def cycles(sizes: tuple[int, int, int], pes: int) -> int:
+DEFAULT = EFFORTS[DEFAULT_EFFORT]
+
+
+def cycles(sizes: tuple[int, int, int], pes: int, effort: Effort = DEFAULT) -> int:
     problem = Problem(kind="backprop", sizes=sizes)
-    return build(problem.file, problem.options(pes)).schedule.cycles
+    made = build(problem.file, problem.options(pes))
+    return schedule_graph(made.graph, made.template, made.format, effort).cycles
 
 
-def test_changes_go_on_from_others_than_the_fastest(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What begins as the third or fourth may end as the first."""
-    found = cycles((16, 16, 8), 4)
-    monkeypatch.setattr(starts, "MOST", 3)
-    assert found < cycles((16, 16, 8), 4)
+def test_changes_go_on_from_others_than_the_fastest() -> None:
+    """A mapping that begins as the third or fourth may end as the first."""
+    assert cycles((16, 16, 8), 4) < cycles((16, 16, 8), 4, replace(DEFAULT, starts=3))
 
 
-def test_starts_are_chosen_by_what_they_promise(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_starts_are_chosen_by_what_they_promise() -> None:
     """Features and classes cut, hidden words whole: slower than others until lanes take words as they are made."""
-    found = cycles((16, 32, 16), 16)
-    monkeypatch.setattr(starts, "HASTENED", 0)
-    assert found < cycles((16, 32, 16), 16)
+    assert cycles((16, 32, 16), 16) < cycles((16, 32, 16), 16, replace(DEFAULT, hastened=0))
+
+
+@pytest.mark.parametrize("sizes", [(8, 16, 3), (5, 7, 4)])
+def test_more_effort_is_never_slower_here(sizes: tuple[int, int, int]) -> None:
+    """Each level looks at more mappings; all of them give schedules of the same words."""
+    found = [cycles(sizes, 8, effort) for effort in EFFORTS[:3]]
+    assert found == sorted(found, reverse=True)
+    assert found[0] > found[-1]
 
 
 def rising(schedule: Schedule) -> bool:

@@ -14,8 +14,9 @@ from dataclasses import replace
 import networkx as nx
 
 from tabla.ir.graph import Graph
+from tabla.mapping.mapping import Mapping, static_tensors
 from tabla.mapping.places import ALL, Span, Spot
-from tabla.mapping.search import Mapping, lane_slots, static_tensors
+from tabla.mapping.slots import lane_slots
 
 Cluster = tuple[int, ...]
 """Ids of statements."""
@@ -26,8 +27,9 @@ def divisors(number: int) -> list[int]:
     return [d for d in range(1, number + 1) if number % d == 0]
 
 
-def clusters(mapping: Mapping, graph: Graph) -> list[Cluster]:
-    """The clusters of a mapping, by their first statements."""
+def clusters(mapping: Mapping) -> list[Cluster]:
+    """Return the clusters of a mapping, ordered by their first statements."""
+    graph = mapping.graph
     shared = _shared(graph)
     owner = {n: m for m, n in graph.updates.items()}
     ties: nx.Graph[object] = nx.Graph()
@@ -44,15 +46,16 @@ def clusters(mapping: Mapping, graph: Graph) -> list[Cluster]:
     return sorted(tuple(sorted(n for n in c if isinstance(n, int))) for c in nx.connected_components(ties))
 
 
-def spread_out(mapping: Mapping, graph: Graph, *, pes: int, sequencers: int, least: int) -> Mapping:
+def spread_out(mapping: Mapping, *, least: int) -> Mapping:
     """The mapping with every cluster in the lanes of `least` sequencers or more, the work balanced.
 
     A cluster takes as many sequencers as keep the fewest lanes busy for the shortest time; heavy clusters choose first.
     """
-    each = pes // sequencers
+    graph, sequencers = mapping.graph, mapping.template.sequencers
+    each = mapping.template.lanes_per_sequencer
     free = [0.0] * sequencers
     plan: list[tuple[float, Cluster, int]] = []
-    for cluster in clusters(mapping, graph):
+    for cluster in clusters(mapping):
         times = {
             m: sum(lane_slots(graph.statements[s], mapping.fits[s], m * each) for s in cluster)
             for m in divisors(sequencers)
@@ -66,7 +69,7 @@ def spread_out(mapping: Mapping, graph: Graph, *, pes: int, sequencers: int, lea
         free[start : start + wide] = [max(free[start : start + wide]) + time] * wide
         span = ALL if wide == sequencers else Span(first=start * each, lanes=wide * each)
         spans.update(dict.fromkeys(cluster, span))
-    return _moved(mapping, graph, spans)
+    return _moved(mapping, spans)
 
 
 def _shared(graph: Graph) -> frozenset[str]:
@@ -74,8 +77,9 @@ def _shared(graph: Graph) -> frozenset[str]:
     return static_tensors(graph) | {t.name for t in graph.tensors.values() if t.role in ("input", "label")}
 
 
-def _moved(mapping: Mapping, graph: Graph, spans: Map[int, Span]) -> Mapping:
+def _moved(mapping: Mapping, spans: Map[int, Span]) -> Mapping:
     """The mapping with each statement, and what it works on, in its own lanes."""
+    graph = mapping.graph
     owner = {n: m for m, n in graph.updates.items()}
     fits, homes = [], dict(mapping.homes)
     places: dict[tuple[str, Spot], set[Spot]] = {}

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import pytest
+from tabla.templates.template import template_for
 
 from tabla.ir.format import Format
 from tabla.ir.graph import Graph
+from tabla.ir.legal import Legal
 from tabla.lang.tabla import parse
 from tabla.lower.tabla import lower
+from tabla.mapping.clusters import clusters, divisors, spread_out
+from tabla.mapping.mapping import Mapping
 from tabla.mapping.places import ALL, Span
-from tabla.mapping.search import Mapping, Search
-from tabla.mapping.spans import clusters, divisors, spread_out
+from tabla.mapping.search import Search
 from tabla.passes.legalise.materialise import materialise
 from tabla.source import Source
 from tests.schedule.bank import bank
@@ -19,13 +22,14 @@ Q6_10 = Format(integer=6, fraction=10)
 
 
 def mapped(text: str, pes: int, sequencers: int) -> tuple[Graph, Mapping]:
-    graph = materialise(lower(parse(Source.from_text(text)), number_format=Q6_10), Q6_10).graph
-    return graph, Search(graph, pes=pes, sequencers=sequencers).candidates(1)[0]
+    legal = materialise(Legal(graph=lower(parse(Source.from_text(text)), number_format=Q6_10)), Q6_10)
+    template = template_for(pes).with_roots(1).with_sequencers(sequencers)
+    return legal.graph, Search(legal, template).candidates(1)[0]
 
 
 def test_independent_models_are_clusters() -> None:
     graph, mapping = mapped(bank(8), 16, 4)
-    found = clusters(mapping, graph)
+    found = clusters(mapping)
     assert len(found) == 8
     assert sorted(s for cluster in found for s in cluster) == [
         s.id for s, fit in zip(graph.statements, mapping.fits, strict=True) if fit.index
@@ -35,18 +39,18 @@ def test_independent_models_are_clusters() -> None:
 @pytest.mark.parametrize(("sequencers", "lanes"), [(2, 8), (4, 4), (16, 4)])
 def test_clusters_keep_few_lanes_busy_for_a_short_time(sequencers: int, lanes: int) -> None:
     """Vectors of four words take four lanes, or the least there are."""
-    graph, mapping = mapped(bank(8), 16, sequencers)
-    spread = spread_out(mapping, graph, pes=16, sequencers=sequencers, least=1)
+    _, mapping = mapped(bank(8), 16, sequencers)
+    spread = spread_out(mapping, least=1)
     spans = [fit.span for fit in spread.fits if fit.index]
     assert {span.lanes for span in spans} == {lanes}
     # Eight models: each place is used as often as the others, by whole clusters.
-    loads = {span: len({c for c in clusters(mapping, graph) if spread.fits[c[0]].span == span}) for span in spans}
+    loads = {span: len({c for c in clusters(mapping) if spread.fits[c[0]].span == span}) for span in spans}
     assert len(loads) == 16 // lanes and len(set(loads.values())) == 1
 
 
 def test_tensors_lie_with_their_statements() -> None:
     graph, mapping = mapped(bank(8), 16, 4)
-    spread = spread_out(mapping, graph, pes=16, sequencers=4, least=1)
+    spread = spread_out(mapping, least=1)
     owner = {n: m for m, n in graph.updates.items()}
     for statement, fit in zip(graph.statements, spread.fits, strict=True):
         if fit.way == "lane":
@@ -63,15 +67,15 @@ model_input x[4]; model_output a[4], b[4]; model p[4], q[4]; gradient g[4] -> p,
 g[i] = (p[i] * x[i] - a[i]) * x[i];
 h[i] = (q[i] * x[i] < b[i]) * x[i];
 """
-    graph, mapping = mapped(text, 8, 2)
-    spread = spread_out(mapping, graph, pes=8, sequencers=2, least=1)
+    _, mapping = mapped(text, 8, 2)
+    spread = spread_out(mapping, least=1)
     spans = {spot.span for tensor, spot in spread.copies if tensor == "x" and spot.kind == "lane"}
     assert spans == {Span(first=0, lanes=4), Span(first=4, lanes=4)}
 
 
 def test_all_sequencers_together_is_the_mapping_itself() -> None:
-    graph, mapping = mapped(bank(8), 16, 4)
-    assert spread_out(mapping, graph, pes=16, sequencers=4, least=4) == mapping
+    _, mapping = mapped(bank(8), 16, 4)
+    assert spread_out(mapping, least=4) == mapping
     assert all(fit.span == ALL for fit in mapping.fits)
 
 

@@ -1,0 +1,58 @@
+"""From a graph to its schedule, stage by stage: legalise, map, generate and place strands, check.
+
+Each stage is a function of what the stage before returns, so each can be run, looked at and tested alone.
+:class:`tabla.stages.Stages` runs them one by one; :func:`schedule_graph` runs all of them.
+"""
+
+from __future__ import annotations
+
+from tabla.ir.format import Format
+from tabla.ir.graph import Graph
+from tabla.ir.legal import Legal
+from tabla.mapping.capacity import refuse_excess
+from tabla.mapping.effort import DEFAULT_EFFORT, EFFORTS, Effort
+from tabla.mapping.mapping import Mapping
+from tabla.mapping.stage import map_graph
+from tabla.passes.legalise.pipeline import legalise
+from tabla.schedule.build import judge_of, refuse_too_deep, schedule_mapping
+from tabla.schedule.check import check
+from tabla.schedule.list_scheduler import list_schedule
+from tabla.schedule.placed import Scheduler
+from tabla.schedule.schedule import Schedule
+from tabla.templates.template import Template
+
+
+def legal_graph(graph: Graph, template: Template, format: Format) -> Legal:
+    """Return what the machine runs. Raises `TablaError` for a program that no array holds or that it cannot run."""
+    refuse_excess(graph, template)
+    return legalise(graph, format)
+
+
+def best_mapping(
+    graph: Graph, legal: Legal, template: Template, format: Format, effort: Effort = EFFORTS[DEFAULT_EFFORT]
+) -> Mapping:
+    """Return the best mapping that the search finds, each one judged by its exact schedule."""
+    return map_graph(graph, legal, template, format, judge=judge_of(graph, format), effort=effort)
+
+
+def checked_schedule(
+    graph: Graph, mapping: Mapping, template: Template, format: Format, scheduler: Scheduler = list_schedule
+) -> Schedule:
+    """Return the schedule of a mapping, checked against the laws of the machine.
+
+    `template` is the user's, with the depths of memories that must hold the program. Raises `TablaError` if one is too
+    small, and `ScheduleFault` if the schedule breaks a law, which is a fault of this program.
+    """
+    schedule = schedule_mapping(graph, mapping, format, scheduler=scheduler)
+    assert schedule is not None, "the search returns mappings that can be scheduled"
+    refuse_too_deep(schedule, template)
+    check(schedule)
+    return schedule
+
+
+def schedule_graph(
+    graph: Graph, template: Template, format: Format, effort: Effort = EFFORTS[DEFAULT_EFFORT]
+) -> Schedule:
+    """Return the fastest schedule that the search finds, checked. Raises `TablaError` as the stages do."""
+    mapping = best_mapping(graph, legal_graph(graph, template, format), template, format, effort)
+    return checked_schedule(graph, mapping, template, format)

@@ -1,0 +1,74 @@
+"""Mappings that are worth an exact schedule: the best by the estimates, on arrays with roots or sequencers too."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from tabla.ir.legal import Legal
+from tabla.mapping.changes import at_hand
+from tabla.mapping.clusters import divisors, spread_out
+from tabla.mapping.effort import Effort
+from tabla.mapping.mapping import Mapping, operands_of_functions
+from tabla.mapping.places import ALL
+from tabla.mapping.search import Search
+from tabla.templates.template import Template
+
+
+def candidates(legal: Legal, template: Template, effort: Effort) -> list[Mapping]:
+    """Return the best mappings by the estimates.
+
+    They use all lanes for each statement. On an array with several sequencers, mappings whose clusters have lanes of
+    their own join them.
+    """
+    whole = Search(legal, template, effort=effort).candidates(effort.candidates)
+    if operands_of_functions(legal.graph):
+        riding = Search(legal, template, effort=effort, riding=True)
+        whole = distinct([*whole, *riding.candidates(effort.riding)])
+    if template.sequencers == 1:
+        return whole
+    widths = divisors(template.sequencers)
+    return distinct([*whole, *in_own_lanes(legal, template, effort.candidates, widths, effort)])
+
+
+def in_own_lanes(
+    legal: Legal, template: Template, most: int, widths: Sequence[int], effort: Effort
+) -> list[Mapping]:
+    """Return mappings whose clusters have lanes of their own, those of at least so many sequencers as `widths` says.
+
+    What samples bring lies in the lanes too, because the bus would bring it to one cluster at a time.
+    """
+    found = Search(legal, template, effort=effort, beside=True).candidates(most)
+    return distinct(
+        spread_out(mapping, least=least) for each in found for mapping in (each, at_hand(each)) for least in widths
+    )
+
+
+def side_by_side(legal: Legal, template: Template, effort: Effort) -> Iterator[Mapping]:
+    """Yield mappings on several sequencers, where the user names no number of them, with clusters side by side."""
+    if template.sequencers or template.roots > 1:
+        return
+    for sequencers in effort.sequencers:
+        if template.pes % sequencers or template.pes // sequencers < effort.least_lanes:
+            continue
+        array = template.with_roots(1).with_sequencers(sequencers)
+        for mapping in in_own_lanes(legal, array, effort.beside, (1,), effort):
+            if any(fit.span != ALL for fit in mapping.fits):
+                yield mapping
+
+
+def roots_to_try(template: Template, effort: Effort) -> tuple[int, ...]:
+    """Return the numbers of roots to try beside one: the template's own number, or those of the effort."""
+    if template.sequencers > 1:
+        return ()
+    if template.roots:
+        return (template.roots,) if template.roots > 1 else ()
+    return tuple(n for n in effort.roots if template.pes % n == 0 and template.pes // n >= effort.least_lanes)
+
+
+def distinct(mappings: Iterable[Mapping]) -> list[Mapping]:
+    """Return each mapping once, the first of those that compute the same way."""
+    found: list[Mapping] = []
+    for mapping in mappings:
+        if all(m.fits != mapping.fits or m.homes != mapping.homes for m in found):
+            found.append(mapping)
+    return found

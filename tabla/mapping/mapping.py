@@ -1,0 +1,70 @@
+"""A mapping: where each tensor of a legal graph lies in the array, and how each statement is computed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping as Map
+from dataclasses import dataclass, field
+
+from tabla.ir.graph import Function, Graph, Read
+from tabla.ir.legal import Legal
+from tabla.mapping.fit import Fit
+from tabla.mapping.places import Spot
+from tabla.templates.template import Template
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Mapping:
+    """One way to compute a legal graph on one array.
+
+    `legal` is the graph that every tap group runs, with the words of its constants: the whole program's, or the part
+    of one group where the program is cut between groups. `template` is the array, its number of roots and sequencers
+    chosen. `fits` has the way of each statement, by number. `homes` has the spot where each computed tensor and each
+    model with an update lies, and `copies` lists the further spots that each sample, or the load, copies a tensor to.
+    `estimate` is the search's estimate of the cycles of a sample, in cycles.
+
+    With `waves`, the list scheduler takes the parts of several statements in turns, so that a part of one statement
+    comes before a later part of the statement before it.
+
+    Two mappings are equal if they compute the same way; the graph and the array are not compared.
+    """
+
+    legal: Legal = field(compare=False, repr=False)
+    template: Template = field(compare=False, repr=False)
+    fits: tuple[Fit, ...]
+    homes: Map[str, Spot]
+    copies: tuple[tuple[str, Spot], ...]
+    estimate: float
+    waves: bool = False
+
+    @property
+    def graph(self) -> Graph:
+        """The graph that is mapped."""
+        return self.legal.graph
+
+    def text(self) -> str:
+        """Return where tensors lie and how statements are computed, for people and golden tests."""
+        lines = [f"mapping {self.graph.name}: {self.template.pes} PEs, {max(1, self.template.roots)} roots"]
+        for tensor, spot in sorted(self.homes.items()):
+            lines.append(f"{tensor} at home at {spot}")
+        for tensor, spot in self.copies:
+            lines.append(f"{tensor} copied to {spot}")
+        lines += [
+            f"s{statement.id} {statement.target}: {fit.text()}"
+            for statement, fit in zip(self.graph.statements, self.fits, strict=True)
+        ]
+        return "\n".join(lines) + "\n"
+
+
+def static_tensors(graph: Graph) -> frozenset[str]:
+    """Find the tensors that no sample changes: constants, and models without an update."""
+    return frozenset(
+        t.name
+        for t in graph.tensors.values()
+        if t.role == "constant" or (t.role == "model" and t.name not in graph.updates)
+    )
+
+
+def operands_of_functions(graph: Graph) -> frozenset[str]:
+    """Find the tensors whose words are operands of functions."""
+    functions = (s.operation for s in graph.statements if isinstance(s.operation, Function))
+    return frozenset(f.operand.tensor for f in functions if isinstance(f.operand, Read))

@@ -1,0 +1,69 @@
+"""The legalising passes in order: each takes a graph one step nearer to what the machine can run.
+
+They run once, after the passes of :mod:`tabla.passes.pipeline`. Like those they change no word of any result or model,
+and the rules of a graph are checked after each.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+from tabla.ir.format import Format
+from tabla.ir.graph import Graph
+from tabla.ir.legal import Legal
+from tabla.ir.verify import GraphFault, verify
+from tabla.passes.legalise.addresses import addresses
+from tabla.passes.legalise.boxes import boxes, kept
+from tabla.passes.legalise.known import known
+from tabla.passes.legalise.materialise import materialise
+from tabla.passes.legalise.snapshot import snapshot
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LegalisingPass:
+    """A named function from a graph and the words of its constants to the same, one step nearer to the machine.
+
+    `flat_gathers` says whether gathers are flat when it has run (:func:`tabla.ir.verify.verify`).
+    """
+
+    name: str
+    function: Callable[[Legal, Format], Legal]
+    flat_gathers: bool = True
+
+
+def _boxes(legal: Legal, fmt: Format) -> Legal:
+    return replace(legal, graph=boxes(legal.graph, fmt, kept(legal.graph)))
+
+
+def _addresses(legal: Legal, fmt: Format) -> Legal:
+    return replace(legal, graph=addresses(legal.graph, fmt))
+
+
+def _snapshot(legal: Legal, fmt: Format) -> Legal:
+    return replace(legal, graph=snapshot(legal.graph))
+
+
+LEGALISE: tuple[LegalisingPass, ...] = (
+    LegalisingPass(name="boxes", function=_boxes, flat_gathers=False),
+    LegalisingPass(name="addresses", function=_addresses),
+    LegalisingPass(name="snapshot", function=_snapshot),
+    LegalisingPass(name="known", function=known),
+    LegalisingPass(name="materialise", function=materialise),
+)
+
+
+def legalise(graph: Graph, fmt: Format) -> Legal:
+    """Return the graph that the machine runs, with the words of its constants.
+
+    Raises `TablaError` for a program that the machine cannot run, and `GraphFault`, which names the pass, if a pass
+    breaks a rule of graphs.
+    """
+    legal = Legal(graph=graph)
+    for each in LEGALISE:
+        legal = each.function(legal, fmt)
+        try:
+            verify(legal.graph, flat_gathers=each.flat_gathers)
+        except GraphFault as fault:
+            raise GraphFault(f"after {each.name}: {fault}") from None
+    return legal

@@ -1,0 +1,108 @@
+"""Which task needs the words of which other task, and how many cycles must lie between them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import networkx as nx
+import numpy as np
+
+from tabla.schedule.placed import Placed
+from tabla.strands.tasks import LATE, NEVER, Access, MemoryKey, Task
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Dependences:
+    """The accesses of a list of tasks, by place.
+
+    `models` are the places that updates overwrite. `writers` and `readers` have the tasks, by number, that write and
+    read words of each place. `makers` has the task that makes each tensor.
+    """
+
+    tasks: Sequence[Task]
+    models: frozenset[MemoryKey]
+    writers: Mapping[MemoryKey, Sequence[int]]
+    readers: Mapping[MemoryKey, Sequence[int]]
+    makers: Mapping[str, int]
+
+    @staticmethod
+    def of(tasks: Sequence[Task], models: frozenset[MemoryKey]) -> Dependences:
+        """Collect the accesses of all tasks, fed from the bus or not."""
+        writers: dict[MemoryKey, list[int]] = {}
+        readers: dict[MemoryKey, list[int]] = {}
+        for n, task in enumerate(tasks):
+            for access in task.writes:
+                writers.setdefault(access.key, []).append(n)
+            for variant in (task, task.fed):
+                for access in variant.reads if variant else ():
+                    if n not in readers.setdefault(access.key, []):
+                        readers[access.key].append(n)
+        makers = {t: n for n, task in enumerate(tasks) for t in task.produces}
+        return Dependences(tasks=tasks, models=models, writers=writers, readers=readers, makers=makers)
+
+    def order(self, *, waves: bool = False) -> nx.DiGraph[int]:
+        """Return the graph of tasks in which an edge leads from each task to those that must come after it.
+
+        With `waves` an edge is left out where the later task reads no word that the earlier one writes.
+        """
+        graph: nx.DiGraph[int] = nx.DiGraph()
+        graph.add_nodes_from(range(len(self.tasks)))
+        for key, writers in self.writers.items():
+            for w in writers:
+                for r in self.readers.get(key, ()):
+                    if w == r or self.partners(key, r) or not self._earlier(key, w, r):
+                        continue
+                    if not waves or self._meet(key, w, r):
+                        graph.add_edge(*((r, w) if key in self.models else (w, r)))
+        for n, task in enumerate(self.tasks):
+            if task.wants and (maker := self.makers.get(task.wants)) not in (None, n):
+                graph.add_edge(maker, n)
+        return graph
+
+    def partners(self, key: MemoryKey, reader: int) -> bool:
+        """Say whether a reader of a model updates it too. Such tasks touch different elements; snapshots see to it."""
+        return key in self.models and reader in self.writers[key]
+
+    def after_writes(self, n: int, access: Access, placed: Mapping[int, Placed]) -> int:
+        """Return the first cycle in which task `n` may begin, so that it reads words after they were written."""
+        if access.key in self.models:
+            return 0
+        # With waves some writers are not placed yet; task `n` reads none of their words.
+        writers = [w for w in self.writers.get(access.key, ()) if w != n and w in placed]
+        earlier = [w for w in writers if self._earlier(access.key, w, n)]
+        return max((_cleared(placed[w], placed[w].task.writes, access) for w in earlier), default=0)
+
+    def after_reads(self, n: int, access: Access, placed: Mapping[int, Placed]) -> int:
+        """Return the first cycle in which task `n` may begin, so that it overwrites a model after its last reads."""
+        if access.key not in self.models:
+            return 0
+        readers = [r for r in self.readers.get(access.key, ()) if r != n and r in placed]
+        others = [r for r in readers if not self.partners(access.key, r)]
+        return max((_cleared(placed[r], placed[r].task.reads, access) for r in others), default=0)
+
+    def _meet(self, key: MemoryKey, writer: int, reader: int) -> bool:
+        """Say whether a reader reads a word that a writer writes."""
+        variants = [v for v in (self.tasks[reader], self.tasks[reader].fed) if v is not None]
+        reads = [access for variant in variants for access in variant.reads if access.key == key]
+        writes = [access for access in self.tasks[writer].writes if access.key == key]
+        return any(_both(w, r.first).any() for w in writes for r in reads)
+
+    def _earlier(self, key: MemoryKey, writer: int, reader: int) -> bool:
+        """Say whether a reader can mean the words of a writer: several statements write one tensor in their order."""
+        both = self.tasks[writer].statement, self.tasks[reader].statement
+        return key in self.models or min(both) < 0 or both[0] < both[1]
+
+
+def _cleared(before: Placed, accesses: Sequence[Access], after: Access) -> int:
+    """Return the first cycle in which a task may begin whose access `after` follows the accesses of `before`."""
+    bound = 0
+    for access in accesses:
+        if access.key == after.key and (both := _both(access, after.first)).any():
+            bound = max(bound, before.start + int((access.last[both] + 1 - after.first[both]).max()))
+    return bound
+
+
+def _both(access: Access, first: np.ndarray) -> np.ndarray:
+    """Mark the words that an access touches and that are touched again, `first` in these cycles."""
+    return (access.last > NEVER) & (first < LATE)

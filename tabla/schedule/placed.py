@@ -1,0 +1,56 @@
+"""Tasks at their cycles: what a scheduler returns."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Protocol
+
+from tabla.strands.strand import Strand
+from tabla.strands.tasks import MemoryKey, Port, Task
+
+
+@dataclass(frozen=True, slots=True)
+class Placed:
+    """A task at a start cycle; `forwards` lists the ports that take a register instead of a word of memory."""
+
+    task: Task
+    start: int
+    forwards: tuple[tuple[Port, str], ...] = ()
+
+    def strands(self) -> list[Strand]:
+        """Return the strands of the task at their cycles, with the forwarded operands put in."""
+        out = [s.at(s.start + self.start) for s in self.task.strands]
+        for port, register in self.forwards:
+            strand = out[port.strand]
+            body = list(strand.body)
+            body[port.slot] = replace(
+                body[port.slot],
+                fields={**body[port.slot].fields, port.port: register},
+                addresses={k: v for k, v in body[port.slot].addresses.items() if k != port.port},
+            )
+            out[port.strand] = replace(strand, body=tuple(body))
+        return out
+
+
+def all_strands(placed: Iterable[Placed]) -> list[Strand]:
+    """Return every strand, ordered by unit and start cycle."""
+    return sorted((s for p in placed for s in p.strands()), key=lambda s: (s.unit, s.start))
+
+
+class Scheduler(Protocol):
+    """Gives every task a start cycle.
+
+    A scheduler must respect the order in which tasks need each other's words, the units of the array, the bus and the
+    function unit's output. The checker, which shares no code with any scheduler, refuses a schedule that does not.
+    """
+
+    def __call__(
+        self, tasks: Sequence[Task], models: frozenset[MemoryKey], *, sequencers: int, waves: bool
+    ) -> list[Placed] | None:
+        """Place all tasks, and return them in the order in which they were given; None if there is no schedule.
+
+        `models` are the places that updates overwrite: there a word is read before it is written, everywhere else
+        after. `sequencers` is the array's number of sequencers. `waves` asks for the parts of several statements in
+        turns (:class:`tabla.mapping.mapping.Mapping`); a scheduler may ignore it.
+        """

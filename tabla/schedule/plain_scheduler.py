@@ -1,0 +1,43 @@
+"""The plain scheduler: tasks in the order of the program, each as soon as the words and units that it needs allow.
+
+It forwards nothing from register to register and looks at no task twice. Its schedules are longer than those of the
+list scheduler; they show what the list scheduler gains, and tests hold the two against each other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import networkx as nx
+
+from tabla.schedule.dependences import Dependences
+from tabla.schedule.placed import Placed
+from tabla.schedule.reservations import Reservations
+from tabla.strands.tasks import MemoryKey, Task
+
+
+def plain_schedule(
+    tasks: Sequence[Task], models: frozenset[MemoryKey], *, sequencers: int, waves: bool = False
+) -> list[Placed] | None:
+    """Place every task (:class:`tabla.schedule.placed.Scheduler`).
+
+    A task whose lanes want a scalar from the bus always brings it there itself. `waves` is ignored.
+    """
+    if any(task.clashes(sequencers) for task in tasks):
+        return None
+    fed = [task.fed or task for task in tasks]
+    dependences = Dependences.of(fed, models)
+    order = dependences.order()
+    if not nx.is_directed_acyclic_graph(order):
+        return None
+    reserved, placed = Reservations(sequencers=sequencers), dict[int, Placed]()
+    for n in nx.lexicographical_topological_sort(order):
+        task = fed[n]
+        bounds = [dependences.after_writes(n, access, placed) for access in task.reads]
+        bounds += [dependences.after_reads(n, access, placed) for access in task.writes]
+        start = max([0, *bounds])
+        while push := reserved.push_task(task, start):
+            start += push
+        reserved.take_task(task, start)
+        placed[n] = Placed(task, start)
+    return [placed[n] for n in range(len(tasks))]

@@ -1,0 +1,71 @@
+"""What the tasks placed so far have taken of the array: units, the bus, and the output of the function unit."""
+
+from __future__ import annotations
+
+from bisect import bisect_left, insort
+from dataclasses import dataclass, field
+
+from tabla.strands.tasks import Task
+
+
+@dataclass(slots=True)
+class Hold:
+    """Cycles [first, last] in which the bus carries one task's words; `tensor` if it is a scalar that may stay."""
+
+    first: int
+    last: int
+    tensor: str
+
+
+@dataclass(slots=True)
+class Reservations:
+    """The cycles that are taken: half-open intervals of units and of the function output, and the holds of the bus.
+
+    `sequencers` is the array's number of sequencers.
+    """
+
+    sequencers: int = 1
+    units: dict[str, list[tuple[int, int]]] = field(default_factory=dict)
+    bus: list[Hold] = field(default_factory=list)
+
+    def push(self, name: str, begin: int, end: int) -> int:
+        """Return how far an interval must move to clear the first thing in its way; 0 if it is free."""
+        # They are apart from each other, so their ends rise with their beginnings.
+        taken = self.units.get(name, [])
+        after = bisect_left(taken, (begin, begin))
+        for b, e in taken[max(0, after - 1) : after + 1]:
+            if b < end and begin < e:
+                return e - begin
+        return 0
+
+    def push_bus(self, first: int, last: int) -> int:
+        """Return how far closed cycles of the bus must move to clear every hold in their way; 0 if they are free."""
+        return max((h.last + 1 - first for h in self.bus if h.first <= last and first <= h.last), default=0)
+
+    def take(self, name: str, begin: int, end: int) -> None:
+        """Reserve the cycles [begin, end)."""
+        insort(self.units.setdefault(name, []), (begin, end))
+
+    def push_task(self, task: Task, start: int) -> int:
+        """Return how far a task must move from a start cycle to clear the first thing in its way; 0 if it is free."""
+        for strand in task.strands:
+            for unit in strand.units(self.sequencers):
+                if push := self.push(unit, strand.start + start, strand.end + start):
+                    return push
+        if task.function and (
+            push := self.push("function", task.function[0] + start, task.function[1] + start + 1)
+        ):
+            return push
+        if task.bus:
+            return self.push_bus(task.bus[0] + start, task.bus[1] + start)
+        return 0
+
+    def take_task(self, task: Task, start: int) -> None:
+        """Reserve everything that a task takes from a start cycle on."""
+        for strand in task.strands:
+            for unit in strand.units(self.sequencers):
+                self.take(unit, strand.start + start, strand.end + start)
+        if task.function:
+            self.take("function", task.function[0] + start, task.function[1] + start + 1)
+        if task.bus:
+            self.bus.append(Hold(task.bus[0] + start, task.bus[1] + start, task.holds))

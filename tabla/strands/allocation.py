@@ -1,0 +1,151 @@
+"""How a layout is found: banks such that no operation's words clash, then a base address for every place."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from math import prod
+
+from tabla.ir.graph import Extreme, Graph, Product, Statement
+from tabla.ir.running import running
+from tabla.mapping.fit import Fit, without_bus
+from tabla.mapping.mapping import Mapping, static_tensors
+from tabla.mapping.places import ROOT, Bank, Place, Spot
+from tabla.strands.bodies import Clash, LaneContext, lane_body
+from tabla.strands.extremes import lane_extreme
+from tabla.strands.fused import rising
+from tabla.strands.layout import Depths, Key, Layout, scratch
+from tabla.strands.loops import Lanes, plain
+from tabla.strands.moves import sent_out_from_tree
+from tabla.strands.running import clashes
+from tabla.strands.uses import Uses
+
+
+def lay_out(uses: Uses) -> Layout | None:
+    """Return the layout of a mapping; None if two banks for each tensor are not enough.
+
+    A tensor has no place at the root if nobody reads a word of it there: a function takes its words as they come up the
+    tree, or its words leave as they are made.
+    """
+    banked = _banked(uses)
+    if banked is None:
+        return None
+    from_tree = rising(uses)
+    left = {*uses.departing.values(), *sent_out_from_tree(uses, frozenset(from_tree.values()))}
+    gone = {(tensor, ROOT) for tensor in (*from_tree.values(), *uses.unread_at_root(left))}
+    return _allocated(replace(banked, places={k: p for k, p in banked.places.items() if k not in gone}))
+
+
+def _first_layout(uses: Uses) -> Layout:
+    """Choose banks by role: streamed words in `data`, loaded ones in `model`, computed ones in `interim`.
+
+    The root has two memories: `data` for streamed words and `memory` for all others.
+    """
+    graph, mapping = uses.graph, uses.chosen
+    static = static_tensors(graph)
+    keys = {(uses.owner(tensor), spot) for tensor, spot in (*mapping.homes.items(), *mapping.copies)}
+    places = {}
+    for tensor, spot in sorted(keys):
+        banks = (_bank(graph, mapping, tensor, spot, static),)
+        places[(tensor, spot)] = Place(
+            tensor=tensor, spot=spot, shape=graph.tensors[tensor].shape, pes=uses.lanes(spot), banks=banks
+        )
+    places.update((place_key(place), place) for place in _partial_words(uses))
+    return Layout(graph=graph, places=places)
+
+
+def place_key(place: Place) -> Key:
+    """Return the key under which a layout has a place."""
+    return place.tensor, place.spot
+
+
+def _bank(graph: Graph, mapping: Mapping, tensor: str, spot: Spot, static: frozenset[str]) -> Bank:
+    record = graph.tensors[tensor]
+    if record.role in ("input", "label"):
+        return "data"
+    if spot == ROOT:
+        return "memory"
+    if tensor in static or (record.role == "model" and mapping.homes.get(tensor) == spot):
+        return "model"
+    return "interim"
+
+
+def _partial_words(uses: Uses) -> Iterator[Place]:
+    """Yield the places of the partial words of products, which the root multiplies one after the other."""
+    for statement in uses.graph.statements:
+        if isinstance(statement.operation, Product):
+            steps = prod(index.extent for index in statement.reduced)
+            found = running(statement)
+            # A product that runs on has one run of partial words for all its outputs.
+            rows = (i.extent for i in statement.indices if found is None or i != found.index)
+            yield Place(
+                tensor=statement.target,
+                spot=scratch(statement.id),
+                shape=(*rows, steps + 1),
+                pes=uses.template.lanes,
+                banks=("memory",),
+            )
+
+
+def _banked(uses: Uses) -> Layout | None:
+    """Give second banks to tensors until no operation of the lanes needs two words of one bank."""
+    layout: Layout | None = _first_layout(uses)
+    while layout is not None:
+        clash = _clash(uses, layout)
+        if clash is None:
+            return layout
+        # The first tensor that can takes a second bank: a model is loaded twice, a computed word is written twice.
+        wider = (layout.widened(tensor, spot) for tensor, spot in clash.keys)
+        layout = next((each for each in wider if each is not None), None)
+    return None
+
+
+def _clash(uses: Uses, layout: Layout) -> Clash | None:
+    """Find the first operation of the lanes whose words clash."""
+    try:
+        for statement, fit in zip(uses.graph.statements, uses.chosen.fits, strict=True):
+            if fit.way != "root":
+                _generate(uses, layout, statement, fit)
+    except Clash as clash:
+        return clash
+    return None
+
+
+def _generate(uses: Uses, layout: Layout, statement: Statement, fit: Fit) -> None:
+    """Generate the body of a statement in the lanes. Raises `Clash` if words of one operation lie in one bank."""
+    if statement.constraints:
+        clashes(statement, fit, layout, uses.template.lanes)
+        return
+    lanes = Lanes.of(statement, fit, uses.template.lanes)
+    loops = tuple(lanes.loop if i.name == fit.index else plain(i) for i in (*statement.indices, *statement.reduced))
+    for each in (fit, without_bus(fit)) if fit.early else (fit,):
+        context = LaneContext(layout=layout, fit=each, lanes=lanes, loops=loops)
+        if isinstance(statement.operation, Extreme):
+            lane_extreme(statement.operation, context)
+        else:
+            lane_body(statement, context, shift=0, levels=len(statement.reduced))
+
+
+def _allocated(layout: Layout) -> Layout:
+    """Give every place a base address. A place in two banks has one address, so both banks advance together."""
+    used: dict[str, int] = {"model": 0, "data": 0, "interim": 0, "root data": 0, "root memory": 0}
+
+    def based(place: Place) -> Place:
+        names = [f"root {b}" if place.spot.kind == "root" else b for b in place.banks]
+        base = max(used[n] for n in names)
+        used.update(dict.fromkeys(names, base + place.words))
+        return replace(place, base=base)
+
+    # Shared addresses first: both banks are level then, and no gap opens.
+    order = sorted(layout.places, key=lambda k: (-len(layout.places[k].banks), k))
+    based_places = {key: based(layout.places[key]) for key in order}
+    twins = {key: based(layout.twins[key]) for key in sorted(layout.twins)}
+    depths = Depths(
+        model=used["model"],
+        data=used["data"],
+        interim=used["interim"],
+        root_data=used["root data"],
+        root_memory=used["root memory"],
+    )
+    # The order of the places is that in which they were found: the stream follows it.
+    return replace(layout, places={key: based_places[key] for key in layout.places}, twins=twins, depths=depths)
