@@ -10,7 +10,7 @@ from tabla.lower.tc import lower
 from tabla.passes.pipeline import run_passes
 from tests.end_to_end.algorithms import hold_against_evaluation, need
 from tests.lang.tc.references import REFERENCES
-from tests.lower.test_tc import function_of
+from tests.lower.tc.test_programs import function_of
 
 Q6_10 = Format(integer=6, fraction=10)
 # Name -> (PEs, inputs kept on chip); each family of the language once.

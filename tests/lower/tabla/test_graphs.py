@@ -12,12 +12,12 @@ from tabla.ir.format import Format
 from tabla.ir.graph import Graph, Linear
 from tabla.ir.verify import verify
 from tabla.lang.tabla import parse
+from tabla.lower.rate import Rate
 from tabla.lower.tabla import lower
-from tabla.lower.tabla_update import Rate
 from tabla.source import Source, TablaError
-from tests.lower.graph_lines import lines
+from tests.lower.tabla.graph_lines import lines
 
-PROGRAMS = Path(__file__).parents[1] / "programs" / "tabla"
+PROGRAMS = Path(__file__).parents[2] / "programs" / "tabla"
 LOWERED = sorted((PROGRAMS / "lowered").glob("*.t"))
 UNFIT = sorted((PROGRAMS / "unfit").glob("*.t"))
 FORMAT = Format.parse("q6.10")

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from tabla.ir.graph import Affine, Constant, Index, Linear, Read, Term
 from tabla.lang.tile.program import Contraction, Elementwise, Node, Number, Step
 from tabla.lower.builder import GraphBuilder
-from tabla.lower.tabla_update import Rate, is_product, touched
-from tabla.lower.tile_expressions import Expressions
-from tabla.lower.tile_region import Region, region_of
+from tabla.lower.rate import Rate, is_product, touched
+from tabla.lower.tile.expressions import Expressions
+from tabla.lower.tile.region import Region, region_of
 
 
 class Updater:

@@ -9,7 +9,7 @@ import numpy as np
 
 from tabla.ir.graph import Affine, Index
 from tabla.ir.windows import ramp
-from tabla.lower.tile_region import Region
+from tabla.lower.tile.region import Region
 
 MOST_POINTS = 1 << 24
 

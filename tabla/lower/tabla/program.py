@@ -9,9 +9,10 @@ from tabla.ir.graph import Constant, Graph, Index, Read, Role, Term
 from tabla.lang.faults import did_you_mean
 from tabla.lang.tabla.program import Assignment, Kind, Program
 from tabla.lower.builder import GraphBuilder
-from tabla.lower.tabla_elements import Copied, Elements, Multiplied
-from tabla.lower.tabla_expressions import Expressions, Sum, graph_affine
-from tabla.lower.tabla_update import Rate, Updater, is_product
+from tabla.lower.rate import Rate, is_product
+from tabla.lower.tabla.elements import Copied, Elements, Multiplied
+from tabla.lower.tabla.expressions import Expressions, Sum, graph_affine
+from tabla.lower.tabla.update import Updater
 from tabla.source import TablaError
 
 _ROLES: dict[Kind, Role] = {Kind.INPUT: "input", Kind.LABEL: "label", Kind.MODEL: "model"}

@@ -37,12 +37,12 @@ from tabla.lang.tile.program import (
 )
 from tabla.lang.tile.text import names_of
 from tabla.lower.builder import GraphBuilder, single
-from tabla.lower.tile_expressions import Expressions, constant, makes_whole, refuse
-from tabla.lower.tile_projection import inhabited
-from tabla.lower.tile_region import Region, region_of
-from tabla.lower.tile_reshape import refinement
-from tabla.lower.tile_update import Updater, fused
-from tabla.lower.tile_zeros import unwritten
+from tabla.lower.tile.expressions import Expressions, constant, makes_whole, refuse
+from tabla.lower.tile.projection import inhabited
+from tabla.lower.tile.region import Region, region_of
+from tabla.lower.tile.reshape import refinement
+from tabla.lower.tile.update import Updater, fused
+from tabla.lower.tile.zeros import unwritten
 
 _ZERO = Constant(value=Fraction(0))
 

@@ -79,11 +79,11 @@ def test_where_no_point_is_valid_is_asked_of_the_machine_if_nothing_else_says_it
 
 @pytest.mark.parametrize("name", ["seed:complex_conv_2d", "reductions:antidiagonal_maxima", "layers:attention"])
 def test_the_graph_is_the_same_under_any_hash_seed(name: str) -> None:
-    command = f"from tests.lower.test_tile import lowered, graph_text; print(graph_text(lowered({name!r})))"
+    command = f"from tests.lower.tile.test_programs import lowered, graph_text; print(graph_text(lowered({name!r})))"
     texts = [
         subprocess.run(
             [sys.executable, "-c", command],
-            env={**os.environ, "PYTHONHASHSEED": seed, "PYTHONPATH": str(Path(__file__).parents[2])},
+            env={**os.environ, "PYTHONHASHSEED": seed, "PYTHONPATH": str(Path(__file__).parents[3])},
             capture_output=True,
             text=True,
             check=True,

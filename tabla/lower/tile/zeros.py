@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from tabla.ir.graph import Affine, Index
-from tabla.lower.tile_region import Region
+from tabla.lower.tile.region import Region
 
 MOST_BOXES = 16
 Write = tuple[tuple[Affine, ...], tuple[Index, ...]]

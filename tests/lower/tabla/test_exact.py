@@ -17,7 +17,7 @@ from tabla.lang.tabla.program import Kind, Program
 from tabla.lower.tabla import lower
 from tabla.source import Source
 from tests.lang.tabla.random_programs import programs
-from tests.lower.exact import Values, run_graph, run_tree
+from tests.lower.tabla.exact import Values, run_graph, run_tree
 
 WIDE = Format.parse("q16.16")
 

@@ -29,7 +29,7 @@ from tabla.lower.whole import integer, truncated
 from tabla.source import Label, Span, TablaError
 
 if TYPE_CHECKING:
-    from tabla.lower.tc_expressions import Expressions, Sum
+    from tabla.lower.tc.expressions import Expressions, Sum
 
 
 def reads_integers(value: Value) -> bool:

@@ -18,7 +18,7 @@ from tabla.lower.tc import lower
 from tabla.options import Options
 from tabla.passes.pipeline import run_passes
 from tabla.source import Source, TablaError
-from tests.lower.test_tc import words_of
+from tests.lower.tc.test_programs import words_of
 from tests.schedule.agreement import agree
 
 Q12_20 = Format(integer=12, fraction=20)

@@ -23,7 +23,7 @@ from tabla.source import Source, TablaError
 from tests.lang.tc.references import REFERENCES
 from tests.schedule.agreement import agree
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 FORMAT = Format.parse("q12.20")
 
 

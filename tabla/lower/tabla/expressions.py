@@ -29,7 +29,7 @@ from tabla.lang.tabla.constants import affine_of, constant_value
 from tabla.lang.tabla.operators import Function as Called
 from tabla.lang.tabla.operators import GroupFunction, Operator
 from tabla.lower.builder import GraphBuilder, single
-from tabla.lower.tabla_elements import Elements
+from tabla.lower.tabla.elements import Elements
 from tabla.source import Label, Span, TablaError
 
 

@@ -16,8 +16,8 @@ from tabla.lang.tc.constraints import Interval
 from tabla.lang.tc.program import Function
 from tabla.lang.tc.ranges import Called, Domain, Inference, infer
 from tabla.lower.builder import GraphBuilder
-from tabla.lower.tc_expressions import Expressions, Held, refuse
-from tabla.lower.tc_points import Box, Points, points_of
+from tabla.lower.tc.expressions import Expressions, Held, refuse
+from tabla.lower.tc.points import Box, Points, points_of
 
 
 def lower(

@@ -29,8 +29,8 @@ from tabla.lang.tc import program
 from tabla.lang.tc.program import Value
 from tabla.lang.tc.subscripts import linear_of
 from tabla.lower.builder import GraphBuilder
-from tabla.lower.tc_integers import Integers, reads_integers
-from tabla.lower.tc_points import Points
+from tabla.lower.tc.integers import Integers, reads_integers
+from tabla.lower.tc.points import Points
 from tabla.source import Label, Span, TablaError
 
 Sum = tuple[Term, ...]
