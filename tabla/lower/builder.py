@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, MutableMapping
+from dataclasses import replace
 from typing import assert_never
 
 from tabla.ir.constraints import applying, components
@@ -32,6 +33,9 @@ from tabla.ir.graph import (
 )
 from tabla.lower.quantise import Quantiser, Use
 from tabla.source import Span
+
+Sum = tuple[Term, ...]
+"""A value as signed terms, each a word or a product of words."""
 
 
 class GraphBuilder:
@@ -211,3 +215,8 @@ def mentioned(operand: Operand) -> tuple[str, ...]:
 def single(term: Term) -> Operand | None:
     """The operand that a term is, if it is nothing but that, with either sign."""
     return term.factors[0] if len(term.factors) == 1 and not term.reduce else None
+
+
+def negated(terms: Sum) -> Sum:
+    """The sum with its signs changed."""
+    return tuple(replace(term, sign=-term.sign) for term in terms)

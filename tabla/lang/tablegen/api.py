@@ -9,7 +9,7 @@ from typing import Final, TypeAlias
 from tabla.lang.tablegen import record as internal
 from tabla.lang.tablegen.keeper import RecordKeeper
 from tabla.lang.tablegen.literals import BitsValue, BitValue, DagValue, IntValue, ListValue, StringValue
-from tabla.lang.tablegen.references import RecordReference
+from tabla.lang.tablegen.record import RecordReference
 from tabla.lang.tablegen.values import UnsetValue
 from tabla.lang.tablegen.values import Value as InternalValue
 from tabla.source import Label, Span, TablaError

@@ -8,9 +8,9 @@ from typing import Any
 
 from tabla.lang.tablegen.keeper import RecordKeeper
 from tabla.lang.tablegen.literals import BitsValue, BitValue, DagValue, IntValue, ListValue, StringValue
-from tabla.lang.tablegen.record import record_text
-from tabla.lang.tablegen.references import RecordReference, Variable, VariableBit
+from tabla.lang.tablegen.record import RecordReference, record_text
 from tabla.lang.tablegen.values import UnsetValue, Value
+from tabla.lang.tablegen.variables import Variable, VariableBit
 
 # Python abbreviates these two; the reference tool does not.
 _SHORT_ESCAPES = {r"\b": r"\u0008", r"\f": r"\u000c"}

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from tabla.lang.tablegen import syntax
 from tabla.lang.tablegen.binary import ARITHMETIC, COMPARISONS, BinaryOperation
+from tabla.lang.tablegen.evaluator import Evaluator
 from tabla.lang.tablegen.record import Record
 from tabla.lang.tablegen.types import BIT, DAG, INT, STRING, ListType, Type
 from tabla.lang.tablegen.values import TypedValue, Value
-
-if TYPE_CHECKING:
-    from tabla.lang.tablegen.expressions import Expressions
 
 _NAMES = {"setop": "setdagop"}
 
@@ -23,18 +19,18 @@ OPERATORS = frozenset(
 _ASSOCIATIVE = frozenset({"strconcat", "listconcat", "con", "add", "and", "or", "xor", "mul"})
 
 
-def evaluate(expressions: Expressions, node: syntax.Bang, record: Record | None, wanted: Type | None) -> Value:
+def evaluate(evaluator: Evaluator, node: syntax.Bang, record: Record | None, wanted: Type | None) -> Value:
     """The value of a call of one of `OPERATORS`."""
-    pool = expressions.pool
+    pool = evaluator.pool
     operator = _NAMES.get(node.operator, node.operator)
     if node.type is not None:
-        raise expressions.fault(f"!{operator} has no type in angle brackets", node.at + 1)
+        raise evaluator.fault(f"!{operator} has no type in angle brackets", node.at + 1)
     result = _result_type(operator)
     if result is not None and wanted is not None and not result.converts_to(wanted):
-        raise expressions.fault(f"expected value of type '{wanted}', got '{result}'", node.at)
+        raise evaluator.fault(f"expected value of type '{wanted}', got '{result}'", node.at)
     if not node.arguments:
-        raise expressions.fault(f"!{operator} needs two operands", node.end)
-    values, last_type = _arguments(expressions, node, operator, record, wanted)
+        raise evaluator.fault(f"!{operator} needs two operands", node.end)
+    values, last_type = _arguments(evaluator, node, operator, record, wanted)
     if operator == "listconcat":
         result = last_type
     elif operator == "listsplat":
@@ -46,7 +42,7 @@ def evaluate(expressions: Expressions, node: syntax.Bang, record: Record | None,
             right = operands.pop()
             operands[-1] = pool.unique(BinaryOperation, operator, operands[-1], right, result).fold(record, pool)
     if len(operands) != 2:
-        raise expressions.fault(f"expected two operands to !{operator}", node.at)
+        raise evaluator.fault(f"expected two operands to !{operator}", node.at)
     return pool.unique(BinaryOperation, operator, operands[0], operands[1], result).fold(record, pool)
 
 
@@ -61,25 +57,25 @@ def _result_type(operator: str) -> Type | None:
 
 
 def _arguments(
-    expressions: Expressions, node: syntax.Bang, operator: str, record: Record | None, wanted: Type | None
+    evaluator: Evaluator, node: syntax.Bang, operator: str, record: Record | None, wanted: Type | None
 ) -> tuple[list[TypedValue], Type | None]:
     """The operands and the type that the last of them set for any that would follow."""
-    pool = expressions.pool
+    pool = evaluator.pool
     expected: Type | None = {"listconcat": wanted, "strconcat": STRING, "con": DAG, "setdagop": DAG}.get(operator)
     if operator in ARITHMETIC:
         expected = INT
     values: list[TypedValue] = []
     for argument in node.arguments:
-        value = expressions.evaluate(argument, record, expected)
+        value = evaluator.evaluate(argument, record, expected)
         if not isinstance(value, TypedValue):
-            raise expressions.fault(f"expected value to be a typed value, got '{value.text()}'", node.at)
+            raise evaluator.fault(f"expected value to be a typed value, got '{value.text()}'", node.at)
         values.append(value)
         if expected is None:
-            expected = _first_type(expressions, node, operator, values, wanted, argument.at)
+            expected = _first_type(evaluator, node, operator, values, wanted, argument.at)
         else:
             common = pool.common_type(expected, value.type)
             if common is None:
-                raise expressions.fault(f"expected value of type '{expected}', got '{value.type}'", argument.at)
+                raise evaluator.fault(f"expected value of type '{expected}', got '{value.type}'", argument.at)
             if operator not in ARITHMETIC:
                 expected = common
         if operator == "setdagop":
@@ -89,7 +85,7 @@ def _arguments(
 
 
 def _first_type(
-    expressions: Expressions,
+    evaluator: Evaluator,
     node: syntax.Bang,
     operator: str,
     values: list[TypedValue],
@@ -97,31 +93,31 @@ def _first_type(
     at: int,
 ) -> Type | None:
     """Check an operand whose type was open; what the next one must be (None leaves it open again)."""
-    pool, found = expressions.pool, values[-1].type
+    pool, found = evaluator.pool, values[-1].type
     if operator == "listconcat":
         if not isinstance(found, ListType):
-            raise expressions.fault(f"expected a list, got value of type '{found}'", at)
+            raise evaluator.fault(f"expected a list, got value of type '{found}'", at)
         return found
     if operator == "listsplat":
         if len(values) == 1 and wanted is not None:
             if not isinstance(wanted, ListType):
-                raise expressions.fault(f"expected output type to be a list, got type '{wanted}'", node.at)
+                raise evaluator.fault(f"expected output type to be a list, got type '{wanted}'", node.at)
             if not pool.list_type(found).converts_to(wanted):
-                raise expressions.fault(
+                raise evaluator.fault(
                     f"expected first arg type to be '{found}', got value of type '{wanted.element}'", node.at
                 )
         if len(values) == 2 and found is not INT:
-            raise expressions.fault(f"expected second parameter to be an int, got value of type '{found}'", at)
+            raise evaluator.fault(f"expected second parameter to be an int, got value of type '{found}'", at)
         return None
     if operator == "interleave":
         if len(values) == 1 and not (found is pool.list_type(STRING) or found.converts_to(pool.list_type(INT))):
-            raise expressions.fault(f"expected list of string, int, bits, or bit; got value of type '{found}'", at)
+            raise evaluator.fault(f"expected list of string, int, bits, or bit; got value of type '{found}'", at)
         if len(values) == 2 and found is not STRING:
-            raise expressions.fault(f"expected second argument to be a string, got value of type '{found}'", at)
+            raise evaluator.fault(f"expected second argument to be a string, got value of type '{found}'", at)
         return None
     comparable = found.converts_to(INT) or found.converts_to(STRING)
     if operator in ("eq", "ne"):
         comparable = comparable or found.converts_to(pool.record_type(()))
     if not comparable:
-        raise expressions.fault(f"values of type '{found}' cannot be compared with !{operator}", at)
+        raise evaluator.fault(f"values of type '{found}' cannot be compared with !{operator}", at)
     return found

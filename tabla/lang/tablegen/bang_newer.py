@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from tabla.lang.tablegen import syntax
+from tabla.lang.tablegen.evaluator import Evaluator
 from tabla.lang.tablegen.literals import IntValue
 from tabla.lang.tablegen.newer import COMPUTE, NewerOperation
-from tabla.lang.tablegen.record import Record
-from tabla.lang.tablegen.types import DAG, INT, STRING, ListType, RecordType, Type
+from tabla.lang.tablegen.record import Record, RecordType
+from tabla.lang.tablegen.types import DAG, INT, STRING, ListType, Type
 from tabla.lang.tablegen.values import TypedValue, UnsetValue, Value
-
-if TYPE_CHECKING:
-    from tabla.lang.tablegen.expressions import Expressions
 
 # Least and most operands, and the result (None: it depends on the operands).
 _SIGNATURES: dict[str, tuple[int, int, Type | None]] = {
@@ -31,17 +27,17 @@ _SIGNATURES: dict[str, tuple[int, int, Type | None]] = {
 }
 
 
-def evaluate(expressions: Expressions, node: syntax.Bang, record: Record | None, wanted: Type | None) -> Value:
+def evaluate(evaluator: Evaluator, node: syntax.Bang, record: Record | None, wanted: Type | None) -> Value:
     """The value of a call of an operator of the newer language."""
     assert node.operator in COMPUTE, "the lexer knows the operators"
-    pool, operator = expressions.pool, node.operator
+    pool, operator = evaluator.pool, node.operator
     least, most, result = _SIGNATURES[operator]
     if not least <= len(node.arguments) <= most:
-        raise expressions.fault(f"!{operator} takes {least} to {most} arguments", node.end)
-    given = _given_type(expressions, node)
-    operands = [expressions.evaluate(argument, record) for argument in node.arguments]
+        raise evaluator.fault(f"!{operator} takes {least} to {most} arguments", node.end)
+    given = _given_type(evaluator, node)
+    operands = [evaluator.evaluate(argument, record) for argument in node.arguments]
     for index, operand in enumerate(operands):
-        _check(expressions, node, index, operand)
+        _check(evaluator, node, index, operand)
     if operator == "getdagarg":
         result = given
         given = None
@@ -52,31 +48,31 @@ def evaluate(expressions: Expressions, node: syntax.Bang, record: Record | None,
         result = operands[0].type
     assert result is not None
     if wanted is not None and not result.converts_to(wanted):
-        raise expressions.fault(f"expected value of type '{wanted}', got '{result}'", node.at)
+        raise evaluator.fault(f"expected value of type '{wanted}', got '{result}'", node.at)
     return pool.unique(NewerOperation, operator, result, given, *operands).fold(record, pool)
 
 
-def _given_type(expressions: Expressions, node: syntax.Bang) -> Type | None:
+def _given_type(evaluator: Evaluator, node: syntax.Bang) -> Type | None:
     if node.operator not in ("exists", "getdagarg"):
         if node.type is not None:
-            raise expressions.fault(f"!{node.operator} has no type in angle brackets", node.at + 1)
+            raise evaluator.fault(f"!{node.operator} has no type in angle brackets", node.at + 1)
         return None
     if node.type is None:
-        raise expressions.fault(f"!{node.operator} needs a type: !{node.operator}<type>(...)", node.at + 1)
-    type = expressions.type_of(node.type)
+        raise evaluator.fault(f"!{node.operator} needs a type: !{node.operator}<type>(...)", node.at + 1)
+    type = evaluator.type_of(node.type)
     if node.operator == "exists" and not isinstance(type, RecordType):
-        raise expressions.fault("type for !exists must be a record type", node.type.at)
+        raise evaluator.fault("type for !exists must be a record type", node.type.at)
     return type
 
 
-def _check(expressions: Expressions, node: syntax.Bang, index: int, operand: Value) -> None:
+def _check(evaluator: Evaluator, node: syntax.Bang, index: int, operand: Value) -> None:
     operator, at = node.operator, node.arguments[index].at
     if operator == "repr" or (operator == "setdagarg" and index == 2):
         return
     if isinstance(operand, UnsetValue) and operator == "setdagname" and index == 2:
         return
     if not isinstance(operand, TypedValue):
-        raise expressions.fault(f"argument {index + 1} of !{operator} has no type", at)
+        raise evaluator.fault(f"argument {index + 1} of !{operator} has no type", at)
     type, dag_operator = operand.type, operator.startswith(("getdag", "setdag"))
     if dag_operator and index == 0:
         expected, fits = "a dag", type is DAG
@@ -91,23 +87,23 @@ def _check(expressions: Expressions, node: syntax.Bang, index: int, operand: Val
     else:
         expected, fits = "an int", type.converts_to(INT)
     if not fits:
-        raise expressions.fault(f"argument {index + 1} of !{operator} must be {expected}, got type '{type}'", at)
+        raise evaluator.fault(f"argument {index + 1} of !{operator} must be {expected}, got type '{type}'", at)
 
 
 def select_elements(
-    expressions: Expressions, node: syntax.ElementSelection, base: Value, record: Record | None
+    evaluator: Evaluator, node: syntax.ElementSelection, base: Value, record: Record | None
 ) -> Value:
     """``base[...]`` where a number is computed: one element, or a list of those that ranges name."""
-    pool = expressions.pool
+    pool = evaluator.pool
     if not isinstance(base, TypedValue) or not isinstance(base.type, ListType):
-        raise expressions.fault("invalid range for list slice", node.open)
+        raise evaluator.fault("invalid range for list slice", node.open)
     bounds: list[list[Value]] = []
     for piece in node.pieces:
         ends = [piece.first] if piece.last is None else [piece.first, piece.last]
-        values = [expressions.evaluate(end, record) for end in ends]
+        values = [evaluator.evaluate(end, record) for end in ends]
         for end, value in zip(ends, values, strict=True):
             if not isinstance(value, TypedValue) or value.type is not INT:
-                raise expressions.fault("expected integer or bitrange", end.end + 1)
+                raise evaluator.fault("expected integer or bitrange", end.end + 1)
         if piece.joined and isinstance(values[1], IntValue):
             values[1] = pool.integer(values[1].value)
         bounds.append(values)

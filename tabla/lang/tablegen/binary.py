@@ -4,17 +4,12 @@ from __future__ import annotations
 
 import operator as python_operator
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from tabla.lang.tablegen.literals import DagValue, IntValue, ListValue, StringValue
-from tabla.lang.tablegen.references import RecordReference
+from tabla.lang.tablegen.record import RecordReference
 from tabla.lang.tablegen.types import INT, STRING, ListType, Type
-from tabla.lang.tablegen.values import UNSET_VALUE, PendingValue, TypedValue, UnsetValue, Value
-
-if TYPE_CHECKING:
-    from tabla.lang.tablegen.pool import Pool
-    from tabla.lang.tablegen.record import Record
-    from tabla.lang.tablegen.resolvers import Resolver
+from tabla.lang.tablegen.values import UNSET_VALUE, Owner, PendingValue, Pool, Resolver, TypedValue, UnsetValue, Value
 
 _UNSIGNED = (1 << 64) - 1
 
@@ -66,7 +61,7 @@ class BinaryOperation(PendingValue):
         operation = resolver.pool.unique(BinaryOperation, self.operator, left, right, self.type)
         return operation.fold(resolver.record, resolver.pool)
 
-    def fold(self, record: Record | None, pool: Pool) -> Value:
+    def fold(self, record: Owner | None, pool: Pool) -> Value:
         """The result, or the operation itself if an operand is not known yet."""
         name, left, right = self.operator, self.left, self.right
         if name in ARITHMETIC:
@@ -109,7 +104,7 @@ class BinaryOperation(PendingValue):
             return pool.bit((left is right) == (self.operator == "eq"))
         return self
 
-    def _concatenate_dags(self, record: Record | None, pool: Pool) -> Value:
+    def _concatenate_dags(self, record: Owner | None, pool: Pool) -> Value:
         left, right = self.left, self.right
         if not isinstance(left, DagValue) or not isinstance(right, DagValue):
             return self

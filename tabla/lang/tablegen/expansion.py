@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from tabla.lang.tablegen.binary import concatenate_strings
+from tabla.lang.tablegen.concrete import check_concrete
 from tabla.lang.tablegen.literals import ListValue, StringValue
 from tabla.lang.tablegen.record import Assertion, DumpRequest, Record
-from tabla.lang.tablegen.references import AnonymousName, Variable
-from tabla.lang.tablegen.resolvers import MapResolver
+from tabla.lang.tablegen.resolvers import MapResolver, resolve_finally
 from tabla.lang.tablegen.scope import Entry, Loop, Multiclass, Scope
 from tabla.lang.tablegen.types import STRING
 from tabla.lang.tablegen.values import Value
+from tabla.lang.tablegen.variables import AnonymousName, Variable
 from tabla.source import Label, TablaError
 
 
@@ -116,11 +117,11 @@ class Expansion:
             if not record.anonymous:
                 raise self._already_exists(record, previous)
             new_name = keeper.new_anonymous_name()
-        record.resolve_finally(new_name)
-        record.check_concrete()
+        resolve_finally(record, new_name)
+        check_concrete(keeper, record)
         if not isinstance(record.name, StringValue):
             raise keeper.fault_in(f"record name '{record.name.text()}' could not be fully resolved", record)
-        record.check_assertions()
+        keeper.check_assertions(record)
         for request in record.dumps:
             keeper.dump(request)
         reference = record.reference()

@@ -7,24 +7,20 @@ from typing import Any
 
 from tabla.lang.tablegen import bang, bang_newer, syntax
 from tabla.lang.tablegen.binary import concatenate_lists, concatenate_strings
+from tabla.lang.tablegen.evaluator import MAX_RANGE, Evaluator
 from tabla.lang.tablegen.inheritance import missing_argument
 from tabla.lang.tablegen.literals import BitsValue, IntValue
-from tabla.lang.tablegen.record import Record
-from tabla.lang.tablegen.references import ClassInstance, FieldAccess, Variable
+from tabla.lang.tablegen.record import Record, field_named
+from tabla.lang.tablegen.references import ClassInstance, FieldAccess
 from tabla.lang.tablegen.resolvers import MapResolver
 from tabla.lang.tablegen.scope import Scope
-from tabla.lang.tablegen.types import BIT, DAG, INT, STRING, BitsType, ListType, Type
+from tabla.lang.tablegen.types import BIT, STRING, BitsType, ListType, Type
 from tabla.lang.tablegen.unary import UnaryOperation
 from tabla.lang.tablegen.values import UNSET_VALUE, TypedValue, Value
-from tabla.source import TablaError
-
-_SIMPLE_TYPES = {"bit": BIT, "int": INT, "string": STRING, "code": STRING, "dag": DAG}
-
-# A range longer than this is a slip of the pen, not a list of bits.
-_MAX_RANGE = 1 << 20
+from tabla.lang.tablegen.variables import Variable
 
 
-class Expressions:
+class Expressions(Evaluator):
     """Evaluates expressions in a scope.
 
     `record` is the record whose fields may be named; `wanted` is the type that the place asks for (lists take
@@ -32,9 +28,7 @@ class Expressions:
     """
 
     def __init__(self, scope: Scope) -> None:
-        self.scope = scope
-        self.pool = scope.pool
-        self.keeper = scope.keeper
+        super().__init__(scope)
         self._handlers: dict[type, Callable[[Any, Record | None, Type | None, bool], Value]] = {
             syntax.Name: self._name,
             syntax.Integer: self._integer,
@@ -56,39 +50,7 @@ class Expressions:
     def evaluate(
         self, node: syntax.Expression, record: Record | None, wanted: Type | None = None, *, as_text: bool = False
     ) -> Value:
-        """The value of an expression."""
         return self._handlers[type(node)](node, record, wanted, as_text)
-
-    def type_of(self, node: syntax.TypeName) -> Type:
-        """The type that was written."""
-        match node.kind:
-            case "bits":
-                if not 0 <= node.width <= _MAX_RANGE:
-                    raise self.fault(f"bits<{node.width}> is not a possible width", node.at)
-                return self.pool.bits_type(node.width)
-            case "list":
-                assert node.element is not None, "the grammar asks for one"
-                return self.pool.list_type(self.type_of(node.element))
-            case "class":
-                if node.name in self.scope.type_names:
-                    return self.scope.type_names[node.name]
-                return self.class_named(node.name, node.at).instance_type()
-            case _:
-                return _SIMPLE_TYPES[node.kind]
-
-    def class_named(self, name: str, at: int) -> Record:
-        """The class of this name."""
-        found = self.keeper.classes.get(name)
-        if found is None:
-            hint = None
-            if name in self.scope.multiclasses:
-                hint = f"'{name}' is a multiclass: use defm to instantiate it"
-            raise self.fault(f"couldn't find class '{name}'", at, hint=hint)
-        return found
-
-    def fault(self, message: str, at: int, *, hint: str | None = None) -> TablaError:
-        """The user's fault at a token."""
-        return self.keeper.fault(message, at, hint=hint)
 
     # Literals
 
@@ -185,7 +147,7 @@ class Expressions:
             if not class_.fields[name].value.is_complete():
                 raise missing_argument(self.keeper, name, index, "parent class", class_, node.at)
         previous, self.keeper.current = self.keeper.current, node.at
-        instance = self.pool.unique(ClassInstance, class_, *arguments)
+        instance = self.pool.unique(ClassInstance, self.keeper, class_, *arguments)
         if instance.at is None:
             instance.at = node.at
         value = instance.fold(self.pool)
@@ -274,8 +236,8 @@ class Expressions:
             raise self.fault("expected integer value as end of range", after)
         if last.value < 0:
             raise self.fault("invalid range, cannot be negative", after)
-        if abs(last.value - first.value) > _MAX_RANGE:
-            raise self.fault(f"a range of more than {_MAX_RANGE} numbers", piece.first.at)
+        if abs(last.value - first.value) > MAX_RANGE:
+            raise self.fault(f"a range of more than {MAX_RANGE} numbers", piece.first.at)
         step = 1 if first.value < last.value else -1
         return list(range(first.value, last.value + step, step))
 
@@ -318,7 +280,7 @@ class Expressions:
         self, node: syntax.FieldSelection, record: Record | None, wanted: Type | None, as_text: bool
     ) -> Value:
         base = self.evaluate(node.base, record, wanted, as_text=as_text)
-        if base.field_named(node.field) is None:
+        if field_named(base, node.field) is None:
             raise self.fault(f"cannot access field '{node.field}' of value '{base.text()}'", node.end)
         previous, self.keeper.current = self.keeper.current, node.end
         value = self.pool.unique(FieldAccess, base, node.field).fold(record, self.pool)

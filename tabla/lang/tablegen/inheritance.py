@@ -5,11 +5,11 @@ from __future__ import annotations
 from tabla.lang.tablegen.keeper import RecordKeeper
 from tabla.lang.tablegen.literals import BitsValue
 from tabla.lang.tablegen.record import Field, Record
-from tabla.lang.tablegen.references import Variable
 from tabla.lang.tablegen.resolvers import MapResolver
 from tabla.lang.tablegen.scope import Entry, Loop, Scope
 from tabla.lang.tablegen.types import STRING
 from tabla.lang.tablegen.values import TypedValue, Value
+from tabla.lang.tablegen.variables import Variable
 from tabla.source import TablaError
 
 

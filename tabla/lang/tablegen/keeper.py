@@ -7,12 +7,13 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 from tabla.lang.tablegen.literals import IntValue, StringValue
-from tabla.lang.tablegen.pool import Pool
+from tabla.lang.tablegen.pool import InterningPool
 from tabla.lang.tablegen.positions import Positions
-from tabla.lang.tablegen.record import Assertion, DumpRequest, Record, record_text
-from tabla.lang.tablegen.references import AnonymousName, RecordReference
+from tabla.lang.tablegen.record import Assertion, DumpRequest, Record, RecordReference, record_text
+from tabla.lang.tablegen.resolvers import RecordResolver
 from tabla.lang.tablegen.types import INT
-from tabla.lang.tablegen.values import Value
+from tabla.lang.tablegen.values import Owner, Value
+from tabla.lang.tablegen.variables import AnonymousName
 from tabla.source import Label, TablaError
 
 # A chain this long is taken for one without an end: real descriptions stay below a hundred, and the reference
@@ -50,9 +51,9 @@ class RecordKeeper:
 
     def __init__(self, positions: Positions) -> None:
         self.positions = positions
-        self.pool = Pool(self)
         self.classes: dict[str, Record] = {}
         self.defs: dict[str, Record] = {}
+        self.pool = InterningPool(self.defs, self.fault_in)
         self.globals: dict[str, Value] = {}
         # The token of what is being evaluated: the place of faults that have no better one.
         self.current = 0
@@ -63,13 +64,13 @@ class RecordKeeper:
 
     def new_class(self, name: str, at: int) -> Record:
         """A class that has only a name so far."""
-        record = Record(self.pool.string(name), (at,), self, anonymous=False, is_class=True)
+        record = Record(self.pool.string(name), (at,), self.pool, anonymous=False, is_class=True)
         self.classes[name] = record
         return record
 
     def new_def(self, name: Value, at: int) -> Record:
         """A def that is not in the table yet."""
-        record = Record(self.pool.string(""), (at,), self, anonymous=False, is_class=False)
+        record = Record(self.pool.string(""), (at,), self.pool, anonymous=False, is_class=False)
         record.rename(name)
         return record
 
@@ -80,7 +81,7 @@ class RecordKeeper:
 
     def new_anonymous(self, at: int) -> Record:
         """A def without a name of its own."""
-        return Record(self.new_anonymous_name(), (at,), self, anonymous=True, is_class=False)
+        return Record(self.new_anonymous_name(), (at,), self.pool, anonymous=True, is_class=False)
 
     def add_def(self, record: Record) -> None:
         """Enter a finished def."""
@@ -108,6 +109,14 @@ class RecordKeeper:
             message = assertion.message
             text = message.value if isinstance(message, StringValue) else "(assert message is not a string)"
             raise self.fault("assertion failed", assertion.at, notes=[text])
+
+    def check_assertions(self, record: Record) -> None:
+        """Fail with the message of the first assertion of a finished record that does not hold."""
+        if not record.assertions:
+            return
+        resolver = RecordResolver(self.pool, record)
+        for assertion in record.assertions:
+            self.check_assertion(assertion.resolve(resolver))
 
     @contextmanager
     def instantiating(self, kind: str, name: str | Callable[[], str], at: int | None = None) -> Iterator[None]:
@@ -141,10 +150,10 @@ class RecordKeeper:
         """The user's fault at a token."""
         return self.positions.fault(message, at, label=label, hint=hint, notes=[*(notes or ()), *self.chain_notes()])
 
-    def fault_in(self, message: str, record: Record | None, notes: list[str] | None = None) -> TablaError:
+    def fault_in(self, message: str, record: Owner | None, notes: list[str] | None = None) -> TablaError:
         """The user's fault in a record: where it is defined, then the instantiations that led to it."""
         if record is None or not record.locations:
             return self.fault(message, self.current, notes=notes)
-        first = self.fault(message, record.location, notes=notes)
+        first = self.fault(message, record.locations[0], notes=notes)
         others = [Label(self.positions.span(at), "instantiated from here") for at in record.locations[1:]]
         return TablaError(first.message, *first.labels, *others, hint=first.hint, notes=first.notes)

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from tabla.lang.tablegen.references import VariableBit
 from tabla.lang.tablegen.types import BIT, DAG, INT, STRING, BitsType, ListType, Type
-from tabla.lang.tablegen.values import TypedValue, UnsetValue, Value, all_complete, all_concrete
-
-if TYPE_CHECKING:
-    from tabla.lang.tablegen.pool import Pool
-    from tabla.lang.tablegen.resolvers import Resolver
+from tabla.lang.tablegen.values import (
+    Pool,
+    Resolver,
+    TypedValue,
+    UnsetValue,
+    Value,
+    all_complete,
+    all_concrete,
+)
+from tabla.lang.tablegen.variables import VariableBit
 
 
 class BitValue(TypedValue):

@@ -6,20 +6,15 @@ They are one kind of value with a table of functions, because nothing else in th
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 from tabla.lang.tablegen.literals import DagValue, IntValue, ListValue, StringValue
-from tabla.lang.tablegen.record import Record, record_text
-from tabla.lang.tablegen.references import RecordReference
-from tabla.lang.tablegen.types import INT, RecordType, Type
-from tabla.lang.tablegen.values import UNSET_VALUE, PendingValue, UnsetValue, Value
-
-if TYPE_CHECKING:
-    from tabla.lang.tablegen.pool import Pool
-    from tabla.lang.tablegen.resolvers import Resolver
+from tabla.lang.tablegen.record import RecordReference, RecordType, record_text
+from tabla.lang.tablegen.types import INT, Type
+from tabla.lang.tablegen.values import UNSET_VALUE, Owner, PendingValue, Pool, Resolver, UnsetValue, Value
 
 # None means "not known yet".
-Compute: TypeAlias = "Callable[[NewerOperation, Record | None, Pool], Value | None]"
+Compute: TypeAlias = "Callable[[NewerOperation, Owner | None, Pool], Value | None]"
 
 _MAX_RANGE = 1 << 20
 
@@ -47,7 +42,7 @@ class NewerOperation(PendingValue):
             return self
         return operation.fold(resolver.record, pool, final=resolver.is_final)
 
-    def fold(self, record: Record | None, pool: Pool, *, final: bool = False) -> Value:
+    def fold(self, record: Owner | None, pool: Pool, *, final: bool = False) -> Value:
         """The result, or the operation itself if an operand is not known yet."""
         result = COMPUTE[self.operator](self, record, pool)
         if result is None and final and self.operator == "exists" and isinstance(self.operands[0], StringValue):
@@ -70,16 +65,16 @@ def _all_numbers(values: list[Value | None]) -> bool:
     return all(isinstance(value, IntValue) for value in values)
 
 
-def _exists(operation: NewerOperation, record: Record | None, pool: Pool) -> Value | None:
+def _exists(operation: NewerOperation, record: Owner | None, pool: Pool) -> Value | None:
     (name,) = operation.operands
     assert isinstance(operation.wanted, RecordType)
     if not isinstance(name, StringValue):
         return None
-    found = pool.keeper.defs.get(name.value)
+    found = pool.definition(name.value)
     return None if found is None else pool.integer(int(found.type().is_a(operation.wanted)))
 
 
-def _divide(operation: NewerOperation, record: Record | None, pool: Pool) -> Value | None:
+def _divide(operation: NewerOperation, record: Owner | None, pool: Pool) -> Value | None:
     numbers = operation.numbers(pool)
     if numbers is None:
         return None
@@ -92,7 +87,7 @@ def _divide(operation: NewerOperation, record: Record | None, pool: Pool) -> Val
     return pool.integer(quotient if (left < 0) == (right < 0) else -quotient)
 
 
-def _logarithm(operation: NewerOperation, record: Record | None, pool: Pool) -> Value | None:
+def _logarithm(operation: NewerOperation, record: Owner | None, pool: Pool) -> Value | None:
     numbers = operation.numbers(pool)
     if numbers is None:
         return None
@@ -101,14 +96,14 @@ def _logarithm(operation: NewerOperation, record: Record | None, pool: Pool) -> 
     return pool.integer(numbers[0].bit_length() - 1)
 
 
-def _remove(operation: NewerOperation, record: Record | None, pool: Pool) -> Value | None:
+def _remove(operation: NewerOperation, record: Owner | None, pool: Pool) -> Value | None:
     items, unwanted = operation.operands
     if not isinstance(items, ListValue) or not isinstance(unwanted, ListValue):
         return None
     return pool.list([item for item in items.items if item not in unwanted.items], items.element_type)
 
 
-def _range(operation: NewerOperation, record: Record | None, pool: Pool) -> Value | None:
+def _range(operation: NewerOperation, record: Owner | None, pool: Pool) -> Value | None:
     if isinstance(operation.operands[0], ListValue):
         numbers: list[int] | None = [len(operation.operands[0].items)]
     else:
@@ -120,7 +115,7 @@ def _range(operation: NewerOperation, record: Record | None, pool: Pool) -> Valu
     return _number_list(range(*numbers), record, pool)
 
 
-def _closed_range(operation: NewerOperation, record: Record | None, pool: Pool) -> Value | None:
+def _closed_range(operation: NewerOperation, record: Owner | None, pool: Pool) -> Value | None:
     numbers = operation.numbers(pool)
     if numbers is None:
         return None
@@ -128,13 +123,13 @@ def _closed_range(operation: NewerOperation, record: Record | None, pool: Pool) 
     return _number_list(range(first, last + 1) if first <= last else range(first, last - 1, -1), record, pool)
 
 
-def _number_list(numbers: range, record: Record | None, pool: Pool) -> Value:
+def _number_list(numbers: range, record: Owner | None, pool: Pool) -> Value:
     if len(numbers) > _MAX_RANGE:
         raise pool.fault(f"a range of more than {_MAX_RANGE} numbers", record)
     return pool.list([pool.integer(number) for number in numbers], INT)
 
 
-def _lower(operation: NewerOperation, record: Record | None, pool: Pool) -> Value | None:
+def _lower(operation: NewerOperation, record: Owner | None, pool: Pool) -> Value | None:
     (text,) = operation.operands
     if not isinstance(text, StringValue):
         return None
@@ -143,14 +138,14 @@ def _lower(operation: NewerOperation, record: Record | None, pool: Pool) -> Valu
     return pool.string("".join(change(one) if one.isascii() else one for one in text.value), is_code=text.is_code)
 
 
-def _representation(operation: NewerOperation, record: Record | None, pool: Pool) -> Value | None:
+def _representation(operation: NewerOperation, record: Owner | None, pool: Pool) -> Value | None:
     (value,) = operation.operands
     if isinstance(value, RecordReference):
         return pool.string(record_text(value.record))
     return pool.string(value.text()) if value.ground and value.is_concrete() else None
 
 
-def dag_index(dag: DagValue, key: Value, record: Record | None, pool: Pool) -> int | None:
+def dag_index(dag: DagValue, key: Value, record: Owner | None, pool: Pool) -> int | None:
     """Which argument a number or a name means; None if the key is not known yet."""
     if isinstance(key, StringValue):
         if key.value not in dag.names:
@@ -163,7 +158,7 @@ def dag_index(dag: DagValue, key: Value, record: Record | None, pool: Pool) -> i
     return key.value
 
 
-def _get_argument(operation: NewerOperation, record: Record | None, pool: Pool) -> Value | None:
+def _get_argument(operation: NewerOperation, record: Owner | None, pool: Pool) -> Value | None:
     dag, key = operation.operands
     if not isinstance(dag, DagValue):
         return None
@@ -176,7 +171,7 @@ def _get_argument(operation: NewerOperation, record: Record | None, pool: Pool) 
     return found if fits else UNSET_VALUE
 
 
-def _get_name(operation: NewerOperation, record: Record | None, pool: Pool) -> Value | None:
+def _get_name(operation: NewerOperation, record: Owner | None, pool: Pool) -> Value | None:
     dag, key = operation.operands
     if not isinstance(dag, DagValue):
         return None
@@ -187,7 +182,7 @@ def _get_name(operation: NewerOperation, record: Record | None, pool: Pool) -> V
     return UNSET_VALUE if name is None else pool.string(name)
 
 
-def _set_argument(operation: NewerOperation, record: Record | None, pool: Pool) -> Value | None:
+def _set_argument(operation: NewerOperation, record: Owner | None, pool: Pool) -> Value | None:
     dag, key, new = operation.operands
     if not isinstance(dag, DagValue):
         return None
@@ -204,7 +199,7 @@ def _set_argument(operation: NewerOperation, record: Record | None, pool: Pool) 
     return pool.dag(dag.operator, dag.name, arguments, names)
 
 
-def _element(operation: NewerOperation, record: Record | None, pool: Pool) -> Value | None:
+def _element(operation: NewerOperation, record: Owner | None, pool: Pool) -> Value | None:
     items, index = operation.operands
     if not isinstance(items, ListValue) or not isinstance(index, IntValue):
         return None
@@ -213,7 +208,7 @@ def _element(operation: NewerOperation, record: Record | None, pool: Pool) -> Va
     return items.items[index.value]
 
 
-def _slice(operation: NewerOperation, record: Record | None, pool: Pool) -> Value | None:
+def _slice(operation: NewerOperation, record: Owner | None, pool: Pool) -> Value | None:
     items, *pieces = operation.operands
     if not isinstance(items, ListValue) or not all(isinstance(piece, ListValue) for piece in pieces):
         return None

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from tabla.lang.tablegen.literals import IntValue, ListValue
-from tabla.lang.tablegen.references import RecordReference
+from tabla.lang.tablegen.record import RecordReference, RecordType
 from tabla.lang.tablegen.resolvers import MapResolver, ShadowResolver
-from tabla.lang.tablegen.types import INT, RecordType, Type
-from tabla.lang.tablegen.values import PendingValue, TypedValue, Value, all_complete, all_concrete
-
-if TYPE_CHECKING:
-    from tabla.lang.tablegen.pool import Pool
-    from tabla.lang.tablegen.record import Record
-    from tabla.lang.tablegen.references import VariableBit
-    from tabla.lang.tablegen.resolvers import Resolver
+from tabla.lang.tablegen.types import INT, Type
+from tabla.lang.tablegen.values import (
+    Owner,
+    PendingValue,
+    Pool,
+    Resolver,
+    TypedValue,
+    Value,
+    all_complete,
+    all_concrete,
+)
 
 
 class _AlwaysByBit(PendingValue):
@@ -22,7 +23,7 @@ class _AlwaysByBit(PendingValue):
 
     __slots__ = ()
 
-    def bit(self, index: int, pool: Pool) -> VariableBit:
+    def bit(self, index: int, pool: Pool) -> Value:
         return pool.bit_of(self, index)
 
 
@@ -54,7 +55,7 @@ class CondOperation(_AlwaysByBit):
         new = resolver.pool.unique(CondOperation, conditions, values, self.type)
         return self if new is self else new.fold(resolver.record, resolver.pool)
 
-    def fold(self, record: Record | None, pool: Pool) -> Value:
+    def fold(self, record: Owner | None, pool: Pool) -> Value:
         """The value of the first condition that holds, if those before it are known."""
         for condition, value in zip(self.conditions, self.values, strict=True):
             known = condition.convert(INT, pool)
@@ -100,7 +101,7 @@ class FoldOperation(_AlwaysByBit):
         new = resolver.pool.unique(FoldOperation, start, items, self.accumulator, self.element, body, self.type)
         return new.fold(resolver.record, resolver.pool)
 
-    def fold(self, record: Record | None, pool: Pool) -> Value:
+    def fold(self, record: Owner | None, pool: Pool) -> Value:
         """The loop, run, if its items are known."""
         if not isinstance(self.items, ListValue):
             return self

@@ -7,19 +7,16 @@ are the same object, and "did this change?" is ``is``.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, TypeVar
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TypeVar
 
 from tabla.lang.tablegen.literals import BitsValue, BitValue, DagValue, IntValue, ListValue, StringValue
-from tabla.lang.tablegen.references import VariableBit, VariableElement
-from tabla.lang.tablegen.types import BitsType, ListType, RecordType, Type
+from tabla.lang.tablegen.record import Record, RecordType
+from tabla.lang.tablegen.types import BitsType, ListType, Type
 from tabla.lang.tablegen.unary import UnaryOperation
-from tabla.lang.tablegen.values import TypedValue, Value
+from tabla.lang.tablegen.values import Owner, TypedValue, Value
+from tabla.lang.tablegen.variables import VariableBit, VariableElement
 from tabla.source import TablaError
-
-if TYPE_CHECKING:
-    from tabla.lang.tablegen.keeper import RecordKeeper
-    from tabla.lang.tablegen.record import Record
 
 _V = TypeVar("_V", bound=Value)
 
@@ -27,11 +24,16 @@ _INT64 = 1 << 64
 _INT64_MIN = -(1 << 63)
 
 
-class Pool:
-    """Makes and remembers the types and values of one run."""
+class InterningPool:
+    """Makes and remembers the types and values of one run.
 
-    def __init__(self, keeper: RecordKeeper) -> None:
-        self.keeper = keeper
+    `definitions` are the finished defs by name, which grow while the pool is in use. ``fault(message, record)`` makes
+    the user's fault in a record.
+    """
+
+    def __init__(self, definitions: Mapping[str, Record], fault: Callable[[str, Owner | None], TablaError]) -> None:
+        self._definitions = definitions
+        self._fault = fault
         self.zero, self.one = BitValue(0), BitValue(1)
         self._ints: dict[int, IntValue] = {}
         self._strings: dict[str, StringValue] = {}
@@ -159,9 +161,13 @@ class Pool:
         """``!cast<wanted>(value)``, folded as far as it goes without a record."""
         return self.unique(UnaryOperation, "cast", value, wanted).fold(None, self)
 
-    def fault(self, message: str, record: Record | None) -> TablaError:
-        """The user's fault in `record`; without one, in the statement that is being evaluated."""
-        return self.keeper.fault_in(message, record)
+    def definition(self, name: str) -> Record | None:
+        """The finished def of this name."""
+        return self._definitions.get(name)
+
+    def fault(self, message: str, owner: Owner | None) -> TablaError:
+        """The user's fault in `owner`; without one, in the statement that is being evaluated."""
+        return self._fault(message, owner)
 
     def as_bits(self, value: Value, width: int) -> BitsValue:
         """Split a value of a bits type into its single bits."""

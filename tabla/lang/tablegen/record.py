@@ -1,21 +1,21 @@
-"""Records: the classes, the defs and the fields in them."""
+"""Records: the classes and the defs, the fields in them, their types and the references to them."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import Protocol
 
-from tabla.lang.tablegen.literals import BitsValue, IntValue, StringValue
-from tabla.lang.tablegen.references import RecordReference, Variable, VariableBit
-from tabla.lang.tablegen.resolvers import RecordResolver, Resolver
-from tabla.lang.tablegen.types import BitsType, RecordType, Type
-from tabla.lang.tablegen.unary import UnaryOperation
-from tabla.lang.tablegen.values import UNSET_VALUE, TypedValue, Value
-from tabla.source import Label, TablaError
+from tabla.lang.tablegen.literals import StringValue
+from tabla.lang.tablegen.types import BitsType, Type
+from tabla.lang.tablegen.values import UNSET_VALUE, Pool, Resolver, TypedValue, Value
 
-if TYPE_CHECKING:
-    from tabla.lang.tablegen.keeper import RecordKeeper
-    from tabla.lang.tablegen.pool import Pool
+
+class RecordPool(Pool, Protocol):
+    """What records ask of the pool beyond what values do."""
+
+    def record_type(self, classes: Iterable[Record]) -> RecordType:
+        """Return the type of records with all of `classes`."""
 
 
 class Field:
@@ -104,19 +104,19 @@ class Record:
         "dumps",
         "fields",
         "is_class",
-        "keeper",
         "locations",
         "name",
         "parents",
+        "pool",
         "template_arguments",
     )
 
     def __init__(
-        self, name: Value, locations: tuple[int, ...], keeper: RecordKeeper, *, anonymous: bool, is_class: bool
+        self, name: Value, locations: tuple[int, ...], pool: RecordPool, *, anonymous: bool, is_class: bool
     ) -> None:
         self.name = name
         self.locations = locations
-        self.keeper = keeper
+        self.pool = pool
         self.anonymous = anonymous
         self.is_class = is_class
         self.fields: dict[str, Field] = {}
@@ -130,7 +130,7 @@ class Record:
 
     def copy(self) -> Record:
         """A record of its own with the same contents."""
-        new = Record(self.name, self.locations, self.keeper, anonymous=self.anonymous, is_class=self.is_class)
+        new = Record(self.name, self.locations, self.pool, anonymous=self.anonymous, is_class=self.is_class)
         new.fields = {name: field.copy() for name, field in self.fields.items()}
         new.template_arguments = list(self.template_arguments)
         new.parents = list(self.parents)
@@ -169,11 +169,11 @@ class Record:
 
     def type(self) -> RecordType:
         """The type of a reference to this record."""
-        return self.keeper.pool.record_type(self.direct_parents())
+        return self.pool.record_type(self.direct_parents())
 
     def instance_type(self) -> RecordType:
         """The type of the records of this class."""
-        return self.keeper.pool.record_type([self])
+        return self.pool.record_type([self])
 
     def reference(self) -> RecordReference:
         """The one value that means this record."""
@@ -205,64 +205,67 @@ class Record:
         if self.dumps:
             self.dumps = [request.resolve(resolver) for request in self.dumps]
 
-    def resolve_finally(self, new_name: Value | None = None) -> None:
-        """Resolve references between the fields of this record; nothing comes after this."""
-        self.resolve(RecordResolver(self.keeper.pool, self, new_name))
-
     def rename(self, name: Value) -> None:
         """Change the name, which must be a string."""
         if not isinstance(name, TypedValue) or str(name.type) != "string":
-            raise self.keeper.pool.fault(f"record name '{name.text()}' is not a string", self)
+            raise self.pool.fault(f"record name '{name.text()}' is not a string", self)
         self.name = name
 
-    def check_assertions(self) -> None:
-        """Fail with the message of the first assertion that does not hold."""
-        if not self.assertions:
-            return
-        resolver = RecordResolver(self.keeper.pool, self)
-        for assertion in self.assertions:
-            self.keeper.check_assertion(assertion.resolve(resolver))
 
-    def check_concrete(self) -> None:
-        """Every field must be computed by now, unless it was declared with ``field``."""
-        for field in self.fields.values():
-            value = field.value
-            if field.may_wait or (value.ground and not isinstance(value, BitsValue) and value.is_concrete()):
-                continue
-            if isinstance(value, BitsValue):
-                concrete = all(self._bit_is_settled(bit) for bit in value.bits)
-            else:
-                concrete = value.is_concrete()
-            if not concrete:
-                raise self._unresolved(field)
+class RecordReference(TypedValue):
+    """A finished record, or one that refers to itself."""
 
-    def _unresolved(self, field: Field) -> TablaError:
-        """Why a field is not finished: most often a number that its type cannot hold."""
-        keeper = self.keeper
-        value = field.value
-        first = value.bits[0] if isinstance(value, BitsValue) and value.bits else value
-        pending = first.base if isinstance(first, VariableBit) else first
-        if isinstance(pending, UnaryOperation) and pending.operator == "cast" and isinstance(pending.operand, IntValue):
-            message = (
-                f"value {pending.operand.text()} of '{field.name}' in '{self.name_text()}' does not fit its type "
-                f"'{field.type}'"
-            )
-        else:
-            message = (
-                f"initializer of '{field.name}' in '{self.name_text()}' could not be fully resolved: {value.text()}"
-            )
-        fault = keeper.fault_in(message, self)
-        place = Label(keeper.positions.span(field.at), "the field got its value here")
-        return TablaError(fault.message, *fault.labels, place, hint=fault.hint, notes=fault.notes)
+    __slots__ = ("record",)
 
-    def _bit_is_settled(self, bit: Value) -> bool:
-        # A bit may stay a reference to a field that is unset: encoders fill such fields in from operands.
-        if isinstance(bit, VariableBit):
-            if isinstance(bit.base, Variable) and bit.base.name in self.fields:
-                return True
-        elif isinstance(bit, Variable):
+    def __init__(self, record: Record) -> None:
+        super().__init__(record.type(), True)
+        self.record = record
+
+    def text(self) -> str:
+        return self.record.name_text()
+
+    def resolve(self, resolver: Resolver) -> Value:
+        return self
+
+    def convert(self, wanted: Type, pool: Pool) -> Value | None:
+        return self if isinstance(wanted, RecordType) and self.type.converts_to(wanted) else None
+
+    def is_concrete(self) -> bool:
+        return True
+
+
+class RecordType(Type):
+    """A record that has all of `classes`; none at all means any record."""
+
+    __slots__ = ("classes",)
+
+    def __init__(self, classes: tuple[Record, ...]) -> None:
+        names = [one.name_text() for one in classes]
+        super().__init__(names[0] if len(names) == 1 else "{" + ", ".join(names) + "}")
+        self.classes = classes
+
+    def has_class(self, wanted: Record) -> bool:
+        """Whether every record of this type derives from `wanted`."""
+        return any(one is wanted or one.derives_from(wanted) for one in self.classes)
+
+    def is_a(self, other: Type) -> bool:
+        return self.converts_to(other)
+
+    def converts_to(self, other: Type) -> bool:
+        if self is other:
             return True
-        return bit.is_concrete()
+        return isinstance(other, RecordType) and all(self.has_class(wanted) for wanted in other.classes)
+
+
+def field_named(value: Value, name: str) -> Field | None:
+    """Return the field `name` of a value of a record type."""
+    if isinstance(value, RecordReference):
+        return value.record.fields.get(name)
+    if isinstance(value, TypedValue) and isinstance(value.type, RecordType):
+        for one in value.type.classes:
+            if name in one.fields:
+                return one.fields[name]
+    return None
 
 
 def record_text(record: Record) -> str:

@@ -1,103 +1,11 @@
-"""Values that stand for something else: variables, their bits and elements, fields, records, instantiations."""
+"""Values that stand for something in a record: its fields, and the records that instantiations make."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from tabla.lang.tablegen.resolvers import MapResolver, TrackingResolver
-from tabla.lang.tablegen.types import BIT, STRING, ListType, RecordType, Type
-from tabla.lang.tablegen.values import PendingValue, TypedValue, Value
-
-if TYPE_CHECKING:
-    from tabla.lang.tablegen.pool import Pool
-    from tabla.lang.tablegen.record import Field, Record
-    from tabla.lang.tablegen.resolvers import Resolver
-
-
-class Variable(PendingValue):
-    """A field, a template argument (``Class:argument``) or a loop variable, by name."""
-
-    __slots__ = ("name",)
-
-    def __init__(self, name: str, type: Type) -> None:
-        super().__init__(type, False)
-        self.name = name
-
-    def text(self) -> str:
-        return self.name
-
-    def resolve(self, resolver: Resolver) -> Value:
-        found = resolver.lookup(self.name)
-        return self if found is None else found
-
-
-class VariableBit(TypedValue):
-    """``base{index}`` of a value that is not known yet."""
-
-    __slots__ = ("base", "index")
-
-    def __init__(self, base: TypedValue, index: int) -> None:
-        super().__init__(BIT, base.ground)
-        self.base = base
-        self.index = index
-
-    def text(self) -> str:
-        return f"{self.base.text()}{{{self.index}}}"
-
-    def resolve(self, resolver: Resolver) -> Value:
-        base = self.base.resolve(resolver)
-        return self if base is self.base else base.bit(self.index, resolver.pool)
-
-    def bit(self, index: int, pool: Pool) -> Value:
-        return self
-
-
-class VariableElement(PendingValue):
-    """``base[index]`` of a list that is not known yet."""
-
-    __slots__ = ("base", "index")
-
-    def __init__(self, base: TypedValue, index: int) -> None:
-        assert isinstance(base.type, ListType)
-        super().__init__(base.type.element, False)
-        self.base = base
-        self.index = index
-
-    def text(self) -> str:
-        return f"{self.base.text()}[{self.index}]"
-
-    def resolve(self, resolver: Resolver) -> Value:
-        base = self.base.resolve(resolver)
-        if base is self.base or not isinstance(base, TypedValue):
-            return self
-        selected = base.select_elements([self.index], resolver.pool)
-        # Out of range is no fault yet: this may stand in the branch of an !if that is not taken.
-        return resolver.pool.element_of(base, self.index) if selected is None else selected
-
-
-class RecordReference(TypedValue):
-    """A finished record, or one that refers to itself."""
-
-    __slots__ = ("record",)
-
-    def __init__(self, record: Record) -> None:
-        super().__init__(record.type(), True)
-        self.record = record
-
-    def text(self) -> str:
-        return self.record.name_text()
-
-    def resolve(self, resolver: Resolver) -> Value:
-        return self
-
-    def convert(self, wanted: Type, pool: Pool) -> Value | None:
-        return self if isinstance(wanted, RecordType) and self.type.converts_to(wanted) else None
-
-    def field_named(self, name: str) -> Field | None:
-        return self.record.fields.get(name)
-
-    def is_concrete(self) -> bool:
-        return True
+from tabla.lang.tablegen.keeper import RecordKeeper
+from tabla.lang.tablegen.record import Record, RecordReference, field_named
+from tabla.lang.tablegen.resolvers import MapResolver, TrackingResolver, resolve_finally
+from tabla.lang.tablegen.values import Owner, PendingValue, Pool, Resolver, Value
 
 
 class FieldAccess(PendingValue):
@@ -106,7 +14,7 @@ class FieldAccess(PendingValue):
     __slots__ = ("base", "field")
 
     def __init__(self, base: Value, field: str) -> None:
-        found = base.field_named(field)
+        found = field_named(base, field)
         assert found is not None, "the caller looked"
         super().__init__(found.type, base.ground)
         self.base = base
@@ -115,7 +23,7 @@ class FieldAccess(PendingValue):
     def text(self) -> str:
         return f"{self.base.text()}.{self.field}"
 
-    def fold(self, record: Record | None, pool: Pool) -> Value:
+    def fold(self, record: Owner | None, pool: Pool) -> Value:
         """The value of the field, once the record is known and the field is finished."""
         if isinstance(self.base, RecordReference):
             owner = self.base.record
@@ -133,7 +41,7 @@ class FieldAccess(PendingValue):
         base = self.base.resolve(resolver)
         if base is self.base:
             return self
-        if base.field_named(self.field) is None:
+        if field_named(base, self.field) is None:
             raise resolver.pool.fault(f"cannot access field '{self.field}' of value '{base.text()}'", resolver.record)
         return resolver.pool.unique(FieldAccess, base, self.field).fold(resolver.record, resolver.pool)
 
@@ -143,32 +51,14 @@ class FieldAccess(PendingValue):
         return False
 
 
-class AnonymousName(TypedValue):
-    """``anonymous_N``: a name that a record gets when it is finished, unless it is renamed before."""
-
-    __slots__ = ("number",)
-
-    def __init__(self, number: int) -> None:
-        super().__init__(STRING, False)
-        self.number = number
-
-    def text(self) -> str:
-        return f"anonymous_{self.number}"
-
-    def resolve(self, resolver: Resolver) -> Value:
-        new = resolver.lookup_anonymous(self)
-        if resolver.is_final and isinstance(new, AnonymousName):
-            return resolver.pool.string(new.text())
-        return new
-
-
 class ClassInstance(PendingValue):
     """``Class<arguments>``: an anonymous record, made when no argument waits for anything."""
 
-    __slots__ = ("arguments", "at", "class_", "made")
+    __slots__ = ("_keeper", "arguments", "at", "class_", "made")
 
-    def __init__(self, class_: Record, *arguments: Value) -> None:
+    def __init__(self, keeper: RecordKeeper, class_: Record, *arguments: Value) -> None:
         super().__init__(class_.instance_type(), False)
+        self._keeper = keeper
         self.class_ = class_
         self.arguments = arguments
         # The token where it was first written: equal instantiations are one value.
@@ -193,7 +83,7 @@ class ClassInstance(PendingValue):
         arguments = [argument if argument.ground else argument.resolve(tracker) for argument in self.arguments]
         if all(new is old for new, old in zip(arguments, self.arguments, strict=True)):
             return self
-        new = resolver.pool.unique(ClassInstance, self.class_, *arguments)
+        new = resolver.pool.unique(ClassInstance, self._keeper, self.class_, *arguments)
         if new.at is None:
             new.at = self.at
         return new if tracker.found_unresolved else new.instantiate()
@@ -202,8 +92,7 @@ class ClassInstance(PendingValue):
         """Make the anonymous record, once."""
         if self.made is not None:
             return self.made
-        class_ = self.class_
-        keeper = class_.keeper
+        class_, keeper = self.class_, self._keeper
         with keeper.instantiating("class", self.text, self.at):
             record = keeper.new_anonymous(class_.location)
             for field in class_.fields.values():
@@ -219,9 +108,9 @@ class ClassInstance(PendingValue):
             for parent in class_.parents:
                 record.add_parent(parent)
             record.add_parent(class_)
-            record.resolve_finally()
+            resolve_finally(record)
             keeper.add_def(record)
-            record.check_assertions()
+            keeper.check_assertions(record)
             for request in record.dumps:
                 keeper.dump(request)
         self.made = record.reference()

@@ -2,41 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from tabla.lang.tablegen.values import UNSET_VALUE
-
-if TYPE_CHECKING:
-    from tabla.lang.tablegen.pool import Pool
-    from tabla.lang.tablegen.record import Record
-    from tabla.lang.tablegen.references import AnonymousName
-    from tabla.lang.tablegen.values import Value
-
-
-class Resolver:
-    """Knows nothing. `record` is the record being worked on; `is_final` says that no later step will follow."""
-
-    is_final = False
-    # The last step of a record leaves a reference to an unset bit as the reference.
-    keeps_unset_bits = False
-
-    def __init__(self, pool: Pool, record: Record | None = None) -> None:
-        self.pool = pool
-        self.record = record
-
-    def lookup(self, name: str) -> Value | None:
-        """The value of a variable; None leaves the variable."""
-        return None
-
-    def lookup_anonymous(self, name: AnonymousName) -> Value:
-        """What an anonymous name stands for; by default itself."""
-        return name
+from tabla.lang.tablegen.record import Record
+from tabla.lang.tablegen.values import UNSET_VALUE, Owner, Pool, Resolver, Value
 
 
 class MapResolver(Resolver):
     """A table of bindings, which may refer to each other."""
 
-    def __init__(self, pool: Pool, record: Record | None = None) -> None:
+    def __init__(self, pool: Pool, record: Owner | None = None) -> None:
         super().__init__(pool, record)
         self._table: dict[str, tuple[Value, bool]] = {}
 
@@ -73,7 +46,7 @@ class RecordResolver(Resolver):
         self._new_name = new_name
         self._cache: dict[str, Value] = {}
         self._stack: list[str] = []
-        self._renamed: AnonymousName | None = None
+        self._renamed: Value | None = None
 
     def lookup(self, name: str) -> Value | None:
         known = self._cache.get(name)
@@ -90,7 +63,7 @@ class RecordResolver(Resolver):
         self._cache[name] = value
         return value
 
-    def lookup_anonymous(self, name: AnonymousName) -> Value:
+    def lookup_anonymous(self, name: Value) -> Value:
         if self._new_name is not None:
             # The record changes its own name first; its fields still hold the old one.
             if name is self.record.name:
@@ -102,6 +75,14 @@ class RecordResolver(Resolver):
 
 class _FinalName(Resolver):
     is_final = True
+
+
+def resolve_finally(record: Record, new_name: Value | None = None) -> None:
+    """Resolve references between the fields of a record; nothing comes after this.
+
+    `new_name` replaces the name of an anonymous record.
+    """
+    record.resolve(RecordResolver(record.pool, record, new_name))
 
 
 class ShadowResolver(Resolver):
@@ -116,7 +97,7 @@ class ShadowResolver(Resolver):
     def lookup(self, name: str) -> Value | None:
         return None if name in self._names else self._outer.lookup(name)
 
-    def lookup_anonymous(self, name: AnonymousName) -> Value:
+    def lookup_anonymous(self, name: Value) -> Value:
         return self._outer.lookup_anonymous(name)
 
 
@@ -139,7 +120,7 @@ class TrackingResolver(Resolver):
             self.found_unresolved = inner.found_unresolved
         return value
 
-    def lookup_anonymous(self, name: AnonymousName) -> Value:
+    def lookup_anonymous(self, name: Value) -> Value:
         new = self._outer.lookup_anonymous(name) if self._outer else name
         if new is name:
             # A record whose name is still open is not finished: what refers to it must wait.

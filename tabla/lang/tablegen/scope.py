@@ -8,11 +8,11 @@ from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from tabla.lang.tablegen.keeper import RecordKeeper
-from tabla.lang.tablegen.record import Assertion, DumpRequest, Record
-from tabla.lang.tablegen.references import RecordReference, Variable
+from tabla.lang.tablegen.record import Assertion, DumpRequest, Record, RecordReference
 from tabla.lang.tablegen.types import STRING, Type
 from tabla.lang.tablegen.unary import UnaryOperation
 from tabla.lang.tablegen.values import Value
+from tabla.lang.tablegen.variables import Variable
 
 
 @dataclass(slots=True, kw_only=True)

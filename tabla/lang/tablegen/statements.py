@@ -10,12 +10,12 @@ from tabla.lang.tablegen.expressions import Expressions
 from tabla.lang.tablegen.inheritance import Inheritance, missing_argument
 from tabla.lang.tablegen.record import Assertion, DumpRequest, Field, Record
 from tabla.lang.tablegen.recovery import unfinished
-from tabla.lang.tablegen.references import Variable
 from tabla.lang.tablegen.resolvers import NameSearch
 from tabla.lang.tablegen.scope import Defset, Entry, LetBinding, Loop, Multiclass, Scope
 from tabla.lang.tablegen.ternary import TernaryOperation
 from tabla.lang.tablegen.types import BIT, INT, STRING, BitsType, ListType, Type
 from tabla.lang.tablegen.values import TypedValue, UnsetValue, Value
+from tabla.lang.tablegen.variables import Variable
 from tabla.source import TablaError
 
 
@@ -196,7 +196,7 @@ class Statements:
             raise self.fault("a multiclass is not allowed inside a multiclass", node.keyword)
         if node.name in scope.multiclasses:
             raise self.fault(f"multiclass '{node.name}' already defined", node.at)
-        record = Record(self.pool.string(node.name), (node.at,), self.keeper, anonymous=False, is_class=False)
+        record = Record(self.pool.string(node.name), (node.at,), self.pool, anonymous=False, is_class=False)
         multiclass = scope.multiclasses[node.name] = Multiclass(record=record)
         scope.multiclass = multiclass
         self._template_arguments(node.arguments, record, None)

@@ -2,18 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from tabla.lang.tablegen.literals import DagValue, IntValue, ListValue, StringValue
-from tabla.lang.tablegen.references import RecordReference, Variable
+from tabla.lang.tablegen.record import RecordReference
 from tabla.lang.tablegen.resolvers import MapResolver, ShadowResolver
 from tabla.lang.tablegen.types import INT, ListType, Type
-from tabla.lang.tablegen.values import UNSET_VALUE, PendingValue, UnsetValue, Value
-
-if TYPE_CHECKING:
-    from tabla.lang.tablegen.pool import Pool
-    from tabla.lang.tablegen.record import Record
-    from tabla.lang.tablegen.resolvers import Resolver
+from tabla.lang.tablegen.values import UNSET_VALUE, Owner, PendingValue, Pool, Resolver, UnsetValue, Value
+from tabla.lang.tablegen.variables import Variable
 
 
 class TernaryOperation(PendingValue):
@@ -49,7 +43,7 @@ class TernaryOperation(PendingValue):
         operation = pool.unique(TernaryOperation, self.operator, first, second, third, self.type)
         return operation.fold(resolver.record, pool)
 
-    def fold(self, record: Record | None, pool: Pool) -> Value:
+    def fold(self, record: Owner | None, pool: Pool) -> Value:
         """The result, or the operation itself if an operand is not known yet."""
         match self.operator:
             case "if":
@@ -66,7 +60,7 @@ class TernaryOperation(PendingValue):
             case _:
                 return self._find(record, pool)
 
-    def _substitute(self, record: Record | None, pool: Pool) -> Value:
+    def _substitute(self, record: Owner | None, pool: Pool) -> Value:
         match self.first, self.second, self.third:
             case RecordReference() as old, RecordReference() as new, RecordReference() as where:
                 return new if old.text() == where.text() else where
@@ -98,7 +92,7 @@ class TernaryOperation(PendingValue):
         texts = [one.value if isinstance(one, StringValue) else None for one in labels]
         return pool.dag(self.first, None, values, texts)
 
-    def _substring(self, record: Record | None, pool: Pool) -> Value:
+    def _substring(self, record: Owner | None, pool: Pool) -> Value:
         text, start, length = self.first, self.second, self.third
         if not (isinstance(text, StringValue) and isinstance(start, IntValue) and isinstance(length, IntValue)):
             return self
@@ -107,7 +101,7 @@ class TernaryOperation(PendingValue):
             raise pool.fault("!substr length must be nonnegative", record)
         return pool.string(text.value[start.value : start.value + length.value], is_code=text.is_code)
 
-    def _find(self, record: Record | None, pool: Pool) -> Value:
+    def _find(self, record: Owner | None, pool: Pool) -> Value:
         text, wanted, start = self.first, self.second, self.third
         if not (isinstance(text, StringValue) and isinstance(wanted, StringValue) and isinstance(start, IntValue)):
             return self
@@ -115,7 +109,7 @@ class TernaryOperation(PendingValue):
         return pool.integer(text.value.find(wanted.value, start.value))
 
 
-def _check_start(operator: str, start: int, size: int, record: Record | None, pool: Pool) -> None:
+def _check_start(operator: str, start: int, size: int, record: Owner | None, pool: Pool) -> None:
     if not 0 <= start <= size:
         raise pool.fault(f"{operator} start position is out of range 0...{size}: {start}", record)
 
@@ -146,7 +140,7 @@ class LoopOperation(PendingValue):
         operation = resolver.pool.unique(LoopOperation, self.operator, self.variable, items, body, self.type)
         return operation.fold(resolver.record, resolver.pool)
 
-    def fold(self, record: Record | None, pool: Pool) -> Value:
+    def fold(self, record: Owner | None, pool: Pool) -> Value:
         """The loop, run, if its items are known."""
         items = self.items
         if isinstance(items, DagValue):
@@ -165,14 +159,14 @@ class LoopOperation(PendingValue):
                 kept.append(item)
         return pool.list(kept, self.type.element)
 
-    def _apply(self, item: Value, record: Record | None, pool: Pool) -> Value:
+    def _apply(self, item: Value, record: Owner | None, pool: Pool) -> Value:
         if self.body.ground:
             return self.body
         resolver = MapResolver(pool, record)
         resolver.bind(self.variable, item)
         return self.body.resolve(resolver)
 
-    def _over_dag(self, dag: DagValue, record: Record | None, pool: Pool) -> DagValue:
+    def _over_dag(self, dag: DagValue, record: Owner | None, pool: Pool) -> Value:
         operator = self._apply(dag.operator, record, pool)
         arguments = [
             self._over_dag(argument, record, pool)

@@ -1,20 +1,15 @@
 """Types and the two relations between them (reference, section 1.3, "Types").
 
-``a.is_a(b)``: every value of `a` is a value of `b` as it stands. ``a.converts_to(b)``: a value of `a` may be
-given where `b` is wanted, perhaps after a conversion that can still fail for a particular value.
-Types are compared by identity; `Pool` hands out one object for each.
+``a.is_a(b)`` means that every value of `a` is a value of `b` as it stands. ``a.converts_to(b)`` means that a value
+of `a` may be given where `b` is wanted, perhaps after a conversion that can still fail for a particular value.
+Types are compared by identity: the pool hands out one object for each type. The types of records are in `record`.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from tabla.lang.tablegen.record import Record
-
 
 class Type:
-    """A simple type; the subclasses below carry a parameter."""
+    """A simple type. Its subclasses carry a parameter."""
 
     __slots__ = ("name",)
 
@@ -75,26 +70,3 @@ class ListType(Type):
 
     def converts_to(self, other: Type) -> bool:
         return self is other or (isinstance(other, ListType) and self.element.converts_to(other.element))
-
-
-class RecordType(Type):
-    """A record that has all of `classes`; none at all means any record."""
-
-    __slots__ = ("classes",)
-
-    def __init__(self, classes: tuple[Record, ...]) -> None:
-        names = [one.name_text() for one in classes]
-        super().__init__(names[0] if len(names) == 1 else "{" + ", ".join(names) + "}")
-        self.classes = classes
-
-    def has_class(self, wanted: Record) -> bool:
-        """Whether every record of this type derives from `wanted`."""
-        return any(one is wanted or one.derives_from(wanted) for one in self.classes)
-
-    def is_a(self, other: Type) -> bool:
-        return self.converts_to(other)
-
-    def converts_to(self, other: Type) -> bool:
-        if self is other:
-            return True
-        return isinstance(other, RecordType) and all(self.has_class(wanted) for wanted in other.classes)

@@ -2,17 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from tabla.lang.tablegen.literals import DagValue, IntValue, ListValue, StringValue
-from tabla.lang.tablegen.references import AnonymousName, RecordReference
-from tabla.lang.tablegen.types import INT, STRING, RecordType, Type
-from tabla.lang.tablegen.values import PendingValue, Value
-
-if TYPE_CHECKING:
-    from tabla.lang.tablegen.pool import Pool
-    from tabla.lang.tablegen.record import Record
-    from tabla.lang.tablegen.resolvers import Resolver
+from tabla.lang.tablegen.record import RecordReference, RecordType
+from tabla.lang.tablegen.types import INT, STRING, Type
+from tabla.lang.tablegen.values import Owner, PendingValue, Pool, Resolver, Value
+from tabla.lang.tablegen.variables import AnonymousName
 
 
 class UnaryOperation(PendingValue):
@@ -37,7 +31,7 @@ class UnaryOperation(PendingValue):
         operation = resolver.pool.unique(UnaryOperation, self.operator, operand, self.type)
         return operation.fold(resolver.record, resolver.pool, final=resolver.is_final)
 
-    def fold(self, record: Record | None, pool: Pool, *, final: bool = False) -> Value:
+    def fold(self, record: Owner | None, pool: Pool, *, final: bool = False) -> Value:
         """The result, or the operation itself if the operand is not known yet."""
         operand = self.operand
         match self.operator:
@@ -62,7 +56,7 @@ class UnaryOperation(PendingValue):
             case _:
                 return self._dag_operator(record, pool)
 
-    def _dag_operator(self, record: Record | None, pool: Pool) -> Value:
+    def _dag_operator(self, record: Owner | None, pool: Pool) -> Value:
         if not isinstance(self.operand, DagValue):
             return self
         found = self.operand.operator
@@ -72,7 +66,7 @@ class UnaryOperation(PendingValue):
             raise pool.fault(f"expected type '{self.type}', got '{found.type}' in: {self.text()}", record)
         return found
 
-    def _cast(self, record: Record | None, pool: Pool, final: bool) -> Value:
+    def _cast(self, record: Owner | None, pool: Pool, final: bool) -> Value:
         operand, target = self.operand, self.type
         if target is STRING:
             if isinstance(operand, StringValue):
@@ -87,7 +81,7 @@ class UnaryOperation(PendingValue):
         converted = operand.convert(target, pool)
         return self if converted is None else converted
 
-    def _record_named(self, name: StringValue, record: Record | None, pool: Pool, final: bool) -> Value:
+    def _record_named(self, name: StringValue, record: Owner | None, pool: Pool, final: bool) -> Value:
         if record is None:
             return self
         # A record may refer to itself, but its type is known only at the end.
@@ -97,7 +91,7 @@ class UnaryOperation(PendingValue):
                 return self
             found = record
         else:
-            known = pool.keeper.defs.get(name.value)
+            known = pool.definition(name.value)
             if known is None:
                 if final:
                     raise pool.fault(f"undefined reference to record: '{name.value}'", record)

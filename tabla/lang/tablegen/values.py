@@ -1,21 +1,115 @@
-"""What every value can do, and the unset value ``?``.
+"""What every value can do, what a value may ask of the rest of the evaluator, and the unset value ``?``.
 
 A *value* is anything that may be stored in a field: a literal, or an expression that still waits for a template
 argument, a field or a loop variable. Waiting expressions are resolved again and again (by each class that a
 record inherits, by each ``defm``, at the end of the record) until nothing is left to resolve.
+
+Values, the records that they lie in and the pool that makes them need each other. This module breaks that circle: it
+says what values expect of a record (`Owner`), of the pool (`Pool`) and of whoever knows variables (`Resolver`), and
+imports none of those that answer.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Sequence
+from typing import Protocol, TypeVar
 
-from tabla.lang.tablegen.types import BIT, BitsType, ListType, RecordType, Type
+from tabla.lang.tablegen.types import BIT, BitsType, ListType, Type
+from tabla.source import TablaError
 
-if TYPE_CHECKING:
-    from tabla.lang.tablegen.pool import Pool
-    from tabla.lang.tablegen.record import Field
-    from tabla.lang.tablegen.resolvers import Resolver
+_V = TypeVar("_V", bound="Value")
+
+
+class Owner(Protocol):
+    """The record that is being worked on, as far as the values in it look at it."""
+
+    @property
+    def name(self) -> Value:
+        """The name, which may still wait for a template argument."""
+
+    @property
+    def locations(self) -> tuple[int, ...]:
+        """The token that defines the record, then those of the instantiations that led to it."""
+
+    def name_text(self) -> str:
+        """The name, as far as it is known."""
+
+    def type(self) -> Type:
+        """The type of a reference to the record."""
+
+    def reference(self) -> TypedValue:
+        """The one value that means the record."""
+
+
+class Pool(Protocol):
+    """Makes values, so that equal values are the same object. `pool.InterningPool` is the one of a run."""
+
+    def bit(self, value: object) -> Value:
+        """Return ``1`` for a true `value`, else ``0``."""
+
+    def integer(self, value: int) -> Value:
+        """Return a number, wrapped to 64 bits."""
+
+    def string(self, text: str, *, is_code: bool = False) -> Value:
+        """Return a string or a code fragment."""
+
+    def bits(self, bits: Sequence[Value]) -> Value:
+        """Return ``{ ... }`` of bits that are given with the least significant first."""
+
+    def bits_of(self, value: int, width: int) -> Value:
+        """Return the low `width` bits of a number."""
+
+    def as_bits(self, value: Value, width: int) -> Value:
+        """Split a value of a bits type into its single bits."""
+
+    def list(self, items: Sequence[Value], element: Type) -> Value:
+        """Return a list of a given element type."""
+
+    def dag(
+        self, operator: Value, name: str | None, arguments: Sequence[Value], names: Sequence[str | None]
+    ) -> Value:
+        """Return ``(operator:$name argument:$name, ...)``."""
+
+    def unique(self, kind: type[_V], *parts: object) -> _V:
+        """Return the value ``kind(*parts)``, which is made once."""
+
+    def bit_of(self, value: TypedValue, index: int) -> Value:
+        """Return ``value{index}`` of a value that is not known yet."""
+
+    def element_of(self, value: TypedValue, index: int) -> Value:
+        """Return ``value[index]`` of a value that is not known yet."""
+
+    def pending_cast(self, value: TypedValue, wanted: Type) -> Value:
+        """Return ``!cast<wanted>(value)``, folded as far as it goes without a record."""
+
+    def definition(self, name: str) -> Owner | None:
+        """Return the finished def of this name."""
+
+    def fault(self, message: str, owner: Owner | None) -> TablaError:
+        """Return the user's fault in `owner`; without one, in the statement that is being evaluated."""
+
+
+class Resolver:
+    """Knows what variables stand for; this base knows nothing.
+
+    `record` is the record being worked on; `is_final` says that no later step will follow.
+    """
+
+    is_final = False
+    # The last step of a record leaves a reference to an unset bit as the reference.
+    keeps_unset_bits = False
+
+    def __init__(self, pool: Pool, record: Owner | None = None) -> None:
+        self.pool = pool
+        self.record = record
+
+    def lookup(self, name: str) -> Value | None:
+        """Return the value of a variable; None leaves the variable."""
+        return None
+
+    def lookup_anonymous(self, name: Value) -> Value:
+        """Return what the name of an anonymous record stands for; by default the name itself."""
+        return name
 
 
 class Value:
@@ -61,10 +155,6 @@ class Value:
 
     def select_elements(self, indices: list[int], pool: Pool) -> Value | None:
         """``value[...]``; None if it makes no sense."""
-        return None
-
-    def field_named(self, name: str) -> Field | None:
-        """The field `name` of a value of a record type."""
         return None
 
     def is_complete(self) -> bool:
@@ -165,13 +255,6 @@ class TypedValue(Value):
             return None
         elements = [pool.element_of(self, index) for index in indices]
         return elements[0] if len(elements) == 1 else pool.list(elements, self.type.element)
-
-    def field_named(self, name: str) -> Field | None:
-        if isinstance(self.type, RecordType):
-            for one in self.type.classes:
-                if name in one.fields:
-                    return one.fields[name]
-        return None
 
 
 class PendingValue(TypedValue):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from numbers import Real
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import Any, NoReturn
 
 from tabla.lang.tile.dimensions import TensorDim
 from tabla.lang.tile.domain import check
@@ -26,9 +26,6 @@ from tabla.lang.tile.program import (
     Subscript,
 )
 from tabla.source import Span
-
-if TYPE_CHECKING:
-    from tabla.lang.tile.tensors import Tensor
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -58,12 +55,12 @@ class Combined:
 
 
 class Indexed:
-    """An element ``T[i, j]``: on the left of a statement, or a source of one."""
+    """An element ``T[i, j]``: on the left of a statement, or a source of one. `source` is what its tensor holds."""
 
     __array_ufunc__ = None
 
-    def __init__(self, tensor: Tensor, key: object) -> None:
-        self.tensor = tensor
+    def __init__(self, source: Node | Pending, key: object) -> None:
+        self.source = source
         self.key = key
         self.span = here()
 
@@ -74,10 +71,10 @@ class Indexed:
         return Statement("product", other)
 
     def __ge__(self, other: object) -> None:
-        self.tensor.contract("max", self.key, other)
+        output(self.source, "a statement").write("max", self.key, other)
 
     def __le__(self, other: object) -> None:
-        self.tensor.contract("min", self.key, other)
+        output(self.source, "a statement").write("min", self.key, other)
 
     def __add__(self, other: object) -> Combined:
         return _combine("add", self, other)
@@ -207,12 +204,25 @@ class Pending:
     def _access(self, part: object, indices: Indices) -> Access:
         if not isinstance(part, Indexed):
             return Access(node=node_of(part), subscripts=(), span=self._place)
-        if part.tensor._source is self:
+        if part.source is self:
             refuse(f"{self._shown} is on both sides of its statement", "read another tensor", part.span)
-        node = part.tensor.node
+        node = node_in(part.source)
         shown = f"'{node.name.text}'" if node.name.text else "the tensor"
         places = subscripts(part.key, node.shape, shown, part.span)
         return Access(node=node, subscripts=tuple(indices.subscript(each) for each in places), span=part.span)
+
+
+def node_in(source: Node | Pending) -> Node:
+    """The node of a tensor; the statement of an output is complete from here on."""
+    return source.node() if isinstance(source, Pending) else source
+
+
+def output(source: Node | Pending, what: str) -> Pending:
+    """The output that a tensor is; `what` is done to it, and is refused where it is none."""
+    if not isinstance(source, Pending):
+        name = f"'{source.name.text}'" if source.name.text else "this tensor"
+        refuse(f"{what}: {name} is not an output", "make one: O = TensorOutput(N)")
+    return source
 
 
 def subscripts(key: object, shape: Shape, shown: str, span: Span | None) -> tuple[IndexExpression, ...]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, NoReturn
 
-from tabla.lang.tile.contractions import Combined, Indexed, Pending, Statement
+from tabla.lang.tile.contractions import Combined, Indexed, Pending, Statement, node_in, output
 from tabla.lang.tile.dimensions import TensorDim, size_of
 from tabla.lang.tile.elementwise import apply, node_of
 from tabla.lang.tile.places import here, refuse
@@ -31,7 +31,7 @@ class Tensor:
     @property
     def node(self) -> Node:
         """The tensor's node; the statement of an output is complete from here on."""
-        return self._source.node() if isinstance(self._source, Pending) else self._source
+        return node_in(self._source)
 
     @property
     def shape(self) -> Shape:
@@ -58,20 +58,14 @@ class Tensor:
 
     def add_constraint(self, constraint: object) -> None:
         """Narrow the statement into this output: ``O.add_constraint(j < 2)``; also a list of constraints."""
-        pending = self._pending("add_constraint")
+        pending = output(self._source, "add_constraint")
         for each in constraint if isinstance(constraint, list | tuple) else (constraint,):
             pending.constrain(each)
 
     add_constraints = add_constraint
 
-    def _pending(self, what: str) -> Pending:
-        if not isinstance(self._source, Pending):
-            name = f"'{self._name.text}'" if self._name.text else "this tensor"
-            refuse(f"{what}: {name} is not an output", "make one: O = TensorOutput(N)")
-        return self._source
-
     def __getitem__(self, key: object) -> Indexed:
-        return Indexed(self, key)
+        return Indexed(self._source, key)
 
     def __setitem__(self, key: object, value: object) -> None:
         match value:
@@ -83,7 +77,7 @@ class Tensor:
 
     def contract(self, aggregation: Aggregation, key: object, right: object) -> None:
         """The statement into this output."""
-        self._pending("a statement").write(aggregation, key, right)
+        output(self._source, "a statement").write(aggregation, key, right)
 
     def __iter__(self) -> NoReturn:
         refuse("a tensor is not run through element by element", "use an index variable: O[i] += T[i]")

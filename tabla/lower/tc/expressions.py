@@ -3,23 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from fractions import Fraction
-from typing import NoReturn
 
 from tabla.ir.graph import (
     Affine,
     Compare,
     Constant,
     Divide,
-    Extreme,
-    ExtremeOp,
     Function,
     FunctionName,
     Index,
     Linear,
     Operand,
-    Operation,
     Ordinal,
     Product,
     Read,
@@ -27,13 +22,11 @@ from tabla.ir.graph import (
 )
 from tabla.lang.tc import program
 from tabla.lang.tc.program import Value
-from tabla.lang.tc.subscripts import linear_of
-from tabla.lower.builder import GraphBuilder
+from tabla.lower.builder import GraphBuilder, Sum, negated
 from tabla.lower.tc.integers import Integers, reads_integers
 from tabla.lower.tc.points import Points
-from tabla.source import Label, Span, TablaError
-
-Sum = tuple[Term, ...]
+from tabla.lower.tc.words import Held, Words, refuse
+from tabla.source import Span
 
 _FUNCTIONS: Mapping[str, FunctionName] = {
     "exp": "exp",
@@ -50,20 +43,11 @@ MOST_FACTORS = 8
 """Of a power that is computed as a product; each factor is a multiply and a rounding."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Held:
-    """Where the graph holds a tensor: `base` is the index, in the program, of its first element."""
-
-    tensor: str
-    base: tuple[int, ...]
-
-
-class Expressions:
-    """The values of one statement; `owner` names the temporaries that they need."""
+class Expressions(Words):
+    """The real values of one statement."""
 
     def __init__(self, builder: GraphBuilder, points: Points, held: Mapping[str, Held]) -> None:
-        self.builder, self.points, self.held = builder, points, held
-        self.owner = points.step.statement.target
+        super().__init__(builder, points, held)
         self.integers = Integers(self)
 
     def sum_of(self, value: Value) -> Sum:
@@ -109,38 +93,7 @@ class Expressions:
                 return (Term(factors=(self._operand(value),)),)
 
     def word(self, value: Value) -> Operand:
-        """The value as one word: a temporary where it is more."""
         return self.joined(self.sum_of(value), value.span)
-
-    def joined(self, terms: Sum, span: Span) -> Operand:
-        """Terms as one word."""
-        if not terms:
-            return Constant(value=Fraction(0), span=span)
-        if len(terms) == 1 and len(terms[0].factors) == 1 and terms[0].sign == 1:
-            return terms[0].factors[0]
-        return self.part(Linear(terms=terms), span)
-
-    def constant(self, value: Value) -> Fraction | None:
-        """The exact number that a value is for these sizes, None where it depends on indices or tensors."""
-        match value:
-            case program.Constant(value=number):
-                return number
-            case program.SizeVariable() | program.Extent():
-                linear = linear_of(value, self.points.extent, self.points.sizes)
-                assert linear is not None and linear.constant.value is not None
-                return Fraction(linear.constant.value)
-            case program.Convert(operand=operand, scalar=scalar) if scalar.kind == "float":
-                return self.constant(operand)
-            case program.Unary(operator="-", operand=operand):
-                inner = self.constant(operand)
-                return None if inner is None else -inner
-            case program.Binary(operator="+" | "-" | "*" | "/" as operator, left=left, right=right):
-                one, other = self.constant(left), self.constant(right)
-                if one is None or other is None or (operator == "/" and (value.scalar.integral or not other)):
-                    return None
-                return {"+": one + other, "-": one - other, "*": one * other}.get(operator, one / (other or 1))
-            case _:
-                return None
 
     def _operand(self, value: Value) -> Operand:
         match value:
@@ -180,7 +133,6 @@ class Expressions:
                 )
 
     def read(self, read: program.Read) -> Read:
-        """An element of a tensor; where data are part of a subscript, a copy of it."""
         held = self.held[read.tensor]
         subscripts: list[Affine] = []
         for subscript, base in zip(read.subscripts, held.base, strict=True):
@@ -204,18 +156,6 @@ class Expressions:
                 factors.append(self.part(Linear(terms=terms), value.span))
         kept = tuple(factor for factor in factors if not (isinstance(factor, Constant) and factor.value == 1))
         return (Term(factors=kept or (_ONE,), sign=sign),)
-
-    def choice(self, condition: Operand, chosen: Operand, other: Operand) -> Sum:
-        """``condition ? chosen : other``, the condition 1 or 0."""
-        return (
-            Term(factors=(condition, chosen)),
-            Term(factors=(condition, other), sign=-1),
-            Term(factors=(other,)),
-        )
-
-    def extreme(self, op: ExtremeOp, one: Operand, other: Operand, span: Span) -> Sum:
-        """The larger or smaller of two words."""
-        return (Term(factors=(self.part(Extreme(op=op, operands=(one, other)), span),)),)
 
     def _power(self, base: Value, exponent: Value, span: Span) -> Sum:
         """Small whole powers are products; all others are ``exp(exponent * log(base))``."""
@@ -248,23 +188,8 @@ class Expressions:
         constraints = (*self.points.constraints, taken)
         return self.builder.part(self.owner, operation, self.points.all, span, constraints, tied=affine.names)
 
-    def part(self, operation: Operation, span: Span) -> Read:
-        """A temporary that holds an operation."""
-        return self.builder.part(self.owner, operation, self.points.all, span, self.points.constraints)
-
-
 def _whole(value: Value) -> Value | None:
     """The integer that a value is, written as a float or not; None if it is none."""
     if value.scalar.integral:
         return value
     return _whole(value.operand) if isinstance(value, program.Convert) else None
-
-
-def negated(terms: Sum) -> Sum:
-    """The sum with its signs changed."""
-    return tuple(Term(factors=term.factors, sign=-term.sign, reduce=term.reduce) for term in terms)
-
-
-def refuse(message: str, span: Span, hint: str) -> NoReturn:
-    """What the graph cannot say yet is a fault of the program that is told so."""
-    raise TablaError(message, Label(span), hint=hint)

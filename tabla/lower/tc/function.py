@@ -16,8 +16,9 @@ from tabla.lang.tc.constraints import Interval
 from tabla.lang.tc.program import Function
 from tabla.lang.tc.ranges import Called, Domain, Inference, infer
 from tabla.lower.builder import GraphBuilder
-from tabla.lower.tc.expressions import Expressions, Held, refuse
+from tabla.lower.tc.expressions import Expressions
 from tabla.lower.tc.points import Box, Points, points_of
+from tabla.lower.tc.words import Held, refuse
 
 
 def lower(

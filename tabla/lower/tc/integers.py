@@ -7,7 +7,6 @@ by F less than one of reals, and a word becomes a real by F bits more.
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import TYPE_CHECKING
 
 from tabla.ir.graph import (
     Affine,
@@ -25,11 +24,10 @@ from tabla.ir.graph import (
 )
 from tabla.lang.tc import program
 from tabla.lang.tc.program import Value, walk
+from tabla.lower.builder import Sum, negated
+from tabla.lower.tc.words import Words
 from tabla.lower.whole import integer, truncated
 from tabla.source import Label, Span, TablaError
-
-if TYPE_CHECKING:
-    from tabla.lower.tc.expressions import Expressions, Sum
 
 
 def reads_integers(value: Value) -> bool:
@@ -40,9 +38,9 @@ def reads_integers(value: Value) -> bool:
 class Integers:
     """The integer values of one statement."""
 
-    def __init__(self, expressions: Expressions) -> None:
-        self.real = expressions
-        self.fraction = expressions.builder.number_format.fraction
+    def __init__(self, words: Words) -> None:
+        self.real = words
+        self.fraction = words.builder.number_format.fraction
         self.one = Constant(value=Fraction(1, 1 << self.fraction))
 
     def word(self, value: Value) -> Operand:
@@ -63,11 +61,11 @@ class Integers:
             case program.Read():
                 return (Term(factors=(self.real.read(value),)),)
             case program.Unary(operator="-", operand=operand):
-                return _negated(self.sum_of(operand))
+                return negated(self.sum_of(operand))
             case program.Binary(operator="+", left=left, right=right):
                 return self.sum_of(left) + self.sum_of(right)
             case program.Binary(operator="-", left=left, right=right):
-                return self.sum_of(left) + _negated(self.sum_of(right))
+                return self.sum_of(left) + negated(self.sum_of(right))
             case program.Binary(operator="*", left=left, right=right):
                 product = Term(factors=(self.word(left), self.word(right)))
                 return (Term(factors=(self._scaled(product, value.span),)),)
@@ -147,7 +145,3 @@ class Integers:
             return self.real.part(operation, operand.span)
 
         return integer(truncated(self.real.word(operand), part, self.fraction), part, self.fraction)
-
-
-def _negated(terms: Sum) -> Sum:
-    return tuple(Term(factors=term.factors, sign=-term.sign, reduce=term.reduce) for term in terms)

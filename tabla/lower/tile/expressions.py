@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from fractions import Fraction
 from typing import NoReturn
 
@@ -25,11 +24,10 @@ from tabla.ir.graph import (
     Term,
 )
 from tabla.lang.tile.program import Elementwise, Node, Number, Operator, Ordinal
-from tabla.lower.builder import GraphBuilder
+from tabla.lower.builder import GraphBuilder, Sum, negated
 from tabla.lower.whole import Part, half_even, quotient, toward_zero
 from tabla.source import Label, Span, TablaError
 
-Sum = tuple[Term, ...]
 Subscripts = tuple[Affine, ...]
 
 FUNCTIONS: Mapping[Operator, FunctionName] = {
@@ -267,11 +265,6 @@ def constant(node: Node) -> Fraction | None:
                 return None
         case _:
             return None
-
-
-def negated(terms: Sum) -> Sum:
-    """The sum with its signs changed."""
-    return tuple(replace(term, sign=-term.sign) for term in terms)
 
 
 def refuse(message: str, span: Span | None, hint: str = "tabla eval --float has everything") -> NoReturn:

@@ -1,0 +1,67 @@
+"""What every part of the evaluator of expressions needs of the whole: values of operands, types and faults."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+
+from tabla.lang.tablegen import syntax
+from tabla.lang.tablegen.record import Record
+from tabla.lang.tablegen.scope import Scope
+from tabla.lang.tablegen.types import BIT, DAG, INT, STRING, Type
+from tabla.lang.tablegen.values import Value
+from tabla.source import TablaError
+
+_SIMPLE_TYPES = {"bit": BIT, "int": INT, "string": STRING, "code": STRING, "dag": DAG}
+
+# A range longer than this is a slip of the pen, not a list of bits.
+MAX_RANGE = 1 << 20
+
+
+class Evaluator(ABC):
+    """Evaluates the operands of bang operators, which are expressions of any kind; `Expressions` is the whole."""
+
+    def __init__(self, scope: Scope) -> None:
+        self.scope = scope
+        self.pool = scope.pool
+        self.keeper = scope.keeper
+
+    @abstractmethod
+    def evaluate(
+        self, node: syntax.Expression, record: Record | None, wanted: Type | None = None, *, as_text: bool = False
+    ) -> Value:
+        """Return the value of an expression.
+
+        The fields of `record` may be named. `wanted` is the type that the place asks for. `as_text` is set in names
+        and on the right of a paste.
+        """
+
+    def type_of(self, node: syntax.TypeName) -> Type:
+        """The type that was written."""
+        match node.kind:
+            case "bits":
+                if not 0 <= node.width <= MAX_RANGE:
+                    raise self.fault(f"bits<{node.width}> is not a possible width", node.at)
+                return self.pool.bits_type(node.width)
+            case "list":
+                assert node.element is not None, "the grammar asks for one"
+                return self.pool.list_type(self.type_of(node.element))
+            case "class":
+                if node.name in self.scope.type_names:
+                    return self.scope.type_names[node.name]
+                return self.class_named(node.name, node.at).instance_type()
+            case _:
+                return _SIMPLE_TYPES[node.kind]
+
+    def class_named(self, name: str, at: int) -> Record:
+        """The class of this name."""
+        found = self.keeper.classes.get(name)
+        if found is None:
+            hint = None
+            if name in self.scope.multiclasses:
+                hint = f"'{name}' is a multiclass: use defm to instantiate it"
+            raise self.fault(f"couldn't find class '{name}'", at, hint=hint)
+        return found
+
+    def fault(self, message: str, at: int, *, hint: str | None = None) -> TablaError:
+        """The user's fault at a token."""
+        return self.keeper.fault(message, at, hint=hint)

@@ -1,0 +1,96 @@
+"""Words of one statement of Tensor Comprehensions: what its reals and its integers have in common."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import NoReturn
+
+from tabla.ir.graph import Constant, Extreme, ExtremeOp, Linear, Operand, Operation, Read, Term
+from tabla.lang.tc import program
+from tabla.lang.tc.program import Value
+from tabla.lang.tc.subscripts import linear_of
+from tabla.lower.builder import GraphBuilder, Sum
+from tabla.lower.tc.points import Points
+from tabla.source import Label, Span, TablaError
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Held:
+    """Where the graph holds a tensor: `base` is the index, in the program, of its first element."""
+
+    tensor: str
+    base: tuple[int, ...]
+
+
+class Words(ABC):
+    """Emits the words of one statement; `owner` names the temporaries that they need.
+
+    Reals are made of integers and integers of reals: `Expressions` computes the reals, and asks its `Integers` for
+    the rest; these ask for reals through `word` and `read`.
+    """
+
+    def __init__(self, builder: GraphBuilder, points: Points, held: Mapping[str, Held]) -> None:
+        self.builder, self.points, self.held = builder, points, held
+        self.owner = points.step.statement.target
+
+    @abstractmethod
+    def word(self, value: Value) -> Operand:
+        """Return a real value as one word, a temporary where it is more."""
+
+    @abstractmethod
+    def read(self, read: program.Read) -> Read:
+        """Return an element of a tensor; where data are part of a subscript, a copy of it."""
+
+    def joined(self, terms: Sum, span: Span) -> Operand:
+        """Terms as one word."""
+        if not terms:
+            return Constant(value=Fraction(0), span=span)
+        if len(terms) == 1 and len(terms[0].factors) == 1 and terms[0].sign == 1:
+            return terms[0].factors[0]
+        return self.part(Linear(terms=terms), span)
+
+    def constant(self, value: Value) -> Fraction | None:
+        """The exact number that a value is for these sizes, None where it depends on indices or tensors."""
+        match value:
+            case program.Constant(value=number):
+                return number
+            case program.SizeVariable() | program.Extent():
+                linear = linear_of(value, self.points.extent, self.points.sizes)
+                assert linear is not None and linear.constant.value is not None
+                return Fraction(linear.constant.value)
+            case program.Convert(operand=operand, scalar=scalar) if scalar.kind == "float":
+                return self.constant(operand)
+            case program.Unary(operator="-", operand=operand):
+                inner = self.constant(operand)
+                return None if inner is None else -inner
+            case program.Binary(operator="+" | "-" | "*" | "/" as operator, left=left, right=right):
+                one, other = self.constant(left), self.constant(right)
+                if one is None or other is None or (operator == "/" and (value.scalar.integral or not other)):
+                    return None
+                return {"+": one + other, "-": one - other, "*": one * other}.get(operator, one / (other or 1))
+            case _:
+                return None
+
+    def choice(self, condition: Operand, chosen: Operand, other: Operand) -> Sum:
+        """``condition ? chosen : other``, the condition 1 or 0."""
+        return (
+            Term(factors=(condition, chosen)),
+            Term(factors=(condition, other), sign=-1),
+            Term(factors=(other,)),
+        )
+
+    def extreme(self, op: ExtremeOp, one: Operand, other: Operand, span: Span) -> Sum:
+        """The larger or smaller of two words."""
+        return (Term(factors=(self.part(Extreme(op=op, operands=(one, other)), span),)),)
+
+    def part(self, operation: Operation, span: Span) -> Read:
+        """A temporary that holds an operation."""
+        return self.builder.part(self.owner, operation, self.points.all, span, self.points.constraints)
+
+
+def refuse(message: str, span: Span, hint: str) -> NoReturn:
+    """What the graph cannot say yet is a fault of the program that is told so."""
+    raise TablaError(message, Label(span), hint=hint)
