@@ -1,12 +1,21 @@
-"""Tokens whose values are `Lexeme`, text and place, and how a notation's PLY lexer is run over a source."""
+"""What the lexers of the notations share: tokens with their places, rules for names and numbers, stray characters."""
 
 from __future__ import annotations
 
+import re
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
+from types import ModuleType
 from typing import Any, Protocol
+
+import ply.lex as ply_lex  # type: ignore[import-untyped]
 
 from tabla.lang.faults import Faults
 from tabla.source import Source, Span
+
+MOST_DIGITS = 400
+"""Numbers past this many digits hold in no format. Python itself refuses ``int()`` of 4300 digits."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,12 +35,12 @@ class Token(Protocol):
     lexer: Any
 
 
-def tokens_of(rules: Any, source: Source, faults: Faults) -> tuple[list[Token], list[int]]:
-    """All tokens of `source`, in order, by the PLY lexer `rules`; what is not a token is noted in `faults` and skipped.
+def tokens_of(rules: ModuleType, source: Source, faults: Faults) -> tuple[list[Token], list[int]]:
+    """Return all tokens of `source`, in order, by the lexer that the module `rules` describes as PLY wants it.
 
-    The second list says where the skipped characters stood.
+    What is not a token is noted in `faults` and skipped; the second list says where the skipped characters stood.
     """
-    lexer = rules.clone()
+    lexer = _lexer(rules).clone()
     lexer.source, lexer.faults, lexer.strays = source, faults, []
     lexer.input(source.text)
     found: list[Token] = []
@@ -43,6 +52,50 @@ def tokens_of(rules: Any, source: Source, faults: Faults) -> tuple[list[Token], 
     return found, lexer.strays
 
 
+@cache
+def _lexer(rules: ModuleType) -> Any:
+    return ply_lex.lex(module=rules, reflags=int(re.VERBOSE), errorlog=ply_lex.NullLogger())
+
+
+def span_of(t: Token, length: int | None = None) -> Span:
+    """Return the place of a token that is being read, or of so many characters from its first one."""
+    return Span(source=t.lexer.source, start=t.lexpos, end=t.lexpos + (len(t.value) if length is None else length))
+
+
+def check_name(t: Token, letters: str) -> None:
+    """Note a fault for a name with letters past ASCII; `letters` says what a name may have."""
+    if not t.value.isascii():
+        t.lexer.faults.add(f"'{shortened(t.value)}' is not a name", span_of(t), hint=letters)
+
+
+def is_too_long(number: str) -> bool:
+    """Whether a decimal number has more digits, or an exponent further from 0, than any format holds."""
+    _, _, exponent = number.lower().rstrip("f").partition("e")
+    # The length is looked at before int() does, which refuses thousands of digits.
+    return len(number) > MOST_DIGITS or len(exponent) > 6 or abs(int(exponent or "0")) > MOST_DIGITS
+
+
+def skip_stray(t: Token, strays: re.Pattern[str], cure: Callable[[str], str | None]) -> None:
+    """Note and skip characters that begin no token: a run that `strays` matches, else one character.
+
+    `cure` says, for their text, what to write instead.
+    """
+    lexer = t.lexer
+    run = strays.match(lexer.lexdata, lexer.lexpos)
+    text = run.group() if run else lexer.lexdata[lexer.lexpos]
+    span = Span(source=lexer.source, start=lexer.lexpos, end=lexer.lexpos + len(text))
+    kind = "character" if len(text) == 1 else "characters"
+    lexer.strays.append(span.start)
+    lexer.faults.add(f"stray {kind} {_quoted(text)}", span, hint=cure(text))
+    lexer.skip(len(text))
+
+
 def shortened(text: str) -> str:
-    """`text` as a message shows it: a long one is cut."""
+    """Return `text` as a message shows it: a long one is cut."""
     return text if len(text) <= 24 else f"{text[:20]}..."
+
+
+def _quoted(text: str) -> str:
+    shown = shortened(text)
+    mark = '"' if "'" in shown else "'"
+    return f"{mark}{shown}{mark}" if shown.isprintable() else " ".join(f"U+{ord(c):04X}" for c in shown)

@@ -31,6 +31,7 @@ from tabla.ir.graph import (
     Term,
     operands_of,
 )
+from tabla.ir.rewrite import summed_names
 from tabla.lower.quantise import Quantiser, Use
 from tabla.source import Span
 
@@ -77,7 +78,7 @@ class GraphBuilder:
         constraints: Iterable[Affine] = (),
     ) -> None:
         """Append a statement; what its operation sums over comes from `ranges`."""
-        reduced = tuple(self.ranges[name] for name in _reduced(operation))
+        reduced = tuple(self.ranges[name] for name in summed_names(operation))
         statement = Statement(
             id=len(self._statements),
             target=target,
@@ -107,7 +108,7 @@ class GraphBuilder:
         only under constraints, it runs over all indices that these tie together.
         """
         indices, constraints = tuple(indices), tuple(constraints)
-        mentioned = (_mentioned(operation) | set(tied)) - set(_reduced(operation))
+        mentioned = (_mentioned(operation) | set(tied)) - set(summed_names(operation))
         if not self._inside(operation, {index.name: index for index in indices}):
             for names, _ in components(constraints):
                 mentioned |= names if mentioned & names else set()
@@ -117,7 +118,7 @@ class GraphBuilder:
         self.tensor(name, tuple(index.extent for index in own), "value", origin=owner, span=span)
         # An index may start late; the temporary holds no room for what it skips.
         place = tuple(Affine.make(-index.low, {index.name: 1}) for index in own)
-        summed = [self.ranges[reduced] for reduced in _reduced(operation)]
+        summed = [self.ranges[reduced] for reduced in summed_names(operation)]
         self.emit(name, place, own, operation, span, applying(constraints, [*own, *summed]))
         return Read(tensor=name, subscripts=place, span=span)
 
@@ -155,19 +156,6 @@ class GraphBuilder:
                     pass
                 case _:
                     assert_never(operand)
-
-
-def _reduced(operation: Operation) -> tuple[str, ...]:
-    """The indices that an operation reduces over, outermost first."""
-    match operation:
-        case Linear(terms=terms):
-            return tuple(dict.fromkeys(name for term in terms for name in term.reduce))
-        case Product(reduce=reduce) | Extreme(reduce=reduce):
-            return reduce
-        case Compare() | Divide() | Function() | Gather():
-            return ()
-        case _:
-            assert_never(operation)
 
 
 def _uses(operation: Operation) -> list[tuple[Operand, Use]]:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from fractions import Fraction
+from math import prod
 
 from tabla.ir.format import Format
-from tabla.ir.graph import Index, Operand, Ordinal, Read, Term
-from tabla.lower.builder import mentioned
-from tabla.lower.quantise import shown
+from tabla.ir.graph import Affine, Constant, Index, Linear, Operand, Ordinal, Read, Term
+from tabla.lower.builder import GraphBuilder, mentioned
+from tabla.lower.quantise import Quantiser, shown
 from tabla.source import Label, Span, TablaError
 
 
@@ -40,14 +43,53 @@ class Rate:
             )
         self.span = span
 
+    def check(self, quantiser: Quantiser) -> None:
+        """Have `quantiser` note how exactly the number format holds the rate."""
+        quantiser.rate(self.mantissa, self.sign * Fraction(2) ** -self.shift, self.span)
 
-def touched(operand: Operand, indices: tuple[Index, ...]) -> int:
-    """How many elements an operand takes over the box."""
-    count = 1
-    for index in indices:
-        if index.name in mentioned(operand):
-            count *= index.extent
-    return count
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Descent:
+    """Emits ``target = weights - rate * gradient``, element by element; `weights` is the name of a model.
+
+    The rate is applied where it costs least, as decision 0002 says: a gradient that is a product of two words is
+    multiplied by it in the factor with fewer elements.
+    """
+
+    builder: GraphBuilder
+    rate: Rate
+    target: str
+    weights: str
+    span: Span | None = None
+    """Where the weights are declared."""
+
+    def by_factors(self, product: Term, write: tuple[Affine, ...], indices: Sequence[Index], span: Span | None) -> None:
+        """Emit the step along a gradient that is a product of two words at every element `write` of the weights."""
+        left, right = product.factors
+        small, large = (left, right) if _touched(left, indices) <= _touched(right, indices) else (right, left)
+        if self.rate.mantissa != 1:
+            scaled = Linear(terms=(Term(factors=(self._mantissa(), small)),))
+            small = self.builder.part(self.target, scaled, indices, span)
+        self._emit(Term(factors=(small, large), sign=-self.rate.sign * product.sign), write, indices, span)
+
+    def by_word(self, word: Operand, write: tuple[Affine, ...], indices: Sequence[Index], span: Span | None) -> None:
+        """Emit the step along a gradient that is one word at every element `write` of the weights."""
+        whole = self.rate.mantissa == 1 and self.rate.shift == 0
+        factors = (word,) if whole else (self._mantissa(), word)
+        self._emit(Term(factors=factors, sign=-self.rate.sign), write, indices, span)
+
+    def _mantissa(self) -> Constant:
+        return Constant(value=self.rate.mantissa, span=self.rate.span)
+
+    def _emit(self, step: Term, write: tuple[Affine, ...], indices: Sequence[Index], span: Span | None) -> None:
+        old = Term(factors=(Read(tensor=self.weights, subscripts=write, span=self.span),))
+        operation = Linear(terms=(old, step), shift=self.rate.shift)
+        self.builder.emit(self.target, write, tuple(indices), operation, span)
+
+
+def _touched(operand: Operand, indices: Sequence[Index]) -> int:
+    """How many elements an operand takes while the indices run through their ranges."""
+    return prod(index.extent for index in indices if index.name in mentioned(operand))
 
 
 def is_product(term: Term) -> bool:

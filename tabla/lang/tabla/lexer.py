@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import re
-from functools import cache
-from typing import Any
-
-import ply.lex as ply_lex  # type: ignore[import-untyped]
+import sys
 
 from tabla.lang.faults import Faults
-from tabla.lang.lexemes import Token, shortened, tokens_of
-from tabla.source import Source, Span
+from tabla.lang.lexemes import Token, check_name, is_too_long, shortened, skip_stray, span_of, tokens_of
+from tabla.source import Source
 
 KEYWORDS = {
     "model_input": "MODEL_INPUT",
@@ -66,8 +63,6 @@ t_SEMICOLON = r";"
 t_COLON = r":"
 t_COMMA = r","
 
-# Numbers past this many digits hold in no format; Python itself refuses int() of 4300 digits.
-_DIGITS = 400
 _RUNS_ON = re.compile(r"\w*")
 _STRAY = re.compile(r"[^\s\w+\-*/<>=!;:,.()\[\]']+")
 _LOOKALIKES = {
@@ -83,20 +78,13 @@ def t_COMMENT(t: Token) -> None:
 def t_UNCLOSED(t: Token) -> None:
     r"/\*"
     lexer = t.lexer
-    span = Span(source=lexer.source, start=t.lexpos, end=t.lexpos + 2)
-    lexer.faults.add("this comment is never closed", span, "opened here", hint="close it with */")
+    lexer.faults.add("this comment is never closed", span_of(t), "opened here", hint="close it with */")
     lexer.skip(len(lexer.lexdata) - lexer.lexpos)
 
 
 def t_NAME(t: Token) -> Token:
     r"[^\W\d]\w*'?"
-    if not t.value.isascii():
-        span = Span(source=t.lexer.source, start=t.lexpos, end=t.lexpos + len(t.value))
-        t.lexer.faults.add(
-            f"'{shortened(t.value)}' is not a name",
-            span,
-            hint="a name has the letters a to z, digits and '_', and may end in one prime",
-        )
+    check_name(t, "a name has the letters a to z, digits and '_', and may end in one prime")
     t.type = KEYWORDS.get(t.value, "NAME")
     return t
 
@@ -106,7 +94,7 @@ def t_NUMBER(t: Token) -> Token:
     lexer, text = t.lexer, t.value
     run = _RUNS_ON.match(lexer.lexdata, lexer.lexpos)
     tail = run.group() if run else ""
-    span = Span(source=lexer.source, start=t.lexpos, end=t.lexpos + len(text) + len(tail))
+    span = span_of(t, len(text) + len(tail))
     if tail:
         lexer.faults.add(
             f"'{shortened(text + tail)}' is neither a number nor a name",
@@ -116,33 +104,14 @@ def t_NUMBER(t: Token) -> Token:
         lexer.skip(len(tail))
         lexer.strays.append(span.start)
         t.value = "1"
-    elif len(text) > _DIGITS or _exponent(text) > _DIGITS:
+    elif is_too_long(text):
         lexer.faults.add(f"the number '{shortened(text)}' is too long", span, hint="no format can hold it")
         t.value = "1"
     return t
 
 
 def t_error(t: Token) -> None:
-    lexer = t.lexer
-    run = _STRAY.match(lexer.lexdata, lexer.lexpos)
-    text = run.group() if run else lexer.lexdata[lexer.lexpos]
-    span = Span(source=lexer.source, start=lexer.lexpos, end=lexer.lexpos + len(text))
-    kind = "character" if len(text) == 1 else "characters"
-    lexer.strays.append(span.start)
-    lexer.faults.add(f"stray {kind} {_quoted(text)}", span, hint=_cure(text))
-    lexer.skip(len(text))
-
-
-def _exponent(text: str) -> int:
-    _, _, digits = text.lower().partition("e")
-    # The length is looked at before int() does, which refuses thousands of digits.
-    return 0 if not digits else _DIGITS + 1 if len(digits) > 6 else abs(int(digits))
-
-
-def _quoted(text: str) -> str:
-    shown = shortened(text)
-    mark = '"' if "'" in shown else "'"
-    return f"{mark}{shown}{mark}" if shown.isprintable() else " ".join(f"U+{ord(c):04X}" for c in shown)
+    skip_stray(t, _STRAY, _cure)
 
 
 def _cure(text: str) -> str | None:
@@ -171,17 +140,9 @@ def _cure(text: str) -> str | None:
             return "remove it"
 
 
-@cache
-def _lexer() -> Any:
-    # The module is handed over as a dictionary of rules so that PLY does not look at its caller.
-    import tabla.lang.tabla.lexer as rules
-
-    return ply_lex.lex(module=rules, reflags=int(re.VERBOSE), errorlog=ply_lex.NullLogger())
-
-
 def read_tokens(source: Source, faults: Faults) -> tuple[list[Token], list[int]]:
     """All tokens of `source`, in order; what is not a token is noted in `faults` and skipped.
 
     The second list says where the skipped characters stood.
     """
-    return tokens_of(_lexer(), source, faults)
+    return tokens_of(sys.modules[__name__], source, faults)

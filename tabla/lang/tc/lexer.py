@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import re
-from functools import cache
-from typing import Any
-
-import ply.lex as ply_lex  # type: ignore[import-untyped]
+import sys
 
 from tabla.lang.faults import Faults
-from tabla.lang.lexemes import Token, shortened, tokens_of
+from tabla.lang.lexemes import MOST_DIGITS, Token, check_name, is_too_long, shortened, skip_stray, span_of, tokens_of
 from tabla.lang.tc.scalars import SCALARS
-from tabla.source import Source, Span
+from tabla.source import Source
 
 KEYWORDS = {
     "def": "DEF",
@@ -61,8 +58,6 @@ t_RPAREN = r"\)"
 t_LBRACE = r"\{"
 t_RBRACE = r"\}"
 
-# Numbers past this many digits hold in no type; Python itself refuses int() of 4300 digits.
-_DIGITS = 400
 _STRAY = re.compile(r"[^\s\w+\-*/%<>=!?:,.(){}#&|]+")
 
 
@@ -73,44 +68,29 @@ def t_REDUCE(t: Token) -> Token:
 
 def t_FLOAT(t: Token) -> Token:
     r"(?:[0-9]+\.[0-9]*(?:[eE][+-]?[0-9]+)?[fF]?|(?<![\w)])\.[0-9]+(?:[eE][+-]?[0-9]+)?[fF]?|[0-9]+[eE][+-]?[0-9]+)(?!\w)"
-    exponent = re.split("[eE]", t.value.rstrip("fF"))[1:]
-    if len(t.value) > _DIGITS or (exponent and (len(exponent[0]) > 6 or abs(int(exponent[0])) > _DIGITS)):
-        span = Span(source=t.lexer.source, start=t.lexpos, end=t.lexpos + len(t.value))
-        t.lexer.faults.add(f"the number '{shortened(t.value)}' is too long", span, hint="no type can hold it")
+    if is_too_long(t.value):
+        t.lexer.faults.add(f"the number '{shortened(t.value)}' is too long", span_of(t), hint="no type can hold it")
         t.value = "1.0"
     return t
 
 
 def t_INTEGER(t: Token) -> Token:
     r"(?:0[xX][0-9a-fA-F]+|[0-9]+)(?!\w)"
-    if len(t.value) > _DIGITS:
-        span = Span(source=t.lexer.source, start=t.lexpos, end=t.lexpos + len(t.value))
-        t.lexer.faults.add(f"the number '{shortened(t.value)}' is too long", span, hint="no type can hold it")
+    if len(t.value) > MOST_DIGITS:
+        t.lexer.faults.add(f"the number '{shortened(t.value)}' is too long", span_of(t), hint="no type can hold it")
         t.value = "1"
     return t
 
 
 def t_NAME(t: Token) -> Token:
     r"\w+"
-    if not t.value.isascii():
-        span = Span(source=t.lexer.source, start=t.lexpos, end=t.lexpos + len(t.value))
-        hint = "a name has the letters a to z, digits and '_'"
-        t.lexer.faults.add(f"'{shortened(t.value)}' is not a name", span, hint=hint)
+    check_name(t, "a name has the letters a to z, digits and '_'")
     t.type = KEYWORDS.get(t.value, "NAME")
     return t
 
 
 def t_error(t: Token) -> None:
-    lexer = t.lexer
-    run = _STRAY.match(lexer.lexdata, lexer.lexpos)
-    text = run.group() if run else lexer.lexdata[lexer.lexpos]
-    span = Span(source=lexer.source, start=lexer.lexpos, end=lexer.lexpos + len(text))
-    kind = "character" if len(text) == 1 else "characters"
-    shown = shortened(text) if text.isprintable() else " ".join(f"U+{ord(c):04X}" for c in text[:4])
-    mark = '"' if "'" in shown else "'"
-    lexer.strays.append(span.start)
-    lexer.faults.add(f"stray {kind} {mark}{shown}{mark}", span, hint=_cure(text))
-    lexer.skip(len(text))
+    skip_stray(t, _STRAY, _cure)
 
 
 def _cure(text: str) -> str:
@@ -131,16 +111,9 @@ def _cure(text: str) -> str:
             return "remove it"
 
 
-@cache
-def _lexer() -> Any:
-    import tabla.lang.tc.lexer as rules
-
-    return ply_lex.lex(module=rules, reflags=int(re.VERBOSE), errorlog=ply_lex.NullLogger())
-
-
 def read_tokens(source: Source, faults: Faults) -> tuple[list[Token], list[int]]:
     """All tokens of `source`, in order; what is not a token is noted in `faults` and skipped.
 
     The second list says where the skipped characters stood.
     """
-    return tokens_of(_lexer(), source, faults)
+    return tokens_of(sys.modules[__name__], source, faults)
