@@ -1,7 +1,7 @@
 """The meaning of a graph in words, bit for bit (``docs/decisions/0002-graph-and-rounding.md``).
 
-A :class:`FixedPlan` looks at the graph once and then works through any number of samples; `evaluate_fixed` and
-`run_fixed` are the two usual ways to use one. Arrays are int64 words of the format in the tensors' shapes.
+A :class:`FixedPlan` looks at the graph once and then works through any number of samples; `evaluate_fixed` takes one
+sample. Arrays are int64 words of the format in the tensors' shapes.
 """
 
 from __future__ import annotations
@@ -121,18 +121,3 @@ def evaluate_fixed(
     values = plan.memory.values()
     plan.memory.commit()
     return Evaluation(values=values, models=plan.memory.models(), counts=plan.counts())
-
-
-def run_fixed(
-    graph: Graph,
-    fmt: Format,
-    samples: Mapping[str, Words],
-    models: Mapping[str, Words] | None = None,
-    *,
-    keep: Sequence[str] = (),
-    count: int | None = None,
-) -> Run:
-    """Many samples in sequence in words, one step each; `keep` and `count` as in :meth:`FixedPlan.run`."""
-    plan = FixedPlan.of(graph, fmt)
-    plan.load(models or {})
-    return plan.run(samples, keep, count)

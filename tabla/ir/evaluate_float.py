@@ -36,14 +36,6 @@ Reals = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class FloatEvaluation:
-    """One sample: every tensor's values, and the models after the sample."""
-
-    values: Mapping[str, Reals]
-    models: Mapping[str, Reals]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class FloatRun:
     """Many samples: the models after the last, and the kept tensors after each (leading axis: samples)."""
 
@@ -80,33 +72,6 @@ class FloatPlan:
         """Work through samples (arrays with a leading axis) from the models as they are."""
         kept = self.memory.run(self.compute, samples, keep, count)
         return FloatRun(models=self.memory.models(), kept=kept)
-
-
-def evaluate_float(
-    graph: Graph, inputs: Mapping[str, Reals], models: Mapping[str, Reals] | None = None
-) -> FloatEvaluation:
-    """One sample in float64. Missing arrays and wrong shapes are the user's fault (`TablaError`)."""
-    plan = FloatPlan.of(graph)
-    plan.load(models or {})
-    plan.memory.feed(inputs)
-    plan.compute()
-    values = plan.memory.values()
-    plan.memory.commit()
-    return FloatEvaluation(values=values, models=plan.memory.models())
-
-
-def run_float(
-    graph: Graph,
-    samples: Mapping[str, Reals],
-    models: Mapping[str, Reals] | None = None,
-    *,
-    keep: Sequence[str] = (),
-    count: int | None = None,
-) -> FloatRun:
-    """Many samples in sequence in float64; `keep` and `count` as in `run_fixed`."""
-    plan = FloatPlan.of(graph)
-    plan.load(models or {})
-    return plan.run(samples, keep, count)
 
 
 class _RealNumbers:

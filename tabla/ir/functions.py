@@ -1,4 +1,4 @@
-"""The function unit's tables: the integers of ``docs/decisions/0004-functions.md``, and how wrong they are.
+"""The function unit's tables: the integers of ``docs/decisions/0004-functions.md``.
 
 Every integer comes from ``decimal`` arithmetic with digits to spare, never from the machine's libm: the same
 format gives the same table on every computer.
@@ -82,33 +82,6 @@ def table(name: UnitName, fmt: Format) -> Table:
             assert_never(name)
 
 
-@lru_cache(maxsize=256)
-def error_bound(name: UnitName, fmt: Format) -> float:
-    """Largest distance, in units in the last place, from a result to the real value clamped into the format.
-
-    Half a unit for the last rounding, plus what table entries (rounded at `guard` bits), chords, held ends and
-    C add. For arguments inside the domain (log of a word > 0, root of a word >= 0, divisor not 0).
-    """
-    match name:
-        case "sigmoid" | "tanh" | "gaussian":
-            return _direct_bound(name, fmt)
-        case "exp":
-            return _exp_bound(fmt)
-        case "log":
-            chord = _log_chord(fmt, table(name, fmt).index_bits)
-            # One rounded entry from each of the two tables that are added.
-            return 0.5 + 2 * 2.0 ** -(GUARD + 1) + chord
-        case "sqrt" | "divide":
-            return 0.5
-        case "quotient":
-            # Of integers, the integer that it is defined as.
-            return 0.0
-        case "sin" | "cos":
-            return _circular_bound(name, fmt)
-        case _:
-            assert_never(name)
-
-
 def _round(value: Decimal, bits: int) -> int:
     """Nearest integer to value * 2^bits, half up."""
     with localcontext(_EXACT):
@@ -136,9 +109,9 @@ def _exactly(name: DirectName, argument: Decimal) -> Decimal:
 
 
 def _direct_table(name: DirectName, fmt: Format) -> Table:
-    reach = next((r for r in range(fmt.width - 1) if _clamp(name, fmt, r) < CLAMP_LIMIT), fmt.width - 1)
+    reach = next((r for r in range(fmt.width - 1) if clamp(name, fmt, r) < CLAMP_LIMIT), fmt.width - 1)
     index_bits = next(
-        (k for k in range(1, MOST_INDEX_BITS) if _direct_chord(name, fmt, reach + 1 - k) < INTERPOLATION_LIMIT),
+        (k for k in range(1, MOST_INDEX_BITS) if direct_chord(name, fmt, reach + 1 - k) < INTERPOLATION_LIMIT),
         MOST_INDEX_BITS,
     )
     index_bits = min(index_bits, reach + 1)
@@ -158,7 +131,7 @@ def _direct_table(name: DirectName, fmt: Format) -> Table:
     )
 
 
-def _direct_chord(name: DirectName, fmt: Format, shift: int, start: float = 0.0) -> float:
+def direct_chord(name: DirectName, fmt: Format, shift: int, start: float = 0.0) -> float:
     """Units that chords over 2^shift words add, to arguments of magnitude `start` and more."""
     if shift <= 0:
         return 0.0
@@ -180,7 +153,7 @@ def _curvature(name: DirectName, start: float) -> float:
             assert_never(name)
 
 
-def _clamp(name: DirectName, fmt: Format, reach: int) -> float:
+def clamp(name: DirectName, fmt: Format, reach: int) -> float:
     """Units between the last tabulated argument and the far end of the format; 0 if all is tabulated."""
     if reach >= fmt.width - 1:
         return 0.0
@@ -194,13 +167,6 @@ def _clamp(name: DirectName, fmt: Format, reach: int) -> float:
             return fmt.one * math.exp(-last * last)
         case _:
             assert_never(name)
-
-
-def _direct_bound(name: DirectName, fmt: Format) -> float:
-    made = table(name, fmt)
-    inner = ((1 << made.reach) - (1 << made.shift)) / fmt.one
-    outside = _clamp(name, fmt, made.reach) + _direct_chord(name, fmt, made.shift, inner)
-    return 0.5 + 2.0 ** -(GUARD + 1) + max(_direct_chord(name, fmt, made.shift), outside)
 
 
 def _index_bits(chord: Callable[[Format, int], float], fmt: Format, fraction_bits: int) -> int:
@@ -232,7 +198,7 @@ def exp_point(fmt: Format) -> int:
 
 def _exp_table(fmt: Format) -> Table:
     fraction_bits = min(fmt.fraction + EXPONENT_BITS, 20)
-    index_bits = _index_bits(_exp_chord, fmt, fraction_bits)
+    index_bits = _index_bits(exp_chord, fmt, fraction_bits)
     with localcontext(_EXACT):
         ln2 = Decimal(2).ln()
         values = [(ln2 * i / (1 << index_bits)).exp() for i in range((1 << index_bits) + 1)]
@@ -241,34 +207,16 @@ def _exp_table(fmt: Format) -> Table:
     return replace(made, constant=constant)
 
 
-def _exp_chord(fmt: Format, index_bits: int) -> float:
+def exp_chord(fmt: Format, index_bits: int) -> float:
     """Units that chords add just below the most positive word, where 2^r has its largest curvature."""
     if index_bits >= min(fmt.fraction + EXPONENT_BITS, 20):
         return 0.0
     return 2.0 ** (fmt.width - 2 - 2 * index_bits - 3) * 2 * math.log(2) ** 2
 
 
-def _exp_bound(fmt: Format) -> float:
-    made = table("exp", fmt)
-    ln2 = math.log(2)
-    top = 2.0 ** (fmt.width - 1)
-    # C's error moves the exponent by `drift` per unit of x; bits dropped below `fraction_bits` only lower it.
-    drift = made.constant / 2.0**EXPONENT_BITS - 1 / ln2
-    dropped = 2.0**-made.fraction_bits if fmt.fraction + EXPONENT_BITS > made.fraction_bits else 0.0
-    largest = (fmt.integer - 1) * ln2
-    # Below 0, |x| exp(x) never exceeds 1/e.
-    positive, negative = largest * abs(drift), abs(drift) / math.e * fmt.one
-    if drift < 0:
-        under, over = top * math.expm1(ln2 * (positive + dropped)), ln2 * negative
-    else:
-        under, over = ln2 * negative + top * math.expm1(ln2 * dropped), top * math.expm1(ln2 * positive)
-    entries = 2.0 ** (fmt.width - 2 - exp_point(fmt) - 1) * (1 + 2.0**-GUARD)
-    return 0.5 + entries + max(under, over + _exp_chord(fmt, made.index_bits))
-
-
 def _log_table(fmt: Format) -> Table:
     fraction_bits = fmt.width - 2
-    index_bits = _index_bits(_log_chord, fmt, fraction_bits)
+    index_bits = _index_bits(log_chord, fmt, fraction_bits)
     bits = fmt.fraction + GUARD
     with localcontext(_EXACT):
         ln2 = Decimal(2).ln()
@@ -278,7 +226,7 @@ def _log_table(fmt: Format) -> Table:
     return replace(made, exponent=exponent)
 
 
-def _log_chord(fmt: Format, index_bits: int) -> float:
+def log_chord(fmt: Format, index_bits: int) -> float:
     """Units that chords add just above a power of two, where the logarithm has its largest curvature."""
     return 0.0 if index_bits >= fmt.width - 2 else 2.0 ** (fmt.fraction - 2 * index_bits - 3)
 
@@ -291,7 +239,7 @@ def turn_bits(fmt: Format) -> int:
 def _circular_table(name: Literal["sin", "cos"], fmt: Format) -> Table:
     # Four bits more than a word has: what is cut below them is a small part of a unit, whatever the argument.
     fraction_bits = min(fmt.fraction + turn_bits(fmt), fmt.width + 4)
-    index_bits = _index_bits(_circular_chord, fmt, fraction_bits)
+    index_bits = _index_bits(circular_chord, fmt, fraction_bits)
     segments = 1 << index_bits
     quarter = segments // 4 if name == "cos" else 0
     with localcontext(_EXACT):
@@ -328,15 +276,6 @@ def _sine(turns: Decimal) -> Decimal:
         return total
 
 
-def _circular_chord(fmt: Format, index_bits: int) -> float:
+def circular_chord(fmt: Format, index_bits: int) -> float:
     """Units that chords add at the crest, where both functions have their largest curvature."""
     return fmt.one * math.ldexp(2 * math.pi, -index_bits) ** 2 / 8
-
-
-def _circular_bound(name: Literal["sin", "cos"], fmt: Format) -> float:
-    made = table(name, fmt)
-    # Turns by which the argument may be off: C's error, largest at the end of the range, and the bits that are cut.
-    drift = abs(made.constant / 2.0 ** turn_bits(fmt) - 1 / (2 * math.pi)) * 2.0 ** (fmt.integer - 1)
-    cut = 2.0**-made.fraction_bits if fmt.fraction + turn_bits(fmt) > made.fraction_bits else 0.0
-    phase = 2 * math.pi * fmt.one * (drift + cut)
-    return min(0.5 + 2.0 ** -(GUARD + 1) + _circular_chord(fmt, made.index_bits) + phase, 2.0 * fmt.one + 1)

@@ -10,8 +10,6 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Literal
 
-import networkx as nx
-
 from tabla.source import Span
 
 Role = Literal["input", "label", "model", "value", "next", "constant"]
@@ -349,15 +347,3 @@ class Graph:
     def writers(self, tensor: str) -> Iterator[Statement]:
         """Statements that write a tensor, in order."""
         return (s for s in self.statements if s.target == tensor)
-
-    def dependences(self) -> nx.DiGraph[int]:
-        """True dependences: an edge a -> b when statement b reads a tensor that an earlier statement a writes."""
-        dag: nx.DiGraph[int] = nx.DiGraph()
-        by_target: dict[str, list[int]] = {}
-        for s in self.statements:
-            dag.add_node(s.id)
-            by_target.setdefault(s.target, []).append(s.id)
-        for s in self.statements:
-            for tensor in sorted(s.sources):
-                dag.add_edges_from((writer, s.id) for writer in by_target.get(tensor, ()) if writer < s.id)
-        return dag

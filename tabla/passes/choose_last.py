@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from tabla.ir.expand import zero_or_one
 from tabla.ir.format import Format
 from tabla.ir.graph import Graph, Linear, Operand, Read, Statement, Tensor, Term
+from tabla.ir.operations import zero_or_one
 from tabla.ir.rewrite import read_once, with_statements
 
 

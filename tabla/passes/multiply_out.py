@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from tabla.ir.expand import zero_or_one
 from tabla.ir.format import Format
 from tabla.ir.graph import Affine, Constant, Function, Graph, Linear, Read, Statement, Term
+from tabla.ir.operations import zero_or_one
 from tabla.ir.rewrite import operand_at, read_once, with_statements
 
 # What these functions give lies within -1 and 1, to within the last places.

@@ -13,8 +13,8 @@ from typing import Any, Literal
 
 import numpy as np
 
-from tabla.ir.expand import count_statement, zero_or_one
 from tabla.ir.graph import Graph, Statement
+from tabla.ir.operations import count_statement, zero_or_one
 from tabla.schedule.placed import Placed
 from tabla.schedule.schedule import Schedule
 from tabla.strands.strand import Strand

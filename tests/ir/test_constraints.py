@@ -11,13 +11,13 @@ import pytest
 
 from tabla.ir.constraints import ends
 from tabla.ir.evaluate import evaluate_fixed
-from tabla.ir.evaluate_float import evaluate_float
-from tabla.ir.expand import count, expand
 from tabla.ir.format import Format
 from tabla.ir.graph import Affine, Constant, Extreme, Graph, Index, Linear, Operation, Product, Read, Statement, Term
 from tabla.ir.text import graph_text, statement_text
 from tabla.ir.verify import GraphFault, verify
 from tests.ir.examples import Builder, at, product, word
+from tests.ir.runs import evaluate_float
+from tests.ir.scalars import count, expand
 
 Q8_8 = Format.parse("q8.8")
 TAP = Read(tensor="x", subscripts=(Affine.of(-1, i=1, k=1),))

@@ -11,8 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tabla.ir.evaluate import FixedPlan, evaluate_fixed, run_fixed
-from tabla.ir.evaluate_float import evaluate_float, run_float
+from tabla.ir.evaluate import FixedPlan, evaluate_fixed
 from tabla.ir.format import Format
 from tabla.ir.graph import Affine, Constant, Divide, Graph, Linear, Ordinal, Product, Term
 from tabla.ir.words import to_real, to_words
@@ -21,6 +20,7 @@ from tests.ir.examples import Builder, at, backpropagation, logistic, word
 from tests.ir.examples import product as times
 from tests.ir.graph_strategy import graphs, words
 from tests.ir.naive import Element, Naive, elements
+from tests.ir.runs import evaluate_float, run_fixed, run_float
 
 FORMATS = [Format.parse(text) for text in ("q2.6", "q6.10", "q16.16", "q2.30", "q24.8")]
 Q6_10 = Format.parse("q6.10")

@@ -13,8 +13,9 @@ from hypothesis import strategies as st
 
 from tabla.ir import function_reals, function_words
 from tabla.ir.format import Format
-from tabla.ir.functions import UnitName, error_bound, table
+from tabla.ir.functions import UnitName, table
 from tabla.ir.graph import FunctionName, Graph
+from tests.ir.error_bounds import error_bound
 from tests.ir.naive import Naive
 
 SIXTEEN_BITS = ["q6.10", "q4.12", "q8.8", "q2.14"]

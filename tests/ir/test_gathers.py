@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 from tabla.ir.evaluate import evaluate_fixed
-from tabla.ir.evaluate_float import evaluate_float
 from tabla.ir.format import Format
 from tabla.ir.graph import Affine, Gather, Gathered, Graph, Linear, Term
 from tabla.ir.text import statement_text
@@ -16,6 +15,7 @@ from tabla.ir.verify import GraphFault, verify
 from tabla.passes.pipeline import run_passes
 from tabla.source import TablaError
 from tests.ir.examples import Builder, at
+from tests.ir.runs import evaluate_float
 
 Q6_10 = Format.parse("q6.10")
 TABLE = np.arange(20).reshape(5, 4) * 3 - 7

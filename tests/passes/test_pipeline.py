@@ -10,13 +10,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tabla.ir.evaluate import evaluate_fixed
-from tabla.ir.expand import count
 from tabla.ir.format import Format
 from tabla.ir.graph import Graph
 from tabla.ir.verify import GraphFault, verify
 from tabla.passes.pipeline import PIPELINE, SHAPING, Pass, run_passes, shaped
 from tests.ir.examples import backpropagation, logistic
 from tests.ir.graph_strategy import graphs, words
+from tests.ir.scalars import count
 
 formats = st.sampled_from(["q2.6", "q6.10", "q16.16", "q2.30"]).map(Format.parse)
 seeds = st.integers(0, 1 << 30)

@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 from tabla.templates.template import template_for
 
-from tabla.ir.evaluate import run_fixed
 from tabla.ir.format import Format
 from tabla.ir.graph import Compare, Graph, Linear
 from tabla.ir.text import graph_text
@@ -16,6 +15,7 @@ from tabla.lang.tabla import parse
 from tabla.lower.tabla import lower
 from tabla.passes.pipeline import run_passes, shaped
 from tabla.source import Source
+from tests.ir.runs import run_fixed
 from tests.schedule.agreement import agree
 
 Q2_6 = Format(integer=2, fraction=6)

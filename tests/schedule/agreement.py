@@ -12,7 +12,6 @@ from tabla.templates.template import Template, timing
 
 from tabla.backend import schedule_graph
 from tabla.bound import full
-from tabla.ir.evaluate import run_fixed
 from tabla.ir.format import Format
 from tabla.ir.graph import Graph
 from tabla.lang.tabla import parse
@@ -24,6 +23,7 @@ from tabla.program.host import Host
 from tabla.schedule.borders import Border
 from tabla.schedule.schedule import Schedule
 from tabla.source import Source
+from tests.ir.runs import run_fixed
 
 Words = dict[str, NDArray[np.int64]]
 

@@ -15,8 +15,9 @@ from tabla.sim.function_unit import function_of
 
 from tabla.ir.format import Format
 from tabla.ir.function_words import apply
-from tabla.ir.functions import error_bound, table
+from tabla.ir.functions import table
 from tabla.program.image import FunctionTable
+from tests.ir.error_bounds import error_bound
 
 NAMES = ("sigmoid", "tanh", "gaussian", "exp", "log", "sqrt", "divide", "quotient")
 REAL = {

@@ -9,7 +9,6 @@ import pytest
 from tabla.templates.template import template_for
 
 from tabla.backend import schedule_graph
-from tabla.ir.evaluate import run_fixed
 from tabla.ir.format import Format
 from tabla.ir.graph import Affine, Gather, Gathered, Graph, Linear, Read
 from tabla.ir.verify import verify
@@ -22,6 +21,7 @@ from tabla.simulation import open_machine
 from tabla.source import TablaError
 from tabla.strands.regions import ScheduleFault
 from tests.ir.examples import Builder, at, product
+from tests.ir.runs import run_fixed
 
 Q6_10 = Format(integer=6, fraction=10)
 

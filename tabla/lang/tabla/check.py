@@ -66,7 +66,6 @@ class Checker:
             outputs=() if self._learns else self._outputs(),
             learning_rate=rate if rate is not None and self._learns else Fraction(1),
             learning_rate_span=self._rate_span,
-            defines_used=frozenset(self._used),
         )
 
     def _enter_rate(self) -> None:

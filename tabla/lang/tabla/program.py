@@ -161,7 +161,7 @@ class Program:
     `variables` come in the order of their first mention, `assignments` and `gradients` in the order of the
     text. `learning_rate` is the last value of ``mu`` (1 if it has none); `learning_rate_span` is where it got
     it. `outputs` are what an inference program (one without gradients) returns: variables whose last value
-    nothing else reads. `defines_used` are the names of command-line definitions that had an effect.
+    nothing else reads.
     """
 
     source: Source
@@ -172,7 +172,6 @@ class Program:
     outputs: tuple[str, ...]
     learning_rate: Fraction = Fraction(1)
     learning_rate_span: Span | None = field(default=None, compare=False, repr=False)
-    defines_used: frozenset[str] = frozenset()
 
     def variable(self, name: str) -> Variable:
         """The variable called `name`; KeyError if there is none."""

@@ -62,7 +62,7 @@ class Scanner:
                     raise LexicalFault("expected a file name after include", name.lexpos if name else start)
                 state.last_end = lexer.lexpos
                 index = add(number, name.lexpos, lexer.lexpos)
-                self._include(name.value, source, index, depth + 1)
+                self._include(name.value, index, depth + 1)
             state.check_closed(source.text)
         except LexicalFault as fault:
             raise self._user_fault(fault, number) from None
@@ -70,7 +70,7 @@ class Scanner:
             # The place of "the file ends here".
             add(number, len(source.text), len(source.text))
 
-    def _include(self, name: str, includer: Source, index: int, depth: int) -> None:
+    def _include(self, name: str, index: int, depth: int) -> None:
         if depth > MAX_INCLUDE_DEPTH:
             raise self.positions.fault(
                 f"includes are nested more than {MAX_INCLUDE_DEPTH} deep", index, hint="does a file include itself?"

@@ -42,15 +42,6 @@ class Quotient:
 Subscript = Linear | Quotient
 
 
-def size_of(value: Value, extents: Extents, sizes: Mapping[str, Size]) -> Size | None:
-    """The value as a size; None where it depends on an index, a tensor's values or a float.
-
-    A division by zero is a `TablaError`.
-    """
-    linear = linear_of(value, extents, sizes)
-    return None if linear is None or linear.coefficients else linear.constant
-
-
 def linear_of(value: Value, extents: Extents, sizes: Mapping[str, Size]) -> Linear | None:
     """The value as an affine sum of indices, None where it is none."""
     found = subscript_of(value, extents, sizes)

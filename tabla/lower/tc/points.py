@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from math import ceil, floor, gcd
@@ -15,7 +15,6 @@ from tabla.lang.tc.sizes import Size
 from tabla.lang.tc.subscripts import Linear, linear_of
 
 Box = tuple[tuple[int, int], ...]
-Extents = Callable[[str, int], Size]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -215,7 +215,6 @@ def test_definitions() -> None:
     program = check(text, m="7")
     assert shapes(program)["x"] == (7,)
     assert [a.constant for a in program.assignments] == [7, 7, None]
-    assert program.defines_used == {"m"}
     assert check("k = 1; model_input x; a = k * x;", k=" -2.5e-1 ").assignments[0].constant == Fraction(-1, 4)
 
 

@@ -7,12 +7,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tabla.ir.evaluate_float import evaluate_float
 from tabla.ir.format import Format
 from tabla.ir.verify import verify
 from tabla.lang.tile.evaluate import evaluate
 from tabla.lower.tile import lower
 from tabla.source import TablaError
+from tests.ir.runs import evaluate_float
 from tests.lang.tile.random_contractions import Drawn, Form, contractions
 
 

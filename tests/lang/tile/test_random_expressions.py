@@ -10,12 +10,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import tabla.tile as tile
-from tabla.ir.evaluate_float import evaluate_float
 from tabla.ir.format import Format
 from tabla.ir.verify import verify
 from tabla.lang.tile import trace
 from tabla.lang.tile.evaluate import evaluate
 from tabla.lower.tile import lower
+from tests.ir.runs import evaluate_float
 
 SHAPES: list[tuple[int, ...]] = [(), (3,), (2, 1), (2, 3), (1,)]
 # Each operator in the notation and in numpy.

@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 from tabla.ir.evaluate import evaluate_fixed
-from tabla.ir.evaluate_float import evaluate_float
 from tabla.ir.format import Format
 from tabla.ir.graph import Gather, Graph
 from tabla.ir.verify import verify
@@ -20,6 +19,7 @@ from tabla.lower.tc import lower
 from tabla.options import Options
 from tabla.passes.pipeline import run_passes
 from tabla.source import Source, TablaError
+from tests.ir.runs import evaluate_float
 from tests.lang.tc.references import REFERENCES
 from tests.schedule.agreement import agree
 

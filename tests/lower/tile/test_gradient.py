@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tabla.ir.evaluate_float import evaluate_float
 from tabla.ir.format import Format
 from tabla.ir.graph import Compare
 from tabla.lang.tile import load, trace
@@ -13,6 +12,7 @@ from tabla.lang.tile.evaluate import evaluate
 from tabla.lower.tile import lower
 from tabla.options import Options
 from tabla.passes.pipeline import run_passes
+from tests.ir.runs import evaluate_float
 from tests.lang.tile.references import PROGRAMS, REFERENCES
 from tests.lang.tile.test_gradient import REFUSED, loss_of
 from tests.schedule.agreement import agree

@@ -14,7 +14,6 @@ from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
 from tabla.ir.evaluate import evaluate_fixed
-from tabla.ir.evaluate_float import evaluate_float
 from tabla.ir.format import Format
 from tabla.ir.graph import Graph
 from tabla.ir.text import graph_text
@@ -26,6 +25,7 @@ from tabla.options import Options
 from tabla.passes.pipeline import run_passes
 from tabla.source import TablaError
 from tabla.tile import TensorIndexes, TensorOutput
+from tests.ir.runs import evaluate_float
 from tests.lang.tile.random_contractions import Drawn, contractions
 from tests.lang.tile.references import REFERENCES, traced
 from tests.schedule.agreement import agree

@@ -1,30 +1,18 @@
-"""Scalar operations: how many a graph has, in closed form, and, for small graphs, each of them.
-
-What is counted is the least that any machine must do. An operation whose operands do not mention an index gives the
-same for all its values and counts once. Per statement:
-
-- a term of two factors is a *multiply*; with a factor that is always 0 or 1 (a comparison's result, or a product or
-  copy of such) it is a *select*, with a constant 0, 1 or -1 neither;
-- a sum of n summands makes n - 1 *additions*; a summed index that a term does not mention scales its summand;
-- `pi` over n points makes n - 1 multiplies (n with an initial word), the largest or smallest of n words n - 1
-  comparisons; comparisons, functions and divisions count as themselves.
-"""
+"""Every scalar operation of a small graph, one by one: the witness of `tabla.ir.operations`, which counts them."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence, Set
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from itertools import product
 from math import prod
 from typing import assert_never
 
 import networkx as nx
-import numpy as np
 
-from tabla.ir.constraints import applying, inside, reached
-from tabla.ir.constraints import points as points_of
+from tabla.ir.constraints import applying, inside
 from tabla.ir.graph import (
     Affine,
     Compare,
@@ -43,152 +31,16 @@ from tabla.ir.graph import (
     Statement,
     Term,
 )
+from tabla.ir.operations import Operations, count_statement, kind_of, mentioned, outer, zero_or_one
 
 MOST_SCALARS = 100_000
-"""Beyond this many nodes neither a reader nor a picture is served."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Operations:
-    """Numbers of scalar operations; `functions` by name, divisions under ``divide``, of integers ``quotient``."""
-
-    multiplies: int = 0
-    selects: int = 0
-    additions: int = 0
-    comparisons: int = 0
-    functions: Mapping[str, int] = field(default_factory=dict)
-
-    def __add__(self, other: Operations) -> Operations:
-        functions = Counter(self.functions)
-        functions.update(other.functions)
-        return Operations(
-            multiplies=self.multiplies + other.multiplies,
-            selects=self.selects + other.selects,
-            additions=self.additions + other.additions,
-            comparisons=self.comparisons + other.comparisons,
-            functions=dict(sorted(functions.items())),
-        )
+"""Beyond this many nodes a test would take minutes."""
 
 
 def count(graph: Graph) -> Operations:
     """All statements' operations; the time grows with the text of the graph, not with its extents."""
     flags = zero_or_one(graph)
     return sum((count_statement(statement, flags) for statement in graph.statements), Operations())
-
-
-def count_statement(statement: Statement, flags: frozenset[str]) -> Operations:
-    """The operations of one statement; `flags` are the tensors that :func:`zero_or_one` names."""
-    outputs = _outer(statement)
-    points = points_of(statement, outputs)
-    operation = statement.operation
-    match operation:
-        case Linear(terms=terms, test=test):
-            made = Counter({kind: 0 for kind in ("multiply", "select", "none")})
-            for term in terms:
-                mentioned = _mentioned(term.factors) & set(statement.box)
-                made[_kind(term, flags)] += points_of(statement, mentioned, term.reduce)
-            additions = _joined(statement, [(_mentioned(term.factors), term.reduce) for term in terms])
-            return Operations(
-                multiplies=made["multiply"],
-                selects=made["select"],
-                additions=additions,
-                comparisons=points if test is not None else 0,
-            )
-        case Product(reduce=reduce, initial=initial):
-            return Operations(multiplies=_joined(statement, [(set(reduce), reduce), *_alone(initial)]))
-        case Extreme(operands=operands, reduce=reduce, initial=initial):
-            words = [(_mentioned([operand]), reduce) for operand in operands]
-            return Operations(comparisons=_joined(statement, [*words, *_alone(initial)]))
-        case Compare():
-            return Operations(comparisons=points)
-        case Function(name=name):
-            return Operations(functions={name: points})
-        case Divide(unit=unit):
-            return Operations(functions={unit: points})
-        case Gather():
-            return Operations()
-        case _:
-            assert_never(operation)
-
-
-def _outer(statement: Statement) -> set[str]:
-    """The output indices on which the words depend: what operands mention, and what ties their sums."""
-    summed = {index.name for index in statement.reduced}
-    tied = {name for c in statement.constraints if summed.intersection(c.names) for name in c.names}
-    return (_mentioned(statement.operands) | tied) - summed
-
-
-def _alone(initial: Operand | None) -> list[tuple[set[str], tuple[str, ...]]]:
-    """An initial word is one more, for itself."""
-    return [] if initial is None else [(set(), ())]
-
-
-def _joined(statement: Statement, parts: Sequence[tuple[set[str], tuple[str, ...]]]) -> int:
-    """How many operations join n words into one, n - 1 each; `parts` are what a word mentions and is reduced over."""
-    outputs = _outer(statement)
-    words = sum(points_of(statement, outputs | (set(reduce) & mentioned), reduce) for mentioned, reduce in parts)
-    if not statement.constraints:
-        return words - points_of(statement, outputs)
-    begun = np.broadcast_to(
-        reached(statement, [reduce for _, reduce in parts]), [index.extent for index in statement.indices]
-    )
-    away = tuple(axis for axis, index in enumerate(statement.indices) if index.name not in outputs)
-    return words - int(np.count_nonzero(begun.any(axis=away)))
-
-
-def zero_or_one(graph: Graph) -> frozenset[str]:
-    """Tensors whose words are all 0 or 1: written by comparisons, or by copies and products of such."""
-    written: set[str] = set()
-    flags: set[str] = set()
-    for statement in graph.statements:
-        match statement.operation:
-            case Compare() | Linear(test="<" | ">="):
-                flag = True
-            case Linear(terms=(Term(sign=1, reduce=(), factors=factors),), shift=0):
-                flag = all(_is_flag(factor, flags) for factor in factors)
-            case _:
-                flag = False
-        if not flag:
-            flags.discard(statement.target)
-        elif statement.target not in written:
-            flags.add(statement.target)
-        written.add(statement.target)
-    values = {name for name, tensor in graph.tensors.items() if tensor.role == "value"}
-    return frozenset(flags & values)
-
-
-def _is_flag(operand: Operand, flags: Set[str]) -> bool:
-    match operand:
-        case Read(tensor=tensor):
-            return tensor in flags
-        case Constant(value=value):
-            return value in (0, 1)
-        case Ordinal():
-            return False
-        case _:
-            assert_never(operand)
-
-
-def _kind(term: Term, flags: frozenset[str]) -> str:
-    if len(term.factors) == 1 or any(isinstance(f, Constant) and f.value in (0, 1, -1) for f in term.factors):
-        return "none"
-    return "select" if any(_is_flag(factor, flags) for factor in term.factors) else "multiply"
-
-
-def _mentioned(operands: Sequence[Operand]) -> set[str]:
-    """The indices that operands depend on."""
-    names: set[str] = set()
-    for operand in operands:
-        match operand:
-            case Read(subscripts=subscripts):
-                names.update(name for subscript in subscripts for name in subscript.names)
-            case Ordinal(value=value):
-                names.update(value.names)
-            case Constant():
-                pass
-            case _:
-                assert_never(operand)
-    return names
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -230,7 +82,7 @@ class _Expansion:
 
     def statement(self, statement: Statement) -> None:
         """All its points. What does not depend on an index is made once."""
-        names = _outer(statement)
+        names = outer(statement)
         for point in inside(applying(statement.constraints, statement.indices), _points(statement.indices)):
             place = _place(statement, point, names)
             if place not in self.dag:
@@ -243,7 +95,7 @@ class _Expansion:
             case Linear(terms=terms, shift=shift, test=test):
                 summands: list[tuple[str, int]] = []
                 for number, term in enumerate(terms):
-                    for whole, repeats in _reduced(statement, point, term.reduce, _mentioned(term.factors)):
+                    for whole, repeats in _reduced(statement, point, term.reduce, mentioned(term.factors)):
                         summands.append((self._term(statement, number, term, whole), term.sign * repeats))
                 nodes, weights = tuple(n for n, _ in summands), tuple(w for _, w in summands)
                 detail = f"2^{-shift}" if shift else ""
@@ -262,7 +114,7 @@ class _Expansion:
             case Extreme(op=extreme, operands=operands, reduce=reduce, initial=initial):
                 words = [] if initial is None else [self._operand(initial, point)]
                 for operand in operands:
-                    inner = _reduced(statement, point, reduce, _mentioned([operand]))
+                    inner = _reduced(statement, point, reduce, mentioned([operand]))
                     words += [self._operand(operand, whole) for whole, _ in inner]
                 self._add(place, Scalar(operation=extreme, operands=tuple(words)), statement)
             case Compare(op=op, left=left, right=right):
@@ -285,9 +137,9 @@ class _Expansion:
         nodes = tuple(self._operand(factor, point) for factor in term.factors)
         if len(nodes) == 1:
             return nodes[0]
-        kind = {"none": "scale"}.get(_kind(term, self._flags), _kind(term, self._flags))
-        mentioned = sorted(_mentioned(term.factors))
-        place = f"{statement.id}.{number}({', '.join(f'{name}={point[name]}' for name in mentioned)})"
+        kind = {"none": "scale"}.get(kind_of(term, self._flags), kind_of(term, self._flags))
+        names = sorted(mentioned(term.factors))
+        place = f"{statement.id}.{number}({', '.join(f'{name}={point[name]}' for name in names)})"
         if place not in self.dag:
             self._add(place, Scalar(operation=kind, operands=nodes), statement)
         return place
@@ -332,17 +184,17 @@ def _points(indices: Sequence[Index]) -> Iterator[dict[str, int]]:
 
 
 def _reduced(
-    statement: Statement, point: Mapping[str, int], reduce: Sequence[str], mentioned: set[str]
+    statement: Statement, point: Mapping[str, int], reduce: Sequence[str], named: set[str]
 ) -> list[tuple[dict[str, int], int]]:
     """Points of a sum at an output point, of those that differ in nothing mentioned one, and how many it stands for."""
     box = statement.box
     over = [box[name] for name in reduce]
     tied = applying(statement.constraints, [*statement.indices, *over])
     if not tied:
-        repeats = prod(index.extent for index in over if index.name not in mentioned)
-        return [({**point, **p}, repeats) for p in _points([index for index in over if index.name in mentioned])]
+        repeats = prod(index.extent for index in over if index.name not in named)
+        return [({**point, **p}, repeats) for p in _points([index for index in over if index.name in named])]
     found: Counter[tuple[int, ...]] = Counter()
-    kept = [index.name for index in over if index.name in mentioned]
+    kept = [index.name for index in over if index.name in named]
     for whole in inside(tied, ({**point, **p} for p in _points(over))):
         found[tuple(whole[name] for name in kept)] += 1
     return [({**point, **dict(zip(kept, at, strict=True))}, repeats) for at, repeats in found.items()]

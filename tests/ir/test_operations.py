@@ -16,12 +16,13 @@ from hypothesis import strategies as st
 
 from tabla.ir import function_words
 from tabla.ir.evaluate import evaluate_fixed
-from tabla.ir.expand import Operations, Scalar, count, expand, zero_or_one
 from tabla.ir.format import Format
 from tabla.ir.graph import Compare, Constant, FunctionName, Graph, Linear, Term
+from tabla.ir.operations import Operations, zero_or_one
 from tests.ir.examples import Builder, at, backpropagation, logistic
 from tests.ir.examples import product as times
 from tests.ir.graph_strategy import graphs, words
+from tests.ir.scalars import Scalar, count, expand
 
 
 def scalars(dag: nx.DiGraph[str]) -> dict[str, Scalar]:
