@@ -15,10 +15,8 @@ import pytest
 
 from tests.test_layers import BESIDE, ROOT
 
-KNOWN: set[frozenset[str]] = {
-    # The stages of a build and the files that they write.
-    frozenset({"tabla.artifacts", "tabla.driver", "tabla.runs"}),
-}
+# Circles that are waiting to be broken, each as the set of its modules.
+KNOWN: set[frozenset[str]] = set()
 
 
 def modules(root: Path) -> dict[str, Path]:
