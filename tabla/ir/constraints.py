@@ -5,7 +5,7 @@ Everything here grows with the extents of the indices that constraints mention, 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from math import prod
 
 import numpy as np
@@ -132,8 +132,3 @@ def reached(statement: Statement, summed: Iterable[Sequence[str]]) -> Mask:
         mask = satisfied(applying(statement.constraints, over), over)
         found = found | mask.any(axis=tuple(range(outputs, len(over))))
     return found
-
-
-def inside(constraints: Sequence[Affine], at: Iterable[dict[str, int]]) -> Iterator[dict[str, int]]:
-    """Those of some points at which all constraints hold."""
-    return (point for point in at if all(constraint.at(point) >= 0 for constraint in constraints))

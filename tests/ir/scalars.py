@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import product
@@ -12,7 +12,7 @@ from typing import assert_never
 
 import networkx as nx
 
-from tabla.ir.constraints import applying, inside
+from tabla.ir.constraints import applying
 from tabla.ir.graph import (
     Affine,
     Compare,
@@ -83,7 +83,7 @@ class _Expansion:
     def statement(self, statement: Statement) -> None:
         """All its points. What does not depend on an index is made once."""
         names = outer(statement)
-        for point in inside(applying(statement.constraints, statement.indices), _points(statement.indices)):
+        for point in _inside(applying(statement.constraints, statement.indices), _points(statement.indices)):
             place = _place(statement, point, names)
             if place not in self.dag:
                 self._compute(statement, point, place)
@@ -195,7 +195,7 @@ def _reduced(
         return [({**point, **p}, repeats) for p in _points([index for index in over if index.name in named])]
     found: Counter[tuple[int, ...]] = Counter()
     kept = [index.name for index in over if index.name in named]
-    for whole in inside(tied, ({**point, **p} for p in _points(over))):
+    for whole in _inside(tied, ({**point, **p} for p in _points(over))):
         found[tuple(whole[name] for name in kept)] += 1
     return [({**point, **dict(zip(kept, at, strict=True))}, repeats) for at, repeats in found.items()]
 
@@ -207,3 +207,8 @@ def _element(tensor: str, subscripts: Sequence[Affine], point: Mapping[str, int]
 def _place(statement: Statement, point: Mapping[str, int], names: set[str]) -> str:
     inside = ", ".join(f"{name}={value}" for name, value in point.items() if name in names)
     return f"{statement.id}({inside})"
+
+
+def _inside(constraints: Sequence[Affine], at: Iterable[dict[str, int]]) -> Iterator[dict[str, int]]:
+    """Those of some points at which all constraints hold."""
+    return (point for point in at if all(constraint.at(point) >= 0 for constraint in constraints))
