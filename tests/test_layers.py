@@ -38,8 +38,8 @@ MAY: dict[str, set[str]] = {
     # link: frames and the serial line; a board is one more machine
     "link": {"program", "sim"},
     "hw": {"templates", "program"},
-    # lang: the cycle model reads machine.td with our TableGen front end, not through program/layout.py
-    "sim": {"lang", "ir", "templates", "schedule", "program", "hw"},
+    # templates: the cycle model reads machine.td with our TableGen front end, not through program/layout.py
+    "sim": {"templates", "program", "hw"},
     "synth": {"templates", "hw", "program"},
     "training": {"ir"},
     "examples": {"training"},
@@ -56,8 +56,13 @@ MAY: dict[str, set[str]] = {
     # the public names; driver only when it is asked for, so that `import tabla` stays light
     "__init__": {"driver", "_version"},  # driver: inside a function
 }
+# What the folders of a room may import of the same room (beside themselves) and of the others.
+FOLDERS: dict[str, set[str]] = {
+    "sim/model": {"sim.machine", "templates", "program.image"},
+    "sim/engines": {"sim.machine", "hw", "program.image"},
+}
 # A witness that shares code with the accused is no witness.
-FORBIDDEN = {"sim/cycle_model.py": {"tabla.hw", "tabla.program.layout"}}
+FORBIDDEN = {"sim/model/cycle_model.py": {"tabla.hw", "tabla.program.layout"}}
 MAY_PRINT = {"cli.py", "__main__.py"}
 PRINTS = {"print", "sys.exit", "exit", "quit"}
 TEXTS = {".py", ".md", ".t", ".td", ".cfg", ""}
@@ -115,6 +120,18 @@ def faults(root: Path) -> Iterator[str]:
                     yield f"{relative}:{line}: {room} may not import {to or 'tabla itself'}"
 
 
+def folder_faults(root: Path) -> Iterator[str]:
+    """Imports of the folders in `FOLDERS` that their lines do not allow."""
+    for folder, allowed in FOLDERS.items():
+        own = folder.replace("/", ".")
+        for path in files(root / folder) if (root / folder).is_dir() else []:
+            for line, _, name in imported(ast.parse(path.read_text(encoding="utf-8"))):
+                inside = name.removeprefix("tabla.")
+                known = any(f"{inside}.".startswith(f"{room}.") for room in {own, "source", *allowed})
+                if name.startswith("tabla.") and not known:
+                    yield f"{path.relative_to(root).as_posix()}:{line}: {folder} may not import {name}"
+
+
 def unlisted(root: Path) -> set[str]:
     """Packages in setup.cfg without a folder, and folders without a line there."""
     configuration = ConfigParser()
@@ -129,6 +146,11 @@ def unlisted(root: Path) -> set[str]:
 
 def test_rooms_import_with_the_data_flow() -> None:
     assert list(faults(ROOT)) == []
+
+
+def test_folders_import_what_their_lines_allow() -> None:
+    assert all((ROOT / folder).is_dir() for folder in FOLDERS)
+    assert list(folder_faults(ROOT)) == []
 
 
 def test_setup_cfg_lists_every_package() -> None:
@@ -170,7 +192,7 @@ def test_no_machine_paths_in_the_tree() -> None:
         ("tabla/ir/new.py", "def f():\n    import tabla.driver", "ir may not import driver"),
         ("hw/new.py", "from tabla.ir.graph import Graph", "hw may not import ir"),
         ("tabla/lower/new.py", "import templates", "say tabla.templates"),
-        ("sim/cycle_model.py", "from tabla.hw import emit", "may not import tabla.hw"),
+        ("sim/model/cycle_model.py", "from tabla.hw import emit", "may not import tabla.hw"),
         ("tabla/driver.py", "from ..x import y", "no '..' imports"),
         ("tabla/corner.py", "", "does not know"),
     ],
@@ -180,4 +202,5 @@ def test_the_rules_bite(tmp_path: Path, room: str, text: str, complaint: str) ->
     path.parent.mkdir(parents=True)
     (tmp_path / "tabla").mkdir(exist_ok=True)
     path.write_text(text)
-    assert any(complaint in fault for fault in faults(tmp_path)), list(faults(tmp_path))
+    found = [*faults(tmp_path), *folder_faults(tmp_path)]
+    assert any(complaint in fault for fault in found), found

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
-from tabla.sim.cycle_model import CycleModel
 from tabla.sim.machine import Stalls
+from tabla.sim.model.cycle_model import CycleModel
 from tabla.templates.template import Template, timing
 
 from tabla.ir.evaluate import run_fixed
