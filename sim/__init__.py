@@ -1,1 +1,1 @@
-"""The independent cycle model and the runs of simulators."""
+"""What runs an accelerator: the protocol of every machine, the cycle model, and the simulators of the hardware."""

@@ -32,7 +32,7 @@ def checked_engine(text: str) -> str:
 
 def default_engine() -> str:
     """The hardware itself in C++ where that can be built, else the cycle model."""
-    from tabla.sim.cxxrtl_run import available
+    from tabla.sim.engines.cxxrtl_run import available
 
     return "cxxrtl" if available() else "model"
 
@@ -41,21 +41,21 @@ def open_machine(image: Image, engine: str, module: str) -> Machine:
     """The machine of an image on an engine; a missing tool is a `TablaError` that names its cure."""
     match checked_engine(engine):
         case "model":
-            from tabla.sim.cycle_model import CycleModel
+            from tabla.sim.model.cycle_model import CycleModel
 
             return CycleModel(image)
         case "amaranth":
-            from tabla.sim.amaranth_run import AmaranthMachine
+            from tabla.sim.engines.amaranth_run import AmaranthMachine
 
             return AmaranthMachine(image)
         case "cxxrtl":
             from tabla.hw.emit import verilog
-            from tabla.sim.cxxrtl_run import CxxrtlMachine
+            from tabla.sim.engines.cxxrtl_run import CxxrtlMachine
 
             return CxxrtlMachine(image, verilog(image, module), module)
         case "icarus" | "verilator":
             from tabla.hw.emit import verilog
-            from tabla.sim.cocotb_run import CocotbMachine, require
+            from tabla.sim.engines.cocotb_run import CocotbMachine, require
 
             require(engine)  # before the work of writing Verilog
             return CocotbMachine(image, verilog(image, module), module, engine)

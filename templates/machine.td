@@ -2,7 +2,7 @@
 //
 // The one source of truth for the instruction set and its timing. Read by
 // templates/template.py, tabla/program/layout.py and, on its own, by
-// sim/microcode.py. Explained in docs/decisions/0003-machine.md.
+// sim/model/microcode.py. Explained in docs/decisions/0003-machine.md.
 //
 //===------------------------------------------------------------------------===//
 

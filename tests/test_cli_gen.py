@@ -145,7 +145,7 @@ def test_the_current_folder_is_not_pulled_from_under_us(tmp_path: Path, monkeypa
 
 @pytest.mark.parametrize("simulator", ["icarus", pytest.param("verilator", marks=pytest.mark.slow)])
 def test_the_bench_runs_as_it_is(made: Path, simulator: str, tmp_path: Path) -> None:
-    from tabla.sim.cocotb_run import available
+    from tabla.sim.engines.cocotb_run import available
 
     if not available(simulator):
         pytest.skip(f"{simulator} or cocotb is not installed")
@@ -156,7 +156,7 @@ def test_the_bench_runs_as_it_is(made: Path, simulator: str, tmp_path: Path) -> 
 
 
 def test_the_bench_sees_a_wrong_word(made: Path, tmp_path: Path) -> None:
-    from tabla.sim.cocotb_run import available
+    from tabla.sim.engines.cocotb_run import available
 
     if not available("icarus"):
         pytest.skip("icarus or cocotb is not installed")

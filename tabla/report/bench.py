@@ -91,12 +91,12 @@ if __name__ == "__main__":
 
 def bench_files(name: str, module: str, golden: Mapping[str, Any]) -> dict[str, str]:
     """The files of ``tb/``."""
-    sim = files("tabla.sim")
+    sim = files("tabla.sim.engines")
     ports = sim.joinpath("cocotb_bench.py").read_text(encoding="utf-8")
     return {
         "golden.json": json.dumps(golden) + "\n",
         "host_loop.py": sim.joinpath("host_loop.py").read_text(encoding="utf-8"),
-        "ports.py": ports.replace("tabla.sim.host_loop", "host_loop"),
+        "ports.py": ports.replace("tabla.sim.engines.host_loop", "host_loop"),
         "test_golden.py": _TEST.format(name=name),
         "run.py": _RUN.format(name=name, module=module),
     }

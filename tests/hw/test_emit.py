@@ -12,7 +12,7 @@ import pytest
 from hand_assembler import parameters
 from hand_images import function_program, linear
 from tabla.hw.emit import verilog
-from tabla.sim.cycle_model import CycleModel
+from tabla.sim.model.cycle_model import CycleModel
 from test_function_pipelines import tables
 
 from tabla.program.image import Image
@@ -112,7 +112,7 @@ def test_a_name_must_be_an_identifier() -> None:
 
 @pytest.mark.skipif(shutil.which("iverilog") is None, reason="needs Icarus Verilog (apt-get install iverilog)")
 def test_icarus_computes_what_the_model_does() -> None:
-    from tabla.sim.cocotb_run import CocotbMachine
+    from tabla.sim.engines.cocotb_run import CocotbMachine
 
     case = linear(3, large=15)
     model = CycleModel(case.image)

@@ -8,10 +8,10 @@ from amaranth.hdl import ClockDomain, Module
 from amaranth.sim import Simulator
 from hand_images import linear
 from tabla.hw.accelerator import Accelerator
-from tabla.sim.cycle_model import CycleModel
-from tabla.sim.host_loop import Host, Outputs, Request
+from tabla.sim.engines.host_loop import Host, Outputs, Request
+from tabla.sim.engines.port_machine import DUMP, LOAD, RUN, pack, signed
 from tabla.sim.machine import as_beats
-from tabla.sim.port_machine import DUMP, LOAD, RUN, pack, signed
+from tabla.sim.model.cycle_model import CycleModel
 
 CASE = linear(2, samples=4, large=15)
 SHAPE = CASE.image.parameters

@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tabla.sim.cycle_model import CycleModel
 from tabla.sim.machine import Stalls
+from tabla.sim.model.cycle_model import CycleModel
 
 import tabla
 from tabla.driver import Build

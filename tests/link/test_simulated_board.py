@@ -8,9 +8,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 from tabla.hw.board.core import BoardCore
-from tabla.sim.board_run import SimulatedBoard
-from tabla.sim.cxxrtl_run import available
-from tabla.sim.cycle_model import CycleModel
+from tabla.sim.engines.board_run import SimulatedBoard
+from tabla.sim.engines.cxxrtl_run import available
+from tabla.sim.model.cycle_model import CycleModel
 
 import tabla
 from tabla.cli import main

@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
-from tabla.sim.cycle_model import CycleModel
 from tabla.sim.machine import Stalls
+from tabla.sim.model.cycle_model import CycleModel
 from tabla.templates.template import Template, timing
 
 from tabla.backend import schedule_graph

@@ -7,8 +7,8 @@ from dataclasses import replace
 import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tabla.sim.border import timeline
 from tabla.sim.machine import Stalls
+from tabla.sim.model.border import timeline
 from tabla.templates.template import template_for, timing
 
 from tabla.backend import schedule_graph

@@ -10,9 +10,9 @@ from typing import Any
 
 from hand_assembler import Nest, Op, assemble, lane, lane_write, parameters, root, root_write, stream, tree_levels
 from hand_images import Case
-from tabla.sim.cycle_model import CycleModel
-from tabla.sim.faults import MachineFault
 from tabla.sim.machine import Words, as_beats
+from tabla.sim.model.cycle_model import CycleModel
+from tabla.sim.model.faults import MachineFault
 
 from tabla.program.image import Image, Parameters
 

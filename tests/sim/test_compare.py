@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 from hand_images import linear
 from tabla.sim.compare import Stimulus, compare
-from tabla.sim.cycle_model import CycleModel
+from tabla.sim.model.cycle_model import CycleModel
 
 CASE = linear(2, samples=6)
 STIMULUS = Stimulus(load=CASE.load, beats=CASE.beats, samples=6, dump=CASE.dump, chunk=2)

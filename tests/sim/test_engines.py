@@ -9,13 +9,13 @@ from hand_assembler import parameters, table
 from hand_images import Case, function_program, linear
 from random_images import random_case
 from tabla.hw.emit import verilog
-from tabla.sim import cxxrtl_run
-from tabla.sim.amaranth_run import AmaranthMachine
-from tabla.sim.cocotb_run import CocotbMachine, available
 from tabla.sim.compare import Stimulus, difference, play
-from tabla.sim.cxxrtl_run import CxxrtlMachine
-from tabla.sim.cycle_model import CycleModel
+from tabla.sim.engines import cxxrtl_run
+from tabla.sim.engines.amaranth_run import AmaranthMachine
+from tabla.sim.engines.cocotb_run import CocotbMachine, available
+from tabla.sim.engines.cxxrtl_run import CxxrtlMachine
 from tabla.sim.machine import Machine, Stalls
+from tabla.sim.model.cycle_model import CycleModel
 
 from tabla.ir.format import Format
 from tabla.ir.functions import table as numbers_of

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tabla.sim.cycle_model import CycleModel
+from tabla.sim.model.cycle_model import CycleModel
 from tabla.templates.template import template_for
 
 from tabla.backend import schedule_graph

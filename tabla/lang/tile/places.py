@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import ast
 import linecache
 import sys
 from collections.abc import Iterable, Iterator
+from dis import opmap
 from functools import lru_cache
 from itertools import islice
 from types import CodeType, FrameType
@@ -14,6 +16,9 @@ from tabla.source import Label, Source, Span, TablaError
 
 # Lists of tensors are short; the user may hold long lists of other things.
 _MOST_ITEMS = 64
+Loop = ast.For | ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp
+Extent = tuple[int, int, int, int]
+"""First line, its column, last line, its column: lines from 1, columns in bytes of UTF-8 from 0."""
 _OURS = ("tabla.lang.tile", "tabla.tile")
 
 
@@ -63,7 +68,39 @@ def place(code: CodeType, instruction: int, line: int) -> Span | None:
     first, last, start, end = next(islice(code.co_positions(), instruction // 2, None), (None,) * 4)
     if first is None or start is None or end is None or last is None:
         return line_span(source, line)
+    if code.co_code[instruction] == opmap["GET_ITER"]:
+        first, start, last, end = _loop(source.text, (first, start, last, end))
     return Span(source=source, start=_offset(source, first, start), end=_offset(source, last, end))
+
+
+def _loop(text: str, instruction: Extent) -> Extent:
+    """What to show where a loop asks for its iterator: a whole comprehension, or what a ``for`` statement runs over.
+
+    Python 3.13 gives this instruction the extent of what is run over. Before, it had that of the whole loop, in
+    which the several ``for`` of a comprehension cannot be told apart.
+    """
+    for loop in _loops(text):
+        if isinstance(loop, ast.For):
+            if instruction == _extent(loop):
+                return _extent(loop.iter)
+        elif sys.version_info >= (3, 13) and instruction in (_extent(part.iter) for part in loop.generators):
+            return _extent(loop)
+    return instruction
+
+
+@lru_cache(maxsize=4)
+def _loops(text: str) -> list[Loop]:
+    """The loops of a text; none where it is no Python, as in some cells of notebooks."""
+    try:
+        return [node for node in ast.walk(ast.parse(text)) if isinstance(node, Loop)]
+    except SyntaxError:
+        return []
+
+
+def _extent(node: ast.expr | ast.stmt) -> Extent:
+    """Lines and columns as in the positions of instructions; the parser leaves none open."""
+    assert node.end_lineno is not None and node.end_col_offset is not None
+    return node.lineno, node.col_offset, node.end_lineno, node.end_col_offset
 
 
 def line_span(source: Source, line: int) -> Span:

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from tabla.sim.faults import MachineFault
 from tabla.sim.machine import Stalls
+from tabla.sim.model.faults import MachineFault
 from tabla.templates.template import timing
 
 from tabla.program.image import Image

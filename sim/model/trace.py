@@ -10,8 +10,8 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
-from tabla.sim.faults import MachineFault
-from tabla.sim.microcode import Generator, Operation, Strand, decode_strands
+from tabla.sim.model.faults import MachineFault
+from tabla.sim.model.microcode import Generator, Operation, Strand, decode_strands
 from tabla.templates.template import kind_of, timing
 
 from tabla.program.image import Entry, Image, StreamEntry

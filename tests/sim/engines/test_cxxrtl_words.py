@@ -7,8 +7,8 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from tabla.sim import cxxrtl_run
-from tabla.sim.cxxrtl_words import OPERATIONS, RUNTIME, fits, plain
+from tabla.sim.engines import cxxrtl_run
+from tabla.sim.engines.cxxrtl_words import OPERATIONS, RUNTIME, fits, plain
 
 ONE = sorted(name for name in OPERATIONS if name.endswith(("_u", "_s")) or name.startswith(("reduce", "logic_not")))
 TWO = sorted(OPERATIONS - set(ONE))

@@ -20,13 +20,13 @@ from typing import IO, Any
 
 import numpy as np
 import numpy.typing as npt
-from tabla.sim import cxxrtl_source
-from tabla.sim.cxxrtl_driver import DRIVER
-from tabla.sim.cxxrtl_source import Source, recast
-from tabla.sim.cxxrtl_words import RUNTIME
-from tabla.sim.host_loop import Observation, Request
+from tabla.sim.engines import cxxrtl_source
+from tabla.sim.engines.cxxrtl_driver import DRIVER
+from tabla.sim.engines.cxxrtl_source import Source, recast
+from tabla.sim.engines.cxxrtl_words import RUNTIME
+from tabla.sim.engines.host_loop import Observation, Request
+from tabla.sim.engines.port_machine import PortMachine
 from tabla.sim.machine import Words, missing_tool
-from tabla.sim.port_machine import PortMachine
 
 from tabla.program.image import Image
 

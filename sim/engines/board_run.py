@@ -10,8 +10,8 @@ from typing import Self
 
 from tabla.hw.board.core import BoardCore
 from tabla.hw.emit import component_verilog, verilog
-from tabla.sim.board_driver import DRIVER
-from tabla.sim.cxxrtl_run import build
+from tabla.sim.engines.board_driver import DRIVER
+from tabla.sim.engines.cxxrtl_run import build
 
 from tabla.program.image import Image
 

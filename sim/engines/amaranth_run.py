@@ -7,9 +7,9 @@ from typing import Any
 
 from amaranth.sim import Simulator
 from tabla.hw.accelerator import Accelerator
-from tabla.sim.host_loop import Host, Observation, Outputs, Request
+from tabla.sim.engines.host_loop import Host, Observation, Outputs, Request
+from tabla.sim.engines.port_machine import PortMachine, pack
 from tabla.sim.machine import Words
-from tabla.sim.port_machine import PortMachine, pack
 
 from tabla.program.image import Image
 

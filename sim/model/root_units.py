@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from tabla.sim.datapath import Datapath, Root, Sample
-from tabla.sim.faults import MachineFault
-from tabla.sim.function_unit import DIVIDING, Function, function_of
-from tabla.sim.lane_units import COMPARISONS, Run, address_with_window
-from tabla.sim.trace import Issue
+from tabla.sim.model.datapath import Datapath, Root, Sample
+from tabla.sim.model.faults import MachineFault
+from tabla.sim.model.function_unit import DIVIDING, Function, function_of
+from tabla.sim.model.lane_units import COMPARISONS, Run, address_with_window
+from tabla.sim.model.trace import Issue
 from tabla.templates import template
 
 Fetch = Callable[[int, Sample, tuple[int, ...]], int]

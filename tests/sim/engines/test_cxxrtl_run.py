@@ -9,10 +9,10 @@ import pytest
 from hand_stub import VERILOG, exercise, stub_image
 from hypothesis import given
 from hypothesis import strategies as st
-from tabla.sim import cxxrtl_run
-from tabla.sim.cxxrtl_run import CxxrtlMachine, chunks
+from tabla.sim.engines import cxxrtl_run
+from tabla.sim.engines.cxxrtl_run import CxxrtlMachine, chunks
+from tabla.sim.engines.port_machine import pack
 from tabla.sim.machine import Stalls
-from tabla.sim.port_machine import pack
 
 from tabla.source import TablaError
 

@@ -10,12 +10,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 import numpy as np
-from tabla.sim.datapath import Datapath, Sample
-from tabla.sim.faults import MachineFault
-from tabla.sim.function_unit import DIVIDING
-from tabla.sim.lane_units import LANE_MEMORIES, active_lanes, address_with_window
-from tabla.sim.root_units import PORTS
-from tabla.sim.trace import Issue
+from tabla.sim.model.datapath import Datapath, Sample
+from tabla.sim.model.faults import MachineFault
+from tabla.sim.model.function_unit import DIVIDING
+from tabla.sim.model.lane_units import LANE_MEMORIES, active_lanes, address_with_window
+from tabla.sim.model.root_units import PORTS
+from tabla.sim.model.trace import Issue
 
 
 class MemoryLaws:

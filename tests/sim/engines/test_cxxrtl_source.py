@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from tabla.sim import cxxrtl_source
-from tabla.sim.cxxrtl_source import recast
+from tabla.sim.engines import cxxrtl_source
+from tabla.sim.engines.cxxrtl_source import recast
 
 DESIGN = """#include <cxxrtl/cxxrtl.h>
 namespace cxxrtl_design {

@@ -7,8 +7,8 @@ from dataclasses import replace
 import pytest
 from hand_assembler import Nest, assemble, lane, lane_write, parameters, root, root_write, stream, table
 from hand_images import linear
-from tabla.sim.cycle_model import CycleModel
-from tabla.sim.faults import MachineFault
+from tabla.sim.model.cycle_model import CycleModel
+from tabla.sim.model.faults import MachineFault
 
 from tabla.program.image import Image
 

@@ -6,8 +6,8 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from hand_stub import VERILOG, exercise, stub_image
-from tabla.sim import cocotb_run
-from tabla.sim.cocotb_run import CocotbMachine, available
+from tabla.sim.engines import cocotb_run
+from tabla.sim.engines.cocotb_run import CocotbMachine, available
 
 from tabla.source import TablaError
 

@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from tabla.sim.faults import MachineFault
 from tabla.sim.machine import Counters
+from tabla.sim.model.faults import MachineFault
 from tabla.templates.template import timing
 
 from tabla.program.image import Parameters

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
-from tabla.sim.datapath import Datapath
-from tabla.sim.faults import MachineFault
 from tabla.sim.machine import Words
-from tabla.sim.strict import MemoryLaws
-from tabla.sim.trace import Issue, stream_trace
+from tabla.sim.model.datapath import Datapath
+from tabla.sim.model.faults import MachineFault
+from tabla.sim.model.strict import MemoryLaws
+from tabla.sim.model.trace import Issue, stream_trace
 
 from tabla.program.image import Image, StreamEntry
 

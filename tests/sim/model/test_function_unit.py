@@ -10,8 +10,8 @@ import pytest
 from hand_assembler import parameters
 from hand_assembler import table as function
 from hand_images import function_program
-from tabla.sim.cycle_model import CycleModel
-from tabla.sim.function_unit import function_of
+from tabla.sim.model.cycle_model import CycleModel
+from tabla.sim.model.function_unit import function_of
 
 from tabla.ir.format import Format
 from tabla.ir.function_words import apply

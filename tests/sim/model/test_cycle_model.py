@@ -10,9 +10,9 @@ from hand_assembler import Nest, Op, assemble, lane, lane_write, parameters, roo
 from hand_images import linear, rounded, rows
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tabla.sim.cycle_model import CycleModel
-from tabla.sim.faults import MachineFault
 from tabla.sim.machine import RunResult
+from tabla.sim.model.cycle_model import CycleModel
+from tabla.sim.model.faults import MachineFault
 
 from tabla.program.image import Image
 
@@ -326,7 +326,7 @@ def test_half_on_a_tree_word_and_functions_on_last_only() -> None:
 @settings(max_examples=60, deadline=None)
 @given(st.data())
 def test_generators_add_deltas_as_strides(data: st.DataObject) -> None:
-    from tabla.sim.trace import counters, sample_trace
+    from tabla.sim.model.trace import counters, sample_trace
 
     counts = tuple(data.draw(st.lists(st.integers(1, 4), min_size=1, max_size=3)))
     strides = tuple(data.draw(st.lists(st.integers(-9, 9), min_size=len(counts), max_size=len(counts))))

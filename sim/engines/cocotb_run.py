@@ -18,13 +18,13 @@ from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
 
-from tabla.sim.host_loop import Observation, Request, request_fields
+from tabla.sim.engines.host_loop import Observation, Request, request_fields
+from tabla.sim.engines.port_machine import PortMachine, pack
 from tabla.sim.machine import Words, missing_tool
-from tabla.sim.port_machine import PortMachine, pack
 
 from tabla.program.image import Image
 
-BENCH = "tabla.sim.cocotb_bench"
+BENCH = "tabla.sim.engines.cocotb_bench"
 SIMULATORS = ("icarus", "verilator")
 
 # Driven from Python, the bench is what takes time, not the design: a quick build serves best.

@@ -1,7 +1,7 @@
 """The C++ around the simulation that Yosys writes: a server that plays commands at the ports, read from a pipe.
 
-It is the same host as :mod:`tabla.sim.host_loop`, in the language in which the engine is fast. The protocol is binary,
-little endian, and private to :mod:`tabla.sim.cxxrtl_run`.
+It is the same host as :mod:`tabla.sim.engines.host_loop`, in the language in which the engine is fast. The protocol is
+binary, little endian, and private to :mod:`tabla.sim.engines.cxxrtl_run`.
 """
 
 from __future__ import annotations

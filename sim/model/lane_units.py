@@ -10,9 +10,9 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from tabla.sim.datapath import Datapath, LaneResult, Lanes, Sample
-from tabla.sim.faults import MachineFault
-from tabla.sim.trace import Issue
+from tabla.sim.model.datapath import Datapath, LaneResult, Lanes, Sample
+from tabla.sim.model.faults import MachineFault
+from tabla.sim.model.trace import Issue
 
 Run = Callable[[int, Sample, tuple[int, ...]], None]
 Fetch = Callable[[int, Sample, tuple[int, ...]], "Lanes | int"]

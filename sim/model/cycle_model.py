@@ -1,7 +1,7 @@
 """The independent cycle model: microcode words in, words and cycles out.
 
 It reads the records in ``templates/machine.td`` and the laws in ``docs/decisions/0003-machine.md`` and shares no
-code with the hardware or the assembler. The borders' recurrence (:mod:`tabla.sim.border`) gives all cycles of a
+code with the hardware or the assembler. The borders' recurrence (:mod:`tabla.sim.model.border`) gives all cycles of a
 command; between two tokens the issues of all samples in flight are merged once per arrangement and then replayed,
 so that idle cycles cost nothing.
 """
@@ -12,15 +12,15 @@ from bisect import bisect_left
 from collections.abc import Callable
 from itertools import pairwise
 
-from tabla.sim.border import Timeline, timeline
-from tabla.sim.datapath import Datapath, Sample
-from tabla.sim.faults import MachineFault
-from tabla.sim.lane_units import LANE_MEMORIES, Run, lane_issue, lane_write
 from tabla.sim.machine import BeatRows, Machine, RunResult, Stalls, as_beats
-from tabla.sim.root_units import PORTS, root_issue, root_write
-from tabla.sim.stream_unit import StreamUnit, check_release
-from tabla.sim.strict import MemoryLaws
-from tabla.sim.trace import ORDER, Issue, sample_trace
+from tabla.sim.model.border import Timeline, timeline
+from tabla.sim.model.datapath import Datapath, Sample
+from tabla.sim.model.faults import MachineFault
+from tabla.sim.model.lane_units import LANE_MEMORIES, Run, lane_issue, lane_write
+from tabla.sim.model.root_units import PORTS, root_issue, root_write
+from tabla.sim.model.stream_unit import StreamUnit, check_release
+from tabla.sim.model.strict import MemoryLaws
+from tabla.sim.model.trace import ORDER, Issue, sample_trace
 from tabla.templates.template import timing
 
 from tabla.program.image import Entry, Image

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from tabla.sim.cxxrtl_words import fits, plain
+from tabla.sim.engines.cxxrtl_words import fits, plain
 
 FUNCTION_LINES = 200
 """Lines of a piece of `eval`; shorter pieces compile no faster."""
@@ -25,7 +25,7 @@ _DECLARATION = re.compile(r"\tvalue<\d+> \w+;")
 class Source:
     """`header` declares the design; `parts` are files that include it.
 
-    `feedback`: nothing was recast; `words`: for the run-time library of :mod:`tabla.sim.cxxrtl_words`.
+    `feedback`: nothing was recast; `words`: for the run-time library of :mod:`tabla.sim.engines.cxxrtl_words`.
     """
 
     header: str
@@ -79,7 +79,7 @@ def recast(text: str, name: str, files: int) -> Source:
 
 
 def _on_words(text: str, name: str, members: list[str], pieces: list[list[str]], files: int) -> Source | None:
-    """The design on machine words, or None if it uses more than :mod:`tabla.sim.cxxrtl_words` has."""
+    """The design on machine words, or None if it uses more than :mod:`tabla.sim.engines.cxxrtl_words` has."""
     opening, closing = f"struct {name} : public module {{\n", f"\t{name}(interior) {{}}\n"
     if opening not in text or closing not in text:
         return None

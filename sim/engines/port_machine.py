@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 
 import numpy as np
-from tabla.sim.host_loop import Observation, Request
+from tabla.sim.engines.host_loop import Observation, Request
 from tabla.sim.machine import BeatRows, Counters, Machine, RunResult, Stalls, Words, as_beats
 
 from tabla.program.image import Image

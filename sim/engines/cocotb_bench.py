@@ -16,7 +16,7 @@ import cocotb
 from cocotb.clock import Clock
 from cocotb.triggers import FallingEdge
 from cocotb.types import Logic
-from tabla.sim.host_loop import Host, Inputs, Outputs, request_from
+from tabla.sim.engines.host_loop import Host, Inputs, Outputs, request_from
 
 SHOWN = ("command_ready", "in_ready", "out_valid", "busy", "sample_start", "update")
 COUNTERS = ("lane_overflows", "root_overflows", "domain_errors")

@@ -1,0 +1,1 @@
+"""The engines that run the hardware itself: Amaranth's simulator, CXXRTL, and Icarus and Verilator through cocotb."""
