@@ -22,6 +22,7 @@ from tabla.source import TablaError
 COMMANDS = {
     "gen": "gen",
     "check": "check",
+    "bound": "bound",
     "eval": "evaluate",
     "sim": "simulate",
     "train": "train",

@@ -31,10 +31,9 @@ NARROW = 32  # words a beat that designs of this size are expected to live with
 class Row:
     """Figures are per sample, those of a minibatch divided by its samples; the memories are words per PE.
 
-    `bound` is the full one. `operations`: scalar operations as the text writes them. `beats`: of a step's samples;
-    `narrow_binds`: whether
-    32 words a beat would make the samples late. `gen_seconds` are on the processor. `aim`, `peer`: cycles, where
-    there are such figures.
+    `bound` is the full bound, that of ``tabla bound``. `operations` counts scalar operations as the text writes them.
+    `beats` counts those of a step's samples, and `narrow_binds` says whether 32 words a beat would make the samples
+    late. `gen_seconds` are seconds of the processor. `aim` and `peer` are cycles, where there are such figures.
     """
 
     program: str

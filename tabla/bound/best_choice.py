@@ -1,13 +1,17 @@
-"""The bound of the best choice how statements are computed and how groups share them, by branch and bound.
+"""The bound of the best choice of ways and groups, by branch and bound.
 
-Of the parts of all schedules that with the least bound is divided by one choice more, until nothing is left to choose
-in it. A part is looked at no further than to see that others are better.
+Every schedule computes each statement in one way (:class:`tabla.bound.choice.Choice`), and shares models among groups
+in one way (:class:`tabla.bound.groups.Groups`). A *part* is a set of schedules that agree on some of these choices. The
+search repeatedly takes the part with the smallest bound and splits it by one more choice, until nothing is left to
+choose in the part it takes. No schedule is faster than that part's bound, because every other part has a larger one.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from heapq import heappop, heappush
+from typing import Literal
 
 from tabla.bound.circuits import Circuits
 from tabla.bound.distances import NEVER, Distances, Times
@@ -16,16 +20,36 @@ from tabla.ir.graph import Graph
 from tabla.templates.template import Template
 
 MOST_CHOICES = 4096
-"""The choices looked at, fewer in long programs, where each takes longer: so many at the most."""
+"""Parts that are looked at, at the most, over the number of statements: each takes longer in a long program."""
 FEW = 6
-"""A part is divided as soon as it was looked at through so many vectors, those of the longest circuits before."""
+"""Vectors that are looked through, the most promising first, before a part is split."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Circuit:
+    """What makes the bound of the path: so many `cycles`, and why.
+
+    `kind` says what takes these cycles: the latencies of a ``chain`` of statements from a model to its update, a
+    circuit from the last word of a ``vector`` to the same word of the next sample, one that goes through two ``words``,
+    or the operations that must issue in ``lanes`` or at ``roots``.
+    `words` names the tensors of the circuit. `distances` holds the choices of the part to which it belongs.
+    """
+
+    cycles: int
+    kind: Literal["none", "chain", "vector", "words", "lanes", "roots"] = "none"
+    words: tuple[str, ...] = ()
+    distances: Distances | None = None
+
+
+NOTHING = Circuit(cycles=0)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Part:
-    """Schedules with some choices, what their units issue, and the vectors to look through, the most promising first.
+    """Schedules that agree on the choices of `distances`.
 
-    `through`: what was found.
+    `units` are the cycles in which roots and lanes issue. `vectors` are the tensors to look through, the most promising
+    first. `through` keeps the circuits that were found.
     """
 
     distances: Distances
@@ -33,51 +57,69 @@ class _Part:
     vectors: tuple[str, ...]
     through: dict[str, int] = field(default_factory=dict)
 
-    def looked_at(self, circuits: Circuits, bound: int, enough: int, most: int) -> int:
-        """Its bound, at least that so far, through so many vectors, or until it is more than enough."""
+    def looked_at(self, circuits: Circuits, found: Circuit, enough: int, most: int) -> Circuit:
+        """Return the larger of `found` and the circuits through the first `most` vectors.
+
+        The search stops as soon as the circuit takes more than `enough` cycles.
+        """
         for vector in self.vectors[:most]:
-            if bound > enough:
+            if found.cycles > enough:
                 break
             if vector not in self.through:
                 self.through[vector] = circuits.through(vector, self.distances, self.units)
-            bound = max(bound, self.through[vector])
-        return bound
+            if self.through[vector] > found.cycles:
+                found = self._circuit(self.through[vector], "vector", vector)
+        return found
+
+    def issues(self, found: Circuit) -> Circuit:
+        """Return the larger of `found` and the cycles in which units issue."""
+        if self.units.root > found.cycles:
+            found = self._circuit(self.units.root, "roots")
+        return self._circuit(self.units.lane, "lanes") if self.units.lane > found.cycles else found
 
     def promising(self) -> tuple[str, ...]:
-        """The vectors by the circuits that were found, the longest first."""
+        """Return the vectors with the longest circuits that were found first."""
         return tuple(sorted(self.vectors, key=lambda vector: -self.through.get(vector, 0)))
+
+    def _circuit(self, cycles: int, kind: Literal["vector", "lanes", "roots"], *words: str) -> Circuit:
+        return Circuit(cycles=cycles, kind=kind, words=words, distances=self.distances)
 
 
 def busiest_circuit(
     graph: Graph, template: Template, latencies: Latencies, binary: frozenset[str], *, choosing: bool = True
-) -> int:
-    """Cycles per sample of the circuit with the most latency and work; 0 if there is none.
+) -> Circuit:
+    """Return the circuit that takes most cycles of a sample, for the choice of ways with which it takes fewest.
 
-    `binary`: tensors of which a product is no multiply. Unless `choosing`, the ways of all statements stay open.
+    A product with a tensor of `binary` is no multiply. Unless `choosing`, all ways and groups stay open.
     """
     if any(s.constraints for s in graph.statements) or any(t.filled for t in graph.tensors.values()):
-        return 0
+        return NOTHING
     circuits = Circuits.of(graph, binary, template)
-    nowhere = Distances.anyhow(latencies, graph)
-    whole = _Part(distances=nowhere, units=circuits.issued(nowhere), vectors=circuits.first)
-    least = max(circuits.longest_pair(nowhere), whole.units.root, whole.units.lane)
-    bound = whole.looked_at(circuits, least, NEVER, len(circuits.first))
-    if not choosing:
-        return bound
-    # The least bound first; ties by age.
-    parts, number = [(bound, 0, whole)], 1
+    open_ways = Distances.anyhow(latencies, graph)
+    whole = _Part(distances=open_ways, units=circuits.issued(open_ways), vectors=circuits.first)
+    cycles, words = circuits.longest_pair(open_ways)
+    found = whole.issues(Circuit(cycles=cycles, kind="words", words=words, distances=open_ways))
+    found = whole.looked_at(circuits, found, NEVER, len(circuits.first))
+    return _best(circuits, whole, found) if choosing else found
+
+
+def _best(circuits: Circuits, whole: _Part, circuit: Circuit) -> Circuit:
+    """Return the circuit of the best choice: `whole` is the part of all schedules, `circuit` what bounds it."""
+    # Of parts with equal bounds the oldest comes first.
+    parts: list[tuple[int, int, Circuit, _Part]] = [(circuit.cycles, 0, circuit, whole)]
+    most, number = MOST_CHOICES // (1 + len(circuits.graph.statements)), 1
     while True:
-        bound, age, part = heappop(parts)
-        further = circuits.choices(part.distances)
+        _, age, circuit, part = heappop(parts)
+        further: Iterator[Distances] | None = circuits.choices(part.distances)
         enough = parts[0][0] if parts else NEVER
-        found = part.looked_at(circuits, bound, enough, FEW if further else len(part.vectors))
-        if found > enough:
-            heappush(parts, (found, age, part))
+        found = part.looked_at(circuits, circuit, enough, FEW if further else len(part.vectors))
+        if found.cycles > enough:
+            heappush(parts, (found.cycles, age, found, part))
             continue
-        if further is None or number > MOST_CHOICES // (1 + len(graph.statements)):
+        if further is None or number > most:
             return found
         for distances in further:
-            units = circuits.issued(distances)
-            divided = _Part(distances=distances, units=units, vectors=part.promising())
-            heappush(parts, (max(found, units.root, units.lane), number, divided))
+            divided = _Part(distances=distances, units=circuits.issued(distances), vectors=part.promising())
+            bound = divided.issues(found)
+            heappush(parts, (bound.cycles, number, bound, divided))
             number += 1

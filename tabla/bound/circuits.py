@@ -73,11 +73,11 @@ class Circuits:
         units = self.issued(distances)
         found = max([units.root, units.lane, *(self.through(u, distances, units) for u in self.first)])
         # What is between two words is on the way from each to itself, too, where it is chosen how it is done.
-        return found if distances.choices else max(found, self.longest_pair(distances))
+        return found if distances.choices else max(found, self.longest_pair(distances)[0])
 
-    def longest_pair(self, distances: Distances) -> int:
-        """Cycles of the longest one through two words."""
-        found = 0
+    def longest_pair(self, distances: Distances) -> tuple[int, tuple[str, ...]]:
+        """Return the cycles of the longest circuit through two words, and these; 0 and no words if there is none."""
+        found, words = 0, tuple[str, ...]()
         reach = {u: dependent(self.graph, u, distances) for u in self.first}
         before = {v: self._needed(v, distances) for v in self.last}
         chains = {v: dependent(self.graph, v, distances).own for v in self.last}
@@ -85,8 +85,10 @@ class Circuits:
             for v in self.last:
                 if v in after.other and u in chains[v]:
                     work = self._between(u, after, *before[v], distances)
-                    found = max(found, chains[v][u].times.least + longest(*work, self.template))
-        return found
+                    cycles = chains[v][u].times.least + longest(*work, self.template)
+                    if cycles > found:
+                        found, words = cycles, (u, v)
+        return found, words
 
     def through(self, u: str, distances: Distances, units: Times) -> int:
         """Cycles from the last word of a vector to that of the next sample's; 0 if they are not bound to each other.
@@ -102,6 +104,13 @@ class Circuits:
             later = longest(*self._between(u, after, *needs, distances, least), self.template) - NOT_YET_WRITTEN
             found = max(found, -(-(later + units.lane) // 2))
         return max(after.other[u].last.least, found)
+
+    def between(self, u: str, v: str, distances: Distances) -> list[Statement]:
+        """Return the statements around the circuit from u through a model to v, and from v to u."""
+        after, before = dependent(self.graph, u, distances), self._needed(v, distances)[0]
+        back = dependent(self.graph, v, distances).own.keys() & needed(self.graph, u, distances).keys()
+        here, following = after.own.keys() & before.other.keys(), after.other.keys() & before.own.keys()
+        return [s for s in self.graph.statements if s.target in back | here | following]
 
     def issued(self, distances: Distances) -> Times:
         """Cycles that roots and lanes issue a sample, as far as it is chosen who does what."""

@@ -16,10 +16,10 @@ The bound is the largest of four terms, each of which no schedule of any mapping
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from tabla.bound import stream
-from tabla.bound.best_choice import busiest_circuit
+from tabla.bound.best_choice import Circuit, busiest_circuit
 from tabla.bound.claims import whole
 from tabla.bound.latencies import Latencies
 from tabla.bound.shares import Shares
@@ -34,10 +34,11 @@ from tabla.templates.template import Template, timing
 class Bound:
     """A lower bound on the cycles of a sample in the steady state; with minibatches, of a step.
 
-    `terms` gives the cycles of each term by name, 1 at the least.
+    `terms` gives the cycles of each term by name, 1 at the least. `circuit` says what makes the term ``path``.
     """
 
     terms: Mapping[str, int]
+    circuit: Circuit = field(compare=False, repr=False)
 
     @property
     def cycles(self) -> int:
@@ -69,18 +70,22 @@ def full(graph: Graph, template: Template, format: Format) -> Bound:
 def _bound(graph: Graph, template: Template, format: Format, *, choosing: bool) -> Bound:
     latencies = Latencies(template, format)
     circuit = busiest_circuit(graph, template, latencies, binary_tensors(graph), choosing=choosing)
-    functions = max([0, *_evaluations(graph).values()])
+    functions = max([0, *evaluations(graph).values()])
+    plain, model = _plain_path(graph, latencies)
+    if plain > circuit.cycles:
+        circuit = Circuit(cycles=plain, kind="chain", words=(model,))
     return Bound(
         terms={
             "multiplies": max(1, Shares.of(graph, work_by_term(graph), template).cycles()),
-            "path": max(1, _plain_path(graph, latencies), circuit),
+            "path": max(1, plain, circuit.cycles),
             "stream": max(1, stream.beats(graph, template, format), stream.words_out(graph)),
             "functions": max(1, -(-functions // max(1, template.roots))),
-        }
+        },
+        circuit=circuit,
     )
 
 
-def _evaluations(graph: Graph) -> dict[str, int]:
+def evaluations(graph: Graph) -> dict[str, int]:
     """How often a sample evaluates each function, by its name."""
     found: dict[str, int] = {}
     before = independent(graph)
@@ -98,13 +103,13 @@ def _evaluations(graph: Graph) -> dict[str, int]:
     return found
 
 
-def _plain_path(graph: Graph, latencies: Latencies) -> int:
-    """The longest circuit through a model by latencies alone: read, the chain of statements, write.
+def _plain_path(graph: Graph, latencies: Latencies) -> tuple[int, str]:
+    """Return the cycles of the longest circuit by latencies alone, and its model: read, a chain of statements, write.
 
     A tensor that several statements write counts with the quickest of them, and a model only if its updates
     cover all of it: then every word that a sample reads was updated along the circuit by the sample before.
     """
-    laws, longest = timing(), 0
+    laws, longest = timing(), (0, "")
     for model, following in graph.updates.items():
         if not whole(graph, following):
             continue
@@ -117,5 +122,5 @@ def _plain_path(graph: Graph, latencies: Latencies) -> int:
             done = min(done, shortest.get(statement.target, done))
             shortest[statement.target] = reach[statement.target] = done
         if reach.get(following, 0):
-            longest = max(longest, reach[following] + laws.memory_write)
+            longest = max(longest, (reach[following] + laws.memory_write, model))
     return longest

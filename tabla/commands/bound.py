@@ -1,0 +1,71 @@
+"""``tabla bound``: cycles that no schedule could beat, and why."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser, Namespace
+from typing import Any
+
+from tabla.bound import Bound, full
+from tabla.bound.explain import Reason, reasons
+from tabla.commands.arguments import add_build, add_file, add_json, add_quiet, add_shapes, build_options
+from tabla.commands.console import Console
+from tabla.commands.output import write_json
+from tabla.driver import Build, build
+
+HELP = "say how few cycles any schedule of the program could take, and why"
+SCHEMA = "tabla-bound-1"
+
+
+def configure(parser: ArgumentParser) -> None:
+    """Options of the command: those of ``gen`` that shape the program and the array."""
+    add_file(parser)
+    add_shapes(parser)
+    add_build(parser)
+    add_json(parser)
+    add_quiet(parser)
+
+
+def run(arguments: Namespace, console: Console) -> int:
+    """Compile, because the tool may choose roots and sequencers, and print the full bound of that array by terms."""
+    made = build(arguments.file, build_options(arguments))
+    console.progress(f"{arguments.file}: compiling")
+    schedule = made.schedule
+    console.progress(f"{arguments.file}: bound")
+    found = full(made.graph, schedule.template, made.format)
+    why = reasons(found, made.graph, schedule.template, made.format)
+    if arguments.json:
+        write_json(arguments.json, _json(made, found, why), console)
+    if arguments.json != "-":
+        console.result(_text(made, found, why))
+    return 0
+
+
+def _text(made: Build, found: Bound, why: tuple[Reason, ...]) -> str:
+    schedule = made.schedule
+    array = schedule.template
+    roots, sequencers, samples = max(1, array.roots), max(1, array.sequencers), schedule.graph.samples
+    step = f"a step of {samples} samples" if samples > 1 else "a sample"
+    head = [
+        f"{made.name}: PEs {array.pes}, roots {roots}, sequencers {sequencers}, {made.format}",
+        f"bound        {found.cycles} cycles by {found.binding}: no schedule takes fewer for {step}",
+        f"cycles       {schedule.cycles}, {schedule.cycles / found.cycles:.2f} of the bound",
+    ]
+    return "\n".join([*head, *(f"\n{reason.text()}" for reason in why)])
+
+
+def _json(made: Build, found: Bound, why: tuple[Reason, ...]) -> dict[str, Any]:
+    schedule = made.schedule
+    return {
+        "schema": SCHEMA,
+        "name": made.name,
+        "format": str(made.format),
+        "pes": schedule.template.pes,
+        "roots": max(1, schedule.template.roots),
+        "sequencers": max(1, schedule.template.sequencers),
+        "samples": schedule.graph.samples,
+        "cycles": schedule.cycles,
+        "bound": found.cycles,
+        "binding": found.binding,
+        "ratio": round(schedule.cycles / found.cycles, 6),
+        "terms": [reason.as_json() for reason in why],
+    }
