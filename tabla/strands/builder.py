@@ -60,7 +60,8 @@ class Builder:
                 continue
             after = site.graph.statements[fused[statement.id]] if statement.id in fused else None
             fits = [without_bus(fit) if fit.early else fit, *[fit] * (fit.parts - 1)]
-            out += [self._statement(part, each, after) for part, each in zip(parts, fits, strict=True)]
+            made = [self._statement(part, each, after) for part, each in zip(parts, fits, strict=True)]
+            out += [task.of_part(number) for number, task in enumerate(made)]
         out += twin_copies(site)
         # Words that go up may reach the lanes on the same way.
         for tensor, spot in sorted(site.chosen.copies, key=lambda copy: copy[1] != ROOT):

@@ -46,6 +46,10 @@ class Regions:
         self._regions = {m: sorted(r, key=lambda x: x.base) for m, r in found.items()}
         self._bases = {m: [r.base for r in rs] for m, rs in self._regions.items()}
 
+    def all(self) -> dict[str, list[Region]]:
+        """The regions of each memory, by their addresses."""
+        return self._regions
+
     def of(self, memory: str, at: int) -> Region:
         """The region that holds an address."""
         position = bisect_right(self._bases.get(memory, []), at) - 1

@@ -11,7 +11,7 @@ from tabla.strands.layout import Layout
 from tabla.strands.leaving import Nest
 from tabla.strands.loops import Lanes, Loop, address
 from tabla.strands.regions import Regions, gathers, read_ports, write_ports
-from tabla.strands.strand import Address, Operation, Strand
+from tabla.strands.strand import Address, Operation, Owner, Strand
 from tabla.strands.tasks import Access, Port, Shown, Task
 from tabla.strands.uses import Uses
 from tabla.templates.template import functions, timing
@@ -116,9 +116,10 @@ class Extras:
 
 
 def task_of(site: Site, name: str, strands: Sequence[Strand], extras: Extras, *, statement: int = -1) -> Task:
-    """A task from strands: shifted to start at 0, every access listed."""
+    """A task from strands: shifted to start at 0, owned by the statement (by id; -1: by none), every access listed."""
     zero = min(s.start for s in strands)
-    moved = tuple(s.at(s.start - zero) for s in strands)
+    owner = Owner(statement=statement)
+    moved = tuple(replace(s, start=s.start - zero, owner=owner) for s in strands)
     reads, ports = _reads(site, moved)
     arrivals, uses = _bus(moved)
     if extras.bus_until is not None:

@@ -41,13 +41,25 @@ class Operation:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Owner:
+    """What a strand is for: the statement of the mapped graph with this id (-1: no single statement, as for moves and
+    results), and which part of it, counted from 0, where a statement runs in several.
+
+    Owners are for messages and tools. No schedule is judged by them.
+    """
+
+    statement: int = -1
+    part: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Strand:
     """A loop nest over a body of operations.
 
     `counts` outermost first, every count >= 1; slot k of iteration n issues at ``start + (n * len(body) + k) *
     interval``; `reduce` innermost levels accumulate. `comment` says what it computes, or for what it moves words; a
     write of results says the same as what makes them. `sequencers` run a strand of the lanes, side by side in step;
-    none named: all there are.
+    none named: all there are. `owner` is the statement that the strand belongs to.
     """
 
     unit: str
@@ -58,6 +70,7 @@ class Strand:
     reduce: int = 0
     comment: str = ""
     sequencers: tuple[int, ...] = ()
+    owner: Owner = Owner()
 
     def units(self, sequencers: int) -> tuple[str, ...]:
         """The units that run it in an array of so many sequencers."""

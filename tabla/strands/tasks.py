@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping as Map
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
 import numpy as np
@@ -137,6 +137,11 @@ class Task:
     def length(self) -> int:
         """From cycle 0 to the end of its last strand."""
         return max(s.end for s in self.strands)
+
+    def of_part(self, part: int) -> Task:
+        """The same task as part number `part` of its statement."""
+        strands = tuple(replace(s, owner=replace(s.owner, part=part)) for s in self.strands)
+        return replace(self, strands=strands, fed=None if self.fed is None else self.fed.of_part(part))
 
     def clashes(self, sequencers: int) -> bool:
         """Whether two of its strands, or of those when it is fed, want a unit in the same cycle."""

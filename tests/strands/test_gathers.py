@@ -20,6 +20,7 @@ from tabla.schedule.schedule import Schedule
 from tabla.simulation import open_machine
 from tabla.source import TablaError
 from tabla.strands.regions import ScheduleFault
+from tabla.strands.strand import Operation
 from tests.ir.examples import Builder, at, product
 from tests.ir.runs import run_fixed
 
@@ -146,14 +147,36 @@ def test_other_nests(graph: Graph, pes: int) -> None:
     agree(graph, pes)
 
 
-def test_a_position_of_another_gather_is_refused() -> None:
+def test_a_position_of_another_row_is_refused() -> None:
+    """Fetches one slot later, or earlier: words are then gathered by the position of the row before, or after."""
     schedule = agree(rows_of((5,), 9), 2)
-    body = [s for s in schedule.strands if s.unit == "root_issue"]
-    last = max(n for n, s in enumerate(schedule.strands) if s is body[-1])
-    moved = replace(schedule.strands[last], comment="another")
-    strands = (*schedule.strands[:last], moved, *schedule.strands[last + 1 :])
-    with pytest.raises(ScheduleFault, match="'another' gathers when no position of its own is held"):
+    count = 0
+    for number, strand in enumerate(schedule.strands):
+        slots = [n for n, o in enumerate(strand.body) if o.field("b") == "position"]
+        for slot in slots:
+            for other in {max(0, slot - 1), min(len(strand.body) - 1, slot + 1)} - {slot}:
+                body = list(strand.body)
+                body[slot], body[other] = body[other], body[slot]
+                moved = replace(strand, body=tuple(body))
+                strands = (*schedule.strands[:number], moved, *schedule.strands[number + 1 :])
+                with pytest.raises(ScheduleFault):
+                    check(replace(schedule, strands=strands))
+                count += 1
+    assert count
+
+
+def test_a_word_gathered_before_its_position_is_refused() -> None:
+    schedule = agree(rows_of((), 12), 2)
+    issue = next(s for s in schedule.strands if s.unit == "root_issue" and any(_gathers(o) for o in s.body))
+    first = next(n for n, o in enumerate(issue.body) if _gathers(o))
+    body = (issue.body[first], *issue.body[1:])
+    strands = tuple(replace(s, body=body) if s is issue else s for s in schedule.strands)
+    with pytest.raises(ScheduleFault, match="gathers when no position is held"):
         check(replace(schedule, strands=strands))
+
+
+def _gathers(operation: Operation) -> bool:
+    return str(operation.field("a")).startswith("gathered_")
 
 
 def test_a_gathered_word_costs_two_slots() -> None:

@@ -1,0 +1,201 @@
+"""The words that come in and the models that are read back: the programs of the stream and of the dump."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from tabla.ir.graph import Product
+from tabla.schedule.check import residues
+from tabla.schedule.check.images import Images
+from tabla.schedule.check.machine import Active, Machine
+from tabla.schedule.check.residues import POISON, Residues
+from tabla.schedule.check.wiring import Numbers, address_of
+from tabla.schedule.schedule import Schedule
+from tabla.strands.layout import Key, is_scratch
+from tabla.strands.regions import LANE_BANKS, ScheduleFault
+from tabla.strands.strand import Strand, by_unit
+from tabla.strands.streams import Filling, dump_words, loaded, streamed
+from tabla.templates.template import Template
+
+_LANE_TARGETS = {f"to_{bank}": bank for bank in LANE_BANKS}
+_ROOT_TARGETS = {"to_root_data": "root data", "to_root_memory": "root memory"}
+_NOTHING = -1
+"""What an address holds that no beat has reached."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Beats:
+    """One program of the stream: what the host sends for it, and what its beats leave in the memories.
+
+    `images` are by memory, of shape [words, groups, lanes], one lane of a root's.
+    """
+
+    images: Images
+    strands: tuple[Strand, ...]
+    keys: tuple[Key, ...]
+    what: str
+
+    @property
+    def schedule(self) -> Schedule:
+        """The schedule that the program belongs to."""
+        return self.images.schedule
+
+    def check(self) -> None:
+        """Every place gets its elements, and no other address a word."""
+        sent = np.concatenate([np.zeros((0, self.schedule.stream_words), np.int64), *map(self._sent, self.keys)])
+        beats = sum(strand.iterations for strand in self.strands)
+        if len(sent) != beats:
+            raise ScheduleFault(f"{self.what} takes {beats} beats, the host sends {len(sent)}")
+        memories = self._memories()
+        begin = 0
+        for strand in self.strands:
+            self._fill(strand, sent[begin : begin + strand.iterations], memories)
+            begin += strand.iterations
+        for key in self.keys:
+            self._compare(key, memories)
+        for memory, words in memories.items():
+            if (words != _NOTHING).any():
+                at = int(np.argwhere(words != _NOTHING)[0][0])
+                raise ScheduleFault(f"{self.what} puts a word into {memory}[{at}], where none belongs")
+
+    def _memories(self) -> dict[str, Residues]:
+        template, regions = self.schedule.template, self.images.regions.all()
+        groups = max(1, template.roots)
+        return {
+            memory: np.full(
+                (held[-1].base + held[-1].words, groups, 1 if memory.startswith("root ") else template.lanes),
+                _NOTHING,
+                dtype=np.int64,
+            )
+            for memory, held in regions.items()
+        }
+
+    def _image(self, key: Key) -> Residues:
+        """The words of a place as the host has them: of scratch words the first of each run only."""
+        place, words = self.schedule.layout.places[key], self.images.words((key, False))
+        if not is_scratch(key[1]):
+            return words
+        operation = self.schedule.mapped.statements[key[1].axis].operation
+        assert isinstance(operation, Product)
+        one = residues.power_of_two(self.schedule.format.fraction + operation.shift)
+        firsts = np.arange(place.words) % place.shape[-1] == 0
+        return np.where(firsts, one, _NOTHING)[:, None, None]
+
+    def _sent(self, key: Key) -> Residues:
+        """The beats of a place as the host packs them: of each address the words of all groups and lanes, in blocks."""
+        place, width = self.schedule.layout.places[key], self.schedule.stream_words
+        image = self._image(key)
+        if is_scratch(key[1]):
+            firsts = image[image[:, 0, 0] != _NOTHING, 0]
+            return np.concatenate([firsts, np.zeros((len(firsts), width - 1), dtype=np.int64)], axis=1)
+        filling = Filling.of(self.schedule.layout, key, self.schedule.template)
+        # The lanes of the whole row; a spread place sends those of its own, what lies in the others does not count.
+        own = image if place.spot.kind != "lane" else image[:, :, place.spot.span.first :][:, :, : place.pes]
+        rows = own.reshape(len(own), -1)[:, : filling.row]
+        reach = filling.blocks(width)
+        begin = filling.first - reach.start * width
+        padded = np.full((len(rows), len(reach) * width), POISON, dtype=np.int64)
+        padded[:, begin : begin + rows.shape[1]] = rows
+        return padded.reshape(-1, width)
+
+    def _fill(self, strand: Strand, sent: Residues, memories: dict[str, Residues]) -> None:
+        """Put the words of a strand's beats where each group and lane takes them."""
+        template, width = self.schedule.template, self.schedule.stream_words
+        operation = strand.body[0]
+        if len(strand.body) != 1:
+            raise ScheduleFault(f"the stream's '{strand.comment}' has {len(strand.body)} operations")
+        everyone, same = bool(operation.field("all")), bool(operation.field("same"))
+        address = address_of(operation, "address", strand)
+        at, blocks = strand.values(address), strand.values(address_of(operation, "block", strand))
+        group = np.arange(max(1, template.roots))[:, None]
+        lane = np.arange(template.lanes)
+        for field, memory in (*_LANE_TARGETS.items(), *_ROOT_TARGETS.items()):
+            if not operation.field(field):
+                continue
+            if address.window != memory.endswith("data"):
+                raise ScheduleFault(f"the stream's '{strand.comment}' has a window for {memory}, or none")
+            if field in _ROOT_TARGETS:
+                word = np.where(same, 0, group)
+            elif everyone:
+                word = np.where(same, 0, group) + 0 * lane
+            else:
+                word = np.where(same, 0, group * template.lanes) + lane
+            words = memories.get(memory, np.zeros((0, 1, 1), dtype=np.int64))
+            if at.min() < 0 or at.max() >= len(words):
+                raise ScheduleFault(f"the stream's '{strand.comment}' leaves {memory}")
+            for block in np.unique(blocks).tolist():
+                beats = np.flatnonzero(blocks == block)[:, None]
+                groups, lanes = np.nonzero(word // width == block)
+                words[at[beats], groups, lanes] = sent[beats, word[groups, lanes] % width]
+
+    def _compare(self, key: Key, memories: dict[str, Residues]) -> None:
+        """Hold a place against what it should have, and take its words out of the memories."""
+        wanted, place = self._image(key), self.schedule.layout.places[key]
+        for bank in place.banks:
+            memory = f"root {bank}" if place.spot.kind == "root" else bank
+            words = memories[memory][place.base : place.base + place.words]
+            wrong = (words != wanted) & (wanted != POISON)
+            if wrong.any():
+                at, group, lane = np.argwhere(wrong)[0].tolist()
+                word = int(words[at, group, lane])
+                found = "nothing" if word == _NOTHING else self.images.expected.named(word, group)
+                meant = self.images.name((key, False), at, lane)
+                raise ScheduleFault(f"{self.what} puts {found} where {meant} lies, into {memory}[{place.base + at}]")
+            words[...] = _NOTHING
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _DumpMemory:
+    """The memories while models are read back: one word of each lane and root, that at the window."""
+
+    template: Template
+
+    def read(self, memory: str, at: Numbers, window: bool, lanes: slice, active: Active | None, name: str) -> Residues:
+        """The words at the window."""
+        if not window or at.any():
+            raise ScheduleFault(f"'{name}' reads {memory} at another address than that of the window")
+        groups, at_root = max(1, self.template.roots), memory.startswith("root ")
+        words = residues.drawn(f"dump {memory}", (1, groups, 1 if at_root else self.template.lanes))
+        own = words if at_root else words[:, :, lanes]
+        return np.broadcast_to(own, (len(at), *own.shape[1:]))
+
+    def gathered(self, memory: str, at: Numbers, window: bool, position: Residues, name: str) -> Residues:
+        """Nothing is gathered while models are read back."""
+        raise ScheduleFault(f"'{name}' gathers")
+
+
+def check_borders(images: Images) -> None:
+    """Raise `ScheduleFault` if samples, models or what is read back come to lie at other places than the host's."""
+    schedule = images.schedule
+    layout = schedule.layout
+    _Beats(images, schedule.stream_sample, tuple(streamed(layout)), "a sample").check()
+    _Beats(images, schedule.stream_load, tuple(loaded(layout)), "a load").check()
+    if sum(strand.iterations for strand in schedule.stream_sample) != schedule.beats:
+        raise ScheduleFault(f"a sample has other beats than {schedule.beats}")
+    _check_dump(schedule)
+
+
+def _check_dump(schedule: Schedule) -> None:
+    """A token of the dump program gives the word at the window of each lane in turn, then the root's."""
+    template = schedule.template
+    memory = _DumpMemory(template)
+    machine = Machine.of(schedule, by_unit(schedule.dump, template.sequencers), memory)
+    puts = [write for write in machine.wiring.writes if write.operation.field("to_output")]
+    if len(puts) != len(machine.wiring.writes) or any(write.operation.field("to_memory") for write in puts):
+        raise ScheduleFault("a dump writes more than what leaves")
+    groups = max(1, template.roots)
+    cycles = np.sort(np.concatenate([np.zeros(0, dtype=np.int64), *(write.cycles for write in puts)]))
+    order = np.argsort(np.concatenate([np.zeros(0, dtype=np.int64), *(write.cycles for write in puts)]), kind="stable")
+    words = np.concatenate(
+        [np.zeros((0, groups), dtype=np.int64)]
+        + [np.broadcast_to(machine.taken(w.sources)[:, :, 0], (len(w.cycles), groups)) for w in puts]
+    )[order]
+    at = np.zeros(1, dtype=np.int64)
+    lanes = memory.read("model", at, True, slice(0, template.lanes), None, "dump")[0].T
+    root = memory.read("root memory", at, True, slice(0, 1), None, "dump")[0].T
+    if not np.array_equal(words, np.concatenate([lanes, root])) or words.size != dump_words(template):
+        raise ScheduleFault("a dump gives other words than those of each lane and of the root")
+    if len(cycles) > 1 and int(np.diff(cycles).min()) < groups:
+        raise ScheduleFault("words of a dump leave before those before them have left")

@@ -1,0 +1,329 @@
+"""What the graph asks for: a residue for every element of every tensor, found without a look at any strand."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tabla.ir.format import Format
+from tabla.ir.graph import (
+    Affine,
+    Compare,
+    Constant,
+    Divide,
+    Extreme,
+    Function,
+    Gather,
+    Gathered,
+    Graph,
+    Index,
+    Linear,
+    Operand,
+    Product,
+    Read,
+    Statement,
+    Term,
+)
+from tabla.ir.windows import ramp, window
+from tabla.schedule.check import residues
+from tabla.schedule.check.residues import PRIME, Counts, Residues, Sum, contracted, power_of_two
+from tabla.strands.regions import ScheduleFault
+from tabla.templates.template import functions
+
+_GROUP = "tap group"
+"""The name of the axis of groups; no index is called so."""
+
+
+@dataclass(slots=True, eq=False)
+class Tally:
+    """How many words of a kind there are in a group, and for each group their sum: a fingerprint of all of them."""
+
+    groups: int
+    count: int = 0
+    sums: Residues = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.sums = np.zeros(self.groups, dtype=np.int64)
+
+    def add(self, words: Residues, chosen: NDArray[np.bool_] | bool = True) -> None:
+        """Count those words that are `chosen`; the first axis is that of groups."""
+        mask = np.broadcast_to(chosen, words.shape)
+        self.count += int(np.count_nonzero(mask[0]))
+        sums = np.where(mask, words, 0).reshape(self.groups, -1).sum(axis=1)
+        self.sums = (self.sums + sums) % PRIME
+
+    def differs(self, other: Tally) -> bool:
+        """Whether they hold other words than `other` does, or more or fewer."""
+        return self.count != other.count or not np.array_equal(self.sums, other.sums)
+
+
+@dataclass(slots=True, kw_only=True, eq=False)
+class Expected:
+    """Residues of a mapped graph.
+
+    `elements`: by tensor, of shape [groups, *shape], one group where all have the same. Elements that nothing writes
+    are 0, and those of next values what the model holds. `partials`: of each Product, by statement, the words after
+    0, 1, 2 ... steps, of shape [groups, *rows, steps + 1]. `written` marks elements that statements write. `rounded`
+    are the words of sums, which may overflow, `applied` those of the function unit.
+    """
+
+    graph: Graph
+    format: Format
+    groups: int
+    elements: dict[str, Residues]
+    written: dict[str, NDArray[np.bool_]]
+    partials: dict[int, Residues]
+    rounded: Tally
+    applied: Tally
+
+    @staticmethod
+    def of(graph: Graph, format: Format, groups: int) -> Expected:
+        """Draw what the host sends, and evaluate every statement once."""
+        elements, tensors = {}, graph.tensors.values()
+        for tensor in tensors:
+            shape = (groups if tensor.split >= 0 else 1, *tensor.shape)
+            given = tensor.role in ("input", "label", "model", "constant")
+            elements[tensor.name] = residues.drawn(tensor.name, shape) if given else np.zeros(shape, dtype=np.int64)
+        for model, following in graph.updates.items():
+            elements[following] = elements[model].copy()
+        found = Expected(
+            graph=graph,
+            format=format,
+            groups=groups,
+            elements=elements,
+            written={tensor.name: np.zeros(tensor.shape, dtype=np.bool_) for tensor in tensors},
+            partials={},
+            rounded=Tally(groups),
+            applied=Tally(groups),
+        )
+        for statement in graph.statements:
+            _Evaluation(found, statement).run()
+        return found
+
+    def named(self, word: int, group: int) -> str:
+        """The first element that has this residue, for messages."""
+        for name, held in self.elements.items():
+            places = np.argwhere(held[min(group, len(held) - 1)] == word)
+            if len(places):
+                return element_name(name, places[0].tolist())
+        return "a word that is no element"
+
+
+def element_name(tensor: str, place: Iterable[int]) -> str:
+    """An element as people write it."""
+    return tensor + "".join(f"[{at}]" for at in place)
+
+
+@dataclass(frozen=True, slots=True)
+class _Evaluation:
+    """The evaluation of one statement. Arrays have an axis of groups, then one for each index, extent 1 where nothing
+    depends on it.
+    """
+
+    expected: Expected
+    statement: Statement
+
+    def run(self) -> None:
+        """Give the elements that the statement writes their residues."""
+        statement, expected = self.statement, self.expected
+        target = self._window(expected.elements[statement.target], statement.write, statement.indices)
+        words = self._words()
+        if words.shape[0] > target.shape[0]:
+            raise ScheduleFault(f"groups have parts of s{statement.id} {statement.target}, which all should have alike")
+        target[...] = words
+        window(expected.written[statement.target], statement.write, statement.indices)[...] = True
+
+    def _words(self) -> Residues:
+        expected, one = self.expected, self.expected.format.fraction
+        match self.statement.operation:
+            case Linear() as linear:
+                return self._linear(linear)
+            case Compare(op=op, left=left, right=right):
+                number = (self._outputs(left) - self._outputs(right)) % PRIME
+                return Sum.of(number * power_of_two(one) % PRIME).compared(op)
+            case Function(name=name, operand=operand):
+                return self._tallied(expected.applied, residues.applied(functions()[name].code, self._outputs(operand)))
+            case Divide(left=left, right=right, unit=unit):
+                numerator, divisor = np.broadcast_arrays(self._outputs(left), self._outputs(right))
+                return self._tallied(expected.applied, residues.applied(functions()[unit].code, numerator, divisor))
+            case Product() as product:
+                return self._product(product)
+            case Extreme() as extreme:
+                return self._extreme(extreme)
+            case Gather() as gather:
+                return self._gather(gather)
+
+    # ---- operands
+
+    def _window(self, array: NDArray[Any], subscripts: Sequence[Affine], indices: Sequence[Index]) -> NDArray[Any]:
+        group = Index(name=_GROUP, low=0, high=len(array))
+        return window(array, (Affine.make(0, {_GROUP: 1}), *subscripts), (group, *indices))
+
+    def _array(self, operand: Operand, indices: Sequence[Index]) -> Residues:
+        match operand:
+            case Read(tensor=tensor, subscripts=subscripts):
+                return self._window(self.expected.elements[tensor], subscripts, indices)
+            case Constant(value=value) if value == 1:
+                one = power_of_two(self.expected.format.fraction)
+                return np.full((1,) * (1 + len(indices)), one, dtype=np.int64)
+            case _:
+                raise ScheduleFault(f"s{self.statement.id} {self.statement.target} takes a word that no tensor holds")
+
+    def _outputs(self, operand: Operand) -> Residues:
+        return self._array(operand, self.statement.indices)
+
+    def _summed(self, names: Iterable[str]) -> list[Index]:
+        box = self.statement.box
+        return [box[name] for name in names]
+
+    def _over(self, factors: Sequence[Operand], names: Sequence[str]) -> tuple[Residues, Counts]:
+        """The sum of products over the named indices; and how many products each output takes."""
+        summed, outputs = self._summed(names), self.statement.indices
+        arrays = [self._array(factor, (*outputs, *summed)) for factor in factors]
+        if summed and self.statement.constraints:
+            return self._running(arrays, summed)
+        total = contracted(arrays, 1 + len(outputs), [index.extent for index in summed])
+        points = math.prod(index.extent for index in summed)
+        return total, np.full((1,) * total.ndim, points, dtype=np.int64)
+
+    def _running(self, arrays: Sequence[Residues], summed: Sequence[Index]) -> tuple[Residues, Counts]:
+        """The same where a constraint says which points each output takes."""
+        axis, begin, end = self._taken(summed)
+        product = arrays[0] if len(arrays) == 1 else arrays[0] * arrays[1] % PRIME
+        product = np.broadcast_to(product, (*product.shape[:-1], summed[0].extent))
+        before = np.zeros((*product.shape[:-1], 1), dtype=np.int64)
+        sums = np.concatenate([before, np.cumsum(product, axis=-1)], axis=-1)
+        total = np.moveaxis((sums[..., end] - sums[..., begin]) % PRIME, -1, axis)
+        # What is summed mentions the output index nowhere: there its own axis was of extent 1.
+        return np.squeeze(total, axis + 1), _along(end - begin, axis, total.ndim - 1)
+
+    def _taken(self, summed: Sequence[Index]) -> tuple[int, Counts, Counts]:
+        """The axis of the output index that a constraint ties to the summed one, and, for each of its values, the first
+        of the summed index's values that count and the one after the last, counted from that index's first value.
+        """
+        statement = self.statement
+        names = set(statement.constraints[0].names)
+        tied = [n for n, index in enumerate(statement.indices) if index.name in names]
+        mentioned = {name for read in statement.reads for s in read.subscripts for name in s.names}
+        if len(statement.constraints) != 1 or len(summed) != 1 or len(tied) != 1 or len(names) != 2:
+            raise ScheduleFault(f"s{statement.id} {statement.target} has constraints that no strand can keep")
+        output, (point,) = statement.indices[tied[0]], summed
+        if output.name in mentioned or point.name not in names:
+            raise ScheduleFault(f"s{statement.id} {statement.target} has constraints that no strand can keep")
+        (constraint,), outputs = statement.constraints, np.arange(output.low, output.high, dtype=np.int64)
+        rest = constraint.constant + constraint.coefficient(output.name) * outputs
+        factor = constraint.coefficient(point.name)
+        # rest + factor * point >= 0
+        low = -(rest // factor) if factor > 0 else np.full_like(rest, point.low)
+        high = np.full_like(rest, point.high) if factor > 0 else rest // -factor + 1
+        begin = np.clip(low, point.low, point.high) - point.low
+        return 1 + tied[0], begin, np.maximum(np.clip(high, point.low, point.high) - point.low, begin)
+
+    # ---- operations
+
+    def _linear(self, linear: Linear) -> Residues:
+        shift = self.expected.format.fraction + linear.shift
+        outputs = len(self.statement.indices)
+        total = np.full((1,) * (1 + outputs), residues.half_unit(shift), dtype=np.int64)
+        parts: Counts = np.zeros((1,) * (1 + outputs), dtype=np.int64)
+        for term in linear.terms:
+            made, points = self._over(term.factors, term.reduce)
+            if self.statement.crosses and term.reduce:
+                # Every group has a part of these terms; terms that are not summed are added once.
+                repeats = self.expected.groups // len(made)
+                made = made.sum(axis=0, keepdims=True) % PRIME * repeats
+                points = points * self.expected.groups
+            scale = term.sign * (power_of_two(shift) if len(term.factors) == 1 else 1)
+            total = (total + made * scale) % PRIME
+            parts = parts + points * _weight(term)
+        halves = np.full_like(parts, residues.half_unit(shift))
+        found = Sum(total=total, halves=halves, parts=parts)
+        if linear.test is not None:
+            return found.compared(linear.test)
+        words = found.word(shift, "sum")
+        return self._tallied(self.expected.rounded, words, parts > 1)
+
+    def _extreme(self, extreme: Extreme) -> Residues:
+        fraction, mode = self.expected.format.fraction, extreme.op
+        total: Residues = np.zeros((1,) * (1 + len(self.statement.indices)), dtype=np.int64)
+        parts: Counts = np.zeros_like(total)
+        pairs = [(operand, extreme.reduce) for operand in extreme.operands]
+        if extreme.initial is not None:
+            pairs.append((extreme.initial, ()))
+        for operand, names in pairs:
+            made, points = self._over((operand,), names)
+            total, parts = (total + made) % PRIME, parts + points
+        found = Sum(total=total * power_of_two(fraction) % PRIME, halves=np.zeros_like(parts), parts=parts)
+        return found.word(fraction, mode)
+
+    def _product(self, product: Product) -> Residues:
+        """One step after the other; every step is rounded, and its words are kept as the partial ones."""
+        statement, expected = self.statement, self.expected
+        shift = expected.format.fraction + product.shift
+        summed, outputs = self._summed(product.reduce), statement.indices
+        axis, end = -1, np.array([math.prod(index.extent for index in summed)])
+        if statement.constraints:
+            axis, begin, end = self._taken(summed)
+            if (begin[end > begin] > 0).any():
+                raise ScheduleFault(f"s{statement.id} {statement.target} is a product that begins anew")
+        rows = [index.extent for n, index in enumerate(outputs) if n + 1 != axis]
+        operand = self._array(product.operand, (*outputs, *summed))
+        extents = [index.extent if n + 1 != axis else 1 for n, index in enumerate(outputs)]
+        first = power_of_two(shift) if product.initial is None else self._outputs(product.initial)
+        shape = (max(operand.shape[0], np.shape(first)[0] if product.initial is not None else 1), *extents)
+        word = np.broadcast_to(np.asarray(first, dtype=np.int64), shape)
+        steps = [word]
+        held = operand.shape[1 + len(outputs) :]
+        for point in itertools.product(*(range(index.extent) for index in summed)):
+            if len(steps) > int(end.max()):
+                break
+            at = tuple(min(k, extent - 1) for k, extent in zip(point, held, strict=True))
+            total = (word * operand[(..., *at)] + residues.half_unit(shift)) % PRIME
+            word = Sum.of(total).word(shift, "sum")
+            expected.rounded.add(np.broadcast_to(word, (expected.groups, *shape[1:])))
+            steps.append(word)
+        taken = np.stack(steps, axis=-1)
+        count = math.prod(index.extent for index in summed)
+        whole = np.full((shape[0], *rows, count + 1), residues.POISON, dtype=np.int64)
+        whole[..., : len(steps)] = taken.reshape(shape[0], *rows, len(steps))
+        expected.partials[statement.id] = whole
+        found = taken[..., end]
+        return np.squeeze(found, -1) if axis < 0 else np.squeeze(np.moveaxis(found, -1, axis), axis + 1)
+
+    def _gather(self, gather: Gather) -> Residues:
+        """The position's word tells one row from another; where it lies in the tensor is the data's affair."""
+        shape, indices = self.expected.graph.tensors[gather.tensor].shape, self.statement.indices
+        offset: NDArray[np.int64] = np.zeros((1,) * len(indices), dtype=np.int64)
+        for subscript, extent in zip(gather.subscripts, shape, strict=True):
+            affine = subscript.offset if isinstance(subscript, Gathered) else subscript
+            offset = offset * extent + ramp(affine, indices)
+        tables = [(n, s.table) for n, s in enumerate(gather.subscripts) if isinstance(s, Gathered)]
+        if len(tables) != 1 or math.prod(shape[tables[0][0] + 1 :]) != 1:
+            raise ScheduleFault(f"s{self.statement.id} {self.statement.target} gathers by positions that are not words")
+        places, position = np.broadcast_arrays(offset[None], self._outputs(tables[0][1]))
+        return residues.gathered(gather.tensor, places, position)
+
+    def _tallied(self, tally: Tally, words: Residues, chosen: NDArray[np.bool_] | bool = True) -> Residues:
+        """The words, counted for every output in every group."""
+        shape = (tally.groups, *(index.extent for index in self.statement.indices))
+        mask = chosen if isinstance(chosen, bool) else np.broadcast_to(chosen, shape)
+        tally.add(np.broadcast_to(words, shape), mask)
+        return words
+
+
+def _weight(term: Term) -> int:
+    """1 for a term that leaves a word as it is, when it is alone."""
+    ones = sum(isinstance(factor, Constant) for factor in term.factors)
+    return 1 if term.sign > 0 and len(term.factors) - ones == 1 else 2
+
+
+def _along(values: Counts, axis: int, rank: int) -> Counts:
+    shape = [1] * rank
+    shape[axis] = len(values)
+    return values.reshape(shape)

@@ -1,0 +1,170 @@
+"""What lies where: the residue that the layout puts at each address of each memory, and which addresses are touched."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tabla.mapping.places import Place
+from tabla.mapping.search import static_tensors
+from tabla.schedule.check.expected import Expected, element_name
+from tabla.schedule.check.residues import POISON, Residues
+from tabla.schedule.schedule import Schedule
+from tabla.strands.layout import Key, is_scratch
+from tabla.strands.regions import Region, Regions, ScheduleFault
+from tabla.strands.streams import loaded, streamed
+from tabla.strands.tasks import MemoryKey
+
+Marks = NDArray[np.bool_]
+
+
+def addresses(place: Place) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """For each element of a place, row-major, its address from the place's base on, and its lane.
+
+    The lane is 0 where a place is not spread over lanes.
+    """
+    at: NDArray[np.int64] = np.zeros((), dtype=np.int64)
+    lane: NDArray[np.int64] = np.zeros((), dtype=np.int64)
+    spread = place.spot.axis if place.spot.kind == "lane" else -1
+    for axis, (extent, stride) in enumerate(zip(place.shape, place.strides, strict=True)):
+        along = np.arange(extent, dtype=np.int64)
+        rows = along // place.pes if axis == spread else along
+        at = at[..., None] + stride * rows
+        lane = lane[..., None] + (place.spot.span.first + along % place.pes if axis == spread else 0 * along)
+    return at.reshape(-1), lane.reshape(-1)
+
+
+def image(place: Place, elements: Residues, lanes: int) -> Residues:
+    """The words of a place, of shape [words, groups, lanes], one lane where all have the same; of `elements` with their
+    axis of groups. Addresses that hold no element hold `POISON`.
+    """
+    at, lane = addresses(place)
+    out = np.full((place.words, len(elements), lanes if place.spot.kind == "lane" else 1), POISON, dtype=np.int64)
+    out[at, :, lane] = elements.reshape(len(elements), -1).T
+    return out
+
+
+@dataclass(slots=True, eq=False)
+class Images:
+    """The memories of a schedule, as every sample finds them and as it leaves them."""
+
+    schedule: Schedule
+    expected: Expected
+    regions: Regions = field(init=False)
+    read: dict[MemoryKey, Marks] = field(default_factory=dict)
+    written: dict[MemoryKey, Marks] = field(default_factory=dict)
+    _images: dict[tuple[MemoryKey, bool], Residues] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.regions = Regions(self.schedule.layout)
+        for memory, held in self.regions.all().items():
+            for before, after in pairwise(held):
+                if after.base < before.base + before.words:
+                    names = " and ".join(f"{r.key[0][0]} at {r.key[0][1]}" for r in (before, after))
+                    raise ScheduleFault(f"{names} share words of {memory}")
+
+    def place(self, key: MemoryKey) -> Place:
+        """The place of a region."""
+        layout = self.schedule.layout
+        return layout.twins[key[0]] if key[1] else layout.places[key[0]]
+
+    def updated(self, key: MemoryKey) -> bool:
+        """Whether a sample leaves the next values of a model there."""
+        (tensor, spot), twin = key
+        return not twin and tensor in self.schedule.mapped.updates and self.schedule.mapping.homes[tensor] == spot
+
+    def words(self, key: MemoryKey, *, left: bool = False) -> Residues:
+        """The image of a region: as operations find it, or as the sample leaves it (`left`)."""
+        left = left and self.updated(key)
+        if (key, left) not in self._images:
+            (tensor, spot), _ = key
+            if is_scratch(spot):
+                elements = self.expected.partials[spot.axis]
+            else:
+                elements = self.expected.elements[self.schedule.mapped.updates[tensor] if left else tensor]
+            self._images[(key, left)] = image(self.place(key), elements, self.schedule.template.lanes)
+        return self._images[(key, left)]
+
+    def mark(
+        self,
+        table: dict[MemoryKey, Marks],
+        region: Region,
+        at: NDArray[np.int64],
+        lanes: slice,
+        active: Marks | None,
+    ) -> None:
+        """Note that words are touched: rows `at`, in all `lanes` or where `active`, of shape [rows, lanes], says so."""
+        wide = self.schedule.template.lanes if not region.memory.startswith("root ") else 1
+        marks = table.setdefault(region.key, np.zeros((region.words, wide), dtype=np.bool_))
+        if active is None:
+            rows = np.zeros(region.words, dtype=np.bool_)
+            rows[at] = True
+            marks[rows, lanes] = True
+        else:
+            rows_at, lane = np.nonzero(active)
+            marks[at[rows_at], lane + (lanes.start or 0)] = True
+
+    def name(self, key: MemoryKey, at: int, lane: int, *, left: bool = False) -> str:
+        """The element at an address, for messages: the one found there, or the one that the sample leaves (`left`)."""
+        place, (tensor, spot) = self.place(key), key[0]
+        tensor = self.schedule.mapped.updates[tensor] if left and self.updated(key) else tensor
+        where, lanes = addresses(place)
+        found = np.flatnonzero((where == at) & ((lanes == lane) | (place.spot.kind != "lane")))
+        if not len(found):
+            return f"no element of {tensor}"
+        index = [int(n) for n in np.unravel_index(found[0], place.shape)] if place.shape else []
+        return element_name(f"{tensor} after steps" if is_scratch(spot) else tensor, index)
+
+    def unwritten(self) -> Iterator[tuple[MemoryKey, int, int]]:
+        """Words that are read though no sample writes them and nothing loads them: region, address, lane."""
+        for key in sorted(self.read.keys() | self.written.keys() | set(self._homes())):
+            wide = self.schedule.template.lanes if key[0][1].kind != "root" else 1
+            shape = (self.place(key).words, wide)
+            none = np.zeros(shape, dtype=np.bool_)
+            # Next values are kept whether this sample reads them or not.
+            wanted = self.read.get(key, none) if not self.updated(key) else np.ones(shape, dtype=np.bool_)
+            missing = wanted & ~self.written.get(key, none) & self._needs(key)
+            for at, lane in np.argwhere(missing)[:1].tolist():
+                yield key, at, lane
+
+    def _homes(self) -> Iterator[MemoryKey]:
+        """The places that a sample leaves next values in."""
+        homes: Iterator[MemoryKey] = ((home, False) for home in self.schedule.mapping.homes.items())
+        return (key for key in homes if self.updated(key))
+
+    def _needs(self, key: MemoryKey) -> Marks:
+        """The words, of shape [words, lanes] or broadcast to it, that each sample has to write before it reads them."""
+        (tensor, spot), twin = key
+        place, mapped = self.place(key), self.schedule.mapped
+        role = mapped.tensors[tensor].role
+        if is_scratch(spot):
+            statement = mapped.statements[spot.axis]
+            needs: Marks = self.words(key)[:, 0, :] != POISON
+            if getattr(statement.operation, "initial", None) is None:
+                needs = needs & (np.arange(place.words) % place.shape[-1] > 0)[:, None]
+            return needs
+        if self.updated(key):
+            needed = self.expected.written[mapped.updates[tensor]]
+        elif (key[0] in self._streamed and not twin) or tensor in static_tensors(mapped):
+            needed = np.zeros(place.shape, dtype=np.bool_)
+        elif key[0] in self._loaded and role not in ("model", "input", "label"):
+            # Loaded once with zeros, which elements are that no statement writes.
+            needed = self.expected.written[tensor]
+        else:
+            needed = np.ones(place.shape, dtype=np.bool_)
+        at, lane = addresses(place)
+        out = np.zeros((place.words, self.schedule.template.lanes if spot.kind == "lane" else 1), dtype=np.bool_)
+        out[at, lane] = needed.reshape(-1)
+        return out
+
+    @property
+    def _streamed(self) -> frozenset[Key]:
+        return frozenset(streamed(self.schedule.layout))
+
+    @property
+    def _loaded(self) -> frozenset[Key]:
+        return frozenset(loaded(self.schedule.layout))

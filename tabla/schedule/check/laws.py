@@ -1,0 +1,141 @@
+"""The laws of time of units, function unit, tree, bus and port, within a sample and between samples ``period`` apart.
+
+What is looked at are strands and cycles: neither values nor what a strand is called.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tabla.schedule.schedule import Schedule
+from tabla.strands.leaving import at_once
+from tabla.strands.regions import ScheduleFault
+from tabla.strands.strand import Strand
+from tabla.templates.template import functions, timing
+
+Cycles = NDArray[np.int64]
+EMPTY: Cycles = np.zeros(0, dtype=np.int64)
+
+
+def check_laws(schedule: Schedule) -> None:
+    """Raise `ScheduleFault` for the first law that is broken."""
+    _units(schedule)
+    _function_unit(schedule)
+    _tree(schedule)
+    _bus(schedule)
+    _outputs(schedule)
+
+
+def _outputs(schedule: Schedule) -> None:
+    """A sample's words are as many as the image says, and leave within a period: the queue at the port never grows."""
+    writes = _issues(_of(schedule, "root_write"))
+    puts = sum(len(at) for strand, slot, at in writes if strand.body[slot].field("to_output"))
+    words = puts * at_once(schedule.mapped, schedule.template)
+    _refuse(words != schedule.outputs, f"a sample puts out {words} words instead of {schedule.outputs}")
+    _refuse(words > schedule.period, f"{words} words leave in a period of {schedule.period}")
+
+
+def _refuse(fault: bool | np.bool_, message: str) -> None:
+    if fault:
+        raise ScheduleFault(message)
+
+
+def _units(schedule: Schedule) -> None:
+    """Strands of a unit one after the other, and all of a sample within one period."""
+    for unit, strands in schedule.units.items():
+        for before, after in pairwise(strands):
+            _refuse(after.start < before.end, f"{unit}: '{after.comment}' starts before '{before.comment}' ends")
+            late = before.end != after.start
+            _refuse(_goes_on(after) and late, f"{unit}: '{after.comment}' goes on with a sum that is not its own")
+        if strands:
+            _refuse(_goes_on(strands[0]), f"{unit}: '{strands[0].comment}' goes on with the sum of another sample")
+            span = strands[-1].end - strands[0].start
+            _refuse(span > schedule.period, f"{unit} is taken for {span} cycles of a period of {schedule.period}")
+    _refuse(schedule.period > schedule.cycles, "the period is longer than the predicted cycles")
+
+
+def _goes_on(strand: Strand) -> bool:
+    """Whether a strand begins with what the accumulator holds."""
+    return strand.body[0].field("base") == "accumulator"
+
+
+def _of(schedule: Schedule, kind: str) -> list[Strand]:
+    """The strands of a kind of unit, each once however many sequencers run it."""
+    return [s for s in schedule.strands if s.unit == kind]
+
+
+def _issues(strands: Iterable[Strand]) -> Iterable[tuple[Strand, int, Cycles]]:
+    for strand in strands:
+        for slot in range(len(strand.body)):
+            yield strand, slot, strand.cycles(slot)
+
+
+def _function_unit(schedule: Schedule) -> None:
+    """One value ends in a cycle, and none of a sample meets one of the next."""
+    laws, shown = timing(), [EMPTY]
+    by_code = {f.code: f for f in functions().values()}
+    for strand, slot, cycles in _issues(schedule.units["root_issue"]):
+        if code := int(strand.body[slot].field("function", 0)):
+            latency = by_code[code].cycles(schedule.format.width, schedule.format.fraction)
+            shown.append(cycles[strand.last()] + laws.result + latency)
+    ends = np.sort(np.concatenate(shown))
+    _refuse((np.diff(ends) == 0).any(), "two function results show in one cycle")
+    late = bool(ends.size) and ends[-1] - ends[0] >= schedule.period
+    _refuse(late, "a function result may meet one of the next sample")
+
+
+def _tree(schedule: Schedule) -> None:
+    """Two sums never meet in the tree, and every sum that is sent is taken, by a group's root or over all groups.
+
+    As one unit takes them in order, sums of two samples never meet either.
+    """
+    own = 1 + schedule.template.tree_levels * timing().tree_level
+    late = {"tree": own, "array": own + schedule.template.array_levels * timing().tree_level}
+    taken, sent = [EMPTY], [EMPTY]
+    for strand, slot, cycles in _issues(_of(schedule, "lane_issue")):
+        if strand.body[slot].field("up"):
+            sent.append(cycles[strand.last()])
+    found = np.sort(np.concatenate(sent))
+    _refuse((np.diff(found) == 0).any(), "two sums meet in the tree")
+    for strand, slot, cycles in _issues(_of(schedule, "root_issue")):
+        base = str(strand.body[slot].field("base"))
+        if base in late:
+            taken.append(cycles[strand.first()] - late[base])
+            there = np.isin(taken[-1], found).all()
+            _refuse(not there, f"'{strand.comment}' takes a sum that is not at the tree's end")
+    _refuse(not np.array_equal(found, np.sort(np.concatenate(taken))), "a sum is sent up the tree that nobody takes")
+
+
+def _bus(schedule: Schedule) -> None:
+    """Lanes read the bus only while the word meant for them is there: nothing of the next sample has replaced it."""
+    laws = timing()
+    arrivals = [EMPTY]
+    for strand, slot, cycles in _issues(schedule.units["root_write"]):
+        if strand.body[slot].field("to_bus"):
+            arrivals.append(cycles + laws.broadcast)
+    words = np.sort(np.concatenate(arrivals))
+    uses = [EMPTY]
+    for strand, slot, cycles in _issues(_of(schedule, "lane_issue")):
+        operation = strand.body[slot]
+        if "bus" in (operation.field("b"), operation.field("c")):
+            uses.append(cycles + laws.operand)
+    for strand, slot, cycles in _issues(_of(schedule, "lane_write")):
+        if strand.body[slot].field("source") == "bus":
+            uses.append(cycles)
+            late = ~np.isin(cycles, words)
+            _refuse(late.any(), f"'{strand.comment}' takes a word in another cycle than that of its arrival")
+    used = np.concatenate(uses)
+    if not used.size:
+        return
+    _refuse(not words.size or used.min() < words[0], "the bus is read before a word is on it")
+    # The word a use meets, and the first word of the following sample that could come in between.
+    own = words[np.searchsorted(words, used, side="right") - 1]
+    for later in range(1, int((words[-1] - words[0]) // schedule.period) + 2):
+        moved = words + later * schedule.period
+        position = np.searchsorted(moved, used, side="right") - 1
+        meets = np.where(position >= 0, moved[np.maximum(position, 0)], own)
+        _refuse((meets > own).any(), "a word of the next sample is on the bus too early")

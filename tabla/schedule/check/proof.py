@@ -1,0 +1,179 @@
+"""The proof of values: every word that a sample writes is the element that the layout puts at that address.
+
+Operands are taken to be what the layout says. As the laws of time hold, each word is written before it is read and not
+replaced before its last read; so by induction over the writes in the order of their cycles operands are what they were
+taken to be, and what leaves, and what models become, is what the graph asks for.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tabla.schedule.check import residues
+from tabla.schedule.check.expected import Expected, element_name
+from tabla.schedule.check.images import Images
+from tabla.schedule.check.machine import Active, Machine, guarded, lanes_of
+from tabla.schedule.check.residues import Residues
+from tabla.schedule.check.wiring import Numbers, Write, address_of
+from tabla.schedule.schedule import Schedule
+from tabla.strands.leaving import at_once, elements
+from tabla.strands.regions import Region, ScheduleFault, write_ports
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _RunMemory:
+    """The memories while a sample is worked on."""
+
+    images: Images
+
+    def _region(self, memory: str, at: Numbers, window: bool, name: str) -> Region:
+        region = self.images.regions.of(memory, int(at.min()))
+        if int(at.max()) >= region.base + region.words:
+            raise ScheduleFault(f"'{name}' leaves {region.key}")
+        if window != memory.endswith("data"):
+            raise ScheduleFault(f"'{name}' reads {memory} {'with' if window else 'without'} the window of a sample")
+        return region
+
+    def read(self, memory: str, at: Numbers, window: bool, lanes: slice, active: Active | None, name: str) -> Residues:
+        """The words that the layout puts there."""
+        if not len(at):
+            return np.zeros((0, 1, 1), dtype=np.int64)
+        region = self._region(memory, at, window, name)
+        image, own = self.images.words(region.key), at - region.base
+        self.images.mark(self.images.read, region, own, lanes, active)
+        return (image if image.shape[2] == 1 else image[:, :, lanes])[own]
+
+    def gathered(self, memory: str, at: Numbers, window: bool, position: Residues, name: str) -> Residues:
+        """Any word of a place may be meant: its elements follow each other as those of the tensor do."""
+        region = self._region(memory, at, window, name)
+        self.images.mark(self.images.read, region, np.arange(region.words), slice(0, 1), None)
+        own = np.broadcast_to((at - region.base)[:, None, None], position.shape)
+        return residues.gathered(region.key[0][0], own, position)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Proof:
+    schedule: Schedule
+    expected: Expected
+    images: Images
+    machine: Machine
+
+    def writes(self) -> None:
+        """Every write of a word to a memory."""
+        for write in self.machine.wiring.writes:
+            lanes = lanes_of(self.schedule, write.unit)
+            active = None
+            if write.unit != "root_write":
+                active = guarded(write.strand, write.operation, slice(None), lanes)
+            words = self.machine.taken(write.sources)
+            regions = [
+                self._write(write, generator, memory, words, lanes, active)
+                for generator, memory in write_ports(write.strand.unit, write.operation)
+            ]
+            marked = bool(write.operation.field("model"))
+            if marked != any(self.images.updated(region.key) for region in regions):
+                what = "marks a word as an update that is none" if marked else "writes an update without its mark"
+                raise ScheduleFault(f"'{write.strand.comment}' {what}, at cycle {int(write.cycles[0])}")
+
+    def _write(
+        self, write: Write, generator: str, memory: str, words: Residues, lanes: slice, active: Active | None
+    ) -> Region:
+        address = address_of(write.operation, generator, write.strand)
+        at = write.strand.values(address)
+        region = self.images.regions.of(memory, int(at.min()))
+        if address.window or int(at.max()) >= region.base + region.words:
+            raise ScheduleFault(f"'{write.strand.comment}' leaves {region.key}")
+        image, own = self.images.words(region.key, left=True), at - region.base
+        wanted = (image if image.shape[2] == 1 else image[:, :, lanes])[own]
+        wrong = words != wanted
+        if active is not None:
+            wrong = wrong & active[:, None, :]
+        if wrong.any():
+            turn, group, lane = np.argwhere(wrong)[0].tolist()
+            self._refuse(write, region, int(own[turn]), lane + lanes.start, group, turn, words)
+        self.images.mark(self.images.written, region, own, lanes, active)
+        return region
+
+    def _refuse(self, write: Write, region: Region, at: int, lane: int, group: int, turn: int, words: Residues) -> None:
+        own = words[turn, min(group, words.shape[1] - 1)]
+        word = int(own[0] if len(own) == 1 else own[lane - lanes_of(self.schedule, write.unit).start])
+        where = f"{region.memory}[{region.base + at}]"
+        if write.unit != "root_write":
+            where += f" of lane {lane}"
+        raise ScheduleFault(
+            f"'{write.strand.comment}' writes {self.expected.named(word, group)} where"
+            f" {self.images.name(region.key, at, lane, left=True)} lies, to {where} at cycle {int(write.cycles[turn])}"
+        )
+
+    def outputs(self) -> None:
+        """The words that leave, in order, are those that the host takes them for; all of every result."""
+        puts = [write for write in self.machine.wiring.writes if write.operation.field("to_output")]
+        graph, split = self.schedule.mapped, at_once(self.schedule.mapped, self.schedule.template) > 1
+        tensors = dict(graph.results)
+        left: dict[str, list[NDArray[np.int64]]] = {shown: [] for shown, _ in graph.results}
+        wanted, names = [], list[tuple[str, int]]()
+        for shown, leaves in self.schedule.departures:
+            tensor = graph.tensors[tensors[shown]]
+            own = elements(leaves, tensor.size)
+            left[shown].append(own)
+            held = self.expected.elements[tensor.name]
+            wanted.append(np.broadcast_to(held.reshape(len(held), -1)[:, own].T, (len(own), self.expected.groups)))
+            names += [(tensor.name, int(at)) for at in own]
+        for shown, parts in left.items():
+            whole = np.sort(np.concatenate([np.zeros(0, dtype=np.int64), *parts]))
+            if not np.array_equal(whole, np.arange(graph.tensors[tensors[shown]].size)):
+                raise ScheduleFault(f"not every element of the result {shown} leaves once")
+        cycles = np.concatenate([np.zeros(0, dtype=np.int64), *(write.cycles for write in puts)])
+        if len(cycles) != len(names):
+            raise ScheduleFault(f"{len(cycles)} words leave where the results have {len(names)}")
+        if not len(cycles):
+            return
+        order = np.argsort(cycles, kind="stable")
+        shape = (self.expected.groups,)
+        words = np.concatenate(
+            [np.broadcast_to(self.machine.taken(w.sources)[:, :, 0], (len(w.cycles), *shape)) for w in puts]
+        )[order]
+        # Where groups have all of the results the first one's words leave.
+        wrong = words != np.concatenate(wanted) if split else words[:, :1] != np.concatenate(wanted)[:, :1]
+        if wrong.any():
+            at, group = np.argwhere(wrong)[0].tolist()
+            tensor_name, element = names[at]
+            index = np.unravel_index(element, graph.tensors[tensor_name].shape) if element else ()
+            meant = element_name(tensor_name, [int(n) for n in index])
+            found = self.expected.named(int(words[at, group]), group)
+            cycle = int(cycles[order][at])
+            raise ScheduleFault(f"{found} leaves where the host takes it for {meant}, at cycle {cycle}")
+
+    def coverage(self) -> None:
+        """Every word that is read was written before, by this sample or when models were loaded."""
+        for key, at, lane in self.images.unwritten():
+            what = "is not updated" if self.images.updated(key) else "is read where nothing writes it"
+            where = f" in lane {lane}" if key[0][1].kind != "root" else ""
+            raise ScheduleFault(f"{self.images.name(key, at, lane)} at {key[0][1]} {what}{where}")
+
+    def events(self) -> None:
+        """Overflows and domain errors are counted once for each word of the graph that may have them."""
+        for what, found, wanted in (
+            ("overflows", self.machine.rounded, self.expected.rounded),
+            ("domain errors", self.machine.applied, self.expected.applied),
+        ):
+            if found.differs(wanted):
+                raise ScheduleFault(
+                    f"{what} are counted of {found.count} words, where the graph has {wanted.count}, or of other ones"
+                )
+
+
+def prove(schedule: Schedule) -> Images:
+    """Raise `ScheduleFault` for the first word that is not what the graph asks for; else the memories."""
+    expected = Expected.of(schedule.mapped, schedule.format, max(1, schedule.template.roots))
+    images = Images(schedule, expected)
+    machine = Machine.of(schedule, schedule.units, _RunMemory(images))
+    proof = _Proof(schedule, expected, images, machine)
+    proof.writes()
+    proof.outputs()
+    proof.coverage()
+    proof.events()
+    return images

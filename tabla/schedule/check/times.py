@@ -1,0 +1,130 @@
+"""The laws of time of memory words: written before they are read, not while they are read, not replaced before their
+last read, within a sample and between samples `period` apart.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tabla.mapping.places import Place
+from tabla.schedule.check.wiring import address_of
+from tabla.schedule.schedule import Schedule
+from tabla.strands.layout import hollow, is_scratch
+from tabla.strands.regions import Region, Regions, ScheduleFault, gathers, read_ports, write_ports
+from tabla.strands.strand import Cycles, Strand
+from tabla.templates.template import Template, timing
+
+
+def _refuse(fault: bool | np.bool_, message: str) -> None:
+    if fault:
+        raise ScheduleFault(message)
+
+
+class _Times:
+    """First and last cycles at which each address of a region is read and written."""
+
+    def __init__(self, words: int) -> None:
+        never, late = np.iinfo(np.int64).min // 4, np.iinfo(np.int64).max // 4
+        self.first = {kind: np.full(words, late) for kind in ("read", "write")}
+        self.last = {kind: np.full(words, never) for kind in ("read", "write")}
+
+    def add(self, kind: str, at: Cycles, cycles: Cycles) -> None:
+        np.minimum.at(self.first[kind], at, cycles)
+        np.maximum.at(self.last[kind], at, cycles)
+
+
+def check_times(schedule: Schedule) -> None:
+    """Words are written before they are read, not while they are read, and not replaced before their last read."""
+    regions = Regions(schedule.layout)
+    precise = _shared_rows(schedule, regions)
+    times: dict[tuple[str, int], _Times] = {}
+    owners: dict[tuple[str, int], Region] = {}
+    for strand, slot in ((s, slot) for s in schedule.strands for slot in range(len(s.body))):
+        operation, cycles = strand.body[slot], strand.cycles(slot)
+        for kind, ports in (("read", read_ports), ("write", write_ports)):
+            for generator, memory in ports(strand.unit, operation):
+                at = strand.values(address_of(operation, generator, strand))
+                region = regions.of(memory, int(at.min()))
+                _refuse(int(at.max()) >= region.base + region.words, f"'{strand.comment}' leaves {region.key}")
+                beside = _beside(schedule.template, strand, region)
+                _refuse(beside, f"'{strand.comment}' uses lanes beside those of {region.key[0][0]}")
+                key = (memory, region.base)
+                owners[key] = region
+                row, when = at - region.base, cycles
+                if kind == "read" and gathers(operation, generator):
+                    row, when = _anywhere(region, cycles)
+                if key in precise:
+                    row, when = _per_lane(schedule.template, strand, slot, row, cycles)
+                words = region.words * (schedule.template.lanes if key in precise else 1)
+                times.setdefault(key, _Times(words)).add(kind, row, when)
+    zeros = hollow(schedule.mapped)
+    for key, t in times.items():
+        _region(schedule, owners[key], t, zeros)
+
+
+def _beside(template: Template, strand: Strand, region: Region) -> bool:
+    """Whether a strand runs in lanes that are not a spread place's: there the address means nothing."""
+    span, each = region.key[0][1].span, template.lanes_per_sequencer
+    if not span.lanes:
+        return False
+    own = range(span.first // each, (span.first + span.lanes) // each)
+    return not strand.sequencers or any(s not in own for s in strand.sequencers)
+
+
+def _anywhere(region: Region, cycles: Cycles) -> tuple[Cycles, Cycles]:
+    """Every word of a region, in the first and in the last cycle."""
+    rows = np.arange(region.words, dtype=np.int64)
+    return np.tile(rows, 2), np.repeat(cycles[[0, -1]], region.words)
+
+
+def _shared_rows(schedule: Schedule, regions: Regions) -> frozenset[tuple[str, int]]:
+    """Lane memories that several strands write: their rows are shared, so lanes must be told apart."""
+    writers: dict[tuple[str, int], int] = {}
+    for strand in (s for s in schedule.strands if s.unit == "lane_write"):
+        for operation in strand.body:
+            for generator, memory in write_ports("lane_write", operation):
+                region = regions.of(memory, int(strand.values(address_of(operation, generator, strand)).min()))
+                writers[(memory, region.base)] = writers.get((memory, region.base), 0) + 1
+    return frozenset(key for key, count in writers.items() if count > 1)
+
+
+def _per_lane(template: Template, strand: Strand, slot: int, rows: Cycles, cycles: Cycles) -> tuple[Cycles, Cycles]:
+    """Rows and cycles of each active lane: word ``row * pes + lane``."""
+    operation, pes = strand.body[slot], template.lanes
+    lanes = np.arange(pes, dtype=np.int64)
+    if strand.sequencers:
+        lanes = lanes[np.isin(lanes // template.lanes_per_sequencer, strand.sequencers)]
+    low, high = (strand.values(address_of(operation, name, strand))[:, None] for name in ("low", "high"))
+    active = (low <= lanes) & (lanes < high)
+    words = rows[:, None] * pes + lanes
+    return words[active], np.broadcast_to(cycles[:, None], active.shape)[active]
+
+
+def _region(schedule: Schedule, region: Region, t: _Times, zeros: frozenset[str]) -> None:
+    (tensor, spot), _ = region.key
+    name = f"{tensor} at {spot}"
+    model = tensor in schedule.graph.updates and schedule.mapping.homes[tensor] == spot
+    place: Place | None = schedule.layout.places.get((tensor, spot))
+    read, written = t.last["read"] >= 0, t.last["write"] >= 0
+    both = read & written
+    role = schedule.layout.graph.tensors[tensor].role
+    if role in ("input", "label") and place is not None and place.banks == ("data",) and not region.key[1]:
+        _refuse(written.any(), f"{name} belongs to the stream")
+        ready = schedule.release - timing().front
+        _refuse(bool(read.any()) and int(t.last["read"].max()) >= ready, f"{name} is read after its slot is free")
+        return
+    if model:
+        _refuse((t.last["read"][both] >= t.first["write"][both]).any(), f"{name} is overwritten before its last read")
+        gap = t.last["write"][both] + 1 - t.first["read"][both]
+        _refuse(bool(both.any()) and int(gap.max()) > schedule.period, f"{name} is not updated in time")
+        return
+    loaded = tensor in zeros
+    if not written.any() and (role == "constant" or (role == "model" and tensor not in schedule.graph.updates)):
+        return
+    # The first words of a product's partial ones may be loaded.
+    loaded |= is_scratch(spot)
+    _refuse((read & ~written).any() and not loaded, f"{name} is read where nothing was written")
+    _refuse((t.first["read"][both] <= t.last["write"][both]).any(), f"{name} is read before it is written")
+    gap = np.maximum(t.last["read"], t.last["write"])[written] + 1 - t.first["write"][written]
+    early = bool(gap.size) and int(gap.max()) > schedule.period
+    _refuse(early, f"{name} is overwritten by the next sample before its last read")

@@ -1,0 +1,116 @@
+"""The checker refuses faults of every kind, planted into right schedules, whatever their strands are called."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from functools import cache
+from itertools import islice
+
+import pytest
+from tabla.templates.template import template_for
+
+from tabla.driver import build
+from tabla.ir.format import Format
+from tabla.options import Options
+from tabla.schedule import build as build_module
+from tabla.schedule.build import schedule_graph
+from tabla.schedule.check import ScheduleFault, check
+from tabla.schedule.schedule import Schedule
+from tabla.strands.strand import Owner
+from tests.end_to_end.test_several_roots_port import softmax
+from tests.schedule.agreement import shaped_graph
+from tests.schedule.bank import bank
+from tests.schedule.kernels import padded, triangle
+from tests.schedule.planted import FAULTS
+from tests.schedule.test_check import BACKPROP
+from tests.schedule.test_sequencers import array, graph_of, side_by_side
+from tests.strands.running import Shape, running_graph
+from tests.strands.test_gathers import embedding
+
+Q6_10 = Format(integer=6, fraction=10)
+MOST = 10
+"""Of each fault as many are tried in a program."""
+GAUGES = """
+model_input x[6], u, v; model w[6], k; gradient g[6] -> w; iterator i[0:6];
+s = sum[i](w[i]*x[i]); c = s < u; d = u / v; p = sigmoid(s) * d; q = tanh(d) + k; r = c * p - q;
+g[i] = r * x[i];
+"""
+
+
+def _bank(models: int, words: int, neurons: int) -> Callable[[], Schedule]:
+    def made() -> Schedule:
+        found = side_by_side(graph_of(bank(models, words=words, neurons=neurons)), array(16, 4), Q6_10, 1)
+        assert found is not None
+        return found
+
+    return made
+
+
+def _softmax() -> Schedule:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(build_module, "ROOT_PRICE", 0)
+        return schedule_graph(softmax(8, 8), template_for(16).with_roots(4), Q6_10)
+
+
+def _running(kind: str) -> Callable[[], Schedule]:
+    return lambda: schedule_graph(running_graph(Shape(kind=kind, rows=3)), template_for(4), Q6_10)
+
+
+def _text(text: str, pes: int, roots: int = 1, **results: tuple[str, ...]) -> Callable[[], Schedule]:
+    return lambda: schedule_graph(shaped_graph(text), template_for(pes).with_roots(roots), Q6_10)
+
+
+PROGRAMS: Mapping[str, Callable[[], Schedule]] = {
+    "network": _text(BACKPROP, 8),
+    "network on four roots": _text(BACKPROP, 16, 4),
+    "gauges": _text(GAUGES, 4),
+    "svm": lambda: build("examples/svm.t", Options(pes=4)).schedule,
+    "recommender": lambda: build("examples/recommender.t", Options(pes=4, results=("h",))).schedule,
+    "bank": _bank(7, 12, 4),
+    "small bank": _bank(5, 6, 3),
+    "padded": lambda: schedule_graph(padded(), template_for(4), Q6_10),
+    "triangle": lambda: schedule_graph(triangle(), template_for(4), Q6_10),
+    "gathers": lambda: schedule_graph(embedding(), template_for(4), Q6_10),
+    "softmax on four roots": _softmax,
+    **{f"running {kind}": _running(kind) for kind in ("products", "both", "product", "scaled")},
+}
+
+
+@cache
+def right(name: str) -> Schedule:
+    """A schedule without a fault, whose strands are all called the same."""
+    made = PROGRAMS[name]()
+    check(made)
+    return replace(made, strands=tuple(replace(s, comment="a strand", owner=Owner()) for s in made.strands))
+
+
+@pytest.mark.parametrize("kind", FAULTS)
+def test_planted_faults_are_refused(kind: str) -> None:
+    planted = 0
+    for name in PROGRAMS:
+        for number, schedule in enumerate(islice(FAULTS[kind](right(name)), MOST)):
+            planted += 1
+            try:
+                check(schedule)
+            except ScheduleFault:
+                continue
+            pytest.fail(f"{kind}: number {number} in {name} is accepted")
+    assert planted, f"no program has a place for {kind}"
+
+
+def test_there_are_enough_kinds() -> None:
+    assert len(FAULTS) >= 30
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_labels_are_for_people(name: str) -> None:
+    """Whatever strands are called, and whoever owns them: what is right stays right."""
+    schedule, draw = right(name), random.Random(5)
+    labels = [strand.comment for strand in PROGRAMS[name]().strands] if name == "gauges" else ["s1 x", "", "tree"]
+    strands = tuple(
+        replace(s, comment=draw.choice(labels), owner=Owner(statement=draw.randrange(-1, 9), part=draw.randrange(3)))
+        for s in schedule.strands
+    )
+    check(replace(schedule, strands=strands))
