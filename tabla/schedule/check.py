@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 from tabla.mapping.places import Place
 from tabla.schedule.schedule import Schedule
 from tabla.strands.layout import hollow, is_scratch
-from tabla.strands.leaving import at_once
-from tabla.strands.regions import Region, Regions, ScheduleFault, gathers, read_ports, write_ports
+from tabla.strands.leaving import words_per_write
+from tabla.strands.regions import Region, Regions, ScheduleFault, gathers, reading_generators, writing_generators
 from tabla.strands.strand import Strand
 from tabla.templates.template import Template, functions, kind_of, timing
 
@@ -39,7 +39,7 @@ def _outputs(schedule: Schedule) -> None:
     """A sample's words are as many as the image says, and leave within a period: the queue at the port never grows."""
     writes = _issues(_of(schedule, "root_write"))
     puts = sum(len(at) for strand, slot, at in writes if strand.body[slot].field("to_output"))
-    words = puts * at_once(schedule.mapped, schedule.template)
+    words = puts * words_per_write(schedule.mapped, schedule.template)
     _refuse(words != schedule.outputs, f"a sample puts out {words} words instead of {schedule.outputs}")
     _refuse(words > schedule.period, f"{words} words leave in a period of {schedule.period}")
 
@@ -252,8 +252,8 @@ def _memories(schedule: Schedule) -> None:
     owners: dict[tuple[str, int], Region] = {}
     for strand, slot, cycles in _issues(schedule.strands):
         operation = strand.body[slot]
-        for kind, ports in (("read", read_ports), ("write", write_ports)):
-            for generator, memory in ports(strand.unit, operation):
+        for kind, generators in (("read", reading_generators), ("write", writing_generators)):
+            for generator, memory in generators(strand.unit, operation):
                 at = strand.values(operation.addresses[generator])
                 region = regions.of(memory, int(at.min()))
                 _refuse(int(at.max()) >= region.base + region.words, f"'{strand.comment}' leaves {region.key}")
@@ -293,7 +293,7 @@ def _shared_rows(schedule: Schedule, regions: Regions) -> frozenset[tuple[str, i
     writers: dict[tuple[str, int], int] = {}
     for strand in _of(schedule, "lane_write"):
         for operation in strand.body:
-            for generator, memory in write_ports("lane_write", operation):
+            for generator, memory in writing_generators("lane_write", operation):
                 region = regions.of(memory, int(strand.values(operation.addresses[generator]).min()))
                 writers[(memory, region.base)] = writers.get((memory, region.base), 0) + 1
     return frozenset(key for key, count in writers.items() if count > 1)
