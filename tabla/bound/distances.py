@@ -17,7 +17,7 @@ from tabla.bound.groups import Groups
 from tabla.bound.latencies import Latencies, Pinned
 from tabla.bound.products import Slots
 from tabla.ir.graph import Compare, Divide, Function, Graph, Linear, Read, Statement, Term
-from tabla.ir.running import running
+from tabla.ir.scan import scan_of
 from tabla.ir.work import multiplicity
 from tabla.templates.template import Template, timing
 
@@ -244,7 +244,7 @@ class Distances:
     def _found(self, statement: Statement, tensor: str, pinned: Pinned) -> _Ways:
         cycles = self.latencies.after(statement, pinned)[tensor]
         anywhere = Times(cycles, cycles)
-        if running(statement) is not None:
+        if scan_of(statement) is not None:
             return _Ways(root=anywhere, lane=anywhere)
         match statement.operation:
             case Linear(terms=terms):

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from tabla.ir.format import Format
 from tabla.ir.graph import Compare, Divide, Extreme, Function, Gather, Linear, Product, Read, Statement
-from tabla.ir.running import running
+from tabla.ir.scan import scan_of
 from tabla.ir.work import multiplicity
 from tabla.templates.template import Template, functions, timing
 
@@ -53,7 +53,7 @@ class Latencies:
         def all_alike(cycles: int) -> dict[str, int]:
             return dict.fromkeys(statement.sources, cycles)
 
-        if running(statement) is not None:
+        if scan_of(statement) is not None:
             # Some output may take one word only.
             return all_alike(added)
         match statement.operation:

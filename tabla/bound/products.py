@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 
 from tabla.bound.choice import APART, UNDIVIDED, Choice
 from tabla.ir.graph import Linear, Read, Statement, Term
-from tabla.ir.running import running
+from tabla.ir.scan import scan_of
 from tabla.ir.work import mentioned, multiplied
 from tabla.templates.template import Template
 
@@ -97,7 +97,7 @@ def turns_of(
     """
     total, names = points(statement, term, pinned), mentioned(term)
     outs = frozenset(index.name for index in statement.indices)
-    if not outs <= names or running(statement) is not None:
+    if not outs <= names or scan_of(statement) is not None:
         return Turns(0, total)
     box, over = statement.box, choice.index if choice else ""
     extents = {name: 1 if name in pinned else box[name].extent for name in names}

@@ -11,7 +11,7 @@ from tabla.ir.constraints import points
 from tabla.ir.format import Format
 from tabla.ir.graph import Compare, Constant, Graph, Linear, Operand, Operation, Product, Read, Statement, Term
 from tabla.ir.independent import independent
-from tabla.ir.running import running
+from tabla.ir.scan import scan_of
 
 
 def binary_tensors(graph: Graph) -> frozenset[str]:
@@ -50,12 +50,12 @@ def _multiplies(statement: Statement, binary: frozenset[str]) -> list[tuple[Term
     match statement.operation:
         case Linear() as linear:
             products = multiplied(linear, binary)
-            if running(statement) is not None:
+            if scan_of(statement) is not None:
                 # Each product is made once, for the first output that takes it, and stays in the accumulator.
                 return [(None, points(statement, mentioned(term), term.reduce)) for term in products]
             return [(term, multiplicity(statement, outs | frozenset(term.reduce))) for term in products]
         case Product(reduce=reduce):
-            if (found := running(statement)) is not None:
+            if (found := scan_of(statement)) is not None:
                 outs -= {found.index.name}
             # The first step multiplies by one.
             ones = 0 if statement.operation.initial is not None else multiplicity(statement, outs)

@@ -98,13 +98,13 @@ def _cut(graph: Graph, axes: frozenset[Axis], groups: int) -> Cut | None:
         return None
     indices = []
     for statement in graph.statements:
-        running = [i for i in (*statement.indices, *statement.reduced) if not axes.isdisjoint(_axes(statement, i.name))]
+        along = [i for i in (*statement.indices, *statement.reduced) if not axes.isdisjoint(_axes(statement, i.name))]
         touched = statement.target in tensors or any(tensor in tensors for tensor in statement.sources)
-        if not running and not touched:
+        if not along and not touched:
             continue
-        if len(running) != 1 or not _even(statement, running[0], axes, graph):
+        if len(along) != 1 or not _even(statement, along[0], axes, graph):
             return None
-        indices.append((statement.id, running[0].name))
+        indices.append((statement.id, along[0].name))
     return Cut(axes=axes, indices=tuple(indices))
 
 

@@ -14,11 +14,11 @@ from dataclasses import dataclass
 
 from tabla.ir.graph import Function, Linear, Read, Statement
 from tabla.ir.legal import Legal
-from tabla.mapping import running
 from tabla.mapping.effort import DEFAULT_EFFORT, EFFORTS, Effort
 from tabla.mapping.fit import Fit, fits, spread
 from tabla.mapping.mapping import Mapping, operands_of_functions, static_tensors
 from tabla.mapping.places import EVERY, ROOT, Spot
+from tabla.mapping.scan import scan_fits
 from tabla.mapping.slots import issue_slots, lane_slots
 from tabla.templates.template import Template
 
@@ -68,7 +68,7 @@ class Search:
 
     def _ways(self, statement: Statement) -> Iterator[Fit]:
         if statement.constraints:
-            return running.fits(statement, self.graph, self.pes)
+            return scan_fits(statement, self.graph, self.pes)
         return fits(statement, self.graph, self.pes, self.static, sequencers=self.sequencers)
 
     def candidates(self, most: int) -> list[Mapping]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import prod
 
 from tabla.ir.graph import Extreme, Linear, Product, Statement
-from tabla.ir.running import runs
+from tabla.ir.scan import scan_count
 from tabla.mapping.fit import Fit
 from tabla.templates.template import timing
 
@@ -28,7 +28,7 @@ def _running_slots(statement: Statement) -> int:
     operation = statement.operation
     if isinstance(operation, Product):
         steps = prod(index.extent for index in statement.reduced)
-        return max(runs(statement), timing().result) * steps + prod(index.extent for index in statement.indices)
+        return max(scan_count(statement), timing().result) * steps + prod(index.extent for index in statement.indices)
     each = sum(1 for t in operation.terms if t.reduce) if isinstance(operation, Linear) else len(statement.operands)
     return prod(index.extent for index in statement.indices) * each
 

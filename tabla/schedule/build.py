@@ -12,15 +12,15 @@ from tabla.mapping.judge import Figures, Judge
 from tabla.mapping.mapping import Mapping
 from tabla.schedule.borders import Border
 from tabla.schedule.list_scheduler import list_schedule
+from tabla.schedule.output_port import OutputPort
 from tabla.schedule.period import period_of
 from tabla.schedule.placed import Placed, Scheduler, all_strands
-from tabla.schedule.port import Port
 from tabla.schedule.schedule import Schedule
 from tabla.source import TablaError
 from tabla.strands.allocation import lay_out
 from tabla.strands.builder import Builder
 from tabla.strands.layout import Layout
-from tabla.strands.leaving import at_once
+from tabla.strands.leaving import words_per_write
 from tabla.strands.regions import TooLarge
 from tabla.strands.site import Site
 from tabla.strands.strand import Strand
@@ -97,9 +97,9 @@ def _assemble(
     mapped, template = mapping.graph, mapping.template
     laws = timing()
     strands = all_strands(placed)
-    port = Port.of(
+    port = OutputPort.of(
         strands,
-        at_once(mapped, template),
+        words_per_write(mapped, template),
         period_of(placed, mapping, layout),
     )
     period = port.period

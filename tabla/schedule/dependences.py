@@ -9,12 +9,12 @@ import networkx as nx
 import numpy as np
 
 from tabla.schedule.placed import Placed
-from tabla.strands.tasks import LATE, NEVER, Access, MemoryKey, Task
+from tabla.strands.tasks import LATE, NEVER, Footprint, MemoryKey, Task
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Dependences:
-    """The accesses of a list of tasks, by place.
+    """The footprints of a list of tasks, by place.
 
     `models` are the places that updates overwrite. `writers` and `readers` have the tasks, by number, that write and
     read words of each place. `makers` has the task that makes each tensor.
@@ -28,16 +28,16 @@ class Dependences:
 
     @staticmethod
     def of(tasks: Sequence[Task], models: frozenset[MemoryKey]) -> Dependences:
-        """Collect the accesses of all tasks, fed from the bus or not."""
+        """Collect the footprints of all tasks, fed from the bus or not."""
         writers: dict[MemoryKey, list[int]] = {}
         readers: dict[MemoryKey, list[int]] = {}
         for n, task in enumerate(tasks):
-            for access in task.writes:
-                writers.setdefault(access.key, []).append(n)
+            for footprint in task.writes:
+                writers.setdefault(footprint.key, []).append(n)
             for variant in (task, task.fed):
-                for access in variant.reads if variant else ():
-                    if n not in readers.setdefault(access.key, []):
-                        readers[access.key].append(n)
+                for footprint in variant.reads if variant else ():
+                    if n not in readers.setdefault(footprint.key, []):
+                        readers[footprint.key].append(n)
         makers = {t: n for n, task in enumerate(tasks) for t in task.produces}
         return Dependences(tasks=tasks, models=models, writers=writers, readers=readers, makers=makers)
 
@@ -64,28 +64,28 @@ class Dependences:
         """Say whether a reader of a model updates it too. Such tasks touch different elements; snapshots see to it."""
         return key in self.models and reader in self.writers[key]
 
-    def after_writes(self, n: int, access: Access, placed: Mapping[int, Placed]) -> int:
+    def after_writes(self, n: int, footprint: Footprint, placed: Mapping[int, Placed]) -> int:
         """Return the first cycle in which task `n` may begin, so that it reads words after they were written."""
-        if access.key in self.models:
+        if footprint.key in self.models:
             return 0
         # With waves some writers are not placed yet; task `n` reads none of their words.
-        writers = [w for w in self.writers.get(access.key, ()) if w != n and w in placed]
-        earlier = [w for w in writers if self._earlier(access.key, w, n)]
-        return max((_cleared(placed[w], placed[w].task.writes, access) for w in earlier), default=0)
+        writers = [w for w in self.writers.get(footprint.key, ()) if w != n and w in placed]
+        earlier = [w for w in writers if self._earlier(footprint.key, w, n)]
+        return max((_cleared(placed[w], placed[w].task.writes, footprint) for w in earlier), default=0)
 
-    def after_reads(self, n: int, access: Access, placed: Mapping[int, Placed]) -> int:
+    def after_reads(self, n: int, footprint: Footprint, placed: Mapping[int, Placed]) -> int:
         """Return the first cycle in which task `n` may begin, so that it overwrites a model after its last reads."""
-        if access.key not in self.models:
+        if footprint.key not in self.models:
             return 0
-        readers = [r for r in self.readers.get(access.key, ()) if r != n and r in placed]
-        others = [r for r in readers if not self.partners(access.key, r)]
-        return max((_cleared(placed[r], placed[r].task.reads, access) for r in others), default=0)
+        readers = [r for r in self.readers.get(footprint.key, ()) if r != n and r in placed]
+        others = [r for r in readers if not self.partners(footprint.key, r)]
+        return max((_cleared(placed[r], placed[r].task.reads, footprint) for r in others), default=0)
 
     def _meet(self, key: MemoryKey, writer: int, reader: int) -> bool:
         """Say whether a reader reads a word that a writer writes."""
         variants = [v for v in (self.tasks[reader], self.tasks[reader].fed) if v is not None]
-        reads = [access for variant in variants for access in variant.reads if access.key == key]
-        writes = [access for access in self.tasks[writer].writes if access.key == key]
+        reads = [footprint for variant in variants for footprint in variant.reads if footprint.key == key]
+        writes = [footprint for footprint in self.tasks[writer].writes if footprint.key == key]
         return any(_both(w, r.first).any() for w in writes for r in reads)
 
     def _earlier(self, key: MemoryKey, writer: int, reader: int) -> bool:
@@ -94,15 +94,15 @@ class Dependences:
         return key in self.models or min(both) < 0 or both[0] < both[1]
 
 
-def _cleared(before: Placed, accesses: Sequence[Access], after: Access) -> int:
-    """Return the first cycle in which a task may begin whose access `after` follows the accesses of `before`."""
+def _cleared(before: Placed, footprints: Sequence[Footprint], after: Footprint) -> int:
+    """Return the first cycle in which a task may begin whose footprint `after` follows the footprints of `before`."""
     bound = 0
-    for access in accesses:
-        if access.key == after.key and (both := _both(access, after.first)).any():
-            bound = max(bound, before.start + int((access.last[both] + 1 - after.first[both]).max()))
+    for footprint in footprints:
+        if footprint.key == after.key and (both := _both(footprint, after.first)).any():
+            bound = max(bound, before.start + int((footprint.last[both] + 1 - after.first[both]).max()))
     return bound
 
 
-def _both(access: Access, first: np.ndarray) -> np.ndarray:
-    """Mark the words that an access touches and that are touched again, `first` in these cycles."""
-    return (access.last > NEVER) & (first < LATE)
+def _both(footprint: Footprint, first: np.ndarray) -> np.ndarray:
+    """Mark the words that an footprint touches and that are touched again, `first` in these cycles."""
+    return (footprint.last > NEVER) & (first < LATE)

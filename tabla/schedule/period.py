@@ -26,22 +26,22 @@ class _Touches:
 
 
 def touches(placed: Iterable[Placed]) -> dict[MemoryKey, _Touches]:
-    """Collect the accesses of placed tasks; forwarded operands touch nothing."""
+    """Collect the footprints of placed tasks; forwarded operands touch nothing."""
     found: dict[MemoryKey, _Touches] = {}
     for p in placed:
-        skipped = {port.access for port, _ in p.forwards}
-        for position, access in enumerate(p.task.reads):
+        skipped = {operand.footprint for operand, _ in p.forwards}
+        for position, footprint in enumerate(p.task.reads):
             if position in skipped:
                 continue
-            t = found.setdefault(access.key, _Touches(len(access.first)))
-            used = access.last > NEVER
-            np.minimum(t.read_first, np.where(used, access.first + p.start, LATE), out=t.read_first)
-            np.maximum(t.read_last, np.where(used, access.last + p.start, NEVER), out=t.read_last)
-        for access in p.task.writes:
-            t = found.setdefault(access.key, _Touches(len(access.first)))
-            used = access.last > NEVER
-            np.minimum(t.write_first, np.where(used, access.first + p.start, LATE), out=t.write_first)
-            np.maximum(t.write_last, np.where(used, access.last + p.start, NEVER), out=t.write_last)
+            t = found.setdefault(footprint.key, _Touches(len(footprint.first)))
+            used = footprint.last > NEVER
+            np.minimum(t.read_first, np.where(used, footprint.first + p.start, LATE), out=t.read_first)
+            np.maximum(t.read_last, np.where(used, footprint.last + p.start, NEVER), out=t.read_last)
+        for footprint in p.task.writes:
+            t = found.setdefault(footprint.key, _Touches(len(footprint.first)))
+            used = footprint.last > NEVER
+            np.minimum(t.write_first, np.where(used, footprint.first + p.start, LATE), out=t.write_first)
+            np.maximum(t.write_last, np.where(used, footprint.last + p.start, NEVER), out=t.write_last)
     return found
 
 

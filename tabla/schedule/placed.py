@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Protocol
 
 from tabla.strands.strand import Strand
-from tabla.strands.tasks import MemoryKey, Port, Task
+from tabla.strands.tasks import ForwardableOperand, MemoryKey, Task
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,20 +16,21 @@ class Placed:
 
     task: Task
     start: int
-    forwards: tuple[tuple[Port, str], ...] = ()
+    forwards: tuple[tuple[ForwardableOperand, str], ...] = ()
 
     def strands(self) -> list[Strand]:
         """Return the strands of the task at their cycles, with the forwarded operands put in."""
         out = [s.at(s.start + self.start) for s in self.task.strands]
-        for port, register in self.forwards:
-            strand = out[port.strand]
+        for operand, register in self.forwards:
+            strand = out[operand.strand]
             body = list(strand.body)
-            body[port.slot] = replace(
-                body[port.slot],
-                fields={**body[port.slot].fields, port.port: register},
-                addresses={k: v for k, v in body[port.slot].addresses.items() if k != port.port},
+            read = body[operand.slot]
+            body[operand.slot] = replace(
+                read,
+                fields={**read.fields, operand.operand: register},
+                addresses={k: v for k, v in read.addresses.items() if k != operand.operand},
             )
-            out[port.strand] = replace(strand, body=tuple(body))
+            out[operand.strand] = replace(strand, body=tuple(body))
         return out
 
 

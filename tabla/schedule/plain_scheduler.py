@@ -33,8 +33,8 @@ def plain_schedule(
     reserved, placed = Reservations(sequencers=sequencers), dict[int, Placed]()
     for n in nx.lexicographical_topological_sort(order):
         task = fed[n]
-        bounds = [dependences.after_writes(n, access, placed) for access in task.reads]
-        bounds += [dependences.after_reads(n, access, placed) for access in task.writes]
+        bounds = [dependences.after_writes(n, footprint, placed) for footprint in task.reads]
+        bounds += [dependences.after_reads(n, footprint, placed) for footprint in task.writes]
         start = max([0, *bounds])
         while push := reserved.push_task(task, start):
             start += push

@@ -14,7 +14,7 @@ from tabla.ir.work import multiplies
 from tabla.mapping.mapping import Mapping
 from tabla.schedule.placed import Placed
 from tabla.strands.layout import Depths, Layout
-from tabla.strands.leaving import Nest, at_once
+from tabla.strands.leaving import Nest, words_per_write
 from tabla.strands.strand import Strand, by_unit
 from tabla.strands.streams import dump_count
 from tabla.templates.template import Template
@@ -93,7 +93,7 @@ class Schedule:
     @property
     def split_results(self) -> bool:
         """Whether each group of lanes has a part of some result."""
-        return at_once(self.mapped, self.template) > 1
+        return words_per_write(self.mapped, self.template) > 1
 
     @property
     def departures(self) -> list[tuple[str, tuple[Nest, ...]]]:

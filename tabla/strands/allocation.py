@@ -7,7 +7,7 @@ from dataclasses import replace
 from math import prod
 
 from tabla.ir.graph import Extreme, Graph, Product, Statement
-from tabla.ir.running import running
+from tabla.ir.scan import scan_of
 from tabla.mapping.fit import Fit, without_bus
 from tabla.mapping.mapping import Mapping, static_tensors
 from tabla.mapping.places import ROOT, Bank, Place, Spot
@@ -17,7 +17,7 @@ from tabla.strands.fused import rising
 from tabla.strands.layout import Depths, Key, Layout, scratch
 from tabla.strands.loops import Lanes, plain
 from tabla.strands.moves import sent_out_from_tree
-from tabla.strands.running import clashes
+from tabla.strands.scans import refuse_clashes
 from tabla.strands.uses import Uses
 
 
@@ -75,7 +75,7 @@ def _partial_words(uses: Uses) -> Iterator[Place]:
     for statement in uses.graph.statements:
         if isinstance(statement.operation, Product):
             steps = prod(index.extent for index in statement.reduced)
-            found = running(statement)
+            found = scan_of(statement)
             # A product that runs on has one run of partial words for all its outputs.
             rows = (i.extent for i in statement.indices if found is None or i != found.index)
             yield Place(
@@ -114,7 +114,7 @@ def _clash(uses: Uses, layout: Layout) -> Clash | None:
 def _generate(uses: Uses, layout: Layout, statement: Statement, fit: Fit) -> None:
     """Generate the body of a statement in the lanes. Raises `Clash` if words of one operation lie in one bank."""
     if statement.constraints:
-        clashes(statement, fit, layout, uses.template.lanes)
+        refuse_clashes(statement, fit, layout, uses.template.lanes)
         return
     lanes = Lanes.of(statement, fit, uses.template.lanes)
     loops = tuple(lanes.loop if i.name == fit.index else plain(i) for i in (*statement.indices, *statement.reduced))

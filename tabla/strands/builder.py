@@ -20,7 +20,7 @@ from tabla.strands.irregular import product, unrolled
 from tabla.strands.leaving import nest
 from tabla.strands.loops import Lanes, Loop, nest_of, trimmed
 from tabla.strands.moves import TAKE, down_move, receive, result_tasks, sent_up, twin_copies, up_move
-from tabla.strands.running import lane_runs, root_runs
+from tabla.strands.scans import lane_scans, root_scans
 from tabla.strands.site import Extras, Output, Site, shown_words, task_of
 from tabla.strands.strand import Operation, Strand
 from tabla.strands.tasks import Shown, Task
@@ -78,7 +78,7 @@ class Builder:
 
     def _statement(self, statement: Statement, fit: Fit, after: Statement | None) -> Task:
         if statement.constraints:
-            return self._running(statement, fit)
+            return self._scan(statement, fit)
         match fit.way:
             case "lane":
                 return self._lane(statement, fit)
@@ -266,15 +266,15 @@ class Builder:
         strands, extras = self._finish(statement, None, root, outs)
         return task_of(site, name, [sent_up(site, tensor, name), *strands], extras, statement=statement.id)
 
-    def _running(self, statement: Statement, fit: Fit) -> Task:
+    def _scan(self, statement: Statement, fit: Fit) -> Task:
         site, name = self.site, name_of(statement)
         if isinstance(statement.operation, Product):
             return product(site, statement, name)
         if fit.way == "lane":
-            return lane_runs(site, statement, fit, name)
+            return lane_scans(site, statement, fit, name)
         shows = site.departing.get(statement.target, "")
         self.left.update(name for name in (shows,) if name)
-        return root_runs(site, statement, name, leaves=shows)
+        return root_scans(site, statement, name, leaves=shows)
 
     # ---- what they share
 

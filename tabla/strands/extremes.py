@@ -70,7 +70,7 @@ def root_extreme(operation: Extreme, context: RootContext, *, tree: bool = False
     return tuple(_compared(operation, slots, "zero" if operation.initial is None else "addend"))
 
 
-def running_extreme(
+def scan_extreme(
     operation: Extreme, words: Sequence[Operand], context: LaneContext | RootContext, *, fresh: bool
 ) -> tuple[Operation, ...]:
     """Operations that compare the words with what the accumulator holds, or, `fresh`, with the initial word.

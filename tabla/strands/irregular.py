@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from tabla.ir.graph import Affine, Linear, Product, Read, Statement
-from tabla.ir.running import Running, running
+from tabla.ir.scan import Scan, scan_of
 from tabla.mapping.places import Place
 from tabla.strands.bodies import RootContext, root_sum, tested
 from tabla.strands.layout import scratch
@@ -73,7 +73,7 @@ def product(site: Site, statement: Statement, name: str) -> Task:
     """
     assert isinstance(statement.operation, Product) and isinstance(statement.operation.operand, Read)
     laws = timing()
-    found = running(statement)
+    found = scan_of(statement)
     steps = tuple(plain(i) if found is None else replace(plain(i), count=found.taken) for i in statement.reduced)
     rows = [i for i in statement.indices if found is None or i != found.index]
     outs = tuple(plain(i) for i in rows)
@@ -125,7 +125,7 @@ def _copy(at: Address) -> Operation:
 def _taken(
     site: Site,
     statement: Statement,
-    found: Running,
+    found: Scan,
     outs: tuple[Loop, ...],
     run: tuple[Affine, ...],
     begin: int,

@@ -45,7 +45,7 @@ class Nest:
         return self.at.base == 0 and step == size
 
 
-def at_once(graph: Graph, template: Template) -> int:
+def words_per_write(graph: Graph, template: Template) -> int:
     """Words that one operation sends out: one for each root, where each has a part of the results."""
     return template.roots if any(graph.tensors[tensor].split >= 0 for _, tensor in graph.results) else 1
 

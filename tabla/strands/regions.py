@@ -1,4 +1,4 @@
-"""Which place an address belongs to, and the accesses of strands, found from the strands alone."""
+"""Which place an address belongs to, and which words an operation touches: both are found from the strands alone."""
 
 from __future__ import annotations
 
@@ -9,22 +9,25 @@ from dataclasses import dataclass
 from tabla.mapping.capacity import LARGEST_PLACE
 from tabla.strands.layout import Layout
 from tabla.strands.strand import Address, Operation, Strand
-from tabla.strands.tasks import Access, MemoryKey
+from tabla.strands.tasks import Footprint, MemoryKey
 
 LANE_BANKS = ("model", "data", "interim")
 
 
 class TooLarge(Exception):
-    """A place of more than `LARGEST_PLACE` words, such as the partial words of a long product."""
+    """Raised for a place of more than `LARGEST_PLACE` words, such as the partial words of a long product."""
 
 
 class ScheduleFault(AssertionError):
-    """A schedule that breaks a law: our fault, never the user's."""
+    """Raised for a schedule that breaks a law of the machine. It is a fault of this program, never of the user."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Region:
-    """Addresses [base, base + words) of a memory."""
+    """The addresses [base, base + words) of a memory, which belong to one place.
+
+    `memory` is ``model``, ``data`` or ``interim`` for the lanes, ``root data`` or ``root memory`` for the root.
+    """
 
     memory: str
     base: int
@@ -33,7 +36,7 @@ class Region:
 
 
 class Regions:
-    """All regions of an allocated layout."""
+    """All regions of a layout whose places have their base addresses."""
 
     def __init__(self, layout: Layout) -> None:
         found: dict[str, list[Region]] = {}
@@ -51,14 +54,20 @@ class Regions:
         return self._regions
 
     def of(self, memory: str, at: int) -> Region:
-        """The region that holds an address."""
+        """Return the region that holds an address. Raises `ScheduleFault` for an address that belongs to no place."""
         position = bisect_right(self._bases.get(memory, []), at) - 1
         if position < 0 or at >= (region := self._regions[memory][position]).base + region.words:
             raise ScheduleFault(f"{memory}[{at}] belongs to nothing")
         return region
 
-    def access(self, memory: str, strand: Strand, slot: int, generator: Address, *, anywhere: bool = False) -> Access:
-        """The access of one generator of one slot; `anywhere`: data decide which word of the place it is."""
+    def footprint(
+        self, memory: str, strand: Strand, slot: int, generator: Address, *, anywhere: bool = False
+    ) -> Footprint:
+        """Return the footprint of one address generator of one body slot of a strand.
+
+        With `anywhere`, data decide which word of the place is read. Raises `TooLarge` for a place that no memory can
+        hold.
+        """
         lowest = generator.base + sum(
             min(0, stride * (count - 1)) for stride, count in zip(generator.strides, strand.counts, strict=True)
         )
@@ -66,31 +75,34 @@ class Regions:
         if region.words > LARGEST_PLACE:
             raise TooLarge
         if anywhere:
-            return Access.anywhere(region.key, strand, slot, words=region.words)
-        return Access.of(region.key, strand, slot, generator, base=region.base, words=region.words)
+            return Footprint.anywhere(region.key, strand, slot, words=region.words)
+        return Footprint.of(region.key, strand, slot, generator, base=region.base, words=region.words)
 
 
-def read_ports(unit: str, operation: Operation) -> Iterator[tuple[str, str]]:
-    """(generator, memory) of every word an operation reads."""
+def reading_generators(unit: str, operation: Operation) -> Iterator[tuple[str, str]]:
+    """Yield the address generators with which an operation reads, each with the memory that it reads.
+
+    `unit` is the kind of the unit that issues the operation, such as ``lane_issue``.
+    """
     used = {operation.field("a", "zero"), operation.field("b", "one")}
     if operation.field("base", "zero") == "addend":
         used.add(operation.field("c"))
     if unit == "lane_issue":
         yield from ((bank, bank) for bank in LANE_BANKS if bank in used)
     elif unit == "root_issue":
-        for port in ("a", "b", "c"):
-            symbol = str(operation.field(port)).removeprefix("gathered_")
-            if symbol in ("data", "memory") and (port != "c" or operation.field("base", "zero") == "addend"):
-                yield port, f"root {symbol}"
+        for operand in ("a", "b", "c"):
+            symbol = str(operation.field(operand)).removeprefix("gathered_")
+            if symbol in ("data", "memory") and (operand != "c" or operation.field("base", "zero") == "addend"):
+                yield operand, f"root {symbol}"
 
 
 def gathers(operation: Operation, generator: str) -> bool:
-    """Whether data decide the address of a port."""
+    """Say whether data decide the address of an operand: the position register is then added to the generator."""
     return str(operation.field(generator)).startswith("gathered_")
 
 
-def write_ports(unit: str, operation: Operation) -> Iterator[tuple[str, str]]:
-    """(generator, memory) of every word an operation writes."""
+def writing_generators(unit: str, operation: Operation) -> Iterator[tuple[str, str]]:
+    """Yield the address generators with which an operation writes, each with the memory that it writes."""
     if unit == "lane_write":
         if operation.field("to_model"):
             yield "address", "model"

@@ -10,9 +10,9 @@ from tabla.mapping.places import ROOT
 from tabla.strands.layout import Layout
 from tabla.strands.leaving import Nest
 from tabla.strands.loops import Lanes, Loop, address
-from tabla.strands.regions import Regions, gathers, read_ports, write_ports
+from tabla.strands.regions import Regions, gathers, reading_generators, writing_generators
 from tabla.strands.strand import Address, Operation, Owner, Strand
-from tabla.strands.tasks import Access, Port, Shown, Task
+from tabla.strands.tasks import Footprint, ForwardableOperand, Shown, Task
 from tabla.strands.uses import Uses
 from tabla.templates.template import functions, timing
 
@@ -116,11 +116,11 @@ class Extras:
 
 
 def task_of(site: Site, name: str, strands: Sequence[Strand], extras: Extras, *, statement: int = -1) -> Task:
-    """A task from strands: shifted to start at 0, owned by the statement (by id; -1: by none), every access listed."""
+    """A task from strands: shifted to start at 0, owned by the statement (by id; -1: by none), every footprint listed."""
     zero = min(s.start for s in strands)
     owner = Owner(statement=statement)
     moved = tuple(replace(s, start=s.start - zero, owner=owner) for s in strands)
-    reads, ports = _reads(site, moved)
+    reads, forwardable = _reads(site, moved)
     arrivals, uses = _bus(moved)
     if extras.bus_until is not None:
         uses.append(extras.bus_until - zero)
@@ -130,7 +130,7 @@ def task_of(site: Site, name: str, strands: Sequence[Strand], extras: Extras, *,
         strands=moved,
         reads=tuple(reads),
         writes=tuple(_writes(site, moved)),
-        ports=tuple(ports),
+        forwardable=tuple(forwardable),
         bus=(min(arrivals), max(uses)) if arrivals else None,
         holds=extras.holds,
         function=(span[0] - zero, span[1] - zero) if span else None,
@@ -148,26 +148,29 @@ def _slots(strands: Sequence[Strand]) -> Iterator[tuple[int, Strand, int, Operat
             yield n, strand, slot, operation
 
 
-def _reads(site: Site, strands: Sequence[Strand]) -> tuple[list[Access], list[Port]]:
-    reads: list[Access] = []
-    ports: list[Port] = []
+def _reads(site: Site, strands: Sequence[Strand]) -> tuple[list[Footprint], list[ForwardableOperand]]:
+    reads: list[Footprint] = []
+    forwardable: list[ForwardableOperand] = []
     for n, strand, slot, operation in _slots(strands):
-        for generator, memory in read_ports(strand.unit, operation):
+        for generator, memory in reading_generators(strand.unit, operation):
             anywhere = gathers(operation, generator)
-            access = site.regions.access(memory, strand, slot, operation.addresses[generator], anywhere=anywhere)
-            tensor = access.key[0][0]
+            footprint = site.regions.footprint(memory, strand, slot, operation.addresses[generator], anywhere=anywhere)
+            tensor = footprint.key[0][0]
             if not anywhere and strand.unit == "root_issue":
                 cycle = strand.start + slot * strand.interval + timing().operand
-                port = Port(tensor=tensor, strand=n, slot=slot, port=generator, cycle=cycle, access=len(reads))
+                operand_read = ForwardableOperand(
+                    tensor=tensor, strand=n, slot=slot, operand=generator, cycle=cycle, footprint=len(reads)
+                )
                 # A sum takes its factors in every turn, its start value in the first ones only.
                 turns = replace(strand, reduce=0) if generator != "c" else strand
                 words = shown_words(turns, operation.addresses[generator])
                 if strand.iterations == 1 and site.scalar(tensor):
-                    ports.append(port)
+                    forwardable.append(operand_read)
                 elif words:
-                    ports.append(replace(port, words=words, interval=strand.interval if len(words) > 1 else 1))
-            reads.append(access)
-    return reads, ports
+                    interval = strand.interval if len(words) > 1 else 1
+                    forwardable.append(replace(operand_read, words=words, interval=interval))
+            reads.append(footprint)
+    return reads, forwardable
 
 
 def shown_words(strand: Strand, at: Address) -> tuple[int, ...]:
@@ -177,15 +180,15 @@ def shown_words(strand: Strand, at: Address) -> tuple[int, ...]:
     return tuple(strand.values(at).tolist()) if short and not at.window else ()
 
 
-def _writes(site: Site, strands: Sequence[Strand]) -> list[Access]:
-    writes: list[Access] = []
+def _writes(site: Site, strands: Sequence[Strand]) -> list[Footprint]:
+    writes: list[Footprint] = []
     for _, strand, slot, operation in _slots(strands):
         done = set()
-        for generator, memory in write_ports(strand.unit, operation):
-            access = site.regions.access(memory, strand, slot, operation.addresses[generator])
-            if access.key not in done:
-                writes.append(access)
-                done.add(access.key)
+        for generator, memory in writing_generators(strand.unit, operation):
+            footprint = site.regions.footprint(memory, strand, slot, operation.addresses[generator])
+            if footprint.key not in done:
+                writes.append(footprint)
+                done.add(footprint.key)
     return writes
 
 

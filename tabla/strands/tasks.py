@@ -21,7 +21,7 @@ MemoryKey = tuple[Key, bool]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Access:
+class Footprint:
     """One generator's words: the first and the last cycle at which each address of a place is touched.
 
     Cycles are relative to the task, addresses to the place's base; `first` is LATE and `last` NEVER where
@@ -33,7 +33,7 @@ class Access:
     last: Cycles
 
     @staticmethod
-    def of(key: MemoryKey, strand: Strand, slot: int, address: Address, *, base: int, words: int) -> Access:
+    def of(key: MemoryKey, strand: Strand, slot: int, address: Address, *, base: int, words: int) -> Footprint:
         """Collect from a strand's slot."""
         # Loops that leave the address alone touch a word from their first turn to their last: only the others are
         # gone through, so a contraction costs what its operands have, not what it multiplies.
@@ -53,14 +53,14 @@ class Access:
         # Of equal addresses the last assignment counts: the earliest cycle, and the latest.
         first[at[::-1]] = cycles[::-1]
         last[at] = cycles + wait
-        return Access(key=key, first=first, last=last)
+        return Footprint(key=key, first=first, last=last)
 
     @staticmethod
-    def anywhere(key: MemoryKey, strand: Strand, slot: int, *, words: int) -> Access:
+    def anywhere(key: MemoryKey, strand: Strand, slot: int, *, words: int) -> Footprint:
         """Any word of a place may be touched in any cycle of a strand's slot."""
         cycles = strand.cycles(slot)
         first = np.full(words, cycles[0], dtype=np.int64)
-        return Access(key=key, first=first, last=np.full(words, cycles[-1], dtype=np.int64))
+        return Footprint(key=key, first=first, last=np.full(words, cycles[-1], dtype=np.int64))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,7 +88,7 @@ class Shown:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Port:
+class ForwardableOperand:
     """An operand of a root strand that may be forwarded: where it is, and when it is needed.
 
     `words` and `interval`: those of the :class:`Shown` result that fits.
@@ -97,9 +97,9 @@ class Port:
     tensor: str
     strand: int
     slot: int
-    port: str
+    operand: str
     cycle: int
-    access: int
+    footprint: int
     words: tuple[int, ...] = ()
     interval: int = 1
 
@@ -116,15 +116,15 @@ class Task:
 
     name: str
     strands: tuple[Strand, ...]
-    reads: tuple[Access, ...] = ()
-    writes: tuple[Access, ...] = ()
+    reads: tuple[Footprint, ...] = ()
+    writes: tuple[Footprint, ...] = ()
     bus: tuple[int, int] | None = None
     holds: str = ""
     wants: str = ""
     wants_cycles: tuple[int, int] = (0, 0)
     function: tuple[int, int] | None = None
     shown: tuple[Shown, ...] = ()
-    ports: tuple[Port, ...] = ()
+    forwardable: tuple[ForwardableOperand, ...] = ()
     fed: Task | None = None
     statement: int = -1
     produces: tuple[str, ...] = ()

@@ -14,7 +14,7 @@ from tabla.schedule.build import schedule_mapping
 from tabla.schedule.check import check
 from tests.end_to_end.algorithms import hold_against_evaluation, hold_schedule, need
 from tests.schedule.kernels import padded
-from tests.strands.running import Shape, running_graph
+from tests.strands.scans import Shape, scan_graph
 from tests.strands.test_extremes import columns, elementwise, rows
 from tests.strands.test_gathers import agree, embedding, rows_of
 
@@ -50,14 +50,14 @@ def test_gathers() -> None:
 )
 def test_running(shape: Shape) -> None:
     need("icarus")
-    hold_against_evaluation(running_graph(shape), "icarus", 2, Q6_10, samples=2)
+    hold_against_evaluation(scan_graph(shape), "icarus", 2, Q6_10, samples=2)
 
 
 def test_running_in_lanes() -> None:
     """Rows over the lanes, which the search does not choose here: their words must go up afterwards."""
     need("icarus")
     for kind in ("products", "min"):
-        graph = running_graph(Shape(kind=kind, rows=5, points=4, offset=-1))
+        graph = scan_graph(Shape(kind=kind, rows=5, points=4, offset=-1))
         whole = materialise(Legal(graph=graph), Q6_10)
         mappings = Search(whole, template_for(4).with_roots(1).with_sequencers(1)).candidates(8)
         mapping = next(m for m in mappings if m.fits[0].way == "lane")

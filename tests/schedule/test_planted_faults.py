@@ -26,7 +26,7 @@ from tests.schedule.kernels import padded, triangle
 from tests.schedule.planted import FAULTS
 from tests.schedule.test_check import BACKPROP
 from tests.schedule.test_sequencers import array, graph_of, side_by_side
-from tests.strands.running import Shape, running_graph
+from tests.strands.scans import Shape, running_graph
 from tests.strands.test_gathers import embedding
 
 Q6_10 = Format(integer=6, fraction=10)

@@ -12,7 +12,7 @@ from tabla.backend import schedule_graph
 from tabla.ir.format import Format
 from tabla.ir.graph import Affine, Gather, Gathered, Graph, Linear, Read
 from tabla.ir.verify import verify
-from tabla.passes.legalise.addresses import addresses
+from tabla.passes.legalise.flat_gathers import flatten_gathers
 from tabla.program.encode import encode
 from tabla.program.host import Host
 from tabla.schedule.check import check
@@ -195,4 +195,4 @@ def test_positions_must_fit_a_word() -> None:
     b.tensor("y", "value", 3, 10)
     b.let("y", "ij", Gather(tensor="m", subscripts=(Gathered(table=at("p", "i")), Affine.of(j=1))), i=3, j=10)
     with pytest.raises(TablaError, match=r"'m' has 200 words, more than a word of q2\.6 can count"):
-        addresses(b.graph("large", {}), Format(integer=2, fraction=6))
+        flatten_gathers(b.graph("large", {}), Format(integer=2, fraction=6))

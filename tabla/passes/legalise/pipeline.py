@@ -13,10 +13,10 @@ from tabla.ir.format import Format
 from tabla.ir.graph import Graph
 from tabla.ir.legal import Legal
 from tabla.ir.verify import GraphFault, verify
-from tabla.passes.legalise.addresses import addresses
-from tabla.passes.legalise.boxes import boxes, kept
-from tabla.passes.legalise.known import known
+from tabla.passes.legalise.flat_gathers import flatten_gathers
+from tabla.passes.legalise.index_set_splitting import scans_kept, split_index_sets
 from tabla.passes.legalise.materialise import materialise
+from tabla.passes.legalise.precompute import precompute
 from tabla.passes.legalise.snapshot import snapshot
 
 
@@ -32,12 +32,12 @@ class LegalisingPass:
     flat_gathers: bool = True
 
 
-def _boxes(legal: Legal, fmt: Format) -> Legal:
-    return replace(legal, graph=boxes(legal.graph, fmt, kept(legal.graph)))
+def _split_index_sets(legal: Legal, fmt: Format) -> Legal:
+    return replace(legal, graph=split_index_sets(legal.graph, fmt, scans_kept(legal.graph)))
 
 
-def _addresses(legal: Legal, fmt: Format) -> Legal:
-    return replace(legal, graph=addresses(legal.graph, fmt))
+def _flat_gathers(legal: Legal, fmt: Format) -> Legal:
+    return replace(legal, graph=flatten_gathers(legal.graph, fmt))
 
 
 def _snapshot(legal: Legal, fmt: Format) -> Legal:
@@ -45,10 +45,10 @@ def _snapshot(legal: Legal, fmt: Format) -> Legal:
 
 
 LEGALISE: tuple[LegalisingPass, ...] = (
-    LegalisingPass(name="boxes", function=_boxes, flat_gathers=False),
-    LegalisingPass(name="addresses", function=_addresses),
+    LegalisingPass(name="index-set splitting", function=_split_index_sets, flat_gathers=False),
+    LegalisingPass(name="flat gathers", function=_flat_gathers),
     LegalisingPass(name="snapshot", function=_snapshot),
-    LegalisingPass(name="known", function=known),
+    LegalisingPass(name="precompute", function=precompute),
     LegalisingPass(name="materialise", function=materialise),
 )
 

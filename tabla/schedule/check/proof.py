@@ -20,7 +20,7 @@ from tabla.schedule.check.residues import Residues
 from tabla.schedule.check.wiring import Numbers, Write, address_of
 from tabla.schedule.schedule import Schedule
 from tabla.strands.leaving import at_once, elements
-from tabla.strands.regions import Region, ScheduleFault, write_ports
+from tabla.strands.regions import Region, ScheduleFault, writing_generators
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -71,7 +71,7 @@ class _Proof:
             words = self.machine.taken(write.sources)
             regions = [
                 self._write(write, generator, memory, words, lanes, active)
-                for generator, memory in write_ports(write.strand.unit, write.operation)
+                for generator, memory in writing_generators(write.strand.unit, write.operation)
             ]
             marked = bool(write.operation.field("model"))
             if marked != any(self.images.updated(region.key) for region in regions):

@@ -10,7 +10,7 @@ from tabla.mapping.places import Place
 from tabla.schedule.check.wiring import address_of
 from tabla.schedule.schedule import Schedule
 from tabla.strands.layout import hollow, is_scratch
-from tabla.strands.regions import Region, Regions, ScheduleFault, gathers, read_ports, write_ports
+from tabla.strands.regions import Region, Regions, ScheduleFault, gathers, reading_generators, writing_generators
 from tabla.strands.strand import Cycles, Strand
 from tabla.templates.template import Template, timing
 
@@ -41,7 +41,7 @@ def check_times(schedule: Schedule) -> None:
     owners: dict[tuple[str, int], Region] = {}
     for strand, slot in ((s, slot) for s in schedule.strands for slot in range(len(s.body))):
         operation, cycles = strand.body[slot], strand.cycles(slot)
-        for kind, ports in (("read", read_ports), ("write", write_ports)):
+        for kind, ports in (("read", reading_generators), ("write", writing_generators)):
             for generator, memory in ports(strand.unit, operation):
                 at = strand.values(address_of(operation, generator, strand))
                 region = regions.of(memory, int(at.min()))
@@ -82,7 +82,7 @@ def _shared_rows(schedule: Schedule, regions: Regions) -> frozenset[tuple[str, i
     writers: dict[tuple[str, int], int] = {}
     for strand in (s for s in schedule.strands if s.unit == "lane_write"):
         for operation in strand.body:
-            for generator, memory in write_ports("lane_write", operation):
+            for generator, memory in writing_generators("lane_write", operation):
                 region = regions.of(memory, int(strand.values(address_of(operation, generator, strand)).min()))
                 writers[(memory, region.base)] = writers.get((memory, region.base), 0) + 1
     return frozenset(key for key, count in writers.items() if count > 1)

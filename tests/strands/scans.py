@@ -26,7 +26,7 @@ class Shape:
     last: bool = False
 
 
-def running_graph(shape: Shape) -> Graph:
+def scan_graph(shape: Shape) -> Graph:
     """The statement, and one that lanes may want to compute from what it makes."""
     b = Builder()
     b.tensor("x", "input", shape.rows, shape.points)
@@ -48,7 +48,7 @@ def running_graph(shape: Shape) -> Graph:
         indices=tuple(box[name] for name in names),
         constraints=(Affine.of(shape.offset, i=shape.sign, j=-shape.sign),),
     )
-    return b.graph("running", {}, (("y", "y"), ("z", "z")))
+    return b.graph("scan", {}, (("y", "y"), ("z", "z")))
 
 
 def _operation(shape: Shape) -> Operation:

@@ -32,13 +32,13 @@ from tabla.ir.graph import (
     Term,
 )
 from tabla.ir.rewrite import copy_of, operand_at, summed_names, with_statements
-from tabla.ir.running import runs
+from tabla.ir.scan import scan_count
 from tabla.source import Label, TablaError
 
 MOST_BOXES = 256
 """Each box is a statement with strands of its own; beyond this many, microcode and compile time grow too large."""
 
-MOST_RUNS = 64
+MOST_SCANS = 64
 """Each run of a statement that runs on has strands of its own; beyond this many, boxes over all rows are fewer."""
 
 Ranges = tuple[tuple[str, int, int], ...]
@@ -53,19 +53,20 @@ class _Part:
     summed: tuple[Ranges, ...]
 
 
-def kept(graph: Graph) -> frozenset[int]:
-    """Find the statements, by number, that are computed as they run on, so that they need no boxes.
+def scans_kept(graph: Graph) -> frozenset[int]:
+    """Find the statements, by number, that are computed as scans, so that they need no boxes.
 
-    The rows of a running product are steps of one strand, so there may be any number of them.
+    The scans of a product are steps of one strand, so their number has no limit.
     """
-    return frozenset(
-        statement.id
-        for statement in graph.statements
-        if 0 < runs(statement) <= MOST_RUNS or (isinstance(statement.operation, Product) and runs(statement))
-    )
+    found = set()
+    for statement in graph.statements:
+        scans = scan_count(statement)
+        if 0 < scans <= MOST_SCANS or (scans and isinstance(statement.operation, Product)):
+            found.add(statement.id)
+    return frozenset(found)
 
 
-def boxes(graph: Graph, fmt: Format, kept: frozenset[int] = frozenset()) -> Graph:
+def split_index_sets(graph: Graph, fmt: Format, kept: frozenset[int] = frozenset()) -> Graph:
     """The graph without constraints but those of the statements (by number) that are `kept` as they are.
 
     Raises `TablaError` for a statement that would become too many.

@@ -16,17 +16,17 @@ from tabla.bound import quick
 from tabla.ir.evaluate import evaluate_fixed
 from tabla.ir.format import Format
 from tabla.ir.legal import Legal
-from tabla.ir.running import running
+from tabla.ir.scan import scan_of
 from tabla.ir.verify import verify
 from tabla.mapping.search import Search
-from tabla.passes.legalise.boxes import MOST_RUNS, boxes, kept
+from tabla.passes.legalise.index_set_splitting import MOST_SCANS, scans_kept, split_index_sets
 from tabla.passes.legalise.materialise import materialise
 from tabla.program.encode import encode
 from tabla.program.host import Host
 from tabla.schedule.build import schedule_mapping
 from tabla.schedule.check import ScheduleFault, check
 from tests.schedule.agreement import agree, agree_on
-from tests.strands.running import KINDS, Shape, running_graph
+from tests.strands.scans import KINDS, Shape, scan_graph
 
 Q6_10 = Format(integer=6, fraction=10)
 SHAPES = st.builds(
@@ -45,7 +45,7 @@ SHAPES = st.builds(
 @settings(max_examples=120)
 @given(shape=SHAPES, pes=st.sampled_from([1, 2, 4, 16]), seed=st.integers(0, 2**20))
 def test_words_and_cycles(shape: Shape, pes: int, seed: int) -> None:
-    graph = running_graph(shape)
+    graph = scan_graph(shape)
     verify(graph)
     agree(graph, template_for(pes), Q6_10, seed=seed)
 
@@ -54,9 +54,9 @@ def test_words_and_cycles(shape: Shape, pes: int, seed: int) -> None:
 @given(shape=SHAPES, pes=st.sampled_from([2, 3, 4]), sequencers=st.booleans(), seed=st.integers(0, 2**20))
 def test_every_way(shape: Shape, pes: int, sequencers: bool, seed: int) -> None:
     """Not the fastest mapping alone, but all that the search proposes: at the root, and rows over the lanes."""
-    graph = running_graph(shape)
+    graph = scan_graph(shape)
     template = replace(template_for(pes), sequencers=2 if sequencers and pes % 2 == 0 else 1).with_roots(1)
-    whole = materialise(Legal(graph=boxes(graph, Q6_10, kept(graph))), Q6_10)
+    whole = materialise(Legal(graph=split_index_sets(graph, Q6_10, scans_kept(graph))), Q6_10)
     for mapping in Search(whole, template).candidates(8):
         made = schedule_mapping(graph, mapping, Q6_10)
         assert made is not None
@@ -65,7 +65,7 @@ def test_every_way(shape: Shape, pes: int, sequencers: bool, seed: int) -> None:
 
 
 def test_lanes_take_rows() -> None:
-    whole = materialise(Legal(graph=running_graph(Shape(rows=6))), Q6_10)
+    whole = materialise(Legal(graph=scan_graph(Shape(rows=6))), Q6_10)
     array = template_for(4).with_roots(1).with_sequencers(1)
     ways = {mapping.fits[0].way for mapping in Search(whole, array).candidates(8)}
     assert ways == {"lane", "root"}
@@ -74,7 +74,7 @@ def test_lanes_take_rows() -> None:
 @pytest.mark.parametrize("sign", [1, -1])
 @pytest.mark.parametrize("kind", ["words", "max"])
 def test_a_word_a_cycle(kind: str, sign: int) -> None:
-    graph = running_graph(Shape(kind=kind, outputs=200, points=200, sign=sign))
+    graph = scan_graph(Shape(kind=kind, outputs=200, points=200, sign=sign))
     alone = replace(graph, statements=graph.statements[:1], results=(("y", "y"),))
     schedule = schedule_graph(alone, template_for(16), Q6_10)
     assert schedule.cycles == quick(alone, schedule.template, Q6_10).terms["stream"] == 200
@@ -82,7 +82,7 @@ def test_a_word_a_cycle(kind: str, sign: int) -> None:
 
 
 def test_a_product_runs_on_in_the_steps_of_the_longest() -> None:
-    graph = running_graph(Shape(kind="product", outputs=50, points=50))
+    graph = scan_graph(Shape(kind="product", outputs=50, points=50))
     alone = replace(graph, statements=graph.statements[:1], results=(("y", "y"),))
     schedule = agree(alone, template_for(4), Q6_10)
     # Eight cycles a step: the result goes through the memory. Then every word leaves.
@@ -91,19 +91,19 @@ def test_a_product_runs_on_in_the_steps_of_the_longest() -> None:
 
 
 def test_a_product_from_the_end_does_not() -> None:
-    graph = running_graph(Shape(kind="product", sign=-1))
-    assert running(graph.statements[0]) is None
+    graph = scan_graph(Shape(kind="product", sign=-1))
+    assert scan_of(graph.statements[0]) is None
     agree(graph, template_for(4), Q6_10)
 
 
 def test_rows_follow_each_other() -> None:
-    graph = running_graph(Shape(rows=6, outputs=40, points=40))
+    graph = scan_graph(Shape(rows=6, outputs=40, points=40))
     alone = replace(graph, statements=graph.statements[:1], results=(("y", "y"),))
     assert agree(alone, template_for(4), Q6_10).cycles == 240
 
 
 def test_every_output_out_of_range_counts() -> None:
-    graph = running_graph(Shape(kind="words", outputs=8, points=8))
+    graph = scan_graph(Shape(kind="words", outputs=8, points=8))
     graph = replace(graph, statements=graph.statements[:1], results=(("y", "y"),))
     schedule = schedule_graph(graph, template_for(4), Q6_10)
     inputs = {"x": np.full((1, 1, 8), 9 * Q6_10.one), "c": np.zeros((1, 1), dtype=np.int64)}
@@ -118,23 +118,23 @@ def test_every_output_out_of_range_counts() -> None:
 
 def test_too_many_rows_become_boxes() -> None:
     """Strands do not grow with the number of rows: boxes take all of them at once."""
-    assert kept(running_graph(Shape(rows=MOST_RUNS, outputs=3, points=3)))
-    graph = running_graph(Shape(rows=MOST_RUNS + 1, outputs=3, points=3))
-    assert not kept(graph)
+    assert scans_kept(scan_graph(Shape(rows=MOST_SCANS, outputs=3, points=3)))
+    graph = scan_graph(Shape(rows=MOST_SCANS + 1, outputs=3, points=3))
+    assert not scans_kept(graph)
     agree(graph, template_for(4), Q6_10)
 
 
 def test_what_does_not_run_on() -> None:
-    graph = running_graph(Shape(kind="products"))
+    graph = scan_graph(Shape(kind="products"))
     statement = graph.statements[0]
-    assert running(statement) is not None
+    assert scan_of(statement) is not None
     band = (*statement.constraints, statement.constraints[0])
     for other in (replace(statement, constraints=()), replace(statement, constraints=band), graph.statements[1]):
-        assert running(other) is None
+        assert scan_of(other) is None
 
 
 def test_the_checker_refuses_a_foreign_accumulator() -> None:
-    graph = running_graph(Shape(kind="words", outputs=9, points=9))
+    graph = scan_graph(Shape(kind="words", outputs=9, points=9))
     graph = replace(graph, statements=graph.statements[:1], results=(("y", "y"),))
     schedule = schedule_graph(graph, template_for(4), Q6_10)
     strands = [s for s in schedule.strands if s.unit == "root_issue"]

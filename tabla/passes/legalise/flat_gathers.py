@@ -15,7 +15,7 @@ from tabla.ir.rewrite import with_statements
 from tabla.source import Label, TablaError
 
 
-def addresses(graph: Graph, fmt: Format) -> Graph:
+def flatten_gathers(graph: Graph, fmt: Format) -> Graph:
     """The graph with gathers of one table each. Raises `TablaError` for a tensor with more words than a word counts."""
     if not any(isinstance(statement.operation, Gather) for statement in graph.statements):
         return graph

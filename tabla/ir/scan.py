@@ -13,7 +13,7 @@ from tabla.ir.graph import Constant, Extreme, Index, Linear, Operand, Ordinal, P
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Running:
+class Scan:
     """The output at `index` takes every point with ``sign * summed <= sign * index + offset``.
 
     `sign` is 1 where outputs take more from the first to the last, -1 where from the last to the first. A *step* t is
@@ -61,7 +61,7 @@ def _counted(index: Index, sign: int) -> range:
     return range(index.low, index.high) if sign > 0 else range(1 - index.high, 1 - index.low)
 
 
-def running(statement: Statement) -> Running | None:
+def scan_of(statement: Statement) -> Scan | None:
     """How a statement runs on from output to output; None if it does not.
 
     One summed index, tied to one output index by the only constraint; nothing that is summed depends on that output
@@ -80,24 +80,24 @@ def running(statement: Statement) -> Running | None:
     if isinstance(statement.operation, Product) and sign < 0:
         # Its steps are rounded from the first point on, so that no output begins with another.
         return None
-    if not _runs_on(statement, index.name) or any(index.name in _names(o) for o in statement.operands):
+    if not _can_scan(statement, index.name) or any(index.name in _names(o) for o in statement.operands):
         return None
-    found = Running(index=index, summed=summed, sign=sign, offset=constraint.constant)
+    found = Scan(index=index, summed=summed, sign=sign, offset=constraint.constant)
     return found if found.taken else None
 
 
-def runs(statement: Statement) -> int:
+def scan_count(statement: Statement) -> int:
     """Count the runs of a statement: the rows of outputs that each begin with an empty accumulator.
 
     The count is 0 if the statement does not run on from output to output.
     """
-    found = running(statement)
+    found = scan_of(statement)
     if found is None or not common_reduction(statement):
         return 0
     return prod(index.extent for index in statement.indices) // found.index.extent
 
 
-def _runs_on(statement: Statement, index: str) -> bool:
+def _can_scan(statement: Statement, index: str) -> bool:
     """Whether one accumulator can hold it: all of it summed alike, and beside that at most a start value."""
     match statement.operation:
         case Linear(terms=terms, test=None):

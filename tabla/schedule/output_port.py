@@ -16,7 +16,7 @@ CREDIT_RETURN = 2
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Port:
+class OutputPort:
     """The words of a sample, samples `period` cycles apart, a host that takes every word at once.
 
     `puts` are the cycles, in order, of the root's writes to the output; each sends `each` words.
@@ -27,7 +27,7 @@ class Port:
     period: int
 
     @staticmethod
-    def of(strands: Iterable[Strand], each: int, period: int) -> Port:
+    def of(strands: Iterable[Strand], each: int, period: int) -> OutputPort:
         """The port of a sample's strands; no period is shorter than it takes for all words to leave."""
         cycles = [
             strand.cycles(slot)
@@ -37,7 +37,7 @@ class Port:
             if operation.field("to_output")
         ]
         puts = np.sort(np.concatenate([np.zeros(0, dtype=np.int64), *cycles]))
-        return Port(puts=puts, each=each, period=max(period, each * len(puts)))
+        return OutputPort(puts=puts, each=each, period=max(period, each * len(puts)))
 
     @property
     def words(self) -> int:

@@ -13,10 +13,10 @@ from dataclasses import dataclass, replace
 
 from tabla.ir.graph import Affine, Extreme, Linear, Operand, Statement
 from tabla.ir.rewrite import operand_at, substituted, with_operands
-from tabla.ir.running import Running, running
+from tabla.ir.scan import Scan, scan_of
 from tabla.mapping.fit import Fit
 from tabla.strands.bodies import LaneContext, RootContext, lane_sum, root_sum
-from tabla.strands.extremes import running_extreme
+from tabla.strands.extremes import scan_extreme
 from tabla.strands.layout import Layout
 from tabla.strands.leaving import Nest, nest
 from tabla.strands.loops import Lanes, Loop
@@ -49,7 +49,7 @@ class Stretch:
                     return root_sum(context, chosen, start=start, shift=shift, levels=levels)
                 return lane_sum(context, chosen, start=start, shift=shift, levels=levels)
             case Extreme(operands=operands) as extreme:
-                return running_extreme(extreme, operands if self.adds else (), context, fresh=self.fresh)
+                return scan_extreme(extreme, operands if self.adds else (), context, fresh=self.fresh)
             case operation:
                 raise AssertionError(f"{type(operation).__name__} cannot run on")
 
@@ -60,7 +60,7 @@ class Stretch:
 
 def stretches(statement: Statement, at: Mapping[str, int]) -> Iterator[Stretch]:
     """Those of one row of outputs, in order; `at` says where the other indices stand."""
-    found = running(statement)
+    found = scan_of(statement)
     assert found is not None
     fixed = {name: Affine(constant=value) for name, value in at.items()}
     step, point = found.index.name, found.summed.name
@@ -79,7 +79,7 @@ def stretches(statement: Statement, at: Mapping[str, int]) -> Iterator[Stretch]:
     yield from stretch(max(found.begin + 1, found.done), found.steps.stop, fresh=False, adds=False)
 
 
-def _first(statement: Statement, found: Running, fixed: Mapping[str, Affine]) -> Stretch:
+def _first(statement: Statement, found: Scan, fixed: Mapping[str, Affine]) -> Stretch:
     """The first output that takes points, maybe several at once."""
     points, point = found.first, found.summed.name
     at = {**fixed, found.index.name: Affine(constant=found.sign * found.begin)}
@@ -106,7 +106,7 @@ def _moved(statement: Statement, at: Mapping[str, Affine]) -> Statement:
     return replace(statement, write=write, operation=with_operands(statement.operation, operand))
 
 
-def root_runs(site: Site, statement: Statement, name: str, *, leaves: str) -> Task:
+def root_scans(site: Site, statement: Statement, name: str, *, leaves: str) -> Task:
     """All runs at the root, one after the other; what they make leaves at once as the result `leaves`, if named."""
     strands: list[Strand] = []
     nests: list[Nest] = []
@@ -134,7 +134,7 @@ def root_runs(site: Site, statement: Statement, name: str, *, leaves: str) -> Ta
     return task_of(site, name, strands, extras, statement=statement.id)
 
 
-def lane_runs(site: Site, statement: Statement, fit: Fit, name: str) -> Task:
+def lane_scans(site: Site, statement: Statement, fit: Fit, name: str) -> Task:
     """Runs of as many rows as there are lanes at a time."""
     lanes = Lanes.of(statement, fit, site.template.lanes)
     strands: list[Strand] = []
@@ -164,7 +164,7 @@ def lane_runs(site: Site, statement: Statement, fit: Fit, name: str) -> Task:
     return task_of(site, name, strands, Extras(produces=(statement.target,)), statement=statement.id)
 
 
-def clashes(statement: Statement, fit: Fit, layout: Layout, pes: int) -> None:
+def refuse_clashes(statement: Statement, fit: Fit, layout: Layout, pes: int) -> None:
     """Raises `Clash` if words of one operation of a run in the lanes lie in one bank."""
     lanes = Lanes.of(statement, fit, pes)
     for stretch in stretches(statement, next(_rows(statement, fit.index))):
@@ -179,7 +179,7 @@ def _period(stretch: Stretch, body: tuple[Operation, ...]) -> int:
 
 def _rows(statement: Statement, over: str) -> Iterator[dict[str, int]]:
     """Where all indices stand but the one that runs and the one over lanes, in the order of the target's axes."""
-    found = running(statement)
+    found = scan_of(statement)
     assert found is not None
     box = statement.box
     names = [name for subscript in statement.write for name in subscript.names if name not in (over, found.index.name)]

@@ -13,7 +13,7 @@ from tabla.ir.format import Format
 from tabla.ir.graph import Affine, Constant, Divide, Gather, Gathered, Graph, Linear, Ordinal, Term
 from tabla.ir.independent import independent, tables
 from tabla.ir.legal import Legal
-from tabla.passes.legalise.known import known
+from tabla.passes.legalise.precompute import precompute
 from tests.ir.examples import Builder, at, product, word
 from tests.schedule.agreement import agree
 
@@ -35,7 +35,7 @@ def strided(divisor: int = 2) -> Graph:
 
 
 def test_tables_of_indices_are_constants() -> None:
-    found = known(Legal(graph=strided()), Q6_10)
+    found = precompute(Legal(graph=strided()), Q6_10)
     assert independent(strided()) == {0} and tables(strided()) == {"p"}
     assert [s.target for s in found.graph.statements] == ["y", "z"]
     assert found.graph.tensors["p"].role == "constant"
@@ -50,7 +50,7 @@ def test_words_and_cycles_on_the_machine() -> None:
 
 def test_what_is_counted_stays() -> None:
     """A division by zero is counted in every sample, so it is done in every sample."""
-    assert known(Legal(graph=strided(0)), Q6_10).words == {}
+    assert precompute(Legal(graph=strided(0)), Q6_10).words == {}
 
 
 def test_results_and_parts_of_them_stay() -> None:
@@ -68,4 +68,4 @@ def test_results_and_parts_of_them_stay() -> None:
     graph = b.graph("parts", {}, (("y", "y"), ("u", "u")))
     graph = replace(graph, statements=(first, second, given, replace(third, id=3)))
     assert independent(graph) == {0, 1} and tables(graph) == frozenset()
-    assert known(Legal(graph=graph), Q6_10).graph is graph
+    assert precompute(Legal(graph=graph), Q6_10).graph is graph

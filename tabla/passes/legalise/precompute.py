@@ -11,7 +11,7 @@ from tabla.ir.legal import Legal
 from tabla.ir.rewrite import with_statements
 
 
-def known(legal: Legal, fmt: Format) -> Legal:
+def precompute(legal: Legal, fmt: Format) -> Legal:
     """Evaluate the statements that depend on indices alone, and make their values constants.
 
     If one of them overflows or leaves the domain of a function, all of them stay, so that the machine counts it.

@@ -13,13 +13,13 @@ from tabla.templates.template import template_for, timing
 
 from tabla.backend import schedule_graph
 from tabla.program.encode import encode
-from tabla.schedule.port import Port
+from tabla.schedule.output_port import OutputPort
 from tests.end_to_end.algorithms import PROGRAMS, Q6_10, graph_of
 
 IMAGE = encode(schedule_graph(graph_of(PROGRAMS["linear"]), template_for(4), Q6_10))
 
 
-def tokens(port: Port, depth: int, samples: int) -> tuple[list[int], list[int]]:
+def tokens(port: OutputPort, depth: int, samples: int) -> tuple[list[int], list[int]]:
     """(tokens, cycles in which words leave) with a buffer of so many words and a host that never waits."""
     parameters = replace(IMAGE.parameters, output_depth=depth, split_results=port.each > 1)
     times = timeline(
@@ -42,7 +42,7 @@ def tokens(port: Port, depth: int, samples: int) -> tuple[list[int], list[int]]:
 )
 def test_the_last_word_and_the_least_buffer(puts: list[int], each: int, more: int) -> None:
     period = max(each * len(puts), max(puts) - min(puts) + 1) + more
-    port = Port(puts=np.array(sorted(puts)), each=each, period=period)
+    port = OutputPort(puts=np.array(sorted(puts)), each=each, period=period)
     starts, leaves = tokens(port, port.depth, 150)
     assert starts == [n * period for n in range(150)]
     assert leaves[port.words - 1] == timing().front + port.last
