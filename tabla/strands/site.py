@@ -116,7 +116,10 @@ class Extras:
 
 
 def task_of(site: Site, name: str, strands: Sequence[Strand], extras: Extras, *, statement: int = -1) -> Task:
-    """A task from strands: shifted to start at 0, owned by the statement (by id; -1: by none), every footprint listed."""
+    """Return the task of some strands: they are shifted to start at cycle 0, and every footprint is listed.
+
+    `statement` is the number of the statement that owns the task, -1 if none does.
+    """
     zero = min(s.start for s in strands)
     owner = Owner(statement=statement)
     moved = tuple(replace(s, start=s.start - zero, owner=owner) for s in strands)

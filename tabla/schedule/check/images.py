@@ -9,8 +9,8 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
+from tabla.mapping.mapping import static_tensors
 from tabla.mapping.places import Place
-from tabla.mapping.search import static_tensors
 from tabla.schedule.check.expected import Expected, element_name
 from tabla.schedule.check.residues import POISON, Residues
 from tabla.schedule.schedule import Schedule

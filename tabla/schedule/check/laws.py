@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tabla.schedule.schedule import Schedule
-from tabla.strands.leaving import at_once
+from tabla.strands.leaving import words_per_write
 from tabla.strands.regions import ScheduleFault
 from tabla.strands.strand import Strand
 from tabla.templates.template import functions, timing
@@ -34,7 +34,7 @@ def _outputs(schedule: Schedule) -> None:
     """A sample's words are as many as the image says, and leave within a period: the queue at the port never grows."""
     writes = _issues(_of(schedule, "root_write"))
     puts = sum(len(at) for strand, slot, at in writes if strand.body[slot].field("to_output"))
-    words = puts * at_once(schedule.mapped, schedule.template)
+    words = puts * words_per_write(schedule.mapped, schedule.template)
     _refuse(words != schedule.outputs, f"a sample puts out {words} words instead of {schedule.outputs}")
     _refuse(words > schedule.period, f"{words} words leave in a period of {schedule.period}")
 

@@ -19,7 +19,7 @@ from tabla.schedule.check.machine import Active, Machine, guarded, lanes_of
 from tabla.schedule.check.residues import Residues
 from tabla.schedule.check.wiring import Numbers, Write, address_of
 from tabla.schedule.schedule import Schedule
-from tabla.strands.leaving import at_once, elements
+from tabla.strands.leaving import elements, words_per_write
 from tabla.strands.regions import Region, ScheduleFault, writing_generators
 
 
@@ -111,7 +111,7 @@ class _Proof:
     def outputs(self) -> None:
         """The words that leave, in order, are those that the host takes them for; all of every result."""
         puts = [write for write in self.machine.wiring.writes if write.operation.field("to_output")]
-        graph, split = self.schedule.mapped, at_once(self.schedule.mapped, self.schedule.template) > 1
+        graph, split = self.schedule.mapped, words_per_write(self.schedule.mapped, self.schedule.template) > 1
         tensors = dict(graph.results)
         left: dict[str, list[NDArray[np.int64]]] = {shown: [] for shown, _ in graph.results}
         wanted, names = [], list[tuple[str, int]]()
