@@ -26,6 +26,66 @@ def Timing {
   int Queue = 2;
 }
 
+// A stage of a pipeline: what it shows in a cycle, and the wires that a lane and
+// a root want in that cycle. The cycles of the path "issue" count from the issue
+// of the operation, those of the path "write" from the cycle of the write. Lanes
+// and roots have the same stages; a name in neither list is wanted by nobody.
+class Stage<string path, string name, int cycle, string shows> {
+  string Path = path;
+  string Name = name;
+  int Cycle = cycle;
+  string Shows = shows;
+  list<string> Lane = [];
+  list<string> Root = [];
+}
+
+def IssueAddress : Stage<"issue", "address", 0, "the addresses enter the memories"> {
+  let Lane = ["model_address", "data_address", "interim_address", "active"];
+  let Root = ["a_address", "b_address", "c_address", "position"];
+}
+def IssueMask : Stage<"issue", "mask", 1, "the guard masks operand a of a lane"> {
+  let Lane = ["a_select"];
+}
+def IssueOperand : Stage<"issue", "operand", Timing.MemoryRead, "the words and the bus stand at the operand multiplexers"> {
+  let Lane = ["b_select", "c_select", "lowest", "highest", "bus", "invert"];
+  let Root = ["a_select", "b_select", "c_select", "lowest", "highest", "result", "function", "invert"];
+}
+def IssueStart : Stage<"issue", "start", !add(IssueOperand.Cycle, 1), "the multiplier has its operands; the start value forms"> {
+  let Lane = ["half_all", "half_lane0", "start_shift"];
+  let Root = ["half_all", "start_shift", "late_select", "late_addend", "tree_half", "tree_inverted", "array_inverted"];
+}
+def IssueProduct : Stage<"issue", "product", !add(IssueOperand.Cycle, Timing.Multiply), "the product register and the start value"> {
+  let Lane = ["keep", "take", "extreme", "complement"];
+  let Root = ["keep", "take", "extreme", "complement", "tree_select", "tree", "array"];
+}
+def IssueSum : Stage<"issue", "sum", !add(IssueProduct.Cycle, Timing.Accumulate), "the accumulator holds the new sum, which the tree takes"> {
+  let Lane = ["inverted", "shift"];
+  let Root = ["inverted", "shift"];
+}
+def IssueRound : Stage<"issue", "round", !add(IssueSum.Cycle, 1), "the rounder holds the shifted sum"> {
+  let Lane = ["issued", "post", "emit"];
+  let Root = ["issued", "post"];
+}
+def IssueResult : Stage<"issue", "result", !add(IssueSum.Cycle, Timing.Round), "the result register: rounded and saturated, or compared"> {
+  let Root = ["emit", "function_code", "divisor", "holds"];
+}
+def IssueHeld : Stage<"issue", "held", !add(IssueResult.Cycle, 1), "the position register of the root, where an operation asks for it"> {
+}
+
+def WriteAhead : Stage<"write", "ahead", -2, "a word of the bus may take the place of the result"> {
+  let Lane = ["through"];
+}
+def WriteEnable : Stage<"write", "enable", -1, "the write is decoded"> {
+  let Lane = ["write_active", "to_model", "to_interim", "stream_enable", "stream_to_data", "stream_to_model", "stream_to_interim"];
+  let Root = ["write", "write_instruction", "write_address", "load_data", "load_memory", "load_address", "load_word"];
+}
+def WriteWord : Stage<"write", "word", 0, "the memory takes the word at the end of this cycle"> {
+  let Lane = ["model_write_address", "data_write_address", "interim_write_address", "write_bus", "load", "stream_word", "bus"];
+  let Root = ["result", "function"];
+}
+def WriteDone : Stage<"write", "done", Timing.MemoryWrite, "an operation that issues in this cycle reads the word"> {
+}
+
 // The format of one operation of a unit: fields in Inst, then, for each
 // generator, its base, its window flag and one delta per loop level.
 // A list `<field>Choices` names the codes of a field, from 0. `Several` names

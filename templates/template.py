@@ -11,6 +11,7 @@ from functools import cache
 from typing import Any
 
 from tabla.templates.records import MACHINE, integer, record_of, records, string, strings
+from tabla.templates.stages import stage_cycle, wanted
 
 from tabla.lang import tablegen
 from tabla.source import Label, TablaError
@@ -18,7 +19,10 @@ from tabla.source import Label, TablaError
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Timing:
-    """Latencies in cycles; see the comment of record ``Timing``."""
+    """Latencies in cycles, as the comment of record ``Timing`` explains them.
+
+    The properties are stages of the path of an operation, counted from its issue, as the stage table has them.
+    """
 
     memory_read: int
     multiply: int
@@ -33,28 +37,28 @@ class Timing:
 
     @property
     def operand(self) -> int:
-        """Issue to the operand multiplexers."""
-        return self.memory_read
+        """The cycles from an issue to the operand multiplexers."""
+        return stage_cycle("issue", "operand")
 
     @property
     def late_operand(self) -> int:
-        """Issue to the register behind the operand multiplexers, where a late addend joins."""
-        return self.operand + 1
+        """The cycles from an issue to the register behind the operand multiplexers, where a late addend joins."""
+        return wanted("root_issue", "late_addend")
 
     @property
     def accumulated(self) -> int:
-        """Issue to the accumulator."""
-        return self.memory_read + self.multiply + self.accumulate
+        """The cycles from an issue to the accumulator."""
+        return stage_cycle("issue", "sum")
 
     @property
     def result(self) -> int:
-        """Issue to the result register."""
-        return self.accumulated + self.round
+        """The cycles from an issue to the result register."""
+        return stage_cycle("issue", "result")
 
     @property
     def held(self) -> int:
-        """Issue to the position register, of an operation at the root that asks for that."""
-        return self.result + 1
+        """The cycles from an issue at the root to the position register, where an operation asks for that."""
+        return stage_cycle("issue", "held")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

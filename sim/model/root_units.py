@@ -10,6 +10,7 @@ from tabla.sim.model.function_unit import DIVIDING, Function, function_of
 from tabla.sim.model.lane_units import COMPARISONS, Run, address_with_window
 from tabla.sim.model.trace import Issue
 from tabla.templates import template
+from tabla.templates.stages import wanted
 
 Fetch = Callable[[int, Sample, tuple[int, ...]], int]
 PORTS = ("a", "b", "c")
@@ -84,7 +85,7 @@ def _root_issue(path: Datapath, root: Root, issue: Issue) -> Run:
     emits = bool(numbers["emit"]) and issue.last and compare is None
     holds, held_after = symbols["b"] == "position" and issue.last, path.law.held
     lowest, highest, one = path.lowest, path.highest, path.one
-    due_after, tree_after = path.law.result, path.law.operand + path.law.multiply
+    due_after, tree_after = path.law.result, wanted("root_issue", "tree")
     function, latency = _function(path, code) if code else (None, 0)
     divides = name_of_function in DIVIDING
 
