@@ -216,26 +216,56 @@ def StrandWord {
   list<string> Fields = ["start", "interval", "reduce", "body", "length"];
 }
 
-// Functions of the function unit. Code 0 means none. A result shows Latency +
-// LatencyPerBit * bits cycles after the operand; bits is (W + F + 3) / 2 for
-// square roots, W + F for quotients and W for those of integers.
-class FunctionUnit<string name, int number, string kind, int latency, int latencyPerBit = 0> {
+// A kind of function is a pipeline that computes it. In words of W bits, F of
+// them fraction, a result shows Latency + (PerWidth * W + PerFraction * F +
+// More) / Divisor cycles after the operand. A kind that Divides takes operand b
+// too, as the divisor.
+class FunctionKind<string name, int latency> {
+  string Name = name;
+  int Latency = latency;
+  int PerWidth = 0;
+  int PerFraction = 0;
+  int More = 0;
+  int Divisor = 1;
+  bit Divides = false;
+}
+def DirectKind : FunctionKind<"direct", 7>;
+def ExpKind : FunctionKind<"exp", 12>;
+def LogKind : FunctionKind<"log", 11>;
+def CircularKind : FunctionKind<"circular", 9>;
+def SqrtKind : FunctionKind<"sqrt", 3> {
+  let PerWidth = 1;
+  let PerFraction = 1;
+  let More = 3;
+  let Divisor = 2;
+}
+def DivideKind : FunctionKind<"divide", 4> {
+  let PerWidth = 1;
+  let PerFraction = 1;
+  let Divides = true;
+}
+def QuotientKind : FunctionKind<"quotient", 4> {
+  let PerWidth = 1;
+  let Divides = true;
+}
+
+// A function of the function unit, its code in an operation, and its kind. Code
+// 0 means no function.
+class FunctionUnit<string name, int number, FunctionKind kind> {
   string Name = name;
   int Code = number;
-  string Kind = kind;
-  int Latency = latency;
-  int LatencyPerBit = latencyPerBit;
+  FunctionKind Kind = kind;
 }
-def Sigmoid : FunctionUnit<"sigmoid", 1, "direct", 7>;
-def Tanh : FunctionUnit<"tanh", 2, "direct", 7>;
-def Gaussian : FunctionUnit<"gaussian", 3, "direct", 7>;
-def Exp : FunctionUnit<"exp", 4, "exp", 12>;
-def Log : FunctionUnit<"log", 5, "log", 11>;
-def Sqrt : FunctionUnit<"sqrt", 6, "sqrt", 3, 1>;
-def Divide : FunctionUnit<"divide", 7, "divide", 4, 1>;
-def Sin : FunctionUnit<"sin", 8, "circular", 9>;
-def Cos : FunctionUnit<"cos", 9, "circular", 9>;
-def Quotient : FunctionUnit<"quotient", 10, "quotient", 4, 1>;
+def Sigmoid : FunctionUnit<"sigmoid", 1, DirectKind>;
+def Tanh : FunctionUnit<"tanh", 2, DirectKind>;
+def Gaussian : FunctionUnit<"gaussian", 3, DirectKind>;
+def Exp : FunctionUnit<"exp", 4, ExpKind>;
+def Log : FunctionUnit<"log", 5, LogKind>;
+def Sqrt : FunctionUnit<"sqrt", 6, SqrtKind>;
+def Divide : FunctionUnit<"divide", 7, DivideKind>;
+def Sin : FunctionUnit<"sin", 8, CircularKind>;
+def Cos : FunctionUnit<"cos", 9, CircularKind>;
+def Quotient : FunctionUnit<"quotient", 10, QuotientKind>;
 
 // Signed fixed point: integer bits, the sign among them, and fraction bits.
 class NumberFormat<int integerBits, int fractionBits> {

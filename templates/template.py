@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
 
-from tabla.templates.records import MACHINE, integer, record_of, records, string, strings
+from tabla.templates.records import MACHINE, bit, integer, record_of, records, string, strings
 from tabla.templates.stages import stage_cycle, wanted
 
 from tabla.lang import tablegen
@@ -90,20 +90,49 @@ class OperationFormat:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class FunctionKind:
+    """A pipeline of the function unit, as record ``FunctionKind`` describes it. `divides`: it takes operand b too."""
+
+    name: str
+    latency: int
+    per_width: int
+    per_fraction: int
+    more: int
+    divisor: int
+    divides: bool
+
+    def cycles(self, width: int, fraction: int) -> int:
+        """Return the cycles from operand to result in a format of `width` bits with `fraction` fraction bits."""
+        return self.latency + (self.per_width * width + self.per_fraction * fraction + self.more) // self.divisor
+
+    @property
+    def text(self) -> str:
+        """The cycles in words: W and F are the bits of a word and of its fraction."""
+        parts = [("W", self.per_width), ("F", self.per_fraction)]
+        terms = [name if count == 1 else f"{count} {name}" for name, count in parts if count]
+        terms += [str(self.more)] if self.more else []
+        if not terms:
+            return str(self.latency)
+        total = " + ".join(terms)
+        return f"{self.latency} + " + (total if self.divisor == 1 else f"({total}) / {self.divisor}")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class FunctionUnit:
-    """A function of the function unit; latency = `latency` + `latency_per_bit` * bits of `kind`."""
+    """A function of the function unit: its code in an operation of the root, and the pipeline that computes it."""
 
     name: str
     code: int
-    kind: str
-    latency: int
-    latency_per_bit: int
+    pipeline: FunctionKind
+
+    @property
+    def kind(self) -> str:
+        """The name of the pipeline."""
+        return self.pipeline.name
 
     def cycles(self, width: int, fraction: int) -> int:
-        """Latency in a format of `width` bits with `fraction` fraction bits."""
-        stages = {"sqrt": (width + fraction + 3) // 2, "divide": width + fraction, "quotient": width}
-        bits = stages.get(self.kind, 0)
-        return self.latency + self.latency_per_bit * bits
+        """Return the cycles from operand to result in a format of `width` bits with `fraction` fraction bits."""
+        return self.pipeline.cycles(width, fraction)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -248,15 +277,33 @@ def timing() -> Timing:
 
 
 @cache
+def function_kinds() -> dict[str, FunctionKind]:
+    """Return the pipelines of the function unit by name."""
+    return {
+        string(r, "Name"): FunctionKind(
+            name=string(r, "Name"),
+            latency=integer(r, "Latency"),
+            per_width=integer(r, "PerWidth"),
+            per_fraction=integer(r, "PerFraction"),
+            more=integer(r, "More"),
+            divisor=integer(r, "Divisor"),
+            divides=bit(r, "Divides"),
+        )
+        for r in records(MACHINE).of_class("FunctionKind")
+    }
+
+
+@cache
 def functions() -> dict[str, FunctionUnit]:
-    """All functions of the function unit, by name."""
+    """Return all functions of the function unit by name.
+
+    A function that you put in here has a code and a pipeline from then on, as if it were a record.
+    """
     return {
         string(r, "Name"): FunctionUnit(
             name=string(r, "Name"),
             code=integer(r, "Code"),
-            kind=string(r, "Kind"),
-            latency=integer(r, "Latency"),
-            latency_per_bit=integer(r, "LatencyPerBit"),
+            pipeline=function_kinds()[string(record_of(r, "Kind"), "Name")],
         )
         for r in records(MACHINE).of_class("FunctionUnit")
     }
@@ -351,8 +398,8 @@ def operation_format(unit: str) -> OperationFormat:
     kind = kind_of(unit)
     record = next(r for r in records(MACHINE).of_class("OperationFormat") if r["Unit"] == kind)
     found: dict[str, list[int]] = {}
-    for position, bit in enumerate(_symbolic()[record.name]["Inst"]):
-        found.setdefault(bit["var"], []).append(position)
+    for position, place in enumerate(_symbolic()[record.name]["Inst"]):
+        found.setdefault(place["var"], []).append(position)
     fields = []
     for name, positions in found.items():
         if positions != list(range(positions[0], positions[0] + len(positions))):

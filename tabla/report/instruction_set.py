@@ -95,11 +95,9 @@ def _cycle(stage: Stage) -> str:
 
 
 def _functions() -> str:
-    rows = []
-    for unit in functions().values():
-        latency = str(unit.latency) + (f" + {unit.latency_per_bit} a bit" if unit.latency_per_bit else "")
-        rows.append((str(unit.code), f"`{unit.name}`", unit.kind, latency))
-    return "## Function unit\n\n" + _table(("code", "function", "kind", "cycles"), rows)
+    rows = [(str(unit.code), f"`{unit.name}`", unit.kind, unit.pipeline.text) for unit in functions().values()]
+    words = "W is the bits of a word, F the bits of its fraction. Quotients of cycles are rounded down.\n\n"
+    return "## Function unit\n\n" + words + _table(("code", "function", "kind", "cycles"), rows)
 
 
 def _formats() -> str:

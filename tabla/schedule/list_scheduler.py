@@ -34,9 +34,7 @@ class _ListScheduler:
     ordered by how many tasks come before them, not by the path that comes after them.
     """
 
-    def __init__(
-        self, tasks: Sequence[Task], models: frozenset[MemoryKey], *, sequencers: int, waves: bool
-    ) -> None:
+    def __init__(self, tasks: Sequence[Task], models: frozenset[MemoryKey], *, sequencers: int, waves: bool) -> None:
         self.tasks = list(tasks)
         self.waves = waves
         self.sequencers = sequencers

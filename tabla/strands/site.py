@@ -198,4 +198,3 @@ def _bus(strands: Sequence[Strand]) -> tuple[list[int], list[int]]:
         if strand.unit == "lane_write" and operation.field("source") == "bus":
             uses.append(strand.final)
     return arrivals, uses
-
