@@ -13,7 +13,7 @@ from tabla.hw.counters import EventCounter
 from tabla.hw.drive import Drive
 from tabla.hw.features import features_of
 from tabla.hw.group import Group
-from tabla.hw.lane import Lane, LaneShape, lane_shape
+from tabla.hw.lane import LaneShape, lane_shape
 from tabla.hw.pipeline import delayed
 from tabla.hw.root import Root
 from tabla.hw.routing import Routing
@@ -24,6 +24,7 @@ from tabla.hw.stream import Stream
 from tabla.hw.tokens import TokenDelay
 from tabla.hw.tree import Tree, levels
 from tabla.hw.window import Window
+from tabla.templates.stages import wanted
 from tabla.templates.template import LANE_KINDS, kind_of
 
 from tabla.program.image import Entry, Image
@@ -247,14 +248,15 @@ class Accelerator(wiring.Component):
             )
             for operand in issue.generators
         }
-        # A root wants its writes a cycle before they happen.
+        writes = late + wanted("root_write", "write")
         inputs |= {
-            "write": delayed(m, write.valid, late - 1, name="root_write"),
-            "write_instruction": delayed(m, write.instruction, late - 1, name="root_write_instruction"),
+            "write": delayed(m, write.valid, writes, name="root_write"),
+            "write_instruction": delayed(m, write.instruction, writes, name="root_write_instruction"),
             "load_address": stream.root_address,
         }
         if write.generators:
-            inputs["write_address"] = delayed(m, write.values.address, Group.FANOUT - 1, name="root_write_address")
+            addresses = Group.FANOUT + wanted("root_write", "write_address")
+            inputs["write_address"] = delayed(m, write.values.address, addresses, name="root_write_address")
         routing = self._routing(stream, list(stream.words))
         for number, root in enumerate(roots):
             several = len(roots) > 1
@@ -318,7 +320,8 @@ class Accelerator(wiring.Component):
         if len(drives) > 1:
             m.d.comb += roots[0].tree.eq(tree.sum)
             return
-        before = delayed(m, drives[0].inverted, Lane.ACCUMULATED + Group.FANOUT - 1, name="sense_before")
+        shown = wanted("lane_issue", "inverted") + Group.FANOUT
+        before = delayed(m, drives[0].inverted, shown - 1, name="sense_before")
         # Entry n: the sense of words that are n registers behind the accumulators, from one register before them.
         chain = [before, drives[0].sense]
         for cycle in range(below + levels(tree.leaves)):
@@ -327,7 +330,9 @@ class Accelerator(wiring.Component):
         if len(roots) == 1:
             m.d.comb += [roots[0].tree.eq(tree.sum), roots[0].tree_inverted.eq(chain[-2])]
             return
-        m.d.comb += tree.clear.eq(~delayed(m, roots[0].control.array, 3, name="array_wanted"))
+        # The tree takes the clear in the cycle before its word.
+        cleared = wanted("root_issue", "array") - 1
+        m.d.comb += tree.clear.eq(~delayed(m, roots[0].control.array, cleared, name="array_wanted"))
         for root, own in zip(roots, sums, strict=True):
             m.d.comb += [
                 root.tree.eq(own),
@@ -358,7 +363,9 @@ class Accelerator(wiring.Component):
         # Where lanes and words of a beat divide each other, a group gets each of its words once.
         aligned = size % words_in_beat == 0 or words_in_beat % size == 0
         words = min(size, words_in_beat) if aligned else size
-        stream_words = [delayed(m, word, 1, name=f"stream_word_{k}") for k, word in enumerate(stream.words)]
+        # The stream gives words and enables in one cycle.
+        later = wanted("lane_write", "stream_word") - wanted("lane_write", "stream_enable")
+        stream_words = [delayed(m, word, later, name=f"stream_word_{k}") for k, word in enumerate(stream.words)]
         extremes = shape.extremes and len(drives) == 1
         m.submodules.tree = tree = Tree(
             leaves=groups, width=parameters.accumulator, extremes=extremes, clears=len(roots) > 1
@@ -395,7 +402,7 @@ class Accelerator(wiring.Component):
                 routing = self._routing(stream, list(stream.words))
                 m.d.comb += [group.stream_enable[k].eq(routing.enable(g, k)) for k in range(size)]
                 for k in range(words):
-                    word = delayed(m, routing.word(g, k), 1, name=f"stream_word_{g}_{k}")
+                    word = delayed(m, routing.word(g, k), later, name=f"stream_word_{g}_{k}")
                     m.d.comb += group.stream_words[k].eq(word)
                 continue
             m.d.comb += [group.stream_enable[k].eq(stream.block[lane // words_in_beat]) for k, lane in enumerate(lanes)]

@@ -6,10 +6,10 @@ from amaranth.hdl import Const, Module, Mux, Signal
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 from tabla.hw.features import UnitFeatures
+from tabla.hw.instruction import instruction_fields, instruction_width
 from tabla.templates.template import OperationFormat, operation_format
 
 from tabla.program.image import Parameters
-from tabla.program.layout import Field, operation_layout
 
 
 def sources(form: OperationFormat, field: str, features: UnitFeatures) -> tuple[str, ...]:
@@ -22,6 +22,43 @@ def limit_words(width: int, lowest: Any, highest: Any) -> list[tuple[Any, Any]]:
     """The least and the greatest word, each with the wire that makes it the start value of an extreme."""
     half = 1 << (width - 1)
     return [(Const(half, width), lowest), (Const(half - 1, width), highest)]
+
+
+MAC_WIRES = (
+    "a_select",
+    "b_select",
+    "c_select",
+    "invert",
+    "half_all",
+    "half_lane0",
+    "start_shift",
+    "keep",
+    "inverted",
+    "shift",
+    "issued",
+    "post",
+    "emit",
+)
+"""The wires of the stage table that ``MacControl`` decodes for every lane."""
+
+EXTREME_WIRES = ("lowest", "highest", "extreme", "complement")
+"""The wires that ``MacControl`` decodes too where operations keep the larger or smaller word."""
+
+_OUTPUT_OF = {
+    "start_shift": "shift",
+    "complement": "inverted",
+    "take": "a_select",
+    "late_select": "c_select",
+    "tree_select": "tree",
+}
+
+
+def output_of(wire: str) -> str:
+    """Return the output of ``MacControl`` that carries a wire of the stage table.
+
+    One output may be wanted in several cycles. The table then has a name for each of them.
+    """
+    return _OUTPUT_OF.get(wire, wire)
 
 
 class MacControl(wiring.Component):
@@ -53,13 +90,11 @@ class MacControl(wiring.Component):
     def __init__(self, *, unit: str, parameters: Parameters, features: UnitFeatures) -> None:
         self.unit = unit
         self.form = operation_format(unit)
-        self.places = operation_layout(unit, parameters).fields
         self.a_sources = sources(self.form, "a", features)
         self.b_sources = sources(self.form, "b", features)
         self.c_sources = sources(self.form, "c", features)
-        width = sum(field.width for field in self.form.fields)
         members: dict[str, Any] = {name: In(1) for name in ("valid", "first", "last", "open")}
-        members["instruction"] = In(width)
+        members["instruction"] = In(instruction_width(unit))
         members |= {
             f"{operand}_select": Out(max(1, len(names)))
             for operand, names in (("a", self.a_sources), ("b", self.b_sources), ("c", self.c_sources))
@@ -110,7 +145,7 @@ class MacControl(wiring.Component):
         post = Signal(3, name="decoded_post", reset_less=True)
         function = Signal(4, name="decoded_function")
         m.d.sync += [shift.eq(self._field("shift")), post.eq(self._field("post"))]
-        if "function" in self.places:
+        if "function" in (field.name for field in self.form.fields):
             m.d.sync += function.eq(Mux(self.valid & self.last, self._field("function"), 0))
         selects = {
             "a": (self.a_sources, self.valid & self.open),
@@ -150,8 +185,7 @@ class MacControl(wiring.Component):
         return m
 
     def _field(self, name: str) -> Any:
-        place: Field = self.places[name]
-        return self.instruction[place.offset : place.offset + place.width]
+        return instruction_fields(self.unit, self.instruction)[name]
 
     def _is(self, field: str, symbol: str) -> Any:
         """Does the field hold the symbol? A symbol that the unit does not know never."""

@@ -4,13 +4,14 @@ from dataclasses import dataclass
 from typing import Any
 
 from amaranth.hdl import Const, Module, Mux
-from tabla.hw.control import MacControl
+from tabla.hw.control import EXTREME_WIRES, MAC_WIRES, MacControl, output_of
 from tabla.hw.group import Group
-from tabla.hw.lane import Lane, LaneShape
+from tabla.hw.instruction import instruction_fields
+from tabla.hw.lane import LaneShape
 from tabla.hw.pipeline import delayed, padded
 from tabla.hw.sequencer import Sequencer
 from tabla.hw.stream import Stream
-from tabla.templates.template import operation_format
+from tabla.templates.stages import wanted
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,41 +45,21 @@ class Drive:
     ) -> "Drive":
         """Delays every wire by so much that it meets its operation in the lanes."""
         lane = issue.unit.replace("_issue", "")
-        stages = {
-            "a_select": (control.a_select, 1),
-            "b_select": (control.b_select, 2),
-            "c_select": (control.c_select, 2),
-            "invert": (control.invert, 2),
-            "half_all": (control.half_all, 3),
-            "half_lane0": (control.half_lane0, 3),
-            "start_shift": (control.shift, 3),
-            "keep": (control.keep, 4),
-            "inverted": (control.inverted, 5),
-            "shift": (control.shift, 5),
-            "issued": (control.issued, 6),
-            "post": (control.post, 6),
-            "emit": (control.emit, 6),
+        wires = {
+            wire: delayed(m, getattr(control, output_of(wire)), wanted("lane_issue", wire), name=f"{lane}_{wire}")
+            for wire in (*MAC_WIRES, *(EXTREME_WIRES if control.extremes else ()))
         }
-        if control.extremes:
-            stages |= {
-                "lowest": (control.lowest, 2),
-                "highest": (control.highest, 2),
-                "extreme": (control.extreme, 4),
-                "complement": (control.inverted, 4),
-            }
-        wires = {name: delayed(m, value, cycles, name=f"{lane}_{name}") for name, (value, cycles) in stages.items()}
         for name in issue.generators:
             wires[name if name in ("low", "high") else f"{name}_address"] = getattr(issue.values, name)
 
         late = Sequencer.VALUES - Sequencer.FIELDS
         wrote = delayed(m, write.valid, late, name=write.unit)
         instruction = delayed(m, write.instruction, late, name=f"{write.unit}_instruction")
-        fields, offset = {}, 0
-        for field in operation_format(write.unit).fields:
-            fields[field.name] = instruction[offset : offset + field.width]
-            offset += field.width
+        fields = instruction_fields(write.unit, instruction)
         address = write.values.address if "address" in write.generators else Const(0, 1)
-        stream_address = delayed(m, stream.lane_address, 1, name="stream_lane_address")
+        # The stream gives address and enables in one cycle.
+        later = wanted("lane_write", "data_write_address") - wanted("lane_write", "stream_to_data")
+        stream_address = delayed(m, stream.lane_address, later, name="stream_lane_address")
         written = delayed(m, stream_address, 1, name="stream_written_address") if shape.through else stream_address
         loaded = Mux(load, written, address)
         wires |= {
@@ -95,10 +76,9 @@ class Drive:
             "stream_to_interim": stream.to_interim,
         }
         if shape.bus_through:
-            # So many cycles before the write that the word passes the result register.
-            bus_word = operation_format(write.unit).fields[0]
-            assert bus_word.name == "source"
-            wires["through"] = load | (write.valid & write.instruction[: bus_word.width])
+            ahead = late + wanted("lane_write", "through")
+            source = instruction_fields(write.unit, write.instruction)["source"]
+            wires["through"] = load | delayed(m, write.valid & source, ahead, name=f"{lane}_through")
         if shape.through:
             # A loaded word is a result that no operation gave.
             for name in ("stream_to_model", "stream_to_interim"):
@@ -108,12 +88,13 @@ class Drive:
         for name in ("low", "high"):
             if name in write.generators:
                 wires[f"write_{name}"] = getattr(write.values, name)
-        both = delayed(m, control.half_lane0 | control.half_array0, 3, name=f"{lane}_half_first")
+        half_first = control.half_lane0 | control.half_array0
+        both = delayed(m, half_first, wanted("lane_issue", "half_lane0"), name=f"{lane}_half_first")
         first = {"half_lane0": both} if issue.parameters.roots > 1 else {}
         # Registers with a reset, by a clear that never comes: nobody is told of an update after a reset.
         updates = delayed(m, wrote & fields["model"], Group.FANOUT, name=f"{lane}_update", clear=Const(0, 1))
 
-        shown = Lane.ACCUMULATED + Group.FANOUT
+        shown = wanted("lane_issue", "inverted") + Group.FANOUT
         sense = delayed(m, control.inverted, shown, name=lane.replace("lane", "sense"))
         up: Any = Const(1, 1)
         extreme: Any = Const(0, 1)

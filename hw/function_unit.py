@@ -1,5 +1,6 @@
 """The function unit: a pipeline for each function of the build, one register behind them all."""
 
+from collections.abc import Callable
 from typing import Any
 
 from amaranth.hdl import Module, Mux, Signal, signed
@@ -13,26 +14,27 @@ from tabla.hw.functions.pipeline import REGISTER, FunctionPipeline
 from tabla.hw.functions.quotient import Quotient
 from tabla.hw.functions.square_root import SquareRoot
 from tabla.hw.pipeline import delayed, selected
+from tabla.templates.template import function_kinds
 
 from tabla.program.image import FunctionTable, Parameters
 
+PIPELINES: dict[str, Callable[[FunctionTable, int, int, bool], FunctionPipeline]] = {
+    "direct": lambda table, width, fraction, tight: Direct(table, width=width, fraction=fraction, tight=tight),
+    "exp": lambda table, width, fraction, tight: Exponential(table, width=width, fraction=fraction),
+    "log": lambda table, width, fraction, tight: Logarithm(table, width=width, fraction=fraction),
+    "sqrt": lambda table, width, fraction, tight: SquareRoot(width=width, fraction=fraction),
+    "circular": lambda table, width, fraction, tight: Circular(table, width=width, fraction=fraction),
+    "divide": lambda table, width, fraction, tight: Quotient(width=width, fraction=fraction, whole=False),
+    "quotient": lambda table, width, fraction, tight: Quotient(width=width, fraction=fraction, whole=True),
+}
+"""The pipeline of each kind, made from a table, the bits of a word, those of its fraction, and `tight`."""
+
 
 def pipeline_for(table: FunctionTable, *, width: int, fraction: int, tight: bool = False) -> FunctionPipeline:
-    """The pipeline of a function; ``tight`` ones save logic where the table's words allow it."""
-    match table.kind:
-        case "direct":
-            return Direct(table, width=width, fraction=fraction, tight=tight)
-        case "exp":
-            return Exponential(table, width=width, fraction=fraction)
-        case "log":
-            return Logarithm(table, width=width, fraction=fraction)
-        case "sqrt":
-            return SquareRoot(width=width, fraction=fraction)
-        case "circular":
-            return Circular(table, width=width, fraction=fraction)
-        case "divide" | "quotient" as kind:
-            return Quotient(width=width, fraction=fraction, whole=kind == "quotient")
-    raise ValueError(f"no pipeline for functions of kind {table.kind!r}")
+    """Return the pipeline of a function. A `tight` one saves logic where the table's words allow it."""
+    if table.kind not in PIPELINES:
+        raise ValueError(f"no pipeline for functions of kind {table.kind!r}")
+    return PIPELINES[table.kind](table, width, fraction, tight)
 
 
 class FunctionUnit(wiring.Component):
@@ -53,7 +55,7 @@ class FunctionUnit(wiring.Component):
 
     def __init__(self, *, parameters: Parameters) -> None:
         self.parameters = parameters
-        self.divides = any(table.kind in ("divide", "quotient") for table in parameters.functions)
+        self.divides = any(function_kinds()[table.kind].divides for table in parameters.functions)
         width = parameters.width
         super().__init__(
             {

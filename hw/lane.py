@@ -15,6 +15,7 @@ from tabla.hw.mac import Mac
 from tabla.hw.memory import WordMemory
 from tabla.hw.pipeline import bits_for, delayed, selected
 from tabla.hw.rounder import Rounder
+from tabla.templates.stages import stage_cycle, wanted
 from tabla.templates.template import operation_format
 
 from tabla.program.image import Parameters
@@ -262,14 +263,15 @@ class Lane(wiring.Component):
             operands["bus"] = controls.bus
         active = self._active(m)
         a_mask = Signal(len(controls.a_select), reset_less=True)
-        m.d.sync += a_mask.eq(controls.a_select & active[1].replicate(len(a_mask)))
+        m.d.sync += a_mask.eq(controls.a_select & active[wanted("lane_issue", "a_select")].replicate(len(a_mask)))
         limits = []
         if shape.extremes:
+            taken = wanted("lane_issue", "take") - stage_cycle("issue", "operand")
             limits = limit_words(parameters.width, controls.lowest, controls.highest)
             m.d.comb += [
                 mac.extreme.eq(controls.extreme),
                 mac.complement.eq(controls.complement),
-                mac.take.eq(delayed(m, a_mask.any(), 2, name="take")),
+                mac.take.eq(delayed(m, a_mask.any(), taken, name="take")),
             ]
         for port, names, select, more in (
             (mac.a, shape.a_sources, a_mask, []),
@@ -289,7 +291,8 @@ class Lane(wiring.Component):
             *([] if shape.plain else [rounder.shift.eq(controls.shift), rounder.post.eq(controls.post)]),
             self.accumulator.eq(mac.accumulator),
         ]
-        counts = delayed(m, controls.emit & active[6], 1, name="counts")
+        emit = wanted("lane_issue", "emit")
+        counts = delayed(m, controls.emit & active[emit], Lane.RESULT - emit, name="counts")
         m.d.comb += self.overflow.eq(rounder.saturated & counts)
         return m
 
@@ -302,10 +305,11 @@ class Lane(wiring.Component):
 
     def _active(self, m: Module) -> list[Any]:
         """Whether the lane takes part in the operation, by cycles since the operation's issue."""
+        last = wanted("lane_issue", "emit")
         if not self.shape.guarded:
-            return [Const(1, 1)] * 7
+            return [Const(1, 1)] * (last + 1)
         stages = [self.controls.active]
-        for cycle in range(1, 7):
+        for cycle in range(1, last + 1):
             stages.append(delayed(m, stages[-1], 1, name=f"active_{cycle}"))
         return stages
 

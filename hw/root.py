@@ -7,14 +7,15 @@ from amaranth.hdl import Cat, Const, Module, Mux, Signal, signed
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 from tabla.hw.block_memories import roots_have_blocks
-from tabla.hw.control import MacControl, limit_words
+from tabla.hw.control import MacControl, limit_words, output_of
 from tabla.hw.features import Features
 from tabla.hw.function_unit import FunctionUnit
+from tabla.hw.instruction import instruction_fields, instruction_width
 from tabla.hw.mac import Mac
 from tabla.hw.memory import WordMemory
 from tabla.hw.pipeline import delayed, kept, selected
 from tabla.hw.rounder import Rounder, unlike
-from tabla.templates.template import operation_format
+from tabla.templates.stages import wanted
 
 from tabla.program.image import Parameters
 
@@ -66,7 +67,6 @@ class Root(wiring.Component):
             name: member.shape for name, member in control.signature.members.items() if member.flow == wiring.Out
         }
         address = parameters.address_bits["root_issue"]
-        write_width = sum(field.width for field in operation_format("root_write").fields)
         super().__init__(
             {
                 "control": In(wiring.Signature({name: Out(shape) for name, shape in self.control_wires.items()})),
@@ -79,7 +79,7 @@ class Root(wiring.Component):
                     else {}
                 ),
                 "write": In(1),
-                "write_instruction": In(write_width),
+                "write_instruction": In(instruction_width("root_write")),
                 "write_address": In(parameters.address_bits["root_write"]),
                 "load_data": In(1),
                 "load_memory": In(1),
@@ -133,25 +133,23 @@ class Root(wiring.Component):
         else:
             self._join(m, at, mac, rounder)
         m.d.comb += [
-            rounder.valid.eq(at("issued", 6)),
-            rounder.post.eq(at("post", 6)),
-            self.overflow.eq(rounder.saturated & at("emit", 7)),
+            rounder.valid.eq(at("issued")),
+            rounder.post.eq(at("post")),
+            self.overflow.eq(rounder.saturated & at("emit")),
         ]
         if self.features.tree_half:
             m.d.comb += mac.tree_half.eq(self._tree_half(m, at))
         if "extreme" in self.control_wires:
             m.d.comb += [
-                mac.extreme.eq(at("extreme", 4)),
-                mac.complement.eq(at("inverted", 4)),
-                mac.take.eq(at("a_select", 4).any()),
+                mac.extreme.eq(at("extreme")),
+                mac.complement.eq(at("complement")),
+                mac.take.eq(at("take").any()),
             ]
-        divisor = operands["b"]
+        late = wanted("root_issue", "divisor") - wanted("root_issue", "b_select")
         m.d.comb += [
-            functions.code.eq(at("function_code", self.RESULT)),
+            functions.code.eq(at("function_code")),
             functions.operand.eq(rounder.result),
-            functions.divisor.eq(
-                delayed(m, divisor, self.RESULT - WordMemory.LATENCY, name="divisor") if functions.divides else 0
-            ),
+            functions.divisor.eq(delayed(m, operands["b"], late, name="divisor") if functions.divides else 0),
             self.function_overflow.eq(functions.overflow),
             self.domain_error.eq(functions.domain_error),
         ]
@@ -159,28 +157,29 @@ class Root(wiring.Component):
 
     def _join(self, m: Module, at: Any, mac: Mac, rounder: Rounder) -> None:
         """The tree's word is the start value of a sum."""
-        tree, tree_inverted, selected_tree = self.tree, self.tree_inverted, at("tree", 4)
+        tree, tree_inverted, selected_tree = self.tree, self.tree_inverted, at("tree_select")
         if self.parameters.roots > 1:
-            own = delayed(m, at("tree", 3) & ~at("array", 3), 1, name="own_tree")
+            own = delayed(m, self._takes_own(at), 1, name="own_tree")
             tree = ((self.tree.as_unsigned() & own.replicate(len(self.tree))) | self.array.as_unsigned()).as_signed()
             # Nothing is left to select: the other words are 0.
             selected_tree = Const(1, 1)
-            tree_inverted = Mux(at("array", 3), self.array_inverted, tree_inverted)
+            tree_inverted = Mux(at("array", of="array_inverted"), self.array_inverted, tree_inverted)
         m.d.comb += [
-            mac.invert.eq(at("invert", 3) ^ (at("tree", 3) & tree_inverted)),
-            mac.half.eq(at("half_all", 3)),
-            mac.shift.eq(at("shift", 3)),
-            mac.keep.eq(at("keep", 4)),
+            # A cycle later than a lane would: the sense of the tree's word is not known before.
+            mac.invert.eq(at("invert", of="tree_inverted") ^ (at("tree", of="tree_inverted") & tree_inverted)),
+            mac.half.eq(at("half_all")),
+            mac.shift.eq(at("start_shift")),
+            mac.keep.eq(at("keep")),
             mac.tree_select.eq(selected_tree),
             mac.tree.eq(tree),
             rounder.accumulator.eq(mac.accumulator),
-            rounder.inverted.eq(at("inverted", 5)),
-            rounder.shift.eq(at("shift", 5)),
+            rounder.inverted.eq(at("inverted")),
+            rounder.shift.eq(at("shift")),
         ]
 
     def _join_beside(self, m: Module, at: Any, mac: Mac, rounder: Rounder) -> None:
         """The tree's word meets the rounder beside the accumulator, one of them being 0: no logic before the sum."""
-        own = kept(m, at("tree", 3) & ~at("array", 3), name="own_tree")
+        own = kept(m, self._takes_own(at), name="own_tree")
         place = self.shifts[0] + self.parameters.width - 1
         # Not kept: the mask can become the register's reset.
         tree_word = Signal(signed(len(self.tree)), name="tree_word", reset_less=True)
@@ -189,24 +188,40 @@ class Root(wiring.Component):
         tree_outside = own & unlike(m, self.tree[place:], name="tree_above")
         array_outside = unlike(m, self.array[place:], name="array_above")
         outside = kept(m, tree_outside, name="tree_outside") | kept(m, array_outside, name="array_outside")
-        sense = kept(m, Mux(at("array", 3), self.array_inverted, self.tree_inverted), name="tree_sense")
-        early = 2 if mac.early else 3
+        sense = kept(
+            m, Mux(at("array", of="array_inverted"), self.array_inverted, self.tree_inverted), name="tree_sense"
+        )
+        late = 0 if mac.early else 1
         m.d.comb += [
-            mac.invert.eq(at("invert", early) & ~at("tree", early)),
-            mac.half.eq(at("half_all", 3)),
+            mac.invert.eq(at("invert", after=late) & ~at("tree", of="invert", after=late)),
+            mac.half.eq(at("half_all")),
             mac.shift.eq(self.shift),
-            mac.keep.eq(kept(m, at("keep", 3), name="own_keep")),
+            mac.keep.eq(kept(m, at("keep", after=-1), name="own_keep")),
             rounder.accumulator.eq(mac.accumulator),
             rounder.joined.eq((words[0].as_unsigned() | words[1].as_unsigned()).as_signed()),
             rounder.joined_outside.eq(outside),
-            rounder.inverted.eq(kept(m, Mux(at("tree", 4), sense, at("inverted", 4)), name="sense")),
+            rounder.inverted.eq(self._sense(m, at, sense)),
         ]
 
+    def _takes_own(self, at: Any) -> Any:
+        """Return whether the operation takes its own group's word, in the cycle before the root wants that word."""
+        return at("tree", of="tree", after=-1) & ~at("array", of="tree", after=-1)
+
+    def _sense(self, m: Module, at: Any, tree_sense: Any) -> Any:
+        """Return the sense of the word that the rounder takes, the tree's or the accumulator's."""
+        from_tree = at("tree", of="inverted", after=-1)
+        return kept(m, Mux(from_tree, tree_sense, at("inverted", after=-1)), name="sense")
+
     def _staged(self, m: Module) -> Any:
-        """Control wires by name and cycles since the issue."""
+        """Return a function that gives a control wire in the cycle of the stage table.
+
+        ``at(wire)`` is the wire in the cycle in which a root wants it. ``at(output, of=wire)`` is an output of the
+        control in the cycle in which a root wants `wire`. ``after=n`` gives either n cycles later.
+        """
         chains: dict[str, list[Any]] = {}
 
-        def at(name: str, cycle: int) -> Any:
+        def at(wire: str, *, of: str | None = None, after: int = 0) -> Any:
+            name, cycle = output_of(wire), wanted("root_issue", of or wire) + after
             chain = chains.setdefault(name, [getattr(self.control, name)])
             while len(chain) <= cycle:
                 chain.append(delayed(m, chain[-1], 1, name=f"{name}_{len(chain)}"))
@@ -220,8 +235,8 @@ class Root(wiring.Component):
         m.d.sync += half.eq(0)
         for index, shift in enumerate(self.parameters.shifts):
             unit = 1 << shift >> 1
-            with m.If(at("tree_half", 3) & (at("shift", 3) == index)):
-                m.d.sync += half.eq(Mux(at("inverted", 3), -unit, unit))
+            with m.If(at("tree_half") & (at("start_shift") == index)):
+                m.d.sync += half.eq(Mux(at("inverted", of="tree_half"), -unit, unit))
         return half
 
     def _write(self, m: Module, result: Any, functions: FunctionUnit) -> dict[str, Any]:
@@ -229,11 +244,7 @@ class Root(wiring.Component):
 
         All is decoded a cycle before, in registers of the root's own: what may be written is 0 unless it is to be.
         """
-        write, places = self.features["root_write"], {}
-        offset = 0
-        for field in operation_format("root_write").fields:
-            places[field.name] = self.write_instruction[offset : offset + field.width]
-            offset += field.width
+        write, places = self.features["root_write"], instruction_fields("root_write", self.write_instruction)
 
         def register(name: str, value: Any) -> Any:
             # Nothing is written after a reset; words need none.
@@ -267,14 +278,15 @@ class Root(wiring.Component):
     def _position(self, m: Module, at: Any, result: Any) -> Any:
         """The position register: the last result of which an operation asked that it be kept."""
         position = Signal(signed(self.parameters.width), name="position", reset_less=True)
-        with m.If(at("holds", self.RESULT)):
+        with m.If(at("holds")):
             m.d.sync += position.eq(result)
         return position
 
     def _late_addend(self, m: Module, result: Any, value: Any) -> Any:
         """What registers show in cycle *u* + 3, for an operation that adds it; 0 otherwise."""
         words = {"late_result": result.as_unsigned(), "late_function": value.as_unsigned()}
-        select = delayed(m, self.control.c_select, WordMemory.LATENCY + 1, name="late_select")
+        late = wanted("root_issue", "late_select")
+        select = delayed(m, getattr(self.control, output_of("late_select")), late, name="late_select")
         names = self.sources["c"]
         return selected([(words[n], select[i]) for i, n in enumerate(names) if n in words], self.parameters.width)
 
@@ -290,9 +302,10 @@ class Root(wiring.Component):
     def _select(self, m: Module, operand: str) -> Any:
         """An operand's select. Of several roots the last register is each one's own, which synthesis must not share."""
         wires, name = getattr(self.control, f"{operand}_select"), f"{operand}_select"
+        cycle = wanted("root_issue", name)
         if self.parameters.roots == 1:
-            return delayed(m, wires, WordMemory.LATENCY, name=name)
-        return kept(m, delayed(m, wires, WordMemory.LATENCY - 1, name=f"{name}_before"), name=name)
+            return delayed(m, wires, cycle, name=name)
+        return kept(m, delayed(m, wires, cycle - 1, name=f"{name}_before"), name=name)
 
     def _operands(
         self, m: Module, written: Mapping[str, Any], result: Any, value: Any, position: Any
@@ -324,7 +337,7 @@ class Root(wiring.Component):
             choices = [(words[name], select[i]) for i, name in enumerate(names) if not name.startswith("late_")]
             if operand == "c" and "extreme" in self.control_wires:
                 limits = (
-                    delayed(m, getattr(self.control, name), WordMemory.LATENCY, name=name)
+                    delayed(m, getattr(self.control, name), wanted("root_issue", name), name=name)
                     for name in ("lowest", "highest")
                 )
                 choices += limit_words(self.parameters.width, *limits)

@@ -9,6 +9,7 @@ from amaranth.lib.wiring import In, Out
 from tabla.hw.block_memories import microcode_has_blocks
 from tabla.hw.features import UnitFeatures
 from tabla.hw.generator import Generator
+from tabla.hw.instruction import instruction_width
 from tabla.hw.loops import Loops
 from tabla.hw.memory import WordMemory
 from tabla.hw.pipeline import bits_for, delayed, padded
@@ -77,7 +78,7 @@ class Sequencer(wiring.Component):
         self.timed = unit != "stream"
         self.operation_layout = operation_layout(unit, parameters)
         self.strand_layout = strand_layout(unit, parameters)
-        self.instruction_width = sum(field.width for field in operation_format(unit).fields)
+        self.instruction_width = instruction_width(unit)
         self.offset_width = parameters.address_bits[unit]
         self.generators = tuple(g for g in operation_format(unit).generators if g in features.generators)
         strand_address = bits_for(parameters.strand_depth[unit])

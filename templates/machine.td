@@ -26,6 +26,66 @@ def Timing {
   int Queue = 2;
 }
 
+// A stage of a pipeline: what it shows in a cycle, and the wires that a lane and
+// a root want in that cycle. The cycles of the path "issue" count from the issue
+// of the operation, those of the path "write" from the cycle of the write. Lanes
+// and roots have the same stages; a name in neither list is wanted by nobody.
+class Stage<string path, string name, int cycle, string shows> {
+  string Path = path;
+  string Name = name;
+  int Cycle = cycle;
+  string Shows = shows;
+  list<string> Lane = [];
+  list<string> Root = [];
+}
+
+def IssueAddress : Stage<"issue", "address", 0, "the addresses enter the memories"> {
+  let Lane = ["model_address", "data_address", "interim_address", "active"];
+  let Root = ["a_address", "b_address", "c_address", "position"];
+}
+def IssueMask : Stage<"issue", "mask", 1, "the guard masks operand a of a lane"> {
+  let Lane = ["a_select"];
+}
+def IssueOperand : Stage<"issue", "operand", Timing.MemoryRead, "the words and the bus stand at the operand multiplexers"> {
+  let Lane = ["b_select", "c_select", "lowest", "highest", "bus", "invert"];
+  let Root = ["a_select", "b_select", "c_select", "lowest", "highest", "result", "function", "invert"];
+}
+def IssueStart : Stage<"issue", "start", !add(IssueOperand.Cycle, 1), "the multiplier has its operands; the start value forms"> {
+  let Lane = ["half_all", "half_lane0", "start_shift"];
+  let Root = ["half_all", "start_shift", "late_select", "late_addend", "tree_half", "tree_inverted", "array_inverted"];
+}
+def IssueProduct : Stage<"issue", "product", !add(IssueOperand.Cycle, Timing.Multiply), "the product register and the start value"> {
+  let Lane = ["keep", "take", "extreme", "complement"];
+  let Root = ["keep", "take", "extreme", "complement", "tree_select", "tree", "array"];
+}
+def IssueSum : Stage<"issue", "sum", !add(IssueProduct.Cycle, Timing.Accumulate), "the accumulator holds the new sum, which the tree takes"> {
+  let Lane = ["inverted", "shift"];
+  let Root = ["inverted", "shift"];
+}
+def IssueRound : Stage<"issue", "round", !add(IssueSum.Cycle, 1), "the rounder holds the shifted sum"> {
+  let Lane = ["issued", "post", "emit"];
+  let Root = ["issued", "post"];
+}
+def IssueResult : Stage<"issue", "result", !add(IssueSum.Cycle, Timing.Round), "the result register: rounded and saturated, or compared"> {
+  let Root = ["emit", "function_code", "divisor", "holds"];
+}
+def IssueHeld : Stage<"issue", "held", !add(IssueResult.Cycle, 1), "the position register of the root, where an operation asks for it"> {
+}
+
+def WriteAhead : Stage<"write", "ahead", -2, "a word of the bus may take the place of the result"> {
+  let Lane = ["through"];
+}
+def WriteEnable : Stage<"write", "enable", -1, "the write is decoded"> {
+  let Lane = ["write_active", "to_model", "to_interim", "stream_enable", "stream_to_data", "stream_to_model", "stream_to_interim"];
+  let Root = ["write", "write_instruction", "write_address", "load_data", "load_memory", "load_address", "load_word"];
+}
+def WriteWord : Stage<"write", "word", 0, "the memory takes the word at the end of this cycle"> {
+  let Lane = ["model_write_address", "data_write_address", "interim_write_address", "write_bus", "load", "stream_word", "bus"];
+  let Root = ["result", "function"];
+}
+def WriteDone : Stage<"write", "done", Timing.MemoryWrite, "an operation that issues in this cycle reads the word"> {
+}
+
 // The format of one operation of a unit: fields in Inst, then, for each
 // generator, its base, its window flag and one delta per loop level.
 // A list `<field>Choices` names the codes of a field, from 0. `Several` names
@@ -156,26 +216,56 @@ def StrandWord {
   list<string> Fields = ["start", "interval", "reduce", "body", "length"];
 }
 
-// Functions of the function unit. Code 0 means none. A result shows Latency +
-// LatencyPerBit * bits cycles after the operand; bits is (W + F + 3) / 2 for
-// square roots, W + F for quotients and W for those of integers.
-class FunctionUnit<string name, int number, string kind, int latency, int latencyPerBit = 0> {
+// A kind of function is a pipeline that computes it. In words of W bits, F of
+// them fraction, a result shows Latency + (PerWidth * W + PerFraction * F +
+// More) / Divisor cycles after the operand. A kind that Divides takes operand b
+// too, as the divisor.
+class FunctionKind<string name, int latency> {
+  string Name = name;
+  int Latency = latency;
+  int PerWidth = 0;
+  int PerFraction = 0;
+  int More = 0;
+  int Divisor = 1;
+  bit Divides = false;
+}
+def DirectKind : FunctionKind<"direct", 7>;
+def ExpKind : FunctionKind<"exp", 12>;
+def LogKind : FunctionKind<"log", 11>;
+def CircularKind : FunctionKind<"circular", 9>;
+def SqrtKind : FunctionKind<"sqrt", 3> {
+  let PerWidth = 1;
+  let PerFraction = 1;
+  let More = 3;
+  let Divisor = 2;
+}
+def DivideKind : FunctionKind<"divide", 4> {
+  let PerWidth = 1;
+  let PerFraction = 1;
+  let Divides = true;
+}
+def QuotientKind : FunctionKind<"quotient", 4> {
+  let PerWidth = 1;
+  let Divides = true;
+}
+
+// A function of the function unit, its code in an operation, and its kind. Code
+// 0 means no function.
+class FunctionUnit<string name, int number, FunctionKind kind> {
   string Name = name;
   int Code = number;
-  string Kind = kind;
-  int Latency = latency;
-  int LatencyPerBit = latencyPerBit;
+  FunctionKind Kind = kind;
 }
-def Sigmoid : FunctionUnit<"sigmoid", 1, "direct", 7>;
-def Tanh : FunctionUnit<"tanh", 2, "direct", 7>;
-def Gaussian : FunctionUnit<"gaussian", 3, "direct", 7>;
-def Exp : FunctionUnit<"exp", 4, "exp", 12>;
-def Log : FunctionUnit<"log", 5, "log", 11>;
-def Sqrt : FunctionUnit<"sqrt", 6, "sqrt", 3, 1>;
-def Divide : FunctionUnit<"divide", 7, "divide", 4, 1>;
-def Sin : FunctionUnit<"sin", 8, "circular", 9>;
-def Cos : FunctionUnit<"cos", 9, "circular", 9>;
-def Quotient : FunctionUnit<"quotient", 10, "quotient", 4, 1>;
+def Sigmoid : FunctionUnit<"sigmoid", 1, DirectKind>;
+def Tanh : FunctionUnit<"tanh", 2, DirectKind>;
+def Gaussian : FunctionUnit<"gaussian", 3, DirectKind>;
+def Exp : FunctionUnit<"exp", 4, ExpKind>;
+def Log : FunctionUnit<"log", 5, LogKind>;
+def Sqrt : FunctionUnit<"sqrt", 6, SqrtKind>;
+def Divide : FunctionUnit<"divide", 7, DivideKind>;
+def Sin : FunctionUnit<"sin", 8, CircularKind>;
+def Cos : FunctionUnit<"cos", 9, CircularKind>;
+def Quotient : FunctionUnit<"quotient", 10, QuotientKind>;
 
 // Signed fixed point: integer bits, the sign among them, and fraction bits.
 class NumberFormat<int integerBits, int fractionBits> {

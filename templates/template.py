@@ -10,7 +10,8 @@ from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
 
-from tabla.templates.records import MACHINE, integer, record_of, records, string, strings
+from tabla.templates.records import MACHINE, bit, integer, record_of, records, string, strings
+from tabla.templates.stages import stage_cycle, wanted
 
 from tabla.lang import tablegen
 from tabla.source import Label, TablaError
@@ -18,7 +19,10 @@ from tabla.source import Label, TablaError
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Timing:
-    """Latencies in cycles; see the comment of record ``Timing``."""
+    """Latencies in cycles, as the comment of record ``Timing`` explains them.
+
+    The properties are stages of the path of an operation, counted from its issue, as the stage table has them.
+    """
 
     memory_read: int
     multiply: int
@@ -33,28 +37,28 @@ class Timing:
 
     @property
     def operand(self) -> int:
-        """Issue to the operand multiplexers."""
-        return self.memory_read
+        """The cycles from an issue to the operand multiplexers."""
+        return stage_cycle("issue", "operand")
 
     @property
     def late_operand(self) -> int:
-        """Issue to the register behind the operand multiplexers, where a late addend joins."""
-        return self.operand + 1
+        """The cycles from an issue to the register behind the operand multiplexers, where a late addend joins."""
+        return wanted("root_issue", "late_addend")
 
     @property
     def accumulated(self) -> int:
-        """Issue to the accumulator."""
-        return self.memory_read + self.multiply + self.accumulate
+        """The cycles from an issue to the accumulator."""
+        return stage_cycle("issue", "sum")
 
     @property
     def result(self) -> int:
-        """Issue to the result register."""
-        return self.accumulated + self.round
+        """The cycles from an issue to the result register."""
+        return stage_cycle("issue", "result")
 
     @property
     def held(self) -> int:
-        """Issue to the position register, of an operation at the root that asks for that."""
-        return self.result + 1
+        """The cycles from an issue at the root to the position register, where an operation asks for that."""
+        return stage_cycle("issue", "held")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,20 +90,49 @@ class OperationFormat:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class FunctionKind:
+    """A pipeline of the function unit, as record ``FunctionKind`` describes it. `divides`: it takes operand b too."""
+
+    name: str
+    latency: int
+    per_width: int
+    per_fraction: int
+    more: int
+    divisor: int
+    divides: bool
+
+    def cycles(self, width: int, fraction: int) -> int:
+        """Return the cycles from operand to result in a format of `width` bits with `fraction` fraction bits."""
+        return self.latency + (self.per_width * width + self.per_fraction * fraction + self.more) // self.divisor
+
+    @property
+    def text(self) -> str:
+        """The cycles in words: W and F are the bits of a word and of its fraction."""
+        parts = [("W", self.per_width), ("F", self.per_fraction)]
+        terms = [name if count == 1 else f"{count} {name}" for name, count in parts if count]
+        terms += [str(self.more)] if self.more else []
+        if not terms:
+            return str(self.latency)
+        total = " + ".join(terms)
+        return f"{self.latency} + " + (total if self.divisor == 1 else f"({total}) / {self.divisor}")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class FunctionUnit:
-    """A function of the function unit; latency = `latency` + `latency_per_bit` * bits of `kind`."""
+    """A function of the function unit: its code in an operation of the root, and the pipeline that computes it."""
 
     name: str
     code: int
-    kind: str
-    latency: int
-    latency_per_bit: int
+    pipeline: FunctionKind
+
+    @property
+    def kind(self) -> str:
+        """The name of the pipeline."""
+        return self.pipeline.name
 
     def cycles(self, width: int, fraction: int) -> int:
-        """Latency in a format of `width` bits with `fraction` fraction bits."""
-        stages = {"sqrt": (width + fraction + 3) // 2, "divide": width + fraction, "quotient": width}
-        bits = stages.get(self.kind, 0)
-        return self.latency + self.latency_per_bit * bits
+        """Return the cycles from operand to result in a format of `width` bits with `fraction` fraction bits."""
+        return self.pipeline.cycles(width, fraction)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -244,15 +277,33 @@ def timing() -> Timing:
 
 
 @cache
+def function_kinds() -> dict[str, FunctionKind]:
+    """Return the pipelines of the function unit by name."""
+    return {
+        string(r, "Name"): FunctionKind(
+            name=string(r, "Name"),
+            latency=integer(r, "Latency"),
+            per_width=integer(r, "PerWidth"),
+            per_fraction=integer(r, "PerFraction"),
+            more=integer(r, "More"),
+            divisor=integer(r, "Divisor"),
+            divides=bit(r, "Divides"),
+        )
+        for r in records(MACHINE).of_class("FunctionKind")
+    }
+
+
+@cache
 def functions() -> dict[str, FunctionUnit]:
-    """All functions of the function unit, by name."""
+    """Return all functions of the function unit by name.
+
+    A function that you put in here has a code and a pipeline from then on, as if it were a record.
+    """
     return {
         string(r, "Name"): FunctionUnit(
             name=string(r, "Name"),
             code=integer(r, "Code"),
-            kind=string(r, "Kind"),
-            latency=integer(r, "Latency"),
-            latency_per_bit=integer(r, "LatencyPerBit"),
+            pipeline=function_kinds()[string(record_of(r, "Kind"), "Name")],
         )
         for r in records(MACHINE).of_class("FunctionUnit")
     }
@@ -347,8 +398,8 @@ def operation_format(unit: str) -> OperationFormat:
     kind = kind_of(unit)
     record = next(r for r in records(MACHINE).of_class("OperationFormat") if r["Unit"] == kind)
     found: dict[str, list[int]] = {}
-    for position, bit in enumerate(_symbolic()[record.name]["Inst"]):
-        found.setdefault(bit["var"], []).append(position)
+    for position, place in enumerate(_symbolic()[record.name]["Inst"]):
+        found.setdefault(place["var"], []).append(position)
     fields = []
     for name, positions in found.items():
         if positions != list(range(positions[0], positions[0] + len(positions))):

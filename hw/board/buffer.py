@@ -1,4 +1,4 @@
-"""Queues in block RAM: beats that the host sends, words that it will read."""
+"""The queue of the beats that the host sends, whose frame may still turn out to be damaged."""
 
 from typing import Any
 
@@ -8,10 +8,11 @@ from amaranth.lib.wiring import In, Out
 
 
 class BlockQueue(wiring.Component):
-    """A queue of `depth` words (a power of two) and a few more; a word a cycle, in and out at once.
+    """A queue of `depth` words (a power of two) in block RAM, and of two more behind it; a word a cycle each way.
 
-    With `commits` a word that was put shows nothing to the reader until `commit`, and is forgotten by `rollback`;
-    both count from the next cycle on. Otherwise a word put in cycle *t* is offered from *t* + ``LATENCY`` on.
+    A word that was put is hidden from the reader until `commit`, and forgotten by `rollback`. Both count for the words
+    put before their cycle. A word that is committed in cycle *t* is offered from *t* + ``LATENCY`` on. The queue is our
+    own because Amaranth's queues cannot roll back.
 
     Members
     -------
@@ -24,10 +25,10 @@ class BlockQueue(wiring.Component):
 
     LATENCY = 3
 
-    def __init__(self, *, width: int, depth: int, commits: bool) -> None:
+    def __init__(self, *, width: int, depth: int) -> None:
         if depth & (depth - 1):
             raise ValueError(f"{depth} words are not a power of two")
-        self.width, self.depth, self.commits = width, depth, commits
+        self.width, self.depth = width, depth
         super().__init__(
             {
                 "put": In(1),
@@ -67,13 +68,10 @@ class BlockQueue(wiring.Component):
         ]
         with m.If(self.put):
             m.d.sync += written.eq(written + 1)
-        if self.commits:
-            with m.If(self.commit):
-                m.d.sync += visible.eq(written)
-            with m.If(self.rollback):
-                m.d.sync += written.eq(visible)
-        else:
-            m.d.comb += visible.eq(written)
+        with m.If(self.commit):
+            m.d.sync += visible.eq(written)
+        with m.If(self.rollback):
+            m.d.sync += written.eq(visible)
         with m.If(first):
             m.d.sync += fetched.eq(visible != read_at)
             with m.If(visible != read_at):

@@ -4,46 +4,61 @@ from typing import Any
 
 from amaranth.hdl import Cat, Const, Module, Mux, Signal
 from amaranth.lib import wiring
+from amaranth.lib.crc.catalog import CRC32_ISO_HDLC
 from amaranth.lib.wiring import In, Out
 
-from tabla.program.link import CHECK_BYTES, ESCAPE, FLAG, FLIP, POLYNOMIAL, RESIDUE
+from tabla.program.link import CHECK_BYTES, ESCAPE, FLAG, FLIP
 
 
 class Crc32(wiring.Component):
-    """A bit a cycle: a byte given in cycle *t* is in `value` from *t* + ``LATENCY`` on.
+    """The check of a frame: CRC-32 as in Ethernet and in Python's ``zlib``, computed a bit a cycle.
+
+    A byte given in cycle *t* counts in the outputs from *t* + ``LATENCY`` on; the next byte comes then, or later.
+    Amaranth's processor of the catalogue does the arithmetic. It takes one bit at a time because a serial line leaves
+    it the time, and because the logic of a byte at a time would be a tenth of the whole link.
 
     Members
     -------
-    clear : In(1), valid : In(1), data : In(8)
+    clear : In(1)
+        A new frame begins with the next byte.
+    valid : In(1), data : In(8)
     value : Out(32)
+        The check of the bytes since `clear`, as it follows them in the frame, lowest byte first.
+    sound : Out(1)
+        The last four bytes were the check of those before them.
     """
 
     LATENCY = 9
 
     def __init__(self) -> None:
-        super().__init__({"clear": In(1), "valid": In(1), "data": In(8), "value": Out(32, init=-1)})
+        super().__init__({"clear": In(1), "valid": In(1), "data": In(8), "value": Out(32), "sound": Out(1)})
 
     def elaborate(self, platform: Any) -> Module:
         m = Module()
+        m.submodules.processor = processor = CRC32_ISO_HDLC(data_width=1).create()
         byte = Signal(8)
         left = Signal(range(9))
-        feedback = self.value[0] ^ byte[0]
+        m.d.comb += [
+            processor.start.eq(self.clear),
+            processor.valid.eq((left != 0) & ~self.clear),
+            processor.data.eq(byte[0]),
+            self.value.eq(processor.crc),
+            self.sound.eq(processor.match_detected),
+        ]
         with m.If(left != 0):
-            m.d.sync += [
-                left.eq(left - 1),
-                byte.eq(byte >> 1),
-                self.value.eq((self.value >> 1) ^ (Const(POLYNOMIAL, 32) & feedback.replicate(32))),
-            ]
+            m.d.sync += [left.eq(left - 1), byte.eq(byte >> 1)]
         with m.If(self.valid):
             m.d.sync += [byte.eq(self.data), left.eq(8)]
         with m.If(self.clear):
-            m.d.sync += [self.value.eq(-1), left.eq(0)]
+            m.d.sync += left.eq(0)
         return m
 
 
 class FrameReceiver(wiring.Component):
-    """Bytes of the line in, bytes of frames out, the check among them. Bytes come ``Crc32.LATENCY`` cycles apart, at
-    least.
+    """Takes the bytes of the line and gives the bytes of frames, the check among them.
+
+    A byte of the line in cycle *t* shows in `data`, or the end of its frame in `ends`, in cycle *t* + 1. The bytes of
+    the line come at least ``Crc32.LATENCY`` cycles apart.
 
     Members
     -------
@@ -82,7 +97,7 @@ class FrameReceiver(wiring.Component):
                 # An escape before the flag is the sender's way to give a frame up.
                 m.d.sync += [
                     self.ends.eq(some),
-                    self.sound.eq((crc.value == RESIDUE) & ~escaped),
+                    self.sound.eq(crc.sound & ~escaped),
                     some.eq(0),
                     escaped.eq(0),
                 ]
@@ -99,8 +114,9 @@ class FrameReceiver(wiring.Component):
 
 
 class FrameSender(wiring.Component):
-    """Bytes of frames in, bytes of the line out; adds flags, escapes and the check. The line takes a byte every
-    ``Crc32.LATENCY`` + 1 cycles, at most.
+    """Takes the bytes of frames and gives the bytes of the line, with flags, escapes and the check.
+
+    The line takes a byte every ``Crc32.LATENCY`` + 1 cycles, at most.
 
     A reset forgets the frame under way: the flag of the next one ends it for the receiver, and its check will not hold.
 
@@ -163,7 +179,7 @@ class FrameSender(wiring.Component):
                     m.next = "SUM"
             with m.State("SUM"):
                 # The line is busy with the last byte until the check is complete.
-                m.d.sync += [left.eq(CHECK_BYTES), check.eq(~crc.value)]
+                m.d.sync += [left.eq(CHECK_BYTES), check.eq(crc.value)]
                 with m.If(self.line_ready):
                     m.next = "CHECK"
             with m.State("CHECK"):

@@ -4,6 +4,7 @@ from typing import Any
 
 from amaranth.hdl import Module, ResetInserter, Signal
 from amaranth.lib import wiring
+from amaranth.lib.fifo import SyncFIFOBuffered
 from amaranth.lib.wiring import In, Out
 from tabla.hw.board.buffer import BlockQueue
 from tabla.hw.board.frames import FrameReceiver, FrameSender
@@ -81,8 +82,9 @@ class HostLink(wiring.Component):
         m.submodules.frames_in = frames = FrameReceiver()
         m.submodules.requests = requests = RequestReader(shape=self.shape, beat_width=self.beat_width)
         sender, replier, stopwatch = FrameSender(), Replier(shape=self.shape, width=self.width), Stopwatch()
-        beats = BlockQueue(width=self.beat_width, depth=self.shape.beats, commits=True)
-        words = BlockQueue(width=self.width, depth=OUTPUT_WORDS, commits=False)
+        beats = BlockQueue(width=self.beat_width, depth=self.shape.beats)
+        # One word stands behind the block RAM, which then has a power of two of them.
+        words = SyncFIFOBuffered(width=self.width, depth=OUTPUT_WORDS + 1)
         m.submodules.frames_out = clears(sender)
         m.submodules.replier = clears(replier)
         m.submodules.beats = clears(beats)
@@ -103,9 +105,9 @@ class HostLink(wiring.Component):
             beats.rollback.eq(requests.rollback),
             restart.eq(requests.ends & requests.known & (requests.code == Request.RESET)),
             *(getattr(replier, name).eq(getattr(requests, name)) for name in _REQUEST),
-            replier.out_valid.eq(words.out_valid),
-            replier.out_data.eq(words.out_data),
-            words.out_ready.eq(replier.out_ready),
+            replier.out_valid.eq(words.r_rdy),
+            replier.out_data.eq(words.r_data),
+            words.r_en.eq(replier.out_ready),
             sender.valid.eq(replier.valid),
             sender.data.eq(replier.data),
             sender.last.eq(replier.last),
@@ -123,7 +125,7 @@ class HostLink(wiring.Component):
             m.d.sync += self.damaged.eq(0)
         return m
 
-    def _machine(self, m: Module, replier: Replier, stopwatch: Stopwatch, beats: BlockQueue, words: BlockQueue) -> None:
+    def _machine(self, m: Module, replier: Replier, stopwatch: Stopwatch, beats: BlockQueue, words: Any) -> None:
         """The accelerator's ports, and what is measured at them."""
         m.d.comb += [
             self.command_valid.eq(replier.command_valid),
@@ -133,14 +135,14 @@ class HostLink(wiring.Component):
             self.in_valid.eq(beats.out_valid),
             self.in_data.eq(beats.out_data),
             beats.out_ready.eq(self.in_ready),
-            words.put.eq(self.out_valid & words.room),
-            words.word.eq(self.out_data),
-            self.out_ready.eq(words.room),
+            words.w_en.eq(self.out_valid),
+            words.w_data.eq(self.out_data),
+            self.out_ready.eq(words.w_rdy),
             stopwatch.restart.eq(self.command_valid & self.command_ready),
             stopwatch.beat.eq(self.in_valid & self.in_ready),
             stopwatch.token.eq(self.sample_start),
             stopwatch.update.eq(self.update),
-            stopwatch.output.eq(words.put),
+            stopwatch.output.eq(self.out_valid & self.out_ready),
         ]
         values = self.constants | {"busy": self.busy} | {name: getattr(self, name) for name in COUNTERS}
         values |= {name: getattr(stopwatch, name) for name in ("tokens", "interval", "last_update", "last_output")}

@@ -1,4 +1,4 @@
-"""Sigmoid, tanh, gaussian: one table over a clamped argument."""
+"""Functions that are one table over a clamped argument."""
 
 from typing import Any
 

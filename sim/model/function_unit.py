@@ -22,9 +22,7 @@ class Value:
 
 
 Function = Callable[[int, int], Value]
-"""(operand, divisor) -> value; only kinds of `DIVIDING` look at the divisor."""
-
-DIVIDING = ("divide", "quotient")
+"""(operand, divisor) -> value; only kinds that divide look at the divisor."""
 
 
 def _clamp(value: int, lowest: int, highest: int) -> int:

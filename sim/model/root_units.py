@@ -6,10 +6,11 @@ from collections.abc import Callable
 
 from tabla.sim.model.datapath import Datapath, Root, Sample
 from tabla.sim.model.faults import MachineFault
-from tabla.sim.model.function_unit import DIVIDING, Function, function_of
+from tabla.sim.model.function_unit import Function, function_of
 from tabla.sim.model.lane_units import COMPARISONS, Run, address_with_window
 from tabla.sim.model.trace import Issue
 from tabla.templates import template
+from tabla.templates.stages import wanted
 
 Fetch = Callable[[int, Sample, tuple[int, ...]], int]
 PORTS = ("a", "b", "c")
@@ -76,7 +77,6 @@ def _root_issue(path: Datapath, root: Root, issue: Issue) -> Run:
     base = symbols["base"] if issue.first else "accumulator"
     half = 1 << (shift - 1) if shift and symbols["half"] == "all" else 0
     code = numbers["function"] if issue.last else 0
-    name_of_function = next((t.name for t in path.parameters.functions if t.code == code), "")
     multiplies = issue.gate_open and symbols["a"] != "zero"
     left, right, addend = (_fetch(path, root, issue, port) for port in PORTS)
     sign = -1 if numbers["negate"] else 1
@@ -84,9 +84,9 @@ def _root_issue(path: Datapath, root: Root, issue: Issue) -> Run:
     emits = bool(numbers["emit"]) and issue.last and compare is None
     holds, held_after = symbols["b"] == "position" and issue.last, path.law.held
     lowest, highest, one = path.lowest, path.highest, path.one
-    due_after, tree_after = path.law.result, path.law.operand + path.law.multiply
+    due_after, tree_after = path.law.result, wanted("root_issue", "tree")
     function, latency = _function(path, code) if code else (None, 0)
-    divides = name_of_function in DIVIDING
+    divides = any(t.code == code and template.function_kinds()[t.kind].divides for t in path.parameters.functions)
 
     def run(cycle: int, sample: Sample, at: tuple[int, ...]) -> None:
         if base == "accumulator":

@@ -12,10 +12,10 @@ from collections.abc import Mapping
 import numpy as np
 from tabla.sim.model.datapath import Datapath, Sample
 from tabla.sim.model.faults import MachineFault
-from tabla.sim.model.function_unit import DIVIDING
 from tabla.sim.model.lane_units import LANE_MEMORIES, active_lanes, address_with_window
 from tabla.sim.model.root_units import PORTS
 from tabla.sim.model.trace import Issue
+from tabla.templates.template import function_kinds
 
 
 class MemoryLaws:
@@ -76,7 +76,7 @@ class MemoryLaws:
         ports = {"a", "b"} if issue.gate_open and symbols["a"] != "zero" else set()
         if issue.first and symbols["base"] == "addend":
             ports.add("c")
-        divide = [t.code for t in self.path.parameters.functions if t.name in DIVIDING]
+        divide = [t.code for t in self.path.parameters.functions if function_kinds()[t.kind].divides]
         if issue.last and issue.operation.numbers["function"] in divide:
             ports.add("b")
         for port in PORTS:

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from tabla.ir import function_reals
 from tabla.ir.fixed_kernels import COMPARISONS, EXTREMES
+from tabla.ir.functions import apply_to_reals
 from tabla.ir.gathers import gathered
 from tabla.ir.graph import (
     Compare,
@@ -116,7 +117,7 @@ def _value(statement: Statement, operands: Operands) -> Callable[[], Any]:
             return lambda: COMPARISONS[op](a, b)
         case Function(name=name, operand=operand):
             argument = operands.outputs(operand)
-            return lambda: function_reals.apply(name, argument)
+            return lambda: apply_to_reals(name, argument)
         case Divide(left=left, right=right, fraction=fraction):
             a, b = operands.outputs(left), operands.outputs(right)
             if fraction is not None:

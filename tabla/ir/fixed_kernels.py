@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from tabla.ir import function_words
 from tabla.ir.accumulate import Sum, Summand
 from tabla.ir.format import Format
+from tabla.ir.functions import apply_to_words
 from tabla.ir.gathers import gathered
 from tabla.ir.graph import (
     Compare,
@@ -228,7 +229,7 @@ def _unit(site: _Site, operation: Function | Divide) -> Kernel:
             argument = site.operands.outputs(operand, fmt.one if name == "log" else 0)
 
             def applied() -> function_words.Applied:
-                return function_words.apply(name, argument, fmt)
+                return apply_to_words(name, argument, fmt)
 
         case Divide():
             left, right = site.operands.outputs(operation.left), site.operands.outputs(operation.right, fmt.one)

@@ -1,39 +1,11 @@
-"""The functions in float64, for the fourth witness and as the reference of the tables."""
+"""Functions in float64 that NumPy does not have as the function unit means them."""
 
 from __future__ import annotations
-
-from typing import assert_never
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tabla.ir.graph import FunctionName
-
 Reals = NDArray[np.float64]
-
-
-def apply(name: FunctionName, values: Reals) -> Reals:
-    """One function on an array of reals. Outside the domain it is -inf or nan; too large becomes inf."""
-    with np.errstate(all="ignore"):
-        match name:
-            case "sigmoid":
-                return sigmoid(values)
-            case "tanh":
-                return np.tanh(values)
-            case "gaussian":
-                return np.exp(-(values * values))
-            case "exp":
-                return np.exp(values)
-            case "log":
-                return np.log(values)
-            case "sqrt":
-                return np.sqrt(values)
-            case "sin":
-                return np.sin(values)
-            case "cos":
-                return np.cos(values)
-            case _:
-                assert_never(name)
 
 
 def sigmoid(values: Reals) -> Reals:

@@ -7,14 +7,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import assert_never
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tabla.ir.format import Format
-from tabla.ir.functions import EXPONENT_BITS, Table, exp_point, table, turn_bits
-from tabla.ir.graph import FunctionName
+from tabla.ir.function_tables import EXPONENT_BITS, Table, exp_point, turn_bits
 
 Words = NDArray[np.int64]
 
@@ -41,23 +39,6 @@ def _arrays(made: Table) -> _Arrays:
         return np.array(numbers, dtype=np.int64)
 
     return _Arrays(base=array(made.base), slope=array(made.slope), exponent=array(made.exponent))
-
-
-def apply(name: FunctionName, words: Words, fmt: Format) -> Applied:
-    """One function on an array of words, each inside the range of the format."""
-    match name:
-        case "sigmoid" | "tanh" | "gaussian":
-            return _direct(table(name, fmt), words, fmt)
-        case "exp":
-            return _exp(table(name, fmt), words, fmt)
-        case "log":
-            return _log(table(name, fmt), words, fmt)
-        case "sqrt":
-            return _sqrt(words, fmt)
-        case "sin" | "cos":
-            return _circular(table(name, fmt), words, fmt)
-        case _:
-            assert_never(name)
 
 
 def divide(left: Words, right: Words, fmt: Format) -> Applied:
@@ -99,14 +80,16 @@ def _between(made: Table, position: Words, fraction: Words, offset: Words | int 
     return rounded
 
 
-def _direct(made: Table, words: Words, fmt: Format) -> Applied:
+def direct(made: Table, words: Words, fmt: Format) -> Applied:
+    """Return a function that is one table over its argument, clamped to where the table reaches."""
     reach = 1 << made.reach
     u = np.minimum(np.maximum(words, -reach), reach - 1) + reach
     value = _between(made, u >> made.shift, u & ((1 << made.shift) - 1))
     return Applied(words=_saturated(value, fmt))
 
 
-def _exp(made: Table, words: Words, fmt: Format) -> Applied:
+def exponential(made: Table, words: Words, fmt: Format) -> Applied:
+    """Return exp: a power of two in [1, 2) from the table, shifted into place."""
     exponent = words * made.constant
     whole = exponent >> (fmt.fraction + EXPONENT_BITS)
     low = (exponent >> (fmt.fraction + EXPONENT_BITS - made.fraction_bits)) & ((1 << made.fraction_bits) - 1)
@@ -121,7 +104,8 @@ def _exp(made: Table, words: Words, fmt: Format) -> Applied:
     return Applied(words=clamped, overflows=int(np.count_nonzero(clamped != value)))
 
 
-def _log(made: Table, words: Words, fmt: Format) -> Applied:
+def logarithm(made: Table, words: Words, fmt: Format) -> Applied:
+    """Return log: that of the mantissa and that of the top bit's place, added. A word of 0 or less is an error."""
     outside = words <= 0
     inside = np.where(outside, 1, words)
     # frexp is exact on words of 32 bits: inside = m * 2^e with 1/2 <= m < 1.
@@ -138,7 +122,8 @@ def _log(made: Table, words: Words, fmt: Format) -> Applied:
     )
 
 
-def _circular(made: Table, words: Words, fmt: Format) -> Applied:
+def circular(made: Table, words: Words, fmt: Format) -> Applied:
+    """Return sin or cos: the argument in turns chooses a place in the table of one turn."""
     # |word| <= 2^31 and C < 2^31, so the turns stay within 62 bits.
     turns = words * made.constant
     low = (turns >> (fmt.fraction + turn_bits(fmt) - made.fraction_bits)) & ((1 << made.fraction_bits) - 1)
@@ -146,7 +131,8 @@ def _circular(made: Table, words: Words, fmt: Format) -> Applied:
     return Applied(words=_saturated(value, fmt))
 
 
-def _sqrt(words: Words, fmt: Format) -> Applied:
+def square_root(words: Words, fmt: Format) -> Applied:
+    """Return the square root, rounded half up. A word below 0 is an error, and gives 0."""
     outside = words < 0
     # 31 + 30 + 2 bits: unsigned, because the square of the root's upper neighbour may reach 2^63.
     square = np.where(outside, 0, words).astype(np.uint64) << np.uint64(fmt.fraction + 2)

@@ -1,281 +1,150 @@
-"""The function unit's tables: the integers of ``docs/decisions/0004-functions.md``.
+"""The functions of the function unit: one descriptor each.
 
-Every integer comes from ``decimal`` arithmetic with digits to spare, never from the machine's libm: the same
-format gives the same table on every computer.
+A descriptor has all that compiler and evaluators know of a function. The function's code and the latency of its kind
+are the records `FunctionUnit` and `FunctionKind` of ``templates/machine.td``. ``docs/extend/function.md`` shows how one
+is added.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, replace
-from decimal import Context, Decimal, localcontext
+from dataclasses import dataclass
 from functools import lru_cache
-from itertools import pairwise
-from typing import Literal, assert_never
 
+import numpy as np
+
+from tabla.ir import function_reals, function_tables, function_words
 from tabla.ir.format import Format
-
-UnitName = Literal["sigmoid", "tanh", "gaussian", "exp", "log", "sqrt", "divide", "quotient", "sin", "cos"]
-DirectName = Literal["sigmoid", "tanh", "gaussian"]
-Kind = Literal["direct", "exp", "log", "sqrt", "divide", "quotient", "circular"]
-
-GUARD = 3
-"""Fraction bits of a table entry beyond those of a word."""
-MOST_INDEX_BITS = 11
-"""At most 2048 segments: one block RAM of 18 kbit holds the bases of a 16-bit format twice over."""
-INTERPOLATION_LIMIT = 0.25
-"""Units in the last place that the chord may add, as long as the segments suffice."""
-CLAMP_LIMIT = 0.0625
-"""Units in the last place that holding a flat end constant may add."""
-EXPONENT_BITS = 16
-"""Fraction bits of exp's C, the word of log2(e)."""
-
-# 32-bit words with guard and the cancellation in tanh need about 25 digits.
-_EXACT = Context(prec=50)
-
-# The largest |f''| of sigmoid, tanh (both at their turning points) and gaussian (at 0).
-_CURVATURE: dict[DirectName, float] = {
-    "sigmoid": 1 / (6 * math.sqrt(3)),
-    "tanh": 4 / (3 * math.sqrt(3)),
-    "gaussian": 2.0,
-}
+from tabla.ir.function_reals import Reals
+from tabla.ir.function_tables import Curve, Table
+from tabla.ir.function_words import Applied, Words
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Table:
-    """The integers of one function in one format; a kind that has no use for a field leaves it 0 or empty.
+class UnitFunction:
+    """A function of the function unit.
 
-    `shift` bits of fraction inside a segment, `guard` extra fraction bits of `base` and `slope`; `2**reach`
-    words to either side of 0 are tabulated (direct functions); `index_bits` k, `fraction_bits` t and
-    `constant` C as in the decision; `exponent[p]` is the logarithm of a word whose top bit is p.
+    `kind` names the pipeline that computes it. `reals` is the function on float64 arrays. `table` gives the integers of
+    a format. `words` takes a table, the operand's words and the format, and is the function on words, bit for bit.
+    `curve` is what a direct function's table was made from.
+    `bounded` says that no value leaves -1 to 1 by more than the last places. `operands` is 2 for the two quotients.
     """
 
-    name: UnitName
-    kind: Kind
-    shift: int = 0
-    guard: int = 0
-    reach: int = 0
-    index_bits: int = 0
-    fraction_bits: int = 0
-    constant: int = 0
-    base: tuple[int, ...] = ()
-    slope: tuple[int, ...] = ()
-    exponent: tuple[int, ...] = ()
+    name: str
+    kind: str
+    reals: Callable[..., Reals]
+    table: Callable[[Format], Table]
+    words: Callable[..., Applied]
+    bounded: bool = False
+    operands: int = 1
+    curve: Curve | None = None
+
+
+def direct(name: str, *, reals: Callable[[Reals], Reals], curve: Curve, bounded: bool = False) -> UnitFunction:
+    """Return the descriptor of a function that is one table over its clamped argument."""
+    return UnitFunction(
+        name=name,
+        kind="direct",
+        reals=reals,
+        table=lambda fmt: function_tables.direct_table(name, curve, fmt),
+        words=function_words.direct,
+        bounded=bounded,
+        curve=curve,
+    )
+
+
+def _circular(name: str, quarters: int, reals: Callable[[Reals], Reals]) -> UnitFunction:
+    return UnitFunction(
+        name=name,
+        kind="circular",
+        reals=reals,
+        table=lambda fmt: function_tables.circular_table(name, fmt, quarters=quarters),
+        words=function_words.circular,
+    )
+
+
+# Each curvature has its maximum at a turning point, or at 0; past 2 all three only fall.
+_SIGMOID = Curve(
+    exactly=lambda t: 1 / (1 + (-t).exp()),
+    curvature=lambda start: 1 / (6 * math.sqrt(3)) if start < 2 else math.exp(-start),
+    tail=lambda last: 1 / (1 + math.exp(min(last, 700.0))),
+)
+_TANH = Curve(
+    exactly=lambda t: 1 - 2 / (1 + (2 * t).exp()),
+    curvature=lambda start: 4 / (3 * math.sqrt(3)) if start < 2 else 8 * math.exp(-2 * start),
+    tail=lambda last: 2 / (1 + math.exp(min(2 * last, 700.0))),
+)
+_GAUSSIAN = Curve(
+    exactly=lambda t: (-t * t).exp(),
+    curvature=lambda start: 2.0 if start < 2 else (4 * start * start - 2) * math.exp(-start * start),
+    tail=lambda last: math.exp(-last * last),
+)
+
+_ALL = (
+    direct("sigmoid", reals=function_reals.sigmoid, curve=_SIGMOID, bounded=True),
+    direct("tanh", reals=np.tanh, curve=_TANH, bounded=True),
+    direct("gaussian", reals=lambda t: np.exp(-(t * t)), curve=_GAUSSIAN, bounded=True),
+    UnitFunction(
+        name="exp",
+        kind="exp",
+        reals=np.exp,
+        table=function_tables.exp_table,
+        words=function_words.exponential,
+    ),
+    UnitFunction(
+        name="log",
+        kind="log",
+        reals=np.log,
+        table=function_tables.log_table,
+        words=function_words.logarithm,
+    ),
+    UnitFunction(
+        name="sqrt",
+        kind="sqrt",
+        reals=np.sqrt,
+        table=lambda fmt: Table(name="sqrt", kind="sqrt"),
+        words=lambda made, words, fmt: function_words.square_root(words, fmt),
+    ),
+    UnitFunction(
+        name="divide",
+        kind="divide",
+        reals=function_reals.divide,
+        table=lambda fmt: Table(name="divide", kind="divide"),
+        words=lambda made, left, right, fmt: function_words.divide(left, right, fmt),
+        operands=2,
+    ),
+    _circular("sin", 0, np.sin),
+    _circular("cos", 1, np.cos),
+    UnitFunction(
+        name="quotient",
+        kind="quotient",
+        reals=function_reals.quotient,
+        table=lambda fmt: Table(name="quotient", kind="quotient"),
+        words=lambda made, left, right, fmt: function_words.quotient(left, right, fmt),
+        operands=2,
+    ),
+)
+
+FUNCTIONS: dict[str, UnitFunction] = {function.name: function for function in _ALL}
+"""Every function by name. A descriptor of your own, put in here, is known to the compiler from then on."""
 
 
 @lru_cache(maxsize=256)
-def table(name: UnitName, fmt: Format) -> Table:
-    """The table of a function in a format: at most 2048 segments, at least 2, each a power of two wide."""
-    match name:
-        case "sigmoid" | "tanh" | "gaussian":
-            return _direct_table(name, fmt)
-        case "exp":
-            return _exp_table(fmt)
-        case "log":
-            return _log_table(fmt)
-        case "sqrt" | "divide" | "quotient":
-            return Table(name=name, kind=name)
-        case "sin" | "cos":
-            return _circular_table(name, fmt)
-        case _:
-            assert_never(name)
+def table(name: str, fmt: Format) -> Table:
+    """Return the table of a function in a format."""
+    return FUNCTIONS[name].table(fmt)
 
 
-def _round(value: Decimal, bits: int) -> int:
-    """Nearest integer to value * 2^bits, half up."""
-    with localcontext(_EXACT):
-        return math.floor(value * (1 << bits) + Decimal("0.5"))
+def apply_to_words(name: str, words: Words, fmt: Format) -> Applied:
+    """Return a function of one operand, bit for bit, on an array of words inside the range of the format."""
+    return FUNCTIONS[name].words(table(name, fmt), words, fmt)
 
 
-def _entries(values: list[Decimal], bits: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """Bases and slopes from the values at the n + 1 ends of n segments."""
-    ends = [_round(value, bits) for value in values]
-    return tuple(ends[:-1]), tuple(right - left for left, right in pairwise(ends))
+def apply_to_reals(name: str, values: Reals) -> Reals:
+    """Return a function of one operand on an array of reals.
 
-
-def _exactly(name: DirectName, argument: Decimal) -> Decimal:
-    """The real function, to 50 digits."""
-    with localcontext(_EXACT):
-        match name:
-            case "sigmoid":
-                return 1 / (1 + (-argument).exp())
-            case "tanh":
-                return 1 - 2 / (1 + (2 * argument).exp())
-            case "gaussian":
-                return (-argument * argument).exp()
-            case _:
-                assert_never(name)
-
-
-def _direct_table(name: DirectName, fmt: Format) -> Table:
-    reach = next((r for r in range(fmt.width - 1) if clamp(name, fmt, r) < CLAMP_LIMIT), fmt.width - 1)
-    index_bits = next(
-        (k for k in range(1, MOST_INDEX_BITS) if direct_chord(name, fmt, reach + 1 - k) < INTERPOLATION_LIMIT),
-        MOST_INDEX_BITS,
-    )
-    index_bits = min(index_bits, reach + 1)
-    shift = reach + 1 - index_bits
-    with localcontext(_EXACT):
-        ends = [Decimal((i << shift) - (1 << reach)) / fmt.one for i in range((1 << index_bits) + 1)]
-    base, slope = _entries([_exactly(name, end) for end in ends], fmt.fraction + GUARD)
-    return Table(
-        name=name,
-        kind="direct",
-        shift=shift,
-        guard=GUARD,
-        reach=reach,
-        index_bits=index_bits,
-        base=base,
-        slope=slope,
-    )
-
-
-def direct_chord(name: DirectName, fmt: Format, shift: int, start: float = 0.0) -> float:
-    """Units that chords over 2^shift words add, to arguments of magnitude `start` and more."""
-    if shift <= 0:
-        return 0.0
-    return 2.0 ** (2 * shift - fmt.fraction - 3) * _curvature(name, start)
-
-
-def _curvature(name: DirectName, start: float) -> float:
-    """Largest |f''(t)| for |t| >= start; past 2 all three only fall."""
-    if start < 2:
-        return _CURVATURE[name]
-    match name:
-        case "sigmoid":
-            return math.exp(-start)
-        case "tanh":
-            return 8 * math.exp(-2 * start)
-        case "gaussian":
-            return (4 * start * start - 2) * math.exp(-start * start)
-        case _:
-            assert_never(name)
-
-
-def clamp(name: DirectName, fmt: Format, reach: int) -> float:
-    """Units between the last tabulated argument and the far end of the format; 0 if all is tabulated."""
-    if reach >= fmt.width - 1:
-        return 0.0
-    last = ((1 << reach) - 1) / fmt.one
-    match name:
-        case "sigmoid":
-            return fmt.one / (1 + math.exp(min(last, 700.0)))
-        case "tanh":
-            return fmt.one * 2 / (1 + math.exp(min(2 * last, 700.0)))
-        case "gaussian":
-            return fmt.one * math.exp(-last * last)
-        case _:
-            assert_never(name)
-
-
-def _index_bits(chord: Callable[[Format, int], float], fmt: Format, fraction_bits: int) -> int:
-    """The fewest bits that choose a segment so that its `chord` adds little; at most those that there are."""
-    most = min(MOST_INDEX_BITS, fraction_bits)
-    return next((k for k in range(1, most) if chord(fmt, k) < INTERPOLATION_LIMIT), most)
-
-
-def _unit_interval(name: Literal["exp", "log"], values: list[Decimal], bits: int, fraction_bits: int) -> Table:
-    """The table of a function of [0, 1) from `values` at the ends of its segments, entries with `bits` of fraction."""
-    index_bits = (len(values) - 1).bit_length() - 1
-    base, slope = _entries(values, bits)
-    return Table(
-        name=name,
-        kind=name,
-        shift=fraction_bits - index_bits,
-        guard=GUARD,
-        index_bits=index_bits,
-        fraction_bits=fraction_bits,
-        base=base,
-        slope=slope,
-    )
-
-
-def exp_point(fmt: Format) -> int:
-    """Q: fraction bits of the power of two in [1, 2) that the pipeline of exp shifts into place."""
-    return fmt.width + 1
-
-
-def _exp_table(fmt: Format) -> Table:
-    fraction_bits = min(fmt.fraction + EXPONENT_BITS, 20)
-    index_bits = _index_bits(exp_chord, fmt, fraction_bits)
-    with localcontext(_EXACT):
-        ln2 = Decimal(2).ln()
-        values = [(ln2 * i / (1 << index_bits)).exp() for i in range((1 << index_bits) + 1)]
-        constant = _round(1 / ln2, EXPONENT_BITS)
-    made = _unit_interval("exp", values, exp_point(fmt) + GUARD, fraction_bits)
-    return replace(made, constant=constant)
-
-
-def exp_chord(fmt: Format, index_bits: int) -> float:
-    """Units that chords add just below the most positive word, where 2^r has its largest curvature."""
-    if index_bits >= min(fmt.fraction + EXPONENT_BITS, 20):
-        return 0.0
-    return 2.0 ** (fmt.width - 2 - 2 * index_bits - 3) * 2 * math.log(2) ** 2
-
-
-def _log_table(fmt: Format) -> Table:
-    fraction_bits = fmt.width - 2
-    index_bits = _index_bits(log_chord, fmt, fraction_bits)
-    bits = fmt.fraction + GUARD
-    with localcontext(_EXACT):
-        ln2 = Decimal(2).ln()
-        values = [(1 + Decimal(i) / (1 << index_bits)).ln() for i in range((1 << index_bits) + 1)]
-        exponent = tuple(_round((p - fmt.fraction) * ln2, bits) for p in range(fmt.width - 1))
-    made = _unit_interval("log", values, bits, fraction_bits)
-    return replace(made, exponent=exponent)
-
-
-def log_chord(fmt: Format, index_bits: int) -> float:
-    """Units that chords add just above a power of two, where the logarithm has its largest curvature."""
-    return 0.0 if index_bits >= fmt.width - 2 else 2.0 ** (fmt.fraction - 2 * index_bits - 3)
-
-
-def turn_bits(fmt: Format) -> int:
-    """B: fraction bits of the circular functions' C, the word of 1 / (2 pi)."""
-    return min(fmt.width + 3, 33)
-
-
-def _circular_table(name: Literal["sin", "cos"], fmt: Format) -> Table:
-    # Four bits more than a word has: what is cut below them is a small part of a unit, whatever the argument.
-    fraction_bits = min(fmt.fraction + turn_bits(fmt), fmt.width + 4)
-    index_bits = _index_bits(circular_chord, fmt, fraction_bits)
-    segments = 1 << index_bits
-    quarter = segments // 4 if name == "cos" else 0
-    with localcontext(_EXACT):
-        values = [_sine(Decimal(i + quarter) / segments) for i in range(segments + 1)]
-        constant = _round(1 / (2 * _PI), turn_bits(fmt))
-    base, slope = _entries(values, fmt.fraction + GUARD)
-    return Table(
-        name=name,
-        kind="circular",
-        shift=fraction_bits - index_bits,
-        guard=GUARD,
-        index_bits=index_bits,
-        fraction_bits=fraction_bits,
-        constant=constant,
-        base=base,
-        slope=slope,
-    )
-
-
-_PI = Decimal("3.14159265358979323846264338327950288419716939937510582")
-
-
-def _sine(turns: Decimal) -> Decimal:
-    """The sine of an angle in turns, by its series about 0: exact to more digits than any table has."""
-    with localcontext(_EXACT):
-        turns -= turns.to_integral_value()
-        angle = 2 * _PI * turns
-        term = total = angle
-        order = 1
-        while abs(term) > Decimal(10) ** -40:
-            term = -term * angle * angle / ((order + 1) * (order + 2))
-            total += term
-            order += 2
-        return total
-
-
-def circular_chord(fmt: Format, index_bits: int) -> float:
-    """Units that chords add at the crest, where both functions have their largest curvature."""
-    return fmt.one * math.ldexp(2 * math.pi, -index_bits) ** 2 / 8
+    A value outside the domain is -inf or nan; one that is too large is inf.
+    """
+    with np.errstate(all="ignore"):
+        return FUNCTIONS[name].reals(values)

@@ -17,7 +17,8 @@ CompareOp = Literal["<", "<=", ">", ">=", "==", "!="]
 FLIPPED: Mapping[CompareOp, CompareOp] = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "==": "==", "!=": "!="}
 """The comparison of the same two operands the other way round."""
 ExtremeOp = Literal["max", "min"]
-FunctionName = Literal["sigmoid", "tanh", "gaussian", "exp", "log", "sqrt", "sin", "cos"]
+FunctionName = str
+"""The name of a function of one operand in `tabla.ir.functions.FUNCTIONS`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

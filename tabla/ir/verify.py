@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tabla.ir.constraints import applying, coordinates, ends, values
+from tabla.ir.functions import FUNCTIONS
 from tabla.ir.graph import (
     Affine,
     Compare,
@@ -110,7 +111,11 @@ def _check_indices(statement: Statement) -> None:
             summed = {name for term in terms for name in _distinct(term.reduce)}
         case Product(reduce=reduce) | Extreme(reduce=reduce):
             summed = set(_distinct(reduce))
-        case Compare() | Function() | Divide() | Gather():
+        case Function(name=name):
+            if name not in FUNCTIONS or FUNCTIONS[name].operands != 1:
+                raise GraphFault(f"there is no function '{name}' of one operand")
+            summed = set()
+        case Compare() | Divide() | Gather():
             summed = set()
     if summed != {index.name for index in statement.reduced}:
         raise GraphFault(f"it sums over {sorted(summed)} and declares {[i.name for i in statement.reduced]}")

@@ -1,4 +1,7 @@
-"""Frames of the serial line as bytes: RFC 1662's flags and escapes around a body and its CRC-32."""
+"""Frames of the serial line as bytes: RFC 1662's flags and escapes around a body and its CRC-32.
+
+The check is ``zlib``'s, the same CRC-32 that the board has from ``amaranth.lib.crc``; a test holds them together.
+"""
 
 from __future__ import annotations
 

@@ -30,9 +30,7 @@ def candidates(legal: Legal, template: Template, effort: Effort) -> list[Mapping
     return distinct([*whole, *in_own_lanes(legal, template, effort.candidates, widths, effort)])
 
 
-def in_own_lanes(
-    legal: Legal, template: Template, most: int, widths: Sequence[int], effort: Effort
-) -> list[Mapping]:
+def in_own_lanes(legal: Legal, template: Template, most: int, widths: Sequence[int], effort: Effort) -> list[Mapping]:
     """Return mappings whose clusters have lanes of their own, those of at least so many sequencers as `widths` says.
 
     What samples bring lies in the lanes too, because the bus would bring it to one cluster at a time.

@@ -23,6 +23,7 @@ import numpy as np
 
 from tabla.ir import function_words
 from tabla.ir.format import Format
+from tabla.ir.functions import apply_to_words
 from tabla.ir.graph import (
     Affine,
     Compare,
@@ -90,7 +91,7 @@ def _operation(operation: Operation, box: Mapping[str, Index], fmt: Format) -> O
         case Compare(op=op, left=left, right=right):
             return _compare(operation, op, left, right, fmt)
         case Function(name=name, operand=Constant() as operand):
-            return _known(operation, function_words.apply(name, _array(operand, fmt), fmt), fmt)
+            return _known(operation, apply_to_words(name, _array(operand, fmt), fmt), fmt)
         case Divide(left=Constant() as left, right=Constant() as right):
             divided = function_words.divide if operation.fraction is None else function_words.quotient
             return _known(operation, divided(_array(left, fmt), _array(right, fmt), fmt), fmt)

@@ -9,12 +9,10 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from tabla.ir.format import Format
+from tabla.ir.functions import FUNCTIONS
 from tabla.ir.graph import Affine, Constant, Function, Graph, Linear, Read, Statement, Term
 from tabla.ir.operations import zero_or_one
 from tabla.ir.rewrite import operand_at, read_once, with_statements
-
-# What these functions give lies within -1 and 1, to within the last places.
-BOUNDED = ("sigmoid", "tanh", "gaussian")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,6 +87,6 @@ def _bounded(graph: Graph) -> frozenset[str]:
     """Values within -1 and 1."""
     kinds: dict[str, bool] = {}
     for statement in graph.statements:
-        fine = isinstance(statement.operation, Function) and statement.operation.name in BOUNDED
+        fine = isinstance(statement.operation, Function) and FUNCTIONS[statement.operation.name].bounded
         kinds[statement.target] = kinds.get(statement.target, True) and fine
     return zero_or_one(graph) | frozenset(name for name, fine in kinds.items() if fine)

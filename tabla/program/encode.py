@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 
-from tabla.ir.functions import Table, UnitName, table
+from tabla.ir.functions import table
 from tabla.ir.graph import Divide, Function, Graph, Linear
 from tabla.program.image import Entry, FunctionTable, Image, Parameters, StreamEntry
 from tabla.program.layout import WordLayout, operation_layout, strand_layout
@@ -131,21 +130,20 @@ def _parameters(schedule: Schedule, programs: Mapping[str, Sequence[Strand]]) ->
     )
 
 
-def _functions(graph: Graph) -> list[UnitName]:
-    used: set[UnitName] = {s.operation.name for s in graph.statements if isinstance(s.operation, Function)}
+def _functions(graph: Graph) -> list[str]:
+    used: set[str] = {s.operation.name for s in graph.statements if isinstance(s.operation, Function)}
     used.update(s.operation.unit for s in graph.statements if isinstance(s.operation, Divide))
     return sorted(used, key=lambda n: functions()[n].code)
 
 
-def _table(name: UnitName, schedule: Schedule) -> FunctionTable:
+def _table(name: str, schedule: Schedule) -> FunctionTable:
     unit, format = functions()[name], schedule.format
-    latency = unit.cycles(format.width, format.fraction)
-    plain = FunctionTable(name=name, code=unit.code, kind=unit.kind, latency=latency)
-    if unit.kind not in ("direct", "exp", "log", "circular"):
-        return plain
-    made: Table = table(name, format)
-    return replace(
-        plain,
+    made = table(name, format)
+    return FunctionTable(
+        name=name,
+        code=unit.code,
+        kind=unit.kind,
+        latency=unit.cycles(format.width, format.fraction),
         shift=made.shift,
         guard=made.guard,
         reach=made.reach,

@@ -14,9 +14,6 @@ from tabla.program.image import Image
 FLAG, ESCAPE, FLIP = 0x7E, 0x7D, 0x20
 """Delimiter of frames; what stands before a byte that is FLAG or ESCAPE itself, sent with the bits FLIP inverted."""
 
-POLYNOMIAL, RESIDUE = 0xEDB88320, 0xDEBB20E3
-"""CRC-32, lowest bit first; what the register holds after a sound frame and its check."""
-
 CHECK_BYTES = 4
 ARGUMENT_BYTES = 4
 VERSION = 1

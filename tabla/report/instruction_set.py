@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from tabla.templates.stages import Stage, stages
 from tabla.templates.template import (
     OperationFormat,
     formats,
@@ -14,6 +15,7 @@ from tabla.templates.template import (
     timing,
 )
 
+_HEADS = {"issue": "cycle of an issue at t", "write": "cycle of a write in c"}
 UNITS = ("lane_issue", "lane_write", "root_issue", "root_write", "stream")
 _HEAD = """\
 # Instruction set
@@ -37,6 +39,7 @@ def instruction_set() -> str:
         "innermost first.\n"
     )
     parts.append(_timing())
+    parts.append("## Stages\n\n" + stage_table("issue") + "\n" + stage_table("write"))
     parts.append(_functions())
     parts.append(_formats())
     parts.append(_presets())
@@ -72,12 +75,29 @@ def _timing() -> str:
     return "## Cycles\n\n" + _table(("what", "cycles"), rows)
 
 
-def _functions() -> str:
+def stage_table(path: str) -> str:
+    """Return the stages of a path, `issue` or `write`, with the wires wanted in each, as a Markdown table."""
     rows = []
-    for unit in functions().values():
-        latency = str(unit.latency) + (f" + {unit.latency_per_bit} a bit" if unit.latency_per_bit else "")
-        rows.append((str(unit.code), f"`{unit.name}`", unit.kind, latency))
-    return "## Function unit\n\n" + _table(("code", "function", "kind", "cycles"), rows)
+    for stage in stages(path):
+        wires = (", ".join(f"`{wire}`" for wire in wired) for wired in (stage.lane, stage.root))
+        rows.append((_cycle(stage), stage.name, stage.shows, *wires))
+    return _table((_HEADS[path], "stage", "what it shows", "wires a lane wants", "wires a root wants"), rows)
+
+
+def stage_summary(path: str) -> str:
+    """Return the stages of a path without their wires, as the table of decision 3.3 has them."""
+    return _table((_HEADS[path], "stage", "what it shows"), [(_cycle(s), s.name, s.shows) for s in stages(path)])
+
+
+def _cycle(stage: Stage) -> str:
+    start = {"issue": "t", "write": "c"}[stage.path]
+    return f"{start} {'+' if stage.cycle > 0 else '-'} {abs(stage.cycle)}" if stage.cycle else start
+
+
+def _functions() -> str:
+    rows = [(str(unit.code), f"`{unit.name}`", unit.kind, unit.pipeline.text) for unit in functions().values()]
+    words = "W is the bits of a word, F the bits of its fraction. Quotients of cycles are rounded down.\n\n"
+    return "## Function unit\n\n" + words + _table(("code", "function", "kind", "cycles"), rows)
 
 
 def _formats() -> str:

@@ -40,9 +40,7 @@ class _ListScheduler:
     part of a statement then goes before the next part of the statement whose words it takes.
     """
 
-    def __init__(
-        self, tasks: Sequence[Task], models: frozenset[MemoryKey], *, sequencers: int, waves: bool
-    ) -> None:
+    def __init__(self, tasks: Sequence[Task], models: frozenset[MemoryKey], *, sequencers: int, waves: bool) -> None:
         self.tasks = list(tasks)
         self.waves = waves
         self.sequencers = sequencers

@@ -52,9 +52,7 @@ class Reservations:
             for unit in strand.units(self.sequencers):
                 if push := self.push(unit, strand.start + start, strand.end + start):
                     return push
-        if task.function and (
-            push := self.push("function", task.function[0] + start, task.function[1] + start + 1)
-        ):
+        if task.function and (push := self.push("function", task.function[0] + start, task.function[1] + start + 1)):
             return push
         if task.bus:
             return self.push_bus(task.bus[0] + start, task.bus[1] + start)

@@ -205,4 +205,3 @@ def _bus(strands: Sequence[Strand]) -> tuple[list[int], list[int]]:
         if strand.unit == "lane_write" and operation.field("source") == "bus":
             uses.append(strand.final)
     return arrivals, uses
-

@@ -68,9 +68,7 @@ def test_verilog_of_minibatches(name: str) -> None:
 
 
 @pytest.mark.parametrize(("engine", "roots"), [("icarus", 4), ("cxxrtl", 2)])
-def test_verilog_of_tap_groups_with_results_of_their_own(
-    engine: str, roots: int
-) -> None:
+def test_verilog_of_tap_groups_with_results_of_their_own(engine: str, roots: int) -> None:
     need(engine)
     text = """model_input x[8][3]; model w[8][3]; model v[3]; iterator i[0:8]; iterator k[0:3];
     h[i] = sum[k](w[i][k] * x[i][k]); y[i][k] = exp(h[i] * 0.25) - x[i][k]; z[k] = sum[i](h[i] * v[k]);"""

@@ -4,34 +4,31 @@ from __future__ import annotations
 
 import math
 from functools import lru_cache
-from typing import Literal, assert_never
 
 from tabla.ir.format import Format
-from tabla.ir.functions import (
+from tabla.ir.function_tables import (
     EXPONENT_BITS,
     GUARD,
-    DirectName,
-    UnitName,
     circular_chord,
-    clamp,
     direct_chord,
     exp_chord,
     exp_point,
+    held,
     log_chord,
-    table,
     turn_bits,
 )
+from tabla.ir.functions import FUNCTIONS, table
 
 
 @lru_cache(maxsize=256)
-def error_bound(name: UnitName, fmt: Format) -> float:
+def error_bound(name: str, fmt: Format) -> float:
     """Largest distance, in units in the last place, from a result to the real value clamped into the format.
 
     Half a unit for the last rounding, plus what table entries (rounded at `guard` bits), chords, held ends and
     C add. For arguments inside the domain (log of a word > 0, root of a word >= 0, divisor not 0).
     """
-    match name:
-        case "sigmoid" | "tanh" | "gaussian":
+    match FUNCTIONS[name].kind:
+        case "direct":
             return _direct_bound(name, fmt)
         case "exp":
             return _exp_bound(fmt)
@@ -44,17 +41,18 @@ def error_bound(name: UnitName, fmt: Format) -> float:
         case "quotient":
             # Of integers, the integer that it is defined as.
             return 0.0
-        case "sin" | "cos":
+        case "circular":
             return _circular_bound(name, fmt)
-        case _:
-            assert_never(name)
+        case kind:
+            raise ValueError(f"no bound is known for functions of kind {kind!r}")
 
 
-def _direct_bound(name: DirectName, fmt: Format) -> float:
-    made = table(name, fmt)
+def _direct_bound(name: str, fmt: Format) -> float:
+    made, curve = table(name, fmt), FUNCTIONS[name].curve
+    assert curve is not None
     inner = ((1 << made.reach) - (1 << made.shift)) / fmt.one
-    outside = clamp(name, fmt, made.reach) + direct_chord(name, fmt, made.shift, inner)
-    return 0.5 + 2.0 ** -(GUARD + 1) + max(direct_chord(name, fmt, made.shift), outside)
+    outside = held(curve, fmt, made.reach) + direct_chord(curve, fmt, made.shift, inner)
+    return 0.5 + 2.0 ** -(GUARD + 1) + max(direct_chord(curve, fmt, made.shift), outside)
 
 
 def _exp_bound(fmt: Format) -> float:
@@ -75,7 +73,7 @@ def _exp_bound(fmt: Format) -> float:
     return 0.5 + entries + max(under, over + exp_chord(fmt, made.index_bits))
 
 
-def _circular_bound(name: Literal["sin", "cos"], fmt: Format) -> float:
+def _circular_bound(name: str, fmt: Format) -> float:
     made = table(name, fmt)
     # Turns by which the argument may be off: C's error, largest at the end of the range, and the bits that are cut.
     drift = abs(made.constant / 2.0 ** turn_bits(fmt) - 1 / (2 * math.pi)) * 2.0 ** (fmt.integer - 1)

@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from tabla.ir.format import Format
+from tabla.ir.functions import FUNCTIONS
 from tabla.ir.graph import (
     Affine,
     Compare,
@@ -27,7 +28,6 @@ from tabla.ir.graph import (
     Extreme,
     ExtremeOp,
     Function,
-    FunctionName,
     Graph,
     Index,
     Linear,
@@ -136,7 +136,7 @@ class Sketch:
                 op = self.draw(st.sampled_from(get_args(CompareOp)))
                 return Compare(op=op, left=self.operand(indices), right=self.operand(indices))
             case "function":
-                name = self.draw(st.sampled_from(get_args(FunctionName)))
+                name = self.draw(st.sampled_from([f.name for f in FUNCTIONS.values() if f.operands == 1]))
                 return Function(name=name, operand=self.operand(indices))
             case "divide":
                 fraction = 10 if self.integer(0, 2) == 0 else None

@@ -12,7 +12,7 @@ from itertools import product
 from math import floor, isqrt, trunc
 
 from tabla.ir.format import Format
-from tabla.ir.functions import UnitName, table
+from tabla.ir.functions import table
 from tabla.ir.graph import (
     Affine,
     Compare,
@@ -156,7 +156,7 @@ class Naive:
                 low, high = -(1 << self.format.width - 1), (1 << self.format.width - 1) - 1
                 return max(found, default=low) if operation.op == "max" else min(found, default=high)
 
-    def function(self, name: UnitName, x: int) -> int:
+    def function(self, name: str, x: int) -> int:
         made = table(name, self.format)
         width, fraction, integer = self.format.width, self.format.fraction, self.format.integer
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 import tty
 from collections.abc import Iterator
 from pathlib import Path
@@ -49,8 +50,61 @@ def test_what_is_no_line_is_said_to_be_none(tmp_path: Path, name: str, said: str
 
 
 def test_a_speed_that_the_system_lacks(line: tuple[int, str]) -> None:
-    with pytest.raises(TablaError, match="of 12345 baud"):
-        SerialPort(line[1], 12345)
+    with pytest.raises(TablaError, match=f"of {1 << 40} baud"):
+        SerialPort(line[1], 1 << 40)
+
+
+def test_a_line_that_another_program_holds(line: tuple[int, str]) -> None:
+    first = SerialPort(line[1], BAUD)
+    with pytest.raises(TablaError, match="cannot open") as fault:
+        SerialPort(line[1], BAUD)
+    assert "another program" in (fault.value.hint or "")
+    first.close()
+    SerialPort(line[1], BAUD).close()
+
+
+def test_bytes_go_both_ways_and_a_silent_line_gives_none(line: tuple[int, str]) -> None:
+    port = SerialPort(line[1], BAUD)
+    every = bytes(range(256)) * 5
+    port.write(every, 1.0)
+    found = b""
+    while len(found) < len(every):
+        found += os.read(line[0], 4096)
+    assert found == every
+    os.write(line[0], every[:300])
+    found = port.read(1.0)
+    while len(found) < 300:
+        found += port.read(1.0)
+    assert found == every[:300]
+    assert port.read(0.01) == b""
+    port.close()
+
+
+def test_a_line_that_takes_nothing(line: tuple[int, str]) -> None:
+    port = SerialPort(line[1], BAUD)
+    with pytest.raises(TablaError, match="takes no bytes"):
+        port.write(bytes(1 << 20), 0.05)
+    port.close()
+
+
+def test_a_line_that_is_lost() -> None:
+    master, slave = os.openpty()
+    tty.setraw(slave)
+    port = SerialPort(os.ttyname(slave), BAUD)
+    os.close(slave)
+    os.close(master)
+    with pytest.raises(TablaError, match="is lost"):
+        port.read(1.0)
+    with pytest.raises(TablaError, match="is lost"):
+        port.write(b"abc", 1.0)
+    port.close()
+
+
+def test_without_pyserial_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "serial", None)
+    with pytest.raises(TablaError, match="pyserial") as fault:
+        SerialPort("/dev/ttyS0", BAUD)
+    assert fault.value.hint == "pip install tabla[serial]"
 
 
 def test_a_silent_board(line: tuple[int, str], monkeypatch: pytest.MonkeyPatch) -> None:

@@ -202,6 +202,7 @@ def test_a_reset_ends_a_run_without_data(build: Build, board: SimulatedBoard, re
     requests.ask(Request.RUN, 3)
     assert requests.status().busy == 1
     assert requests.reset().busy == 0
+    requests.close()
     test_latency_is_that_of_the_first_sample_after_a_load(build, board)
 
 

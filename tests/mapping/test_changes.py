@@ -182,9 +182,7 @@ def test_sums_stay_out_of_a_chain_that_goes_without_them() -> None:
     graph = shaped_graph(text)
     template, material = array(1), materialise(Legal(graph=graph), Q6_10)
     twice = [
-        again
-        for first in in_turns(Search(material, template).at_root(), EFFORT)
-        for again in in_turns(first, EFFORT)
+        again for first in in_turns(Search(material, template).at_root(), EFFORT) for again in in_turns(first, EFFORT)
     ]
     for mapping in twice:
         made = schedule_mapping(graph, mapping, Q6_10)
@@ -335,10 +333,7 @@ def test_a_root_that_broadcasts_does_not_take_sums_at_once() -> None:
     graph = shaped(minibatched(lower(parse(Source.from_text(text)), number_format=Q6_10), 2), Q6_10)
     template = array(4)
     material = materialise(Legal(graph=graph), Q6_10)
-    made = [
-        schedule_mapping(graph, mapping, Q6_10)
-        for mapping in Search(material, template).candidates(40)
-    ]
+    made = [schedule_mapping(graph, mapping, Q6_10) for mapping in Search(material, template).candidates(40)]
     assert None in made
     for schedule in made:
         if schedule is not None:

@@ -96,9 +96,7 @@ PARTS = "def f(float(N,M) x) -> (y) { y(n,m) = x(n,m) * x(n,m) where m in 0:3  y
     ],
     ids=["convolution", "softmax", "two results", "rows by number", "a result of two statements"],
 )
-def test_results_of_groups_leave_one_after_the_other(
-    text: str, sizes: dict[str, int], roots: int
-) -> None:
+def test_results_of_groups_leave_one_after_the_other(text: str, sizes: dict[str, int], roots: int) -> None:
     """Also beside results that all groups have, and such as are made faster than they can leave."""
     graph = lower_kernel(parse_kernel(Source.from_text(text)).function(), sizes, number_format=Q6_10)
     positions = {"at": np.arange(4 * 8).reshape(4, 8) % 6} if "at" in graph.tensors else None

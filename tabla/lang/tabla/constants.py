@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import math
 import re
-from collections.abc import Callable
 from fractions import Fraction
 from typing import assert_never
 
 from tabla.lang.tabla.affine import Affine
-from tabla.lang.tabla.operators import Function, Operator
+from tabla.lang.tabla.operators import REALS, Function, Operator
 from tabla.lang.tabla.program import (
     Call,
     Constant,
@@ -27,15 +25,6 @@ from tabla.source import Label, Span, TablaError
 # Far beyond every format, and a bound on what a few lines of repeated squaring can cost.
 _BITS = 4096
 _NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d{1,3})?")
-_REAL: dict[Function, Callable[[float], float]] = {
-    Function.SIGMOID: lambda t: 1 / (1 + math.exp(-t)) if t >= 0 else math.exp(t) / (1 + math.exp(t)),
-    Function.SIG_SYM: math.tanh,
-    Function.GAUSSIAN: lambda t: math.exp(-t * t),
-    Function.LOG: math.log,
-    Function.EXP: math.exp,
-    Function.SQRT: math.sqrt,
-    Function.TANH: math.tanh,
-}
 
 
 def constant_value(expression: Expression) -> Fraction | None:
@@ -112,7 +101,7 @@ def _call(function: Function, values: list[Fraction], span: Span) -> Fraction:
             return max(values)
         case _:
             try:
-                return Fraction(_REAL[function](float(values[0])))
+                return Fraction(REALS[function](float(values[0])))
             except (ValueError, OverflowError):
                 name = function.value
                 raise TablaError(f"this {name} has no value", Label(span), hint=f"see what {name} is given") from None

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable
 from enum import Enum
 
 
@@ -43,6 +45,17 @@ class GroupFunction(Enum):
     PI = "pi"
     NORM = "norm"
 
+
+REALS: dict[Function, Callable[[float], float]] = {
+    Function.SIGMOID: lambda t: 1 / (1 + math.exp(-t)) if t >= 0 else math.exp(t) / (1 + math.exp(t)),
+    Function.SIG_SYM: math.tanh,
+    Function.GAUSSIAN: lambda t: math.exp(-t * t),
+    Function.LOG: math.log,
+    Function.EXP: math.exp,
+    Function.SQRT: math.sqrt,
+    Function.TANH: math.tanh,
+}
+"""The functions of the function unit on a real number, for constants."""
 
 FUNCTIONS = {function.value: function for function in Function} | {"sigmoid_symmetric": Function.SIG_SYM}
 GROUP_FUNCTIONS = {function.value: function for function in GroupFunction}

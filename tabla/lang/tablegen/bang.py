@@ -40,9 +40,7 @@ def evaluate(evaluator: Evaluator, node: syntax.Bang, record: Record | None, wan
     return value
 
 
-def check_count(
-    evaluator: Evaluator, node: syntax.Bang, least: int, most: int, record: Record | None = None
-) -> None:
+def check_count(evaluator: Evaluator, node: syntax.Bang, least: int, most: int, record: Record | None = None) -> None:
     """Refuse too few or too many arguments, at the token where the reference tool notices."""
     arguments = node.arguments
     if least <= len(arguments) <= most:

@@ -90,9 +90,7 @@ def _check(evaluator: Evaluator, node: syntax.Bang, index: int, operand: Value) 
         raise evaluator.fault(f"argument {index + 1} of !{operator} must be {expected}, got type '{type}'", at)
 
 
-def select_elements(
-    evaluator: Evaluator, node: syntax.ElementSelection, base: Value, record: Record | None
-) -> Value:
+def select_elements(evaluator: Evaluator, node: syntax.ElementSelection, base: Value, record: Record | None) -> Value:
     """``base[...]`` where a number is computed: one element, or a list of those that ranges name."""
     pool = evaluator.pool
     if not isinstance(base, TypedValue) or not isinstance(base.type, ListType):

@@ -36,9 +36,7 @@ def _unresolved(keeper: RecordKeeper, record: Record, field: Field) -> TablaErro
             f"'{field.type}'"
         )
     else:
-        message = (
-            f"initializer of '{field.name}' in '{record.name_text()}' could not be fully resolved: {value.text()}"
-        )
+        message = f"initializer of '{field.name}' in '{record.name_text()}' could not be fully resolved: {value.text()}"
     fault = keeper.fault_in(message, record)
     place = Label(keeper.positions.span(field.at), "the field got its value here")
     return TablaError(fault.message, *fault.labels, place, hint=fault.hint, notes=fault.notes)

@@ -67,15 +67,8 @@ _COMPARISONS: dict[Operator, CompareOp] = {
     Operator.EQUAL: "==",
     Operator.NOT_EQUAL: "!=",
 }
-_FUNCTIONS: dict[Called, FunctionName] = {
-    Called.SIGMOID: "sigmoid",
-    Called.SIG_SYM: "tanh",
-    Called.TANH: "tanh",
-    Called.GAUSSIAN: "gaussian",
-    Called.EXP: "exp",
-    Called.LOG: "log",
-    Called.SQRT: "sqrt",
-}
+_RENAMED: dict[Called, FunctionName] = {Called.SIG_SYM: "tanh"}
+"""Functions that the function unit has under another name than TABLA."""
 
 
 class Expressions:
@@ -233,7 +226,9 @@ class Expressions:
                     )
                 )
             case function:
-                return Word(operation=Function(name=_FUNCTIONS[function], operand=words[0]), span=call.span)
+                return Word(
+                    operation=Function(name=_RENAMED.get(function, function.value), operand=words[0]), span=call.span
+                )
 
     def _compare(self, op: CompareOp, left: Operand, right: Operand, span: Span) -> Operand:
         return self._builder.part(self._owner, Compare(op=op, left=left, right=right), self._scope, span)

@@ -188,6 +188,7 @@ class Expressions(Words):
         constraints = (*self.points.constraints, taken)
         return self.builder.part(self.owner, operation, self.points.all, span, constraints, tied=affine.names)
 
+
 def _whole(value: Value) -> Value | None:
     """The integer that a value is, written as a float or not; None if it is none."""
     if value.scalar.integral:

@@ -71,7 +71,9 @@ def test_crc_is_the_usual_one(text: bytes) -> None:
     inputs: list[dict[str, Any]] = []
     for byte in text:
         inputs += [{"valid": 1, "data": byte, "clear": 0}] + [{"valid": 0}] * (Crc32.LATENCY - 1)
-    assert played(Crc32(), inputs, more=1)[-1]["value"] ^ 0xFFFFFFFF == zlib.crc32(text)
+    end = played(Crc32(), inputs, more=1)[-1]
+    assert end["value"] == zlib.crc32(text)
+    assert end["sound"] == (zlib.crc32(text[:-4]).to_bytes(4, "little") == text[-4:])
 
 
 def received(texts: Sequence[bytes]) -> list[tuple[bytes, int]]:
@@ -150,10 +152,22 @@ def test_frames_are_sent_as_python_writes_them(bodies: list[bytes]) -> None:
     assert line == b"".join(frame(text) for text in bodies)
 
 
+@given(st.binary(min_size=1, max_size=12), st.binary(max_size=3))
+@settings(max_examples=20)
+def test_check_counts_from_the_last_clear(text: bytes, before: bytes) -> None:
+    inputs: list[dict[str, Any]] = []
+    for byte in before:
+        inputs += [{"valid": 1, "data": byte, "clear": 0}] + [{"valid": 0}] * (Crc32.LATENCY - 1)
+    inputs += [{"valid": 0, "clear": 1}]
+    for byte in text + zlib.crc32(text).to_bytes(4, "little"):
+        inputs += [{"valid": 1, "data": byte, "clear": 0}] + [{"valid": 0}] * (Crc32.LATENCY - 1)
+    assert played(Crc32(), inputs, more=1)[-1]["sound"]
+
+
 @given(st.lists(st.sampled_from(["put", "take", "both", "commit", "rollback", "rest"]), max_size=150))
 @settings(max_examples=25)
 def test_queue_gives_what_was_committed_in_order(steps: list[str]) -> None:
-    queue = BlockQueue(width=8, depth=4, commits=True)
+    queue = BlockQueue(width=8, depth=4)
     tentative: list[int] = []
     committed: list[int] = []
     taken: list[int] = []
@@ -188,10 +202,11 @@ def test_queue_gives_what_was_committed_in_order(steps: list[str]) -> None:
 
 
 def test_queue_gives_a_word_a_cycle() -> None:
-    queue = BlockQueue(width=8, depth=4, commits=False)
-    seen = played(queue, [{"put": 1, "word": word, "out_ready": 1} for word in range(30)])
+    queue = BlockQueue(width=8, depth=4)
+    # Each word is committed a cycle after it was put.
+    seen = played(queue, [{"put": 1, "word": word, "commit": int(word > 0), "out_ready": 1} for word in range(30)])
     words = [cycle["out_data"] for cycle in seen if cycle["out_valid"]]
-    assert words == list(range(30 - BlockQueue.LATENCY))
+    assert words == list(range(30 - BlockQueue.LATENCY - 1))
     assert all(cycle["room"] for cycle in seen)
 
 

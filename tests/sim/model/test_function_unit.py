@@ -14,7 +14,7 @@ from tabla.sim.model.cycle_model import CycleModel
 from tabla.sim.model.function_unit import function_of
 
 from tabla.ir.format import Format
-from tabla.ir.function_words import apply
+from tabla.ir.functions import apply_to_words as apply
 from tabla.ir.functions import table
 from tabla.program.image import FunctionTable
 from tests.ir.error_bounds import error_bound

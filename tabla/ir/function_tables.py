@@ -1,0 +1,233 @@
+"""The tables of the function unit by kind, and how wrong they are: ``docs/decisions/0004-functions.md`` in integers.
+
+Every integer comes from ``decimal`` arithmetic with digits to spare, never from the machine's libm: the same
+format gives the same table on every computer.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from decimal import Context, Decimal, localcontext
+from itertools import pairwise
+
+from tabla.ir.format import Format
+
+GUARD = 3
+"""Fraction bits of a table entry beyond those of a word."""
+MOST_INDEX_BITS = 11
+"""At most 2048 segments: one block RAM of 18 kbit holds the bases of a 16-bit format twice over."""
+INTERPOLATION_LIMIT = 0.25
+"""Units in the last place that the chord may add, as long as the segments suffice."""
+CLAMP_LIMIT = 0.0625
+"""Units in the last place that holding a flat end constant may add."""
+EXPONENT_BITS = 16
+"""Fraction bits of exp's C, the word of log2(e)."""
+
+# 32-bit words with guard and the cancellation in tanh need about 25 digits.
+_EXACT = Context(prec=50)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Table:
+    """The integers of one function in one format. A kind that has no use for a field leaves it 0 or empty.
+
+    `shift` is the number of fraction bits inside a segment. `guard` is the number of fraction bits that `base` and
+    `slope` have beyond those of a word. A direct function tabulates `2**reach` words to either side of 0. `index_bits`
+    k, `fraction_bits` t and `constant` C are those of decision 4. `exponent[p]` is the logarithm of a word whose top
+    bit is p.
+    """
+
+    name: str
+    kind: str
+    shift: int = 0
+    guard: int = 0
+    reach: int = 0
+    index_bits: int = 0
+    fraction_bits: int = 0
+    constant: int = 0
+    base: tuple[int, ...] = ()
+    slope: tuple[int, ...] = ()
+    exponent: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Curve:
+    """What a direct function's table must know of the function.
+
+    `exactly` is the real function, to all digits of the decimal context. `curvature(t)` is the largest magnitude of the
+    second derivative at arguments of magnitude t and more. `tail(t)` is the largest change of the function between
+    an argument of magnitude t and any larger one of the same sign.
+    """
+
+    exactly: Callable[[Decimal], Decimal]
+    curvature: Callable[[float], float]
+    tail: Callable[[float], float]
+
+
+def _round(value: Decimal, bits: int) -> int:
+    """Nearest integer to value * 2^bits, half up."""
+    with localcontext(_EXACT):
+        return math.floor(value * (1 << bits) + Decimal("0.5"))
+
+
+def _entries(values: list[Decimal], bits: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """Bases and slopes from the values at the n + 1 ends of n segments."""
+    ends = [_round(value, bits) for value in values]
+    return tuple(ends[:-1]), tuple(right - left for left, right in pairwise(ends))
+
+
+def direct_table(name: str, curve: Curve, fmt: Format) -> Table:
+    """Return the table of a direct function: as few segments of equal width as its accuracy takes.
+
+    It has at least 2 segments and at most ``2**MOST_INDEX_BITS``.
+    """
+    reach = next((r for r in range(fmt.width - 1) if held(curve, fmt, r) < CLAMP_LIMIT), fmt.width - 1)
+    index_bits = next(
+        (k for k in range(1, MOST_INDEX_BITS) if direct_chord(curve, fmt, reach + 1 - k) < INTERPOLATION_LIMIT),
+        MOST_INDEX_BITS,
+    )
+    index_bits = min(index_bits, reach + 1)
+    shift = reach + 1 - index_bits
+    with localcontext(_EXACT):
+        ends = [Decimal((i << shift) - (1 << reach)) / fmt.one for i in range((1 << index_bits) + 1)]
+        values = [curve.exactly(end) for end in ends]
+    base, slope = _entries(values, fmt.fraction + GUARD)
+    return Table(
+        name=name,
+        kind="direct",
+        shift=shift,
+        guard=GUARD,
+        reach=reach,
+        index_bits=index_bits,
+        base=base,
+        slope=slope,
+    )
+
+
+def direct_chord(curve: Curve, fmt: Format, shift: int, start: float = 0.0) -> float:
+    """Return the units that chords over 2^shift words add, to arguments of magnitude `start` and more."""
+    if shift <= 0:
+        return 0.0
+    return 2.0 ** (2 * shift - fmt.fraction - 3) * curve.curvature(start)
+
+
+def held(curve: Curve, fmt: Format, reach: int) -> float:
+    """Return the units by which a held end constant may be off; 0 if every argument is tabulated."""
+    return 0.0 if reach >= fmt.width - 1 else fmt.one * curve.tail(((1 << reach) - 1) / fmt.one)
+
+
+def _index_bits(chord: Callable[[Format, int], float], fmt: Format, fraction_bits: int) -> int:
+    """The fewest bits that choose a segment so that its `chord` adds little; at most those that there are."""
+    most = min(MOST_INDEX_BITS, fraction_bits)
+    return next((k for k in range(1, most) if chord(fmt, k) < INTERPOLATION_LIMIT), most)
+
+
+def _unit_interval(name: str, values: list[Decimal], bits: int, fraction_bits: int) -> Table:
+    """The table of a function of [0, 1) from `values` at the ends of its segments, entries with `bits` of fraction."""
+    index_bits = (len(values) - 1).bit_length() - 1
+    base, slope = _entries(values, bits)
+    return Table(
+        name=name,
+        kind=name,
+        shift=fraction_bits - index_bits,
+        guard=GUARD,
+        index_bits=index_bits,
+        fraction_bits=fraction_bits,
+        base=base,
+        slope=slope,
+    )
+
+
+def exp_point(fmt: Format) -> int:
+    """Q: fraction bits of the power of two in [1, 2) that the pipeline of exp shifts into place."""
+    return fmt.width + 1
+
+
+def exp_table(fmt: Format) -> Table:
+    """Return the table of 2^r over [0, 1), with C in `constant`."""
+    fraction_bits = min(fmt.fraction + EXPONENT_BITS, 20)
+    index_bits = _index_bits(exp_chord, fmt, fraction_bits)
+    with localcontext(_EXACT):
+        ln2 = Decimal(2).ln()
+        values = [(ln2 * i / (1 << index_bits)).exp() for i in range((1 << index_bits) + 1)]
+        constant = _round(1 / ln2, EXPONENT_BITS)
+    made = _unit_interval("exp", values, exp_point(fmt) + GUARD, fraction_bits)
+    return replace(made, constant=constant)
+
+
+def exp_chord(fmt: Format, index_bits: int) -> float:
+    """Units that chords add just below the most positive word, where 2^r has its largest curvature."""
+    if index_bits >= min(fmt.fraction + EXPONENT_BITS, 20):
+        return 0.0
+    return 2.0 ** (fmt.width - 2 - 2 * index_bits - 3) * 2 * math.log(2) ** 2
+
+
+def log_table(fmt: Format) -> Table:
+    """Return the table of log(1 + r) over [0, 1), with the logarithms of the powers of two in `exponent`."""
+    fraction_bits = fmt.width - 2
+    index_bits = _index_bits(log_chord, fmt, fraction_bits)
+    bits = fmt.fraction + GUARD
+    with localcontext(_EXACT):
+        ln2 = Decimal(2).ln()
+        values = [(1 + Decimal(i) / (1 << index_bits)).ln() for i in range((1 << index_bits) + 1)]
+        exponent = tuple(_round((p - fmt.fraction) * ln2, bits) for p in range(fmt.width - 1))
+    made = _unit_interval("log", values, bits, fraction_bits)
+    return replace(made, exponent=exponent)
+
+
+def log_chord(fmt: Format, index_bits: int) -> float:
+    """Units that chords add just above a power of two, where the logarithm has its largest curvature."""
+    return 0.0 if index_bits >= fmt.width - 2 else 2.0 ** (fmt.fraction - 2 * index_bits - 3)
+
+
+def turn_bits(fmt: Format) -> int:
+    """B: fraction bits of the circular functions' C, the word of 1 / (2 pi)."""
+    return min(fmt.width + 3, 33)
+
+
+def circular_table(name: str, fmt: Format, *, quarters: int) -> Table:
+    """Return the table of one turn of the sine that begins `quarters` quarter turns late: 0 for sin, 1 for cos."""
+    # Four bits more than a word has: what is cut below them is a small part of a unit, whatever the argument.
+    fraction_bits = min(fmt.fraction + turn_bits(fmt), fmt.width + 4)
+    index_bits = _index_bits(circular_chord, fmt, fraction_bits)
+    segments = 1 << index_bits
+    quarter = segments // 4 * quarters
+    with localcontext(_EXACT):
+        values = [_sine(Decimal(i + quarter) / segments) for i in range(segments + 1)]
+        constant = _round(1 / (2 * _PI), turn_bits(fmt))
+    base, slope = _entries(values, fmt.fraction + GUARD)
+    return Table(
+        name=name,
+        kind="circular",
+        shift=fraction_bits - index_bits,
+        guard=GUARD,
+        index_bits=index_bits,
+        fraction_bits=fraction_bits,
+        constant=constant,
+        base=base,
+        slope=slope,
+    )
+
+
+_PI = Decimal("3.14159265358979323846264338327950288419716939937510582")
+
+
+def _sine(turns: Decimal) -> Decimal:
+    """The sine of an angle in turns, by its series about 0: exact to more digits than any table has."""
+    with localcontext(_EXACT):
+        turns -= turns.to_integral_value()
+        angle = 2 * _PI * turns
+        term = total = angle
+        order = 1
+        while abs(term) > Decimal(10) ** -40:
+            term = -term * angle * angle / ((order + 1) * (order + 2))
+            total += term
+            order += 2
+        return total
+
+
+def circular_chord(fmt: Format, index_bits: int) -> float:
+    """Units that chords add at the crest, where both functions have their largest curvature."""
+    return fmt.one * math.ldexp(2 * math.pi, -index_bits) ** 2 / 8
