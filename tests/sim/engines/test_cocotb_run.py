@@ -45,3 +45,21 @@ def test_missing_tools_name_the_cure(monkeypatch: pytest.MonkeyPatch) -> None:
         with pytest.raises(TablaError) as fault:
             cocotb_run.require(simulator)
         assert cure.replace(".", "[") in str(fault.value).replace("]", "") or cure in str(fault.value)
+
+
+@pytest.mark.parametrize("simulator", ["icarus", "verilator"])
+@pytest.mark.parametrize(("prefix", "cure"), [("/usr", "apt-get install libpython3."), ("/opt/own", "--enable-shared")])
+def test_a_python_without_its_library_names_the_cure(
+    monkeypatch: pytest.MonkeyPatch, simulator: str, prefix: str, cure: str
+) -> None:
+    """Debian's own Python is such a one as long as the package of its library is not installed."""
+    pytest.importorskip("find_libpython", reason="comes with cocotb")
+    monkeypatch.delenv("LIBPYTHON_LOC", raising=False)
+    monkeypatch.setattr("find_libpython.find_libpython", lambda: None)
+    monkeypatch.setattr("sys.base_prefix", prefix)
+    monkeypatch.setattr("shutil.which", lambda name: f"/usr/bin/{name}")
+    with pytest.raises(TablaError, match=f"engine '{simulator}' needs the shared library of Python 3") as fault:
+        cocotb_run.require(simulator)
+    assert cure in str(fault.value) and "--engine model" in str(fault.value)
+    monkeypatch.setenv("LIBPYTHON_LOC", "/somewhere/libpython3.so")
+    cocotb_run.require(simulator)
