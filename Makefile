@@ -1,7 +1,7 @@
 # Every target sets itself up: a virtual environment in .venv with what that target needs, from the Python index.
 #
 #   make demo      examples/logistic.t and a real data set -> Verilog -> trains in simulation; no system package
-#   make test      lint, then the test suite (installs Icarus Verilog, g++ and perl with apt where it may)
+#   make test      lint, then the test suite (installs Icarus Verilog, g++ and the like with apt where it may)
 #   make test-all  the same with the slow tests, and random programs drawn anew
 #   make lint      ruff, and mypy --strict on the package as it is installed
 #   make bench     time of gen, speed of each engine, the published learning problems, into benchmarks/results; 2,000 random
@@ -46,8 +46,8 @@ demo: $(VENV)/demo
 	tabla train demo/logistic.t --format q7.11 --data demo/breast_cancer.npz --epochs 5 --engine model -o demo/trained.npz
 	@echo "The accelerator: demo/accelerator/logistic.v (open logistic.schedule.html beside it in a browser)"
 
-simulators:
-	@sh .ci/simulators
+simulators: $(VENV)/test
+	@sh .ci/simulators $(BIN)/python
 
 # A fault of lint does not hide what the tests say; either makes the target fail.
 TESTED = lint=0; $(MAKE) --no-print-directory lint || lint=1; $(PYTEST) --numprocesses $(WORKERS) --dist worksteal

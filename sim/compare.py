@@ -1,4 +1,4 @@
-"""The same stimulus through several engines, and the first place where they disagree, in words."""
+"""Plays one stimulus on several engines and describes the first place where they disagree."""
 
 from __future__ import annotations
 
@@ -13,9 +13,10 @@ from tabla.program.image import Image
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stimulus:
-    """Load, then run `samples` samples, `chunk` of them a command (0: all in one), with a dump after each command.
+    """The commands that a comparison plays: one load, then runs of `chunk` samples until all `samples` are through.
 
-    `dump` tokens are dumped each time (0: never).
+    A `chunk` of 0 puts all samples into one run. After each run `dump` tokens of the dump program are read; 0 means
+    that nothing is dumped.
     """
 
     load: BeatRows
@@ -28,7 +29,7 @@ class Stimulus:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Step:
-    """What one command of a stimulus gave: samples [first, first + result.samples), and the words dumped after it."""
+    """What one run of a stimulus gave: its first sample's number, its result, and the words dumped after it."""
 
     first: int
     result: RunResult
@@ -37,7 +38,7 @@ class Step:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Difference:
-    """Two engines disagree: at `place`, `left` showed `left_value` and `right` showed `right_value`."""
+    """A disagreement of two engines: at `place`, `left` gave `left_value` and `right` gave `right_value`."""
 
     left: str
     right: str
@@ -50,7 +51,7 @@ class Difference:
 
 
 def play(machine: Machine, stimulus: Stimulus) -> list[Step]:
-    """All commands of a stimulus on one machine; cycles are relative to each run's first word."""
+    """Play all commands of a stimulus on one machine; the cycles of each run count from its first beat or token."""
     image = machine.image
     each, width = image.stream_run.beats, image.parameters.stream_words
     rows = as_beats(stimulus.beats, width, stimulus.samples * each)
@@ -67,7 +68,10 @@ def play(machine: Machine, stimulus: Stimulus) -> list[Step]:
 
 
 def difference(image: Image, left: tuple[str, list[Step]], right: tuple[str, list[Step]]) -> Difference | None:
-    """The first difference between two plays of one stimulus: words first, then cycles, then counters."""
+    """Return the first difference between two plays of one stimulus, or None.
+
+    Of each run the words are compared first, then the cycles, then the counters.
+    """
     names = (left[0], right[0])
     for a, b in zip(left[1], right[1], strict=True):
         for found in _differences(image, a, b):
@@ -114,7 +118,7 @@ def _unequal(left: Sequence[int], right: Sequence[int]) -> Iterable[tuple[int, o
 
 
 def dump_place(image: Image, index: int) -> str:
-    """Which memory word the `index`-th word of a dump is."""
+    """Say in words which memory word the `index`-th word of a dump is."""
     address, rest = divmod(index, (image.parameters.lanes + 1) * image.parameters.roots)
     lane, group = divmod(rest, image.parameters.roots)
     if lane == image.parameters.lanes:
@@ -123,7 +127,7 @@ def dump_place(image: Image, index: int) -> str:
 
 
 def compare(machines: Mapping[str, Machine], stimulus: Stimulus) -> Difference | None:
-    """Play `stimulus` on all machines (of one image); the first difference of any from the first, or None."""
+    """Play `stimulus` on machines of one image; return the first difference of any from the first machine, or None."""
     names = list(machines)
     reference = play(machines[names[0]], stimulus)
     for name in names[1:]:

@@ -1,7 +1,8 @@
-"""One machine, many engines: what the cycle model and every simulator of the Verilog offer.
+"""The protocol that every engine implements: the cycle model, each simulator of the hardware, and a board.
 
-Words are signed integers of the build's format. A beat is one row of S words. Cycles are counted from an origin of
-the engine's own choosing; only differences mean anything, so compare :meth:`RunResult.relative` results.
+A word is a signed integer of the build's format. A beat is one row of S words, which the stream takes in one cycle.
+Each engine counts cycles from an origin of its own, so that only differences between cycles mean anything. To
+compare two engines, compare their :meth:`RunResult.relative` results.
 """
 
 from __future__ import annotations
@@ -24,10 +25,11 @@ BeatRows = Words | Sequence[Sequence[int]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stalls:
-    """Pauses of the host, in cycles, used in turn and from the start in every command.
+    """The cycles for which the host holds back beats and words.
 
-    `inputs[j]`: `in_valid` stays low so long before beat j (counted over the command; not before the first).
-    `outputs[i]`: `out_ready` stays low so long before word i (not before the first). An empty tuple never pauses.
+    `in_valid` stays low for `inputs[j]` cycles before beat j of a command, and `out_ready` stays low for `outputs[i]`
+    cycles before output word i. A tuple that is shorter than the command is repeated, each command begins with the
+    first entry, and nothing is held back before the first beat or word. An empty tuple never pauses.
     """
 
     inputs: tuple[int, ...] = ()
@@ -35,7 +37,10 @@ class Stalls:
 
     @staticmethod
     def random(seed: int, *, share: float = 0.3, longest: int = 5) -> Stalls:
-        """Pauses before about `share` of the words, each 1 to `longest` cycles."""
+        """Draw pauses of 1 to `longest` cycles before about `share` (0 to 1) of the beats and words.
+
+        The same seed gives the same pauses.
+        """
         chance = np.random.default_rng(seed)
 
         def pauses(period: int) -> tuple[int, ...]:
@@ -48,24 +53,24 @@ class Stalls:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Counters:
-    """The machine's counters since reset."""
+    """What the machine has counted since reset: cycles with a lane overflow, root overflows, and domain errors."""
 
     lane_overflows: int = 0
     root_overflows: int = 0
     domain_errors: int = 0
 
 
-# Rounds of the ring over which cycles are taken.
+# `RunResult.cycles` is a mean over at most so many rounds of the ring of sample slots.
 ROUNDS = 12
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunResult:
-    """What a run gave and when.
+    """The output words of one run command, and the cycles in which things happened.
 
-    `starts`: cycle of each sample's token. `first_words`, `last_words`: cycles in which a sample's first and last beats
-    were taken (empty for programs without input). `updates`: each cycle in which a model word was written. `leaves`:
-    cycle in which each word of `outputs` left.
+    `starts` has the cycle of each sample's token. `first_words` and `last_words` have the cycles in which the first and
+    the last beat of each sample were taken; they are empty for a program without input. `updates` has every cycle
+    in which a model word was written. `leaves` has the cycle in which each word of `outputs` left the machine.
     """
 
     samples: int
@@ -86,19 +91,21 @@ class RunResult:
 
     @property
     def last_updates(self) -> list[int]:
-        """Cycle of each sample's last model write; empty without updates."""
+        """The cycle of each sample's last model write; empty for a program that does not write its model."""
         return self._last_of_sample(self.updates)
 
     @property
     def last_outputs(self) -> list[int]:
-        """Cycle in which each sample's last output word left; empty without outputs."""
+        """The cycle in which each sample's last output word left; empty for a program without outputs."""
         return self._last_of_sample(self.leaves)
 
     @property
     def latencies(self) -> list[int]:
-        """Cycles from each sample's first word (or token, without input) to its last update, or else last output.
+        """The cycles that each sample takes from its first input to its last effect, both ends counted.
 
-        Both ends count: a word taken in cycle 3 and a last update in cycle 5 are 3 cycles.
+        The first input is the sample's first beat, or its token where the program has no input. The last effect is its
+        last model write, or its last output word where it writes no model. A beat taken in cycle 3 and a last write in
+        cycle 5 are 3 cycles.
         """
         begins = self.first_words or self.starts
         ends = self.last_updates or self.last_outputs
@@ -106,17 +113,18 @@ class RunResult:
 
     @property
     def cycles(self) -> int:
-        """Cycles from token to token in the steady state, rounded up; 0 for a single sample.
+        """The cycles from token to token in the steady state, rounded up; 0 for a single sample.
 
-        Where the ring binds, as many samples as it has slots come in a burst: the mean over the last whole rounds
-        counts, at most `ROUNDS` of them. Runs shorter than a round show the last two samples.
+        Where the ring of sample slots limits the machine, samples come in bursts of as many as the ring has slots.
+        Therefore this is the mean over the last whole rounds of the ring, at most `ROUNDS` of them. A run that is
+        shorter than one round gives the distance of its last two tokens.
         """
         each = self.ring_slots
         samples = min((len(self.starts) - 1) // each, ROUNDS) * each or 1
         return -(-(self.starts[-1] - self.starts[-1 - samples]) // samples) if len(self.starts) > 1 else 0
 
     def relative(self) -> RunResult:
-        """The same with cycles counted from the first word taken (or the first token)."""
+        """Return the result with cycles counted from its first beat, or from its first token if there is no input."""
         origin = (self.first_words or self.starts or [0])[0]
 
         def shifted(cycles: list[int]) -> list[int]:
@@ -134,7 +142,7 @@ class RunResult:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Epoch:
-    """One pass over the data and the machine's words after it."""
+    """One pass over the data: its number, the result of the run, and the words that were dumped after it."""
 
     number: int
     result: RunResult
@@ -142,31 +150,32 @@ class Epoch:
 
 
 class Machine(ABC):
-    """An accelerator with its program, on some engine. Use it as a context manager: simulators hold processes.
+    """An accelerator with its program, run by some engine.
 
-    State lives on between calls, as in the hardware: `load` once, then `run` and `dump` as often as wanted.
+    Use it as a context manager, because simulators hold processes. Its state lives on between calls as it does in the
+    hardware: call `load` once, then `run` and `dump` as often as needed.
     """
 
     image: Image
 
     @abstractmethod
     def load(self, beats: BeatRows) -> None:
-        """Command 0. `beats`: shape [stream_load.beats, S]."""
+        """Load the model words and constants (command 0); `beats` has shape [stream_load.beats, S]."""
 
     @abstractmethod
     def run(self, beats: BeatRows, samples: int, stalls: Stalls | None = None) -> RunResult:
-        """Command 1. `beats`: shape [samples * stream_run.beats, S]."""
+        """Compute `samples` samples (command 1); `beats` has shape [samples * stream_run.beats, S]."""
 
     @abstractmethod
     def dump(self, count: int) -> list[int]:
-        """Command 2: all words of `count` tokens of the dump program, in order."""
+        """Return the words of `count` tokens of the dump program (command 2), in the order in which they leave."""
 
     @abstractmethod
     def close(self) -> None:
-        """Ends the simulator, if there is one; the machine is of no use afterwards."""
+        """End the simulator, if there is one; the machine cannot be used afterwards."""
 
     def epochs(self, beats: BeatRows, samples: int, count: int, dump: int) -> Iterator[Epoch]:
-        """`count` runs over the same samples, each followed by a dump of `dump` tokens (0: none)."""
+        """Run `count` times over the same samples, and dump `dump` tokens after each run (none for 0)."""
         rows = as_beats(beats, self.image.parameters.stream_words)
         for number in range(count):
             result = self.run(rows, samples)
@@ -182,7 +191,7 @@ class Machine(ABC):
 
 
 def as_beats(beats: BeatRows, stream_words: int, expected: int | None = None) -> Words:
-    """Beats as an array [beats, S]; ValueError when the shape or the number is not the program's."""
+    """Return beats as an array of shape [beats, S]; raise ValueError when shape or number are not the program's."""
     rows = np.asarray(beats, dtype=np.int64)
     if rows.size == 0:
         rows = rows.reshape(0, stream_words)
@@ -194,5 +203,5 @@ def as_beats(beats: BeatRows, stream_words: int, expected: int | None = None) ->
 
 
 def missing_tool(tool: str, engine: str, cure: str) -> TablaError:
-    """The fault of an engine whose simulator is not installed."""
+    """Return the error of an engine that needs `tool`, which is not installed; `cure` says how to get it."""
     return TablaError(f"engine '{engine}' needs {tool}, which is not installed", hint=cure)

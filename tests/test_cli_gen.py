@@ -148,7 +148,7 @@ def test_the_bench_runs_as_it_is(made: Path, simulator: str, tmp_path: Path) -> 
     from tabla.sim.engines.cocotb_run import available
 
     if not available(simulator):
-        pytest.skip(f"{simulator} or cocotb is not installed")
+        pytest.skip(f"needs cocotb and {simulator}")
     run = [sys.executable, str(made / "tb/run.py"), simulator]
     done = subprocess.run(run, cwd=tmp_path, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr
@@ -159,7 +159,7 @@ def test_the_bench_sees_a_wrong_word(made: Path, tmp_path: Path) -> None:
     from tabla.sim.engines.cocotb_run import available
 
     if not available("icarus"):
-        pytest.skip("icarus or cocotb is not installed")
+        pytest.skip("needs cocotb and Icarus Verilog")
     for name, content in files(made).items():
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_bytes(content)

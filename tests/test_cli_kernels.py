@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from tabla.sim.engines.cocotb_run import available
 
 import tabla
 from tabla.cli import main
@@ -53,6 +54,14 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def load(path: str) -> dict[str, np.ndarray]:
     with np.load(path) as found:
         return {name: found[name] for name in found.files}
+
+
+def bench_passes(build: Path) -> None:
+    """The written test bench ends well. Call it last: where Icarus is missing, it skips the rest of the test."""
+    if not available("icarus"):
+        pytest.skip("the bench needs cocotb and Icarus Verilog; all before it passed")
+    ran = subprocess.run([sys.executable, str(build / "tb/run.py")], capture_output=True, text=True)
+    assert ran.returncode == 0, ran.stdout + ran.stderr
 
 
 @pytest.mark.parametrize(("pes", "keep"), [("4", ()), ("16", ("--keep", "B")), ("1", ("--keep", "A,B"))])
@@ -102,9 +111,8 @@ def test_gen_writes_a_bench_that_passes(folder: Path) -> None:
     assert main(("gen", "mm.tc", *SIZES, "--keep", "B", "--pes", "4", "-q", "--json", "report.json")) == 0
     manifest = json.loads((folder / "build/mm.json").read_text())
     assert [(t["name"], t["role"]) for t in manifest["tensors"]][:2] == [("A", "input"), ("B", "model")]
-    ran = subprocess.run([sys.executable, "build/tb/run.py"], capture_output=True, text=True)
-    assert ran.returncode == 0, ran.stdout + ran.stderr
     assert main(("check", "mm.tc", "--inputs", "one.npz", "-q")) == 0
+    bench_passes(folder / "build")
 
 
 FAULTS = {
@@ -181,8 +189,6 @@ def test_integers_are_integers_in_files(folder: Path, capsys: pytest.CaptureFixt
         np.testing.assert_array_equal(load("out.npz")["y"], table[at])
         np.testing.assert_array_equal(load("out.npz")["far"], at * 100 - 1)
     assert main(("gen", *words, "-o", "lookup")) == 0
-    ran = subprocess.run([sys.executable, "lookup/tb/run.py"], capture_output=True, text=True)
-    assert ran.returncode == 0, ran.stdout + ran.stderr
     capsys.readouterr()
     outside = "gives position {} on axis 0 of 'table'"
     for wrong, message in ((9, outside.format(9)), (3000, outside.format(3000)), (0.5, "its array has fractions")):
@@ -191,6 +197,7 @@ def test_integers_are_integers_in_files(folder: Path, capsys: pytest.CaptureFixt
             assert main((command, *words, "-o", "out.npz")) == 1
             said = capsys.readouterr().err
             assert said.startswith("error: ") and message in said
+    bench_passes(folder / "lookup")
 
 
 def test_integers_that_leave_the_range(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:

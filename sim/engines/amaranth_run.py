@@ -1,4 +1,7 @@
-"""The hardware as Amaranth sees it, before any Verilog: slow, needs nothing but the packages that `tabla` installs."""
+"""Runs the hardware description in Amaranth's simulator, before it becomes Verilog.
+
+This engine is slow, and it needs only the packages that `tabla` itself installs.
+"""
 
 from __future__ import annotations
 
@@ -68,6 +71,6 @@ class AmaranthMachine(PortMachine):
         return self._answer
 
     def close(self) -> None:
-        """Frees the simulator, which holds cycles of references."""
+        """Free the simulator, which holds cycles of references."""
         del self._simulator
         gc.collect()

@@ -1,4 +1,4 @@
-"""The C++ around a simulated board: bytes of a file descriptor onto its serial line, and back."""
+"""The C++ around a simulated board: it carries bytes between a file descriptor and the board's serial line."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A board on this computer: its RTL, from the serial line on, behind a pseudo-terminal that looks like the real one."""
+"""A simulated board: its RTL, from the pins of the serial line on, behind a pseudo-terminal instead of the line."""
 
 from __future__ import annotations
 
@@ -17,10 +17,11 @@ from tabla.program.image import Image
 
 
 class SimulatedBoard:
-    """Runs from the start of a ``with`` block to its end; `path` is what a host opens as its serial line.
+    """A board that runs from the start of a ``with`` block to its end; a host opens `path` as its serial line.
 
-    `divisor` cycles a bit: fewer than a real board has make the line faster, nothing else differs. The clock and its
-    PLL, pads and pins are not simulated. Needs what engine ``cxxrtl`` needs; a missing tool is a TablaError.
+    A bit of the line lasts `divisor` cycles. A real board has more of them; fewer make the line faster and change
+    nothing else. The PLL of the clock, pads and pins are not simulated. It needs the tools of engine ``cxxrtl``, and
+    a missing one is a TablaError.
     """
 
     def __init__(self, image: Image, module: str, *, divisor: int = 4, clock: int = 25_000_000) -> None:

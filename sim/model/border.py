@@ -1,7 +1,7 @@
-"""When beats are taken, tokens fire and output words leave: the controller's recurrence, free of data.
+"""Computes in which cycles beats are taken, tokens start and output words leave.
 
-Everything inside the array is static, so the borders alone decide all cycles of a command
-(``docs/decisions/0003-machine.md``, sections 3.6, 3.7 and 3.10).
+What happens inside the array follows each token at fixed distances. So these cycles, which depend on the host's
+pauses but on no data, decide all cycles of a command (``docs/decisions/0003-machine.md``, sections 3.6, 3.7, 3.10).
 """
 
 from __future__ import annotations
@@ -21,7 +21,10 @@ CREDIT = 2
 
 @dataclass(slots=True, kw_only=True)
 class Timeline:
-    """Cycles of a command: per sample `starts`, `first_words` and `last_words`; per word `leaves`."""
+    """The cycles of one command.
+
+    `starts`, `first_words` and `last_words` have an entry for each sample, `leaves` has one for each output word.
+    """
 
     starts: list[int] = field(default_factory=list)
     first_words: list[int] = field(default_factory=list)
@@ -30,7 +33,7 @@ class Timeline:
 
     @property
     def end(self) -> int:
-        """The last cycle in which anything happens at the borders."""
+        """The last cycle in which a token starts, a beat is taken or a word leaves; 0 when nothing does."""
         return max((cycles[-1] for cycles in (self.starts, self.last_words, self.leaves) if cycles), default=0)
 
 
@@ -48,10 +51,12 @@ def timeline(
     stalls: Stalls,
     origin: int,
 ) -> Timeline:
-    """The cycles of `samples` tokens, the first beat not before `origin`.
+    """Return the cycles of a command of `samples` tokens that begins in cycle `origin`.
 
-    `beats` a sample (0: no input), `period` between tokens at least; `outputs` holds, for each word that a sample puts
-    out, the cycle of its root write, counted from the token; words of one write follow each other.
+    Each sample takes `beats` beats; 0 stands for a program without input. Tokens are at least `period` cycles apart.
+    `outputs` has, for each word that a sample puts out, the cycle of its root write counted from the token. Words of
+    one write leave one after the other. A program whose sample puts out more words than the output buffer holds
+    raises MachineFault.
     """
     law = timing()
     depth = image.parameters.output_depth

@@ -1,9 +1,9 @@
 """The independent cycle model: microcode words in, words and cycles out.
 
 It reads the records in ``templates/machine.td`` and the laws in ``docs/decisions/0003-machine.md`` and shares no
-code with the hardware or the assembler. The borders' recurrence (:mod:`tabla.sim.model.border`) gives all cycles of a
-command; between two tokens the issues of all samples in flight are merged once per arrangement and then replayed,
-so that idle cycles cost nothing.
+code with the hardware or the assembler. :mod:`tabla.sim.model.border` gives all cycles of a command. For the time
+between two tokens, the issues of all samples in flight are merged into one list. The list is kept and used again
+whenever the same distances between tokens come back, so that idle cycles cost nothing.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from tabla.templates.template import timing
 from tabla.program.image import Entry, Image
 
 Event = tuple[int, int, Run, tuple[int, ...], Issue]
-"""Cycle after the latest token, age of the sample (0: the latest), what to do, addresses, and the issue behind it."""
+"""Cycle counted from the latest token; place of the sample, 0 for the latest; closure; its addresses; the issue."""
 
 _BUILDERS: dict[str, tuple[Callable[[Datapath, Issue], Run], tuple[str, ...]]] = {
     "lane_issue": (lane_issue, LANE_MEMORIES),
@@ -37,7 +37,10 @@ _BUILDERS: dict[str, tuple[Callable[[Datapath, Issue], Run], tuple[str, ...]]] =
 
 
 class _Program:
-    """One entry, unrolled for one sample and bound to a datapath."""
+    """The run program or the dump program, unrolled for one sample and bound to a datapath.
+
+    `words` is the number of words that one writing operation of the root puts out.
+    """
 
     def __init__(self, path: Datapath, image: Image, entry: Entry, *, words: int = 1) -> None:
         self.entry = entry
@@ -69,7 +72,10 @@ class _Program:
         self.proven: set[tuple[int, ...]] = set()
 
     def merged(self, length: int, ages: tuple[int, ...]) -> list[Event]:
-        """Events of `length` cycles from the latest token on; `ages[k]`: cycles since the token of the k-th latest."""
+        """Return the events of the `length` cycles that begin with the latest token.
+
+        `ages[k]` is the number of cycles from the token of the k-th latest sample to the latest token.
+        """
         key = (length, *ages)
         found = self._merged.get(key)
         if found is None:
@@ -85,9 +91,9 @@ class _Program:
 
 
 class CycleModel(Machine):
-    """The machine of `image`. `strict` also checks the laws on memories; MachineFault when a law is broken.
+    """The cycle model of the machine with the program `image`.
 
-    >>> # machine = CycleModel(image); machine.load(beats); result = machine.run(samples, 10); machine.dump(4)
+    A program that breaks a law of the machine raises MachineFault; `strict` adds the checks of the laws on memories.
     """
 
     def __init__(self, image: Image, *, strict: bool = True) -> None:
@@ -108,17 +114,17 @@ class CycleModel(Machine):
 
     @property
     def cycles(self) -> int:
-        """Cycles passed since reset."""
+        """The cycles that have passed since reset."""
         return self._now
 
     def load(self, beats: BeatRows) -> None:
-        """Command 0: one pass of the load program."""
+        """Run the load program once (command 0)."""
         rows = as_beats(beats, self.image.parameters.stream_words, self.image.stream_load.beats)
         self._stream_load.write(rows, 0)
         self._now += len(rows) + timing().ready
 
     def run(self, beats: BeatRows, samples: int, stalls: Stalls | None = None) -> RunResult:
-        """Command 1: `samples` samples."""
+        """Run `samples` samples (command 1)."""
         entry, each = self.image.run, self.image.stream_run.beats
         rows = as_beats(beats, self.image.parameters.stream_words, samples * each)
         times = timeline(
@@ -159,7 +165,7 @@ class CycleModel(Machine):
         )
 
     def dump(self, count: int) -> list[int]:
-        """Command 2: words of `count` tokens of the dump program."""
+        """Return the words of `count` tokens of the dump program (command 2)."""
         entry = self.image.dump
         times = timeline(
             self.image,
@@ -183,7 +189,7 @@ class CycleModel(Machine):
         return outputs
 
     def close(self) -> None:
-        """Nothing to end."""
+        """Do nothing: the model holds no process."""
 
     def _execute(self, program: _Program, times: Timeline, sample_of: Callable[[int], Sample], slots: int) -> None:
         """Run the issues of all tokens in the order of their cycles."""

@@ -1,7 +1,7 @@
 """The registers and memories of the array, as the cycle model keeps them.
 
-Operations are evaluated whole in the cycle they issue; what they produce carries the cycle from which hardware
-shows it, so later readers find exactly what a register holds in their cycle.
+The model evaluates an operation at once, in the cycle in which it issues. It stores each result with the cycle from
+which the hardware shows it. A later operation that reads a register thus finds what the register holds in its cycle.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ from tabla.templates.template import timing
 from tabla.program.image import Parameters
 
 Lanes = npt.NDArray[Any]
-"""One integer per lane: int64, or Python integers where accumulators are wider."""
+"""One integer for each lane: int64, or Python integers where accumulators are wider than 63 bits."""
 
 _COUNTER_LIMIT = (1 << 32) - 1
 
 
 @dataclass(slots=True, eq=False, kw_only=True)
 class Sample:
-    """A sample in flight: its number and what its windows add, for lane units and root units."""
+    """A sample in flight: its number, and the offsets that its ring slot adds to addresses of lanes and of roots."""
 
     number: int
     lane_window: int = 0
@@ -35,9 +35,10 @@ class Sample:
 
 @dataclass(slots=True, kw_only=True)
 class LaneResult:
-    """What one lane issue gives: accumulators from `shown` on, the result in cycle `due`.
+    """The result of one lane issue, with one number for each lane of its sequencer.
 
-    One word for each lane of the sequencer; `up`: of several sequencers' it joins the tree's sum of cycle `shown`.
+    The accumulators hold their value from cycle `shown` on, and the result registers hold theirs in cycle `due`. Where
+    lanes have several sequencers, the results that are marked `up` join the sum of the tree that begins in `shown`.
     """
 
     shown: int
@@ -53,7 +54,10 @@ class LaneResult:
 
 
 class Root:
-    """State of one root. MachineFault when a register is read in a cycle in which it shows nothing of the sample."""
+    """The state of one root.
+
+    Reading a register in a cycle in which it holds nothing of the reading sample raises MachineFault.
+    """
 
     def __init__(self, parameters: Parameters, number: int) -> None:
         self.number = number
@@ -64,7 +68,7 @@ class Root:
         self.rest()
 
     def rest(self) -> None:
-        """Forget everything in flight, as between commands."""
+        """Forget everything in flight, as the machine does between commands."""
         self.results: deque[tuple[int, int, Sample]] = deque(maxlen=12)
         self.positions: deque[tuple[int, int, Sample]] = deque(maxlen=12)
         self.accumulator = 0
@@ -72,14 +76,14 @@ class Root:
         self.functions: dict[int, tuple[int, Sample]] = {}
 
     def result_at(self, cycle: int, sample: Sample) -> int:
-        """The result register in `cycle`."""
+        """Return the word in the result register in `cycle`."""
         for due, word, owner in reversed(self.results):
             if due == cycle and owner is sample:
                 return word
         raise MachineFault(f"cycle {cycle}: no result of sample {sample.number} in the root's result register")
 
     def position_at(self, cycle: int, sample: Sample) -> int:
-        """The position register in `cycle`: the last that has come."""
+        """Return the word in the position register in `cycle`, the latest that was put there."""
         for begin, word, owner in reversed(self.positions):
             if begin <= cycle:
                 if owner is sample:
@@ -88,14 +92,14 @@ class Root:
         raise MachineFault(f"cycle {cycle}: no position of sample {sample.number} in the root's position register")
 
     def function_at(self, cycle: int, sample: Sample) -> int:
-        """The function register in `cycle`."""
+        """Return the word in the function register in `cycle`."""
         found = self.functions.get(cycle)
         if found is None or found[1] is not sample:
             raise MachineFault(f"cycle {cycle}: no value of sample {sample.number} in the function register")
         return found[0]
 
     def put_function(self, cycle: int, word: int, sample: Sample) -> None:
-        """A function value that shows in `cycle`."""
+        """Store a function value that the function register holds in `cycle`; two in one cycle are a MachineFault."""
         if cycle in self.functions:
             raise MachineFault(f"cycle {cycle}: two function pipelines end at once")
         if len(self.functions) > 256:
@@ -105,10 +109,11 @@ class Root:
 
 
 class Datapath:
-    """State of lanes, bus, tree and roots; all words signed.
+    """The state of lanes, bus, tree and roots; all words are signed integers.
 
-    Lane memories have shape [depth, PEs], so that an address is a row. `lanes` of them share a root; the lanes of
-    root r are those from r * `lanes` on. MachineFault when something is taken where the laws say that nothing is.
+    Lane memories have shape [depth, PEs], so that an address selects a row. Each root has `lanes` lanes, and those of
+    root r begin with lane r * `lanes`. An operation that reads where the laws of the machine put nothing raises
+    MachineFault.
     """
 
     def __init__(self, parameters: Parameters) -> None:
@@ -142,7 +147,7 @@ class Datapath:
         self.rest()
 
     def rest(self) -> None:
-        """Forget everything in flight, as between commands."""
+        """Forget everything in flight, as the machine does between commands."""
         zeros: Lanes = np.zeros(self.pes // self.sequencers, dtype=self.number)
         nobody = Sample(number=-1)
         start = LaneResult(
@@ -156,22 +161,25 @@ class Datapath:
             root.rest()
 
     def lanes_of(self, sequencer: int) -> tuple[int, int]:
-        """The lanes [begin, end), of each group, that a sequencer drives."""
+        """Return the lanes [begin, end) of each group that a sequencer drives."""
         each = self.lanes // self.sequencers
         return sequencer * each, (sequencer + 1) * each
 
     def columns_of(self, sequencer: int) -> slice:
-        """The columns of lane memories that a sequencer's lanes are; with several roots there is but one sequencer."""
+        """Return the columns of the lane memories that belong to a sequencer's lanes.
+
+        With several roots there is only one sequencer, to which all columns belong.
+        """
         return slice(*self.lanes_of(sequencer)) if len(self.roots) == 1 else slice(None)
 
     def count_lane_overflow(self, cycle: int) -> None:
-        """One more cycle in which lanes overflow, however many of them do."""
+        """Count `cycle` as one in which lanes overflow, once however many of them do."""
         if cycle != self._last_overflow:
             self._last_overflow = cycle
             self.lane_overflows += 1
 
     def counters(self) -> Counters:
-        """The three counters as the hardware's 32 saturating bits show them."""
+        """Return the three counters as the hardware's saturating counters of 32 bits show them."""
         return Counters(
             lane_overflows=min(self.lane_overflows, _COUNTER_LIMIT),
             root_overflows=min(self.root_overflows, _COUNTER_LIMIT),
@@ -179,24 +187,30 @@ class Datapath:
         )
 
     def beyond(self, what: str) -> int:
-        """A read beyond a memory: zero while dumping memories of unequal depth, else a fault."""
+        """Return what a read beyond the end of a memory gives.
+
+        A dump counts through memories of unequal depth, so there it is zero. Elsewhere it is a MachineFault.
+        """
         if self.dumping:
             return 0
         raise MachineFault(f"reads {what} words")
 
     def finish(self, result: LaneResult) -> Lanes:
-        """Words of a lane issue: rounded already in the accumulator, shifted, saturated or compared."""
+        """Return the words that a lane issue puts into the result registers, shifted and saturated on first use.
+
+        Rounding has happened in the accumulator. The words of a comparison are there from the start.
+        """
         if result.words is None:
             result.words = self.clamp(result.accumulator >> result.shift)
         return result.words
 
     def clamp(self, values: Lanes) -> Lanes:
-        """Saturate to words."""
+        """Saturate numbers to the range of words."""
         words: Lanes = np.minimum(np.maximum(values, self.lowest), self.highest)
         return words
 
     def lane_result_at(self, cycle: int, sample: Sample, sequencer: int = 0) -> Lanes:
-        """The result registers of a sequencer's lanes in `cycle`."""
+        """Return the words in the result registers of a sequencer's lanes in `cycle`, which must be the sample's."""
         for result in reversed(self.lane_results[sequencer]):
             if result.due == cycle and result.sample is sample:
                 return self.finish(result)
@@ -205,18 +219,18 @@ class Datapath:
         raise MachineFault(f"cycle {cycle}: no result of sample {sample.number} in the lanes' result registers")
 
     def active(self, low: int, high: int) -> slice | npt.NDArray[np.int64]:
-        """What picks the lanes [low, high) of every group out of all."""
+        """Return an index that selects the lanes [low, high) of every group out of all lanes."""
         if len(self.roots) == 1:
             return slice(low, high)
         return np.arange(self.pes).reshape(len(self.roots), self.lanes)[:, low:high].reshape(-1)
 
     def broadcast(self, cycle: int, words: list[int], sample: Sample) -> None:
-        """Each root's word on the bus of its lanes, from `cycle` on."""
+        """Put one word of each root on the bus of its lanes, from `cycle` on."""
         every = words[0] if len(words) == 1 else np.repeat(np.array(words, dtype=self.number), self.lanes)
         self.bus.append((cycle, every, sample))
 
     def bus_at(self, cycle: int, sample: Sample) -> Lanes | int:
-        """The bus word at the lanes in `cycle`; with several roots, a word for each lane."""
+        """Return the bus word that lanes see in `cycle`; with several roots, the words of all lanes."""
         for shown, word, owner in reversed(self.bus):
             if shown <= cycle:
                 if owner is not sample:
@@ -225,7 +239,7 @@ class Datapath:
         raise MachineFault(f"cycle {cycle}: sample {sample.number} has put no word on the bus yet")
 
     def tree_at(self, cycle: int, sample: Sample, root: int) -> int:
-        """The word of a root's tree in `cycle`: its lanes' accumulators of before, added or their extreme."""
+        """Return what a root's tree gives in `cycle`: the sum, least or greatest of its lanes' earlier accumulators."""
         if self.sequencers > 1:
             return self._tree_of_several(cycle, sample)
         result = self._sent(cycle, self.tree_cycles, sample)
@@ -235,7 +249,7 @@ class Datapath:
         return sum(words)
 
     def array_at(self, cycle: int, sample: Sample) -> int:
-        """The sum over all groups in `cycle`."""
+        """Return the sum over the lanes of all groups that arrives at the roots in `cycle`."""
         return sum(int(word) for word in self._sent(cycle, self.array_cycles, sample).accumulator.tolist())
 
     def _sent(self, cycle: int, before: int, sample: Sample) -> LaneResult:
@@ -247,7 +261,10 @@ class Datapath:
         raise MachineFault(f"cycle {cycle}: the tree shows no finished sum of sample {sample.number}")
 
     def _tree_of_several(self, cycle: int, sample: Sample) -> int:
-        """Of several sequencers only those join whose last operation of a sum, marked `up`, shows just then."""
+        """Return what the tree gives in `cycle` where lanes have several sequencers.
+
+        Only the lanes of those sequencers count that show a result marked `up` in the cycle in which the sum begins.
+        """
         meeting = [
             result
             for results in self.lane_results

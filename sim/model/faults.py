@@ -1,7 +1,7 @@
-"""Faults of the machine's program: ours, never the user's."""
+"""The error of a faulty program of the machine, for which this package is to blame and never the user."""
 
 from __future__ import annotations
 
 
 class MachineFault(Exception):
-    """A program broke a law of ``docs/decisions/0003-machine.md``; the tool that made it is at fault."""
+    """A program breaks a law of ``docs/decisions/0003-machine.md``; whatever made the program is at fault."""

@@ -1,6 +1,6 @@
 """The function unit of the cycle model: ``docs/decisions/0004-functions.md`` in plain integers.
 
-Written from that page alone; the evaluator of the graph has its own.
+It was written from that page alone and shares nothing with the function unit of the graph's evaluator.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from tabla.program.image import FunctionTable
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Value:
-    """A word and what it counts as."""
+    """The word that a function gives, and whether it counts as an overflow or as a domain error."""
 
     word: int
     overflow: bool = False
@@ -22,7 +22,7 @@ class Value:
 
 
 Function = Callable[[int, int], Value]
-"""(operand, divisor) -> value; only kinds that divide look at the divisor."""
+"""Takes operand and divisor and returns the value; only kinds that divide read the divisor."""
 
 
 def _clamp(value: int, lowest: int, highest: int) -> int:
@@ -30,7 +30,7 @@ def _clamp(value: int, lowest: int, highest: int) -> int:
 
 
 def _interpolate(table: FunctionTable, segment: int, inside: int, offset: int = 0) -> int:
-    """The table's value at `inside` of `segment`, plus `offset` (in guarded units), rounded half up."""
+    """Interpolate at `inside` of `segment`, add `offset` (in units of the table's base), and round half up."""
     cut = table.shift + table.guard
     total = ((table.base[segment] + offset) << table.shift) + table.slope[segment] * inside
     return (total + (1 << cut >> 1)) >> cut
@@ -151,5 +151,5 @@ KINDS: dict[str, Callable[[FunctionTable, int, int], Function]] = {
 
 
 def function_of(table: FunctionTable, width: int, fraction: int) -> Function:
-    """The function that a table of the image stands for, on words of `width` bits with `fraction` fraction bits."""
+    """Return the function of a table of the image, on words of `width` bits of which `fraction` are fraction bits."""
     return KINDS[table.kind](table, width, fraction)

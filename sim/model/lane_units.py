@@ -1,6 +1,7 @@
-"""The two lane units of the cycle model: each kind of operation becomes one closure over the datapath.
+"""The two lane units of the cycle model, which issue and which write.
 
-Closures are shared by all issues that differ only in addresses; they get the cycle, the sample and the addresses.
+Each kind of operation becomes one closure over the datapath. A closure takes the cycle, the sample and the addresses,
+so that all issues that differ in nothing else share one.
 """
 
 from __future__ import annotations
@@ -29,21 +30,21 @@ LANE_MEMORIES = ("model", "data", "interim")
 
 
 def active_lanes(issue: Issue, path: Datapath) -> tuple[int, int]:
-    """The active lanes [low, high) among those of the issue's sequencer; (0, 0) when there is none."""
+    """Return the lanes [low, high) of the issue's sequencer that are active; (0, 0) when none is."""
     begin, end = path.lanes_of(issue.sequencer)
     low, high = max(begin, issue.values["low"]), min(end, issue.values["high"])
     return (low, high) if low < high else (0, 0)
 
 
 def _own_lanes(issue: Issue, path: Datapath) -> tuple[int, int]:
-    """The active lanes, counted from the sequencer's first; (0, 0) when there is none."""
+    """Return the same range counted from the first lane of the sequencer."""
     begin, _ = path.lanes_of(issue.sequencer)
     low, high = active_lanes(issue, path)
     return (low - begin, high - begin) if low < high else (0, 0)
 
 
 def address_with_window(issue: Issue, generator: str) -> tuple[bool, int]:
-    """Whether the sample's window is added to a generator, and the mask that its sum wraps to."""
+    """Return whether the offset of the sample's window is added to a generator's address, and the mask for the sum."""
     form = issue.operation.generators[generator]
     return form.window, (1 << form.bits) - 1
 
@@ -71,7 +72,7 @@ def _fetch(path: Datapath, issue: Issue, source: str) -> Fetch:
 
 
 def lane_issue(path: Datapath, issue: Issue) -> Run:
-    """The closure of a lane issue; addresses in the order model, data, interim."""
+    """Return the closure of a lane issue; it takes the addresses in the order model, data, interim."""
     operation = issue.operation
     symbols = operation.symbols
     low, high = _own_lanes(issue, path)
@@ -159,7 +160,7 @@ def lane_issue(path: Datapath, issue: Issue) -> Run:
 
 
 def lane_write(path: Datapath, issue: Issue) -> Run:
-    """The closure of a lane write; one address."""
+    """Return the closure of a lane write; it takes one address."""
     operation = issue.operation
     where, sequencer = path.active(*active_lanes(issue, path)), issue.sequencer
     own = path.active(*_own_lanes(issue, path))

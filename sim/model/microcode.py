@@ -1,7 +1,7 @@
 """The cycle model's own reader of microcode words.
 
-It takes field order, codes and generators from the TableGen records and word widths from the image's parameters;
-it shares no code with the assembler, so that a slip in either shows as a difference between witnesses.
+It takes the order of fields, their codes and the generators from the TableGen records, and the widths of words from the
+image's parameters. It shares no code with the assembler, so that a fault of either shows as a difference between them.
 """
 
 from __future__ import annotations
@@ -17,9 +17,10 @@ REDUCE_BITS = 3
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Generator:
-    """An address or bound: `base`, then `deltas[l]` added when level l (innermost 0) steps.
+    """The generator of an address or of a bound on lanes.
 
-    Values wrap to `bits` bits, as a signed number if `signed`. `window`: the sample's offset is added.
+    It begins with `base` and adds `deltas[l]` when loop level l steps; level 0 is the innermost. Its values have `bits`
+    bits and wrap, as signed numbers if `signed` is set. If `window` is set, the sample's offset is added to them.
     """
 
     base: int
@@ -31,7 +32,10 @@ class Generator:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Operation:
-    """One operation word: fields by name (symbols where the record has choices, else integers), generators."""
+    """One operation word, taken apart.
+
+    Fields for which the record has a list of choices are in `symbols`, all others in `numbers`.
+    """
 
     symbols: dict[str, str]
     numbers: dict[str, int]
@@ -40,7 +44,7 @@ class Operation:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Strand:
-    """One strand word with its body; `counts` per level, innermost first."""
+    """One strand word with the operations of its body; `counts` has the iterations of each level, innermost first."""
 
     start: int
     interval: int
@@ -50,7 +54,7 @@ class Strand:
 
     @property
     def iterations(self) -> int:
-        """Passes through the body."""
+        """How often the body is issued: the product of all counts."""
         total = 1
         for count in self.counts:
             total *= count
@@ -58,12 +62,12 @@ class Strand:
 
     @property
     def cycles(self) -> int:
-        """Cycles from the first issue to the first free cycle, that after the last issue."""
+        """The cycles from the first issue up to the cycle after the last one, in which the unit is free again."""
         return (self.iterations * len(self.body) - 1) * self.interval + 1
 
 
 class _Bits:
-    """Takes fields off a word, least significant first."""
+    """Takes fields from a word, beginning with the least significant bits."""
 
     def __init__(self, word: int) -> None:
         self._word = word
@@ -97,7 +101,7 @@ def _generator(bits: _Bits, name: str, unit: str, parameters: Parameters) -> Gen
 
 
 def decode_operation(word: int, unit: str, parameters: Parameters) -> Operation:
-    """Read an operation word of `unit`; ValueError for a code without a symbol."""
+    """Read an operation word of `unit`; raise ValueError for a code without a symbol or bits beyond the last field."""
     form = operation_format(unit)
     bits = _Bits(word)
     width = sum(field.width for field in form.fields)
@@ -119,7 +123,7 @@ def decode_operation(word: int, unit: str, parameters: Parameters) -> Operation:
 
 
 def decode_strand(word: int, unit: str, image: Image) -> Strand:
-    """Read a strand word of `unit` and the operations of its body."""
+    """Read a strand word of `unit` and its body; raise ValueError when the body is not in the operation memory."""
     parameters = image.parameters
     widths = {
         "start": parameters.start_bits,
@@ -145,7 +149,7 @@ def decode_strand(word: int, unit: str, image: Image) -> Strand:
 
 
 def decode_strands(image: Image, unit: str, begin: int, strands: int) -> tuple[Strand, ...]:
-    """The strands [begin, begin + strands) of a unit."""
+    """Read the strands [begin, begin + strands) of a unit; raise ValueError when they are not in the memory."""
     words = image.strands[unit][begin : begin + strands]
     if len(words) != strands:
         raise ValueError(f"the program of {unit} lies outside its strand memory")

@@ -1,4 +1,7 @@
-"""The two root units of the cycle model: closures over the datapath, as for the lanes; roots work in lockstep."""
+"""The two root units of the cycle model, which issue and which write.
+
+Operations become closures over the datapath as those of lanes do. All roots do the same in the same cycle.
+"""
 
 from __future__ import annotations
 
@@ -46,19 +49,22 @@ def _fetch(path: Datapath, root: Root, issue: Issue, port: str) -> Fetch:
 
 
 def _function(path: Datapath, code: int) -> tuple[Function, int]:
-    """The function of a code and its latency; the image's latency must be the records'."""
+    """Return the function of a code and its latency in cycles.
+
+    A code that the build does not have, or a latency other than that of the records, is a MachineFault.
+    """
     parameters = path.parameters
     table = next((t for t in parameters.functions if t.code == code), None)
     if table is None:
         raise MachineFault(f"the root uses function code {code}, which this build does not have")
     cycles = template.functions()[table.name].cycles(parameters.width, parameters.fraction)
     if cycles != table.latency or template.functions()[table.name].code != code:
-        raise MachineFault(f"function '{table.name}' of the image is not the records': {table.latency} != {cycles}")
+        raise MachineFault(f"function '{table.name}' has another code or latency in the image than in the records")
     return function_of(table, parameters.width, parameters.fraction), cycles
 
 
 def root_issue(path: Datapath, issue: Issue) -> Run:
-    """The closure of a root issue; addresses in the order a, b, c."""
+    """Return the closure of a root issue; it takes the addresses in the order a, b, c."""
     runs = [_root_issue(path, root, issue) for root in path.roots]
     if len(runs) == 1:
         return runs[0]
@@ -131,7 +137,7 @@ def _root_issue(path: Datapath, root: Root, issue: Issue) -> Run:
 
 
 def root_write(path: Datapath, issue: Issue) -> Run:
-    """The closure of a root write; one address."""
+    """Return the closure of a root write; it takes one address."""
     operation = issue.operation
     numbers = operation.numbers
     window, mask = address_with_window(issue, "address")
@@ -152,7 +158,7 @@ def root_write(path: Datapath, issue: Issue) -> Run:
         if to_bus:
             path.broadcast(cycle + broadcast, words, sample)
         if to_output:
-            # Model words differ from group to group; results do where each group has a part of them.
+            # A dump gives the words of all roots. Results are the same in all, unless each group has a part of them.
             path.outputs += words if path.dumping or path.parameters.split_results else words[:1]
         if updates:
             path.updates.append(cycle)

@@ -1,4 +1,7 @@
-"""Where the words of beats go: the stream's program as index arrays, so that a sample is written at once."""
+"""Writes the words of beats into memories.
+
+The stream's program becomes arrays of addresses and lanes, so that all words of a sample are written at once.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +23,10 @@ ROOT_TARGETS = {"to_root_data": "data", "to_root_memory": "memory"}
 
 @dataclass(slots=True, kw_only=True)
 class _LanePlaces:
-    """Words for one lane memory: parallel lists of addresses, lanes, and beat and column of the source."""
+    """The words of a sample that go to one lane memory.
+
+    The lists run in parallel: address and lane of each word, and the beat and the column that it comes from.
+    """
 
     window: bool
     addresses: list[int] = field(default_factory=list)
@@ -30,7 +36,7 @@ class _LanePlaces:
 
 
 class StreamUnit:
-    """One stream program bound to a datapath."""
+    """One program of the stream, bound to a datapath."""
 
     def __init__(self, path: Datapath, image: Image, entry: StreamEntry, laws: MemoryLaws | None) -> None:
         self.path, self.image, self.laws = path, image, laws
@@ -63,17 +69,20 @@ class StreamUnit:
                 places.columns.append(word % width)
 
     def _root_columns(self, issue: Issue) -> tuple[int | None, ...]:
-        """For each root, its word of the beat; None: none."""
+        """Return, for each root, the column of its word in the beat; None where the beat has no word for it."""
         width = self.image.parameters.stream_words
         words = (0 if issue.operation.numbers["same"] else root for root in range(len(self.path.roots)))
         return tuple(word % width if word // width == issue.values["block"] else None for word in words)
 
     def targets(self) -> set[str]:
-        """Memories that the program writes: `model`, ..., `root data`, `root memory`."""
+        """Return the memories that the program writes: data, model, interim, root data, root memory."""
         return {memory for memory, *_ in self.lanes} | {f"root {memory}" for memory, *_ in self.root}
 
     def write(self, beats: Words, slot: int) -> None:
-        """Put the words of one pass, shape [beats, S], into ring slot `slot`."""
+        """Write the beats of one sample, of shape [beats, S], into ring slot `slot`.
+
+        An address beyond the end of its memory is a MachineFault.
+        """
         for memory, window, addresses, lanes, rows, columns in self.lanes:
             places = addresses + slot * self.image.data_window if window else addresses
             self._bounds(memory, int(places.max()), len(self.path.memories[memory]))
@@ -95,7 +104,7 @@ class StreamUnit:
 
 
 def check_release(image: Image, issues: Sequence[Issue]) -> None:
-    """MachineFault when a sample still reads its ring slot after `release`: the next sample might overwrite it."""
+    """Raise MachineFault when a sample reads its ring slot after the slot is released to the next sample."""
     for issue in issues:
         symbols, generators = issue.operation.symbols, issue.operation.generators
         if issue.kind == "lane_issue":

@@ -1,8 +1,8 @@
-"""Run-time checks of memory laws: no read of a word in the cycle that writes it, none of a word never written, none of
-another sample's words in the rings of data.
+"""Checks, while a program runs, that it keeps the laws on memories.
 
-The checks depend on control only, never on data, so the cycle model makes them the first time that it meets an
-arrangement of samples in flight and trusts it from then on.
+No operation may read a word in the cycle that writes it, or a word that was never written, or another sample's
+words in the rings of data. Whether it does depends on control only, never on data. So the cycle model checks each
+arrangement of samples in flight the first time that it meets it.
 """
 
 from __future__ import annotations
@@ -19,12 +19,13 @@ from tabla.templates.template import function_kinds
 
 
 class MemoryLaws:
-    """Who wrote and who reads which words; addresses [depth, lanes] for lanes, [depth] for the root.
+    """Records which words were written, and which are read in the current cycle.
 
-    `windows`: words of a sample in the rings, by memory; no sample reads beyond its own, where a neighbour's words come
-    when the stream happens to bring them.
+    The arrays of written words have shape [depth, lanes] for lane memories and [depth] for the memories of a root.
+    Groups use the same addresses in the same cycles, so that the first root stands for all.
 
-    Groups in lockstep touch the same addresses in the same cycles; the first speaks for all.
+    `windows` gives, for each memory that is a ring, how many words a sample has in it. No sample may read beyond
+    its own words: what lies there depends on when the stream brings the next sample.
     """
 
     def __init__(self, path: Datapath, *, windows: Mapping[str, int]) -> None:
@@ -38,7 +39,10 @@ class MemoryLaws:
         self.reads: list[tuple[str, int, int, int]] = []
 
     def check(self, issue: Issue, cycle: int, sample: Sample) -> None:
-        """Check one issue in its cycle; issues must come in order, reads before writes. MachineFault on a breach."""
+        """Check one issue in its cycle and raise MachineFault when it breaks a law.
+
+        Issues must come in the order of their cycles, and within a cycle reads must come before writes.
+        """
         if cycle != self.cycle:
             self.cycle, self.reads = cycle, []
         match issue.kind:

