@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 
 from tabla.ir.format import Format
 from tabla.mapping.effort import DEFAULT_EFFORT, effort_of
+from tabla.passes.pipeline import Pass
 from tabla.source import TablaError
 from tabla.templates.template import Template, default_preset, formats, limits, pes_per_pu_for, presets
 
@@ -27,7 +28,7 @@ class Options:
     `effort` is the level of the search for a mapping, 0 to 3. `defines` are the ``-D`` options. `results` are the
     values to return beside the models. `minibatch` is the number of samples of a step. `sizes` and `inputs` (arrays by
     name, or their .npz file) give a kernel its sizes; `keep` are its inputs that are loaded once. `shapes` and
-    `arguments` are the tensors and the other parameters of a Tile function.
+    `arguments` are the tensors and the other parameters of a Tile function. `passes` run after those of `PIPELINE`.
     """
 
     pes: int | None = None
@@ -50,6 +51,7 @@ class Options:
     template: str | None = None
     templates: str | None = None
     effort: int = DEFAULT_EFFORT
+    passes: tuple[Pass, ...] = ()
 
     def __post_init__(self) -> None:
         for name, names in (("results", self.results), ("keep", self.keep)):

@@ -74,7 +74,7 @@ class Stages:
         """What is compiled: the same after the passes."""
         from tabla.report.notebook import drawn_graph
 
-        return drawn_graph(shaped(self.lowered, self.format))
+        return drawn_graph(shaped(self.lowered, self.format, self.options.passes))
 
     @property
     def module(self) -> str:

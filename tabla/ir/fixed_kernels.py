@@ -33,7 +33,6 @@ from tabla.ir.graph import (
     Product,
     Read,
     Statement,
-    Term,
 )
 from tabla.ir.masked import Operands
 from tabla.source import Label, Span, TablaError
@@ -162,18 +161,18 @@ def _kernel(site: _Site) -> Kernel:
 
 def _linear(site: _Site, operation: Linear) -> Kernel:
     statement, target, tally = site.statement, site.target, site.tally
-    kept = _kept(site, operation)
+    own = _own_word(site, operation)
     scale = WordNumbers(format=site.format)
     changes = []
-    for term in operation.terms:
-        if term is kept:
+    for place, term in enumerate(operation.terms):
+        if place == own:
             continue
         made = site.operands.piece(term, operation.shift)
         limits = (scale.limit(f, statement.box) for f in term.factors if not isinstance(f, Constant))
         changes.append(
             Summand(weight=int(made.weight), contraction=made.contraction, products=made.products, limits=tuple(limits))
         )
-    before = site.operands.outputs(kept.factors[0]) if kept else None
+    before = None if own is None else site.operands.outputs(operation.terms[own].factors[0])
     shift = site.format.fraction + operation.shift
     rounded = Sum(changes=tuple(changes), kept=before, shift=shift).rounded(-site.format.lowest)
     lowest, highest = site.format.lowest, site.format.highest
@@ -202,12 +201,13 @@ def _linear(site: _Site, operation: Linear) -> Kernel:
     return run
 
 
-def _kept(site: _Site, operation: Linear) -> Term | None:
-    """The term of an update that is the model's own word, if it has one."""
+def _own_word(site: _Site, operation: Linear) -> int | None:
+    """Which term of an update is the model's own word, if it has one."""
     if site.model is None:
         return None
     own = (Read(tensor=site.model, subscripts=site.statement.write),)
-    return next((t for t in operation.terms if t.factors == own and t.sign == 1 and not t.reduce), None)
+    terms = enumerate(operation.terms)
+    return next((place for place, t in terms if t.factors == own and t.sign == 1 and not t.reduce), None)
 
 
 def _compare(site: _Site, operation: Compare) -> Kernel:

@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Any
 
 from tabla.notations.reading import Reading
+from tabla.notations.table import Notation, read_file, register, split
 from tabla.options import Options
-from tabla.source import TablaError
 
-__all__ = ["Reading", "read"]
+__all__ = ["Notation", "Reading", "read", "register", "split"]
 
 
 def read(source: str | Path | Callable[..., Any], options: Options) -> Reading:
@@ -22,34 +22,4 @@ def read(source: str | Path | Callable[..., Any], options: Options) -> Reading:
         from tabla.notations.tile import read_tile
 
         return read_tile(source, options)
-    file = str(source)
-    path, member = split(file)
-    if path.suffix != ".py":
-        for option, given in (("--shape", options.shapes), ("--arg", options.arguments)):
-            if given:
-                raise TablaError(f"{option} is for Tile functions, '{path}' is none", hint="write layer.py:function")
-    match path.suffix:
-        case ".t" if member is None:
-            from tabla.notations.tabla import read_tabla
-
-            return read_tabla(path, options)
-        case ".tc":
-            from tabla.notations.tensor_comprehensions import read_tensor_comprehensions
-
-            return read_tensor_comprehensions(path, member, options)
-        case ".py":
-            from tabla.notations.tile import read_tile_file
-
-            return read_tile_file(path, member, options)
-        case _:
-            hint = "programs are model.t, kernel.tc[:def] and layer.py:function"
-            raise TablaError(f"'{file}' is not a program", hint=hint)
-
-
-def split(file: str) -> tuple[Path, str | None]:
-    """``kernel.tc:def`` as the path and the member behind its colon."""
-    for suffix in (".tc", ".py"):
-        head, found, member = file.rpartition(f"{suffix}:")
-        if found:
-            return Path(head + suffix), member
-    return Path(file), None
+    return read_file(str(source), options)

@@ -1,5 +1,7 @@
-"""The passes in order. Each takes a graph and a format and returns a graph of the same words; rules are checked after
-each, so that a pass that breaks one is caught where it stands.
+"""The passes in order.
+
+Each pass takes a graph and a format and returns a graph that computes the same words. The rules of graphs are checked
+after each pass, so that a pass that breaks a rule is named. ``docs/extend/pass.md`` says how to add one.
 """
 
 from __future__ import annotations
@@ -19,7 +21,7 @@ from tabla.passes.fuse_comparisons import fuse_comparisons
 from tabla.passes.multiply_out import multiply_out
 
 MOST_ROUNDS = 20
-"""Each round that changes a graph makes it smaller or simpler; programs met so far need two or three."""
+"""Each round that changes a graph makes it smaller or simpler. The programs met so far need two or three."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,16 +45,20 @@ SHAPING: tuple[Pass, ...] = (
     Pass(name="fuse-comparisons", function=fuse_comparisons),
     Pass(name="drop-dead", function=drop_dead),
 )
-"""What makes chains of dependences shorter on this machine, at the price of a statement or two; once, in the end."""
+"""The passes that shorten chains of dependences on this machine, some at the price of a statement or two. They run
+after `PIPELINE` has come to rest."""
 
 
-def shaped(graph: Graph, fmt: Format) -> Graph:
-    """What is compiled: a graph after `PIPELINE` and `SHAPING`."""
-    return run_passes(run_passes(graph, fmt), fmt, SHAPING)
+def shaped(graph: Graph, fmt: Format, more: Sequence[Pass] = ()) -> Graph:
+    """Return what is compiled: a graph after `PIPELINE`, to which `more` is appended, and after `SHAPING`."""
+    return run_passes(run_passes(graph, fmt, (*PIPELINE, *more)), fmt, SHAPING)
 
 
 def run_passes(graph: Graph, fmt: Format, passes: Sequence[Pass] = PIPELINE) -> Graph:
-    """Run the passes in order, again and again until nothing changes. A broken graph is a `GraphFault`."""
+    """Run the passes in order, again and again until a round changes nothing, or `MOST_ROUNDS` times.
+
+    Raises `GraphFault`, which names the pass, if a pass breaks a rule of graphs.
+    """
     verify(graph)
     for _ in range(MOST_ROUNDS):
         before = graph

@@ -202,6 +202,16 @@ def test_elements_without_update_keep_their_words() -> None:
     assert run.kept["w.next"][0].tolist() == [1024, 1025, 2, 3]
 
 
+def test_an_update_may_take_its_own_word_more_than_once() -> None:
+    b = Builder()
+    b.tensor("w", "model")
+    b.tensor("w.next", "next")
+    own = word(at("w"))
+    b.let("w.next", "", Linear(terms=(own, own, Term(factors=own.factors, sign=-1))))
+    run = run_fixed(b.graph("twice", {"w": "w.next"}), Q6_10, {}, {"w": np.array(-118)}, count=2)
+    assert run.models["w"] == -118
+
+
 def test_constant_tensors_are_loaded_with_the_models() -> None:
     b = Builder()
     b.tensor("c", "constant", 2)

@@ -1,0 +1,102 @@
+"""The notations in which programs may be written, by the suffix of their files.
+
+A notation of your own needs no change of this package: `register` it, or name it as an entry point of the group
+``tabla.notations`` in the package that holds it (``docs/extend/notation.md``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from importlib.metadata import entry_points
+from pathlib import Path
+
+from tabla.notations.reading import Reading
+from tabla.options import Options
+from tabla.source import TablaError
+
+ENTRY_POINTS = "tabla.notations"
+"""The group of entry points by which installed packages bring notations; the name is the suffix without its dot."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Notation:
+    """One way to write programs.
+
+    `suffix` ends the names of its files, and includes the dot. `shown` is how messages write such a file, for example
+    ``model.t``. ``read(path, member, options)`` reads and checks a file; `member` is what the user wrote behind a colon
+    after the path, and None unless `has_members`. `takes_shapes` says that ``--shape`` and ``--arg`` mean something.
+    """
+
+    suffix: str
+    shown: str
+    read: Callable[[Path, str | None, Options], Reading]
+    has_members: bool = False
+    takes_shapes: bool = False
+
+
+def _read_tabla(path: Path, member: str | None, options: Options) -> Reading:
+    from tabla.notations.tabla import read_tabla
+
+    return read_tabla(path, options)
+
+
+def _read_tensor_comprehensions(path: Path, member: str | None, options: Options) -> Reading:
+    from tabla.notations.tensor_comprehensions import read_tensor_comprehensions
+
+    return read_tensor_comprehensions(path, member, options)
+
+
+def _read_tile(path: Path, member: str | None, options: Options) -> Reading:
+    from tabla.notations.tile import read_tile_file
+
+    return read_tile_file(path, member, options)
+
+
+# Each front end is imported by its reader: who compiles a .t file does not wait for the others.
+_NOTATIONS: dict[str, Notation] = {
+    each.suffix: each
+    for each in (
+        Notation(suffix=".t", shown="model.t", read=_read_tabla),
+        Notation(suffix=".tc", shown="kernel.tc[:def]", read=_read_tensor_comprehensions, has_members=True),
+        Notation(suffix=".py", shown="layer.py:function", read=_read_tile, has_members=True, takes_shapes=True),
+    )
+}
+
+
+def register(notation: Notation) -> None:
+    """Make a notation known. Raises ValueError if its suffix has no dot in front or is taken."""
+    if not notation.suffix.startswith("."):
+        raise ValueError(f"the suffix '{notation.suffix}' does not start with a dot")
+    if notation.suffix in _NOTATIONS:
+        raise ValueError(f"files that end in '{notation.suffix}' have a notation already")
+    _NOTATIONS[notation.suffix] = notation
+
+
+def notation_of(suffix: str) -> Notation | None:
+    """Return the notation of a suffix: ours, one that was registered, or one of an installed package."""
+    if suffix not in _NOTATIONS:
+        for entry in entry_points(group=ENTRY_POINTS, name=suffix.removeprefix(".")):
+            register(entry.load())
+    return _NOTATIONS.get(suffix)
+
+
+def split(file: str) -> tuple[Path, str | None]:
+    """Return the path of ``kernel.tc:def`` and the member behind its colon, None where there is none."""
+    head, colon, member = file.rpartition(":")
+    notation = notation_of(Path(head).suffix) if colon else None
+    return (Path(head), member) if notation is not None and notation.has_members else (Path(file), None)
+
+
+def read_file(file: str, options: Options) -> Reading:
+    """Read and check a program in a file. A fault of the text or of `options` is a `TablaError`."""
+    path, member = split(file)
+    notation = notation_of(path.suffix)
+    if notation is None:
+        *others, last = [each.shown for each in _NOTATIONS.values()]
+        raise TablaError(f"'{file}' is not a program", hint=f"programs are {', '.join(others)} and {last}")
+    if not notation.takes_shapes:
+        for option, given in (("--shape", options.shapes), ("--arg", options.arguments)):
+            if given:
+                raise TablaError(f"{option} is for Tile functions, '{path}' is none", hint="write layer.py:function")
+    return notation.read(path, member, options)

@@ -1,0 +1,83 @@
+"""A pass from outside the package: the one that docs/extend/pass.md adds."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, assume, given, settings
+
+import tabla
+from tabla.ir.format import Format
+from tabla.ir.graph import Graph, Linear, Read, Statement, Term
+from tabla.ir.operations import zero_or_one
+from tabla.ir.verify import GraphFault, verify
+from tabla.passes.pipeline import Pass
+from tests.extend.pages import snippets, write_files
+from tests.ir.graph_strategy import graphs
+from tests.passes.test_pipeline import formats, same_words, seeds
+
+
+@pytest.fixture
+def squares_of_flags(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Pass]:
+    """The pass of the page."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    write_files("pass.md", tmp_path)
+    import squares
+
+    yield squares.SQUARES
+    del sys.modules["squares"]
+
+
+def test_the_page_runs(squares_of_flags: Pass) -> None:
+    (snippet,) = snippets("pass.md")
+    exec(compile(snippet, "pass.md", "exec"), {})
+
+
+def test_it_changes_no_word(squares_of_flags: Pass) -> None:
+    @settings(max_examples=100, deadline=None, suppress_health_check=list(HealthCheck))
+    @given(graph=graphs(), fmt=formats, seed=seeds)
+    def check(graph: Graph, fmt: Format, seed: int) -> None:
+        squared = with_squares(graph)
+        assume(squared != graph)
+        verify(squared)
+        after = squares_of_flags.function(squared, fmt)
+        verify(after)
+        assert after == squares_of_flags.function(graph, fmt)
+        same_words(squared, after, fmt, seed)
+
+    check()
+
+
+def with_squares(graph: Graph) -> Graph:
+    """The graph with every 0/1 value that is a term of its own squared."""
+    flags = zero_or_one(graph)
+
+    def squared(term: Term) -> Term:
+        match term.factors:
+            case (Read(tensor=name) as one,) if name in flags:
+                return replace(term, factors=(one, one))
+            case _:
+                return term
+
+    def rewritten(statement: Statement) -> Statement:
+        match statement.operation:
+            case Linear(terms=terms, shift=0) as operation:
+                return replace(statement, operation=replace(operation, terms=tuple(map(squared, terms))))
+            case _:
+                return statement
+
+    return replace(graph, statements=tuple(map(rewritten, graph.statements)))
+
+
+def test_a_pass_that_breaks_a_rule_is_named(squares_of_flags: Pass) -> None:
+    def broken(graph: Graph, fmt: Format) -> Graph:
+        return replace(graph, statements=graph.statements[:-1])
+
+    Path("square.t").write_text("model_input x[4]; iterator i[0:4]; y[i] = x[i] * x[i];\n")
+    with pytest.raises(GraphFault, match=r"^after forgets: "):
+        tabla.compile("square.t", passes=(squares_of_flags, Pass(name="forgets", function=broken)))
