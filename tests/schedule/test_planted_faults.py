@@ -11,16 +11,15 @@ from itertools import islice
 import pytest
 from tabla.templates.template import template_for
 
+from tabla.backend import schedule_graph
 from tabla.driver import build
 from tabla.ir.format import Format
 from tabla.options import Options
-from tabla.schedule import build as build_module
-from tabla.schedule.build import schedule_graph
 from tabla.schedule.check import ScheduleFault, check
 from tabla.schedule.schedule import Schedule
 from tabla.strands.strand import Owner
 from tests.end_to_end.test_several_roots_port import softmax
-from tests.schedule.agreement import shaped_graph
+from tests.schedule.agreement import FREE_ROOTS, shaped_graph
 from tests.schedule.bank import bank
 from tests.schedule.kernels import padded, triangle
 from tests.schedule.planted import FAULTS
@@ -49,9 +48,7 @@ def _bank(models: int, words: int, neurons: int) -> Callable[[], Schedule]:
 
 
 def _softmax() -> Schedule:
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(build_module, "ROOT_PRICE", 0)
-        return schedule_graph(softmax(8, 8), template_for(16).with_roots(4), Q6_10)
+    return schedule_graph(softmax(8, 8), template_for(16).with_roots(4), Q6_10, FREE_ROOTS)
 
 
 def _running(kind: str) -> Callable[[], Schedule]:
