@@ -22,9 +22,10 @@ _ROOM = 1 << 63
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Summand:
-    """``weight * contraction`` of words, or the integer `weight` alone; never beyond ``+-bound``.
+    """One summand of an exact sum: ``weight * contraction`` of words, or the integer `weight` alone.
 
-    `products` is how many products the contraction adds and `limits` the largest magnitudes of its arrays.
+    `products` is how many products the contraction adds, and `limits` are the largest magnitudes of its arrays. The
+    summand never leaves ``-bound`` to ``bound``.
     """
 
     weight: int
@@ -34,7 +35,7 @@ class Summand:
 
     @property
     def bound(self) -> int:
-        """Largest magnitude."""
+        """The largest magnitude that the summand can take."""
         bound = abs(self.weight) * self.products
         for limit in self.limits:
             bound *= limit
@@ -43,10 +44,10 @@ class Summand:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Sum:
-    """``(changes + kept << shift + half) >> shift`` as `rounded` gives it, not yet saturated.
+    """The exact sum ``(changes + kept << shift + half) >> shift``, rounded and not yet saturated.
 
-    `kept` is the word that an update adds to (None elsewhere): with it, `rounded` also tells where the rest of
-    the sum is not zero.
+    `kept` is the word that an update adds to, and None elsewhere. Where there is one, `rounded` also says where the
+    rest of the sum is not zero.
     """
 
     changes: tuple[Summand, ...]
@@ -59,11 +60,13 @@ class Sum:
         return (1 << self.shift) >> 1
 
     def largest(self, limit: int) -> int:
-        """Largest magnitude of the sum, words being at most `limit`."""
+        """Return the largest magnitude that the sum can take when no word is larger than `limit`."""
         return sum(s.bound for s in self.changes) + (limit << self.shift) + self.half
 
     def rounded(self, limit: int) -> Callable[[], tuple[Array, Array | None]]:
-        """A function that computes the sum from what the arrays hold when it is called."""
+        """Return a function that computes the sum from what the arrays hold when it is called. No word is larger than
+        `limit`.
+        """
         if self.largest(limit) < _ROOM:
             return self._narrow()
         if self._limbs_fit(limit):

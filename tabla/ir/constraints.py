@@ -18,9 +18,10 @@ Mask = NDArray[np.bool_]
 
 
 def satisfied(constraints: Iterable[Affine], indices: Sequence[Index]) -> Mask:
-    """Where all constraints hold over a box: one axis per index, extent 1 where no constraint mentions it.
+    """Return where all constraints hold over a box: one axis per index, of extent 1 where no constraint mentions the
+    index.
 
-    Constraints mention indices of the box only.
+    The constraints may mention indices of the box only.
     """
     mask: Mask = np.ones((1,) * len(indices), dtype=np.bool_)
     for constraint in constraints:
@@ -32,13 +33,13 @@ def satisfied(constraints: Iterable[Affine], indices: Sequence[Index]) -> Mask:
 
 
 def applying(constraints: Iterable[Affine], indices: Iterable[Index]) -> tuple[Affine, ...]:
-    """The constraints that mention nothing but these indices."""
+    """Return the constraints that mention nothing but these indices."""
     names = {index.name for index in indices}
     return tuple(c for c in constraints if names.issuperset(c.names))
 
 
 def components(constraints: Iterable[Affine]) -> list[tuple[frozenset[str], tuple[Affine, ...]]]:
-    """Constraints in groups that share no index, each with its indices."""
+    """Split the constraints into groups that share no index. Each group comes with the indices that it mentions."""
     groups: list[tuple[frozenset[str], tuple[Affine, ...]]] = []
     for constraint in constraints:
         names: frozenset[str] = frozenset(constraint.names)
@@ -56,9 +57,11 @@ def components(constraints: Iterable[Affine]) -> list[tuple[frozenset[str], tupl
 def coordinates(
     constraints: Iterable[Affine], indices: Sequence[Index], names: Iterable[str]
 ) -> Mapping[str, NDArray[np.int64]] | None:
-    """Values of the named indices at the points of the box that satisfy the constraints; one array an index.
+    """Return the values of the named indices at the points of the box that satisfy the constraints, one array per
+    index.
 
-    Points that differ only in indices that nothing ties to the named ones count once. None if there is no point.
+    Points that differ only in indices that no constraint ties to the named ones count once. The result is None if no
+    point satisfies the constraints.
     """
     wanted, tied = set(names), []
     for group in components(constraints):
@@ -76,9 +79,10 @@ def coordinates(
 
 
 def ends(affine: Affine, constraints: Iterable[Affine], indices: Sequence[Index]) -> tuple[int, int] | None:
-    """Smallest and largest value of an affine form over the points that satisfy the constraints; None without points.
+    """Return the smallest and the largest value of an affine form over the points that satisfy the constraints.
 
-    Groups of constraints are independent, so the ends are sums of theirs, and no list of points is made.
+    Groups of constraints are independent, so the ends are sums of the groups' ends, and no list of points is made. The
+    result is None if no point satisfies the constraints.
     """
     groups = components(constraints)
     tied = frozenset[str]().union(*(names for names, _ in groups))
@@ -99,7 +103,7 @@ def ends(affine: Affine, constraints: Iterable[Affine], indices: Sequence[Index]
 
 
 def values(affine: Affine, at: Mapping[str, NDArray[np.int64]]) -> NDArray[np.int64]:
-    """An affine form at each of the points that :func:`coordinates` gave."""
+    """Return the values of an affine form at the points that :func:`coordinates` gave."""
     total = np.full(len(next(iter(at.values()))) if at else 1, affine.constant, dtype=np.int64)
     for name, coefficient in affine.coefficients:
         total = total + coefficient * at[name]
@@ -107,7 +111,9 @@ def values(affine: Affine, at: Mapping[str, NDArray[np.int64]]) -> NDArray[np.in
 
 
 def points(statement: Statement, names: Iterable[str], summed: Iterable[str] = ()) -> int:
-    """How many values the named indices take together, at points that the constraints on outputs and `summed` allow."""
+    """Return how many combinations of values the named indices take at points that the constraints on the output
+    indices and on `summed` allow.
+    """
     box, wanted = statement.box, set(names)
     over = [*statement.indices, *(box[name] for name in summed)]
     total = 1
@@ -121,9 +127,10 @@ def points(statement: Statement, names: Iterable[str], summed: Iterable[str] = (
 
 
 def reached(statement: Statement, summed: Iterable[Sequence[str]]) -> Mask:
-    """Output points at which, for one at least of some sums over the `summed` indices, a point is left to add.
+    """Return at which output points at least one of several sums has a point left to add. Each sum runs over `summed`
+    indices.
 
-    One axis per output index, extent 1 where no constraint mentions it.
+    The result has one axis per output index, of extent 1 where no constraint mentions the index.
     """
     box, outputs = statement.box, len(statement.indices)
     found: Mask = np.zeros((1,) * outputs, dtype=np.bool_)

@@ -16,10 +16,10 @@ Array = NDArray[Any]
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Contraction:
-    """The product of one or two arrays over output and summed axes, summed over the latter.
+    """The product of one or two arrays over output axes and summed axes, summed over the latter.
 
-    `arrays` are views, so that a contraction that was made once gives the sum of what the buffers hold now.
-    `spec` is None when nothing is summed; `shape` has one axis per output index, 1 where no array mentions it.
+    `arrays` are views, so a contraction that was made once gives the sum of what the buffers hold now. `spec` is None
+    when nothing is summed. `shape` has one axis per output index, of extent 1 where no array mentions the index.
     """
 
     arrays: tuple[Array, ...]
@@ -27,11 +27,11 @@ class Contraction:
     shape: tuple[int, ...]
 
     def value(self) -> Array:
-        """The sum, of `shape`."""
+        """Return the sum, an array of `shape`."""
         return self.value_of(self.arrays)
 
     def value_of(self, arrays: tuple[Array, ...]) -> Array:
-        """The sum for other arrays of the same shapes."""
+        """Return the sum for other arrays of the same shapes."""
         if self.spec is None:
             result: Array = arrays[0] if len(arrays) == 1 else arrays[0] * arrays[1]
             return result
@@ -43,10 +43,11 @@ class Contraction:
 
 
 def contract(factors: Sequence[Array], outputs: int, summed: Sequence[int]) -> tuple[Contraction, int]:
-    """A contraction of arrays with one axis per output index, then per summed index, 1 where not mentioned.
+    """Return the contraction of some arrays, and how many times it adds each product.
 
-    `summed` are the extents of the summed indices. Also returns how many times each product is added because no
-    array mentions a summed index.
+    The arrays have one axis per output index, then one per summed index, of extent 1 where they do not mention the
+    index. `summed` are the extents of the summed indices. A product is added several times when no array mentions a
+    summed index.
     """
     rank = outputs + len(summed)
     widest = [max((array.shape[axis] for array in factors), default=1) for axis in range(rank)]

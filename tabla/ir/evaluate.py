@@ -22,11 +22,11 @@ Words = NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Counts:
-    """Events since the models were loaded; the tuples are indexed by statement id.
+    """The events since the models were loaded. The tuples are indexed by the number of the statement.
 
-    `overflows`: results that saturated. `domain_errors`: function arguments outside the domain, divisions by zero.
-    `updates`: elements of next values computed; `zero_updates`: those whose change was not zero and yet left the
-    word as it was.
+    `overflows_by_statement` counts results that saturated. `domain_errors_by_statement` counts function arguments
+    outside the domain, and divisions by zero. `updates` counts the elements of next values that were computed, and
+    `zero_updates` those of them whose change was not zero and yet left the word as it was.
     """
 
     overflows_by_statement: tuple[int, ...]
@@ -47,7 +47,7 @@ class Counts:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Evaluation:
-    """One sample: every tensor's words, the models after the sample, and what was counted."""
+    """What one sample gives: the words of every tensor, the models after the sample, and what was counted."""
 
     values: Mapping[str, Words]
     models: Mapping[str, Words]
@@ -56,7 +56,9 @@ class Evaluation:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Run:
-    """Many samples: the models after the last, and the kept tensors after each (leading axis: samples)."""
+    """What many samples give: the models after the last one, and the kept tensors after each, with a leading axis of
+    samples.
+    """
 
     models: Mapping[str, Words]
     kept: Mapping[str, Words]
@@ -65,7 +67,7 @@ class Run:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class FixedPlan:
-    """A graph made ready to work in a format. `memory` holds the words of the last sample."""
+    """A graph made ready to work in a number format. `memory` holds the words of the last sample."""
 
     graph: Graph
     format: Format
@@ -75,7 +77,9 @@ class FixedPlan:
 
     @staticmethod
     def of(graph: Graph, fmt: Format) -> FixedPlan:
-        """Make it ready. A constant or an index value that the format cannot hold is a `TablaError` at its place."""
+        """Make a graph ready. A constant or the value of an index that the format cannot hold is a `TablaError` at its
+        place.
+        """
         memory = Memory.of(graph, np.int64)
         tally = Tally.of(len(graph.statements))
         kernels = tuple(fixed_kernel(graph, s, fmt, memory.buffers, tally) for s in graph.statements)
@@ -87,7 +91,8 @@ class FixedPlan:
         self.tally.clear()
 
     def compute(self) -> None:
-        """Every statement once, from the inputs in memory; models keep their words until `memory.commit`."""
+        """Compute every statement once, from the inputs in memory. The models keep their words until `memory.commit`.
+        """
         for kernel in self.kernels:
             kernel()
 
@@ -101,7 +106,7 @@ class FixedPlan:
         return Run(models=self.memory.models(), kept=kept, counts=self.counts())
 
     def counts(self) -> Counts:
-        """What was counted so far."""
+        """Return what was counted so far."""
         return Counts(
             overflows_by_statement=tuple(self.tally.overflows),
             domain_errors_by_statement=tuple(self.tally.domain_errors),
@@ -113,7 +118,7 @@ class FixedPlan:
 def evaluate_fixed(
     graph: Graph, fmt: Format, inputs: Mapping[str, Words], models: Mapping[str, Words] | None = None
 ) -> Evaluation:
-    """One sample in words. Missing arrays and wrong shapes are the user's fault (`TablaError`)."""
+    """Evaluate one sample in words. Missing arrays and wrong shapes are the user's fault (`TablaError`)."""
     plan = FixedPlan.of(graph, fmt)
     plan.load(models or {})
     plan.memory.feed(inputs)

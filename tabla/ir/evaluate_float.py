@@ -1,6 +1,6 @@
-"""The meaning of a graph in float64: what the program would learn if words had no end (the fourth witness).
+"""The meaning of a graph in float64: what the program would learn if words had infinitely many digits.
 
-Constants are not quantised and nothing saturates; out of its domain a function gives inf or nan.
+Constants are not quantised and nothing saturates. Outside its domain a function gives inf or nan.
 """
 
 from __future__ import annotations
@@ -38,7 +38,9 @@ Reals = NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class FloatRun:
-    """Many samples: the models after the last, and the kept tensors after each (leading axis: samples)."""
+    """What many samples give: the models after the last one, and the kept tensors after each, with a leading axis of
+    samples.
+    """
 
     models: Mapping[str, Reals]
     kept: Mapping[str, Reals]
@@ -46,7 +48,7 @@ class FloatRun:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class FloatPlan:
-    """A graph made ready to work in float64; as `FixedPlan`, without counts."""
+    """A graph made ready to work in float64. It works as `FixedPlan` does, and counts nothing."""
 
     graph: Graph
     memory: Memory[np.float64]
@@ -54,7 +56,7 @@ class FloatPlan:
 
     @staticmethod
     def of(graph: Graph) -> FloatPlan:
-        """Make it ready."""
+        """Make a graph ready."""
         memory = Memory.of(graph, np.float64)
         kernels = tuple(_kernel(statement, memory.buffers) for statement in graph.statements)
         return FloatPlan(graph=graph, memory=memory, kernels=kernels)
@@ -64,7 +66,8 @@ class FloatPlan:
         self.memory.load(models)
 
     def compute(self) -> None:
-        """Every statement once, from the inputs in memory; models keep their values until `memory.commit`."""
+        """Compute every statement once, from the inputs in memory. The models keep their values until `memory.commit`.
+        """
         with np.errstate(all="ignore"):
             for kernel in self.kernels:
                 kernel()

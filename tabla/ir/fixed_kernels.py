@@ -1,4 +1,5 @@
-"""One statement in words: a function without arguments that reads and writes the buffers it was made for."""
+"""The kernel of a statement in words: a function without arguments that reads and writes the buffers it was made for.
+"""
 
 from __future__ import annotations
 
@@ -61,11 +62,11 @@ class Tally:
 
     @staticmethod
     def of(statements: int) -> Tally:
-        """All zero."""
+        """Return counters that are all zero."""
         return Tally(overflows=[0] * statements, domain_errors=[0] * statements)
 
     def clear(self) -> None:
-        """Back to zero, in place."""
+        """Set all counters back to zero, in place."""
         self.overflows[:] = [0] * len(self.overflows)
         self.domain_errors[:] = [0] * len(self.domain_errors)
         self.updates = self.zero_updates = 0
@@ -78,19 +79,21 @@ class WordNumbers:
     format: Format
 
     def constant(self, operand: Constant) -> int:
-        """The nearest word; one outside the format is the user's fault."""
+        """Return the word nearest to a constant. A constant outside the format is the user's fault."""
         word = self.format.nearest(operand.value)
         return self._checked(word, f"the constant {float(operand.value):g}", operand.span)
 
     def ordinal(self, operand: Ordinal, values: Words) -> Words:
-        """Integers as words; one outside the format is the user's fault."""
+        """Return the words of integers. An integer outside the format is the user's fault."""
         one = self.format.one >> operand.fraction
         for value in (int(values.min()), int(values.max())):
             self._checked(value * one, f"the index value {value}", operand.span)
         return values * one
 
     def scale(self, factors: int, shift: int) -> int:
-        """Two words have twice the fraction bits; one is brought to the same scale."""
+        """Return the factor that brings a term of one word to the scale of a product of two, which has twice the
+        fraction bits.
+        """
         return 1 if factors == 2 else 1 << (self.format.fraction + shift)
 
     def _checked(self, word: int, what: str, span: Span | None) -> int:
@@ -103,7 +106,7 @@ class WordNumbers:
         )
 
     def limit(self, operand: Operand, indices: Mapping[str, Index]) -> int:
-        """Largest magnitude of an operand's word."""
+        """Return the largest magnitude that the word of an operand can have."""
         match operand:
             case Read():
                 return -self.format.lowest
@@ -133,7 +136,7 @@ class _Site:
 
 
 def fixed_kernel(graph: Graph, statement: Statement, fmt: Format, buffers: Mapping[str, Words], tally: Tally) -> Kernel:
-    """The kernel of a statement in a format, over these buffers."""
+    """Return the kernel of a statement in a format, over given buffers."""
     model = next((model for model, following in graph.updates.items() if following == statement.target), None)
     operands = Operands.of(statement, buffers, WordNumbers(format=fmt))
     site = _Site(statement=statement, format=fmt, operands=operands, tally=tally, model=model)

@@ -11,7 +11,7 @@ from tabla.source import TablaError
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Format:
-    """``qI.F``: I integer bits with the sign, F fraction bits; 8 to 32 bits in all (DESIGN section 5)."""
+    """``qI.F``: I integer bits, which include the sign, and F fraction bits. A word has 8 to 32 bits in all."""
 
     integer: int
     fraction: int
@@ -25,7 +25,7 @@ class Format:
 
     @staticmethod
     def parse(text: str) -> Format:
-        """Read ``q6.10``; anything else is the user's fault."""
+        """Read a format such as ``q6.10``. Any other text is the user's fault."""
         found = re.fullmatch(r"q([0-9]{1,3})\.([0-9]{1,3})", text)
         if not found:
             raise TablaError(f"'{text}' is not a number format", hint="write qI.F, such as q6.10")
@@ -59,9 +59,9 @@ class Format:
         return max(self.lowest, min(self.highest, word))
 
     def nearest(self, value: Fraction | int) -> int:
-        """The nearest integer to value * 2^F, half up; it may lie outside the range of words."""
+        """Return the integer nearest to value * 2^F, rounding halves up. It may lie outside the range of words."""
         return int((Fraction(value) * (2 << self.fraction) + 1) // 2)
 
     def holds(self, value: Fraction | int) -> bool:
-        """Whether the nearest word to `value` is inside the range."""
+        """Return whether the word nearest to `value` is inside the range."""
         return self.lowest <= self.nearest(value) <= self.highest

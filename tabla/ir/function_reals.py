@@ -1,4 +1,4 @@
-"""Functions in float64 that NumPy does not have as the function unit means them."""
+"""The functions in float64, for the evaluation in float64 and as the reference of the tables."""
 
 from __future__ import annotations
 
@@ -9,20 +9,22 @@ Reals = NDArray[np.float64]
 
 
 def sigmoid(values: Reals) -> Reals:
-    """``1 / (1 + exp(-t))`` without overflow and without losing the small side."""
+    """Return ``1 / (1 + exp(-t))``, computed without overflow and without cancellation where the result is small."""
     small = np.exp(-np.abs(values))
     result: Reals = np.where(values >= 0, 1.0, small) / (1.0 + small)
     return result
 
 
 def divide(left: Reals, right: Reals) -> Reals:
-    """``left / right``; by zero it becomes inf or nan."""
+    """Return ``left / right``. A division by zero gives inf or nan."""
     with np.errstate(all="ignore"):
         result: Reals = left / right
         return result
 
 
 def quotient(left: Reals, right: Reals, fraction: int) -> Reals:
-    """The quotient of integers n that stand for n * 2^-fraction, toward zero, as such a real; by zero inf or nan."""
+    """Divide integers toward zero. An integer n is given, and returned, as the real n * 2^-fraction. A division by zero
+    gives inf or nan.
+    """
     result: Reals = np.ldexp(np.trunc(divide(left, right)), -fraction)
     return result

@@ -17,13 +17,13 @@ from tabla.ir.format import Format
 GUARD = 3
 """Fraction bits of a table entry beyond those of a word."""
 MOST_INDEX_BITS = 11
-"""At most 2048 segments: one block RAM of 18 kbit holds the bases of a 16-bit format twice over."""
+"""A table has at most 2048 segments: one block RAM of 18 kbit holds the bases of a 16-bit format twice over."""
 INTERPOLATION_LIMIT = 0.25
-"""Units in the last place that the chord may add, as long as the segments suffice."""
+"""How many units in the last place the chord may add, as long as there are segments enough."""
 CLAMP_LIMIT = 0.0625
-"""Units in the last place that holding a flat end constant may add."""
+"""How many units in the last place it may cost to hold the flat end of a function constant."""
 EXPONENT_BITS = 16
-"""Fraction bits of exp's C, the word of log2(e)."""
+"""Fraction bits of the constant C of exp, which is log2(e)."""
 
 # 32-bit words with guard and the cancellation in tanh need about 25 digits.
 _EXACT = Context(prec=50)
@@ -33,10 +33,9 @@ _EXACT = Context(prec=50)
 class Table:
     """The integers of one function in one format. A kind that has no use for a field leaves it 0 or empty.
 
-    `shift` is the number of fraction bits inside a segment. `guard` is the number of fraction bits that `base` and
-    `slope` have beyond those of a word. A direct function tabulates `2**reach` words to either side of 0. `index_bits`
-    k, `fraction_bits` t and `constant` C are those of decision 4. `exponent[p]` is the logarithm of a word whose top
-    bit is p.
+    `shift` is the number of fraction bits inside a segment, and `guard` that of the extra fraction bits of `base` and
+    `slope`. The direct functions tabulate `2**reach` words to either side of 0. `index_bits`, `fraction_bits` and
+    `constant` are k, t and C of decision 0004. ``exponent[p]`` is the logarithm of a word whose top bit is p.
     """
 
     name: str
@@ -107,7 +106,9 @@ def direct_table(name: str, curve: Curve, fmt: Format) -> Table:
 
 
 def direct_chord(curve: Curve, fmt: Format, shift: int, start: float = 0.0) -> float:
-    """Return the units that chords over 2^shift words add, to arguments of magnitude `start` and more."""
+    """Return how many units in the last place the chords over 2^shift words add, for arguments of magnitude `start` and
+    more.
+    """
     if shift <= 0:
         return 0.0
     return 2.0 ** (2 * shift - fmt.fraction - 3) * curve.curvature(start)
@@ -141,7 +142,7 @@ def _unit_interval(name: str, values: list[Decimal], bits: int, fraction_bits: i
 
 
 def exp_point(fmt: Format) -> int:
-    """Q: fraction bits of the power of two in [1, 2) that the pipeline of exp shifts into place."""
+    """Return Q: the fraction bits of the power of two in [1, 2) that the pipeline of exp shifts into place."""
     return fmt.width + 1
 
 
@@ -158,7 +159,7 @@ def exp_table(fmt: Format) -> Table:
 
 
 def exp_chord(fmt: Format, index_bits: int) -> float:
-    """Units that chords add just below the most positive word, where 2^r has its largest curvature."""
+    """Return how many units the chords add just below the most positive word, where 2^r is curved most."""
     if index_bits >= min(fmt.fraction + EXPONENT_BITS, 20):
         return 0.0
     return 2.0 ** (fmt.width - 2 - 2 * index_bits - 3) * 2 * math.log(2) ** 2
@@ -178,12 +179,12 @@ def log_table(fmt: Format) -> Table:
 
 
 def log_chord(fmt: Format, index_bits: int) -> float:
-    """Units that chords add just above a power of two, where the logarithm has its largest curvature."""
+    """Return how many units the chords add just above a power of two, where the logarithm is curved most."""
     return 0.0 if index_bits >= fmt.width - 2 else 2.0 ** (fmt.fraction - 2 * index_bits - 3)
 
 
 def turn_bits(fmt: Format) -> int:
-    """B: fraction bits of the circular functions' C, the word of 1 / (2 pi)."""
+    """Return B: the fraction bits of the constant C of the circular functions, which is 1 / (2 pi)."""
     return min(fmt.width + 3, 33)
 
 
@@ -229,5 +230,5 @@ def _sine(turns: Decimal) -> Decimal:
 
 
 def circular_chord(fmt: Format, index_bits: int) -> float:
-    """Units that chords add at the crest, where both functions have their largest curvature."""
+    """Return how many units the chords add at the crest, where both circular functions are curved most."""
     return fmt.one * math.ldexp(2 * math.pi, -index_bits) ** 2 / 8

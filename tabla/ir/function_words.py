@@ -19,7 +19,9 @@ Words = NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Applied:
-    """Result words (the shape of the arguments), how many saturated, how many lay outside the domain."""
+    """The result words in the shape of the arguments, how many of them saturated, and how many arguments lay outside
+    the domain.
+    """
 
     words: Words
     overflows: int = 0
@@ -42,7 +44,7 @@ def _arrays(made: Table) -> _Arrays:
 
 
 def divide(left: Words, right: Words, fmt: Format) -> Applied:
-    """``floor(left * 2^F / right + 1/2)`` saturated; arrays that broadcast. Divisor 0 is a domain error."""
+    """Return ``floor(left * 2^F / right + 1/2)``, saturated. The arrays broadcast. A divisor of 0 is a domain error."""
     left, right = np.broadcast_arrays(left, right)
     nought = right == 0
     divisor = np.where(nought, 1, right)
@@ -55,7 +57,7 @@ def divide(left: Words, right: Words, fmt: Format) -> Applied:
 
 
 def quotient(left: Words, right: Words, fmt: Format) -> Applied:
-    """``left / right`` as integers, toward zero, saturated; arrays that broadcast. Divisor 0 is a domain error."""
+    """Divide words as integers toward zero and saturate. The arrays broadcast. A divisor of 0 is a domain error."""
     left, right = np.broadcast_arrays(left, right)
     nought = right == 0
     whole = np.abs(left) // np.abs(np.where(nought, 1, right)) * (np.sign(left) * np.sign(right))

@@ -16,7 +16,9 @@ from tabla.source import Label, TablaError
 
 
 def gathered(operands: Operands, operation: Gather) -> Callable[[], None]:
-    """A function that fills the target. A position outside the tensor is the user's fault: `TablaError`."""
+    """Return a function that fills the target of a gather. A position outside the tensor is the user's fault
+    (`TablaError`).
+    """
     statement = operands.statement
     source: NDArray[Any] = operands.buffers[operation.tensor]
     outer = applying(statement.constraints, statement.indices)

@@ -15,7 +15,7 @@ from tabla.source import Span
 Role = Literal["input", "label", "model", "value", "next", "constant"]
 CompareOp = Literal["<", "<=", ">", ">=", "==", "!="]
 FLIPPED: Mapping[CompareOp, CompareOp] = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "==": "==", "!=": "!="}
-"""The comparison of the same two operands the other way round."""
+"""Each comparison, and the one that says the same of the two operands exchanged."""
 ExtremeOp = Literal["max", "min"]
 FunctionName = str
 """The name of a function of one operand in `tabla.ir.functions.FUNCTIONS`."""
@@ -63,7 +63,7 @@ class Affine:
         return Affine(constant=constant, coefficients=kept)
 
     def coefficient(self, name: str) -> int:
-        """Coefficient of an index, 0 if absent."""
+        """Return the coefficient of an index, 0 if the index is absent."""
         return next((c for n, c in self.coefficients if n == name), 0)
 
     @property
@@ -72,11 +72,11 @@ class Affine:
         return tuple(n for n, _ in self.coefficients)
 
     def at(self, point: Mapping[str, int]) -> int:
-        """Its value at a point."""
+        """Return its value at a point."""
         return self.constant + sum(c * point[n] for n, c in self.coefficients)
 
     def bounds(self, indices: Mapping[str, Index]) -> tuple[int, int]:
-        """Smallest and largest value over the box."""
+        """Return the smallest and the largest value over the box."""
         low = high = self.constant
         for name, c in self.coefficients:
             ends = (c * indices[name].low, c * (indices[name].high - 1))
@@ -95,11 +95,13 @@ class Affine:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tensor:
-    """A named array of words; shape () is a scalar. `name` is unique, `origin` is the user's name.
+    """A named array of words; the shape () is that of a scalar. `name` is unique, and `origin` is the user's name.
 
-    `filled`: elements of a value that no statement writes are 0, and may be read once all statements that write it
-    have run.
-    `split`: of a graph that tap groups share, the axis of which each group has a part; -1: every group has all of it.
+    Elements of a `filled` value that no statement writes are 0. They may be read once all statements that write the
+    tensor have run.
+
+    `split` is for a graph that several tap groups share: the axis of which each group has a part, or -1 if every group
+    has all of the tensor.
     """
 
     name: str
@@ -143,8 +145,10 @@ class Constant:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ordinal:
-    """An affine integer of the indices, as a value; over 2^fraction, which is the word n for the integer n where
-    `fraction` is that of the format."""
+    """An affine integer of the indices, used as a value and divided by 2^fraction.
+
+    Where `fraction` is that of the format, the integer n is the word n.
+    """
 
     value: Affine
     fraction: int = 0
@@ -169,9 +173,9 @@ class Term:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Linear:
-    """A sum of terms, exact, rounded once; products are scaled by 2^-shift.
+    """A sum of terms, exact and rounded once. Products are scaled by 2^-shift.
 
-    With a `test`: 1 if the rounded sum is below 0 (``<``), or at least 0 (``>=``), else 0.
+    With a `test` the result is 1 if the rounded sum is below 0 (``<``), or if it is at least 0 (``>=``), and else 0.
     """
 
     terms: tuple[Term, ...]
@@ -200,8 +204,8 @@ class Function:
 class Divide:
     """``left / right``, rounded half up.
 
-    With `fraction`, that of the format: of words that are integers, toward zero. As reals these stand for n *
-    2^-fraction, so it is ``trunc(left / right) * 2^-fraction``.
+    With `fraction`, which is then that of the format, the words are integers and the quotient is rounded toward zero.
+    An integer n stands for the real n * 2^-fraction, so the result is ``trunc(left / right) * 2^-fraction``.
     """
 
     left: Operand
@@ -216,9 +220,10 @@ class Divide:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Product:
-    """The product over the `reduce` indices in lexicographic order, each step rounded, from `initial` or 1 on.
+    """The product over the `reduce` indices in lexicographic order, starting from `initial` or 1. Each step is rounded.
 
-    With a `shift` each step is scaled by 2^-shift, from 2^shift on: integers n that stand for n * 2^-F have -F.
+    With a `shift` the product starts from 2^shift, and each step is scaled by 2^-shift. Integers n that stand for n *
+    2^-F have a shift of -F.
     """
 
     operand: Operand
@@ -231,8 +236,8 @@ class Product:
 class Extreme:
     """The largest or smallest of the operands' words over the `reduce` indices, and of the word `initial`.
 
-    Not every operand must mention the indices. Without `initial` and where constraints leave no point: the lowest
-    (`max`) or highest (`min`) word of the format.
+    An operand need not mention the indices. Where constraints leave no point and there is no `initial`, the result is
+    the lowest (`max`) or the highest (`min`) word of the format.
     """
 
     op: ExtremeOp
@@ -265,7 +270,7 @@ Operation = Linear | Compare | Function | Divide | Product | Extreme | Gather
 
 
 def operands_of(operation: Operation) -> tuple[Operand, ...]:
-    """All operands of an operation, left to right."""
+    """Return all operands of an operation, left to right."""
     match operation:
         case Linear(terms=terms):
             return tuple(f for t in terms for f in t.factors)
@@ -285,13 +290,14 @@ def operands_of(operation: Operation) -> tuple[Operand, ...]:
 class Statement:
     """``target[write] = operation`` for every point of the output box.
 
-    `crosses`: the sum also runs over all tap groups, of which each has a part of the terms.
-    `indices` are the output indices (every one appears in `write`, so that no element is written twice),
-    `reduced` the indices that terms sum over. `id` is the position in the graph.
+    `indices` are the output indices; every one appears in `write`, so that no element is written twice. `reduced` are
+    the indices that terms sum over. `id` is the position in the graph.
 
-    `constraints` are affine forms of the indices. Where one of output indices alone is negative, nothing is
-    written; where one that mentions summed indices is negative, the point joins no sum over those indices. What is
-    read or written at other points only need not exist.
+    `constraints` are affine forms of the indices. Where a form of output indices alone is negative, nothing is written.
+    Where a form that mentions summed indices is negative, the point joins no sum over those indices. Elements that
+    would be read or written only at such points need not exist.
+
+    `crosses` says that the sum also runs over all tap groups, of which each has a part of the terms.
     """
 
     id: int
@@ -330,11 +336,12 @@ class Statement:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Graph:
-    """Tensors by name (in order of definition), statements in a valid order, models' next values, results.
+    """A program as statements on tensors.
 
-    `updates` maps a model to the tensor of its next value; `results` are (shown name, tensor) to return per
-    sample; `notes` are warnings for the user (quantisation and such). `samples`: how many samples a step takes, the
-    leading axis of inputs, labels and results where it is more than one.
+    `tensors` are given by name, in the order of their definition, and `statements` in a valid order. `updates` maps a
+    model to the tensor of its next value. `results` are the tensors to return per sample, each with the name to show.
+    `notes` are warnings for the user, for example about quantisation. `samples` is how many samples a step takes; where
+    it is more than one, inputs, labels and results have it as their leading axis.
     """
 
     name: str
@@ -346,5 +353,5 @@ class Graph:
     samples: int = 1
 
     def writers(self, tensor: str) -> Iterator[Statement]:
-        """Statements that write a tensor, in order."""
+        """Return the statements that write a tensor, in order."""
         return (s for s in self.statements if s.target == tensor)

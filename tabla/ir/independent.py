@@ -8,7 +8,9 @@ from tabla.ir.graph import Graph
 
 
 def independent(graph: Graph) -> frozenset[int]:
-    """The statements, by number, that read nothing but what such statements write, all of it."""
+    """Return the statements, by number, that depend on indices alone: all tensors that they read are written by such
+    statements only.
+    """
     left = Counter(statement.target for statement in graph.statements)
     found: set[int] = set()
     known: set[str] = set()
@@ -22,7 +24,7 @@ def independent(graph: Graph) -> frozenset[int]:
 
 
 def tables(graph: Graph) -> frozenset[str]:
-    """The values that such statements alone write, but for results."""
+    """Return the values that only independent statements write, apart from results."""
     numbers = independent(graph)
     others = {statement.target for statement in graph.statements if statement.id not in numbers}
     others.update(tensor for _, tensor in graph.results)

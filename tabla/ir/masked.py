@@ -1,6 +1,7 @@
 """Operands under constraints: copies that are made anew for every evaluation, neutral where a constraint fails.
 
-Windows are views of whole boxes; a constrained box may reach outside its tensors, so its words are collected.
+Without constraints an operand is a view of a whole box. A constrained box may reach outside its tensors, so its words
+are collected one by one.
 """
 
 from __future__ import annotations
@@ -23,10 +24,10 @@ Array = NDArray[Any]
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Operands:
-    """The operands of one statement as arrays, and the array that its words are put into.
+    """The operands of one statement as arrays, and the array that takes its words.
 
-    Call `collect` before the arrays are used and `deliver` when `target` is filled. Without constraints arrays are
-    views of the buffers and both do nothing.
+    Call `collect` before the arrays are used, and `deliver` when `target` is filled. Without constraints the arrays are
+    views of the buffers, and both do nothing.
     """
 
     statement: Statement
@@ -38,7 +39,7 @@ class Operands:
 
     @staticmethod
     def of(statement: Statement, buffers: Mapping[str, Array], numbers: Numbers) -> Operands:
-        """Those of a statement over these buffers."""
+        """Return the operands of a statement over given buffers."""
         buffer = buffers[statement.target]
         outer = applying(statement.constraints, statement.indices)
         if not outer:
@@ -62,7 +63,9 @@ class Operands:
         return int(np.count_nonzero(mask)) * (self.target.size // mask.size)
 
     def array(self, operand: Operand, indices: Sequence[Index], neutral: Any = 0) -> Array:
-        """An operand over a box, `neutral` where a constraint on it fails; axes as :func:`array_of` has them."""
+        """Return an operand over a box, with `neutral` where a constraint on it fails. The axes are those of
+        :func:`array_of`.
+        """
         constraints = applying(self.statement.constraints, indices)
         if not constraints:
             return array_of(operand, self.buffers, indices, self.numbers)
@@ -80,11 +83,11 @@ class Operands:
                 assert_never(operand)
 
     def outputs(self, operand: Operand, neutral: Any = 0) -> Array:
-        """An operand over the output box."""
+        """Return an operand over the output box."""
         return self.array(operand, self.statement.indices, neutral)
 
     def piece(self, term: Term, shift: int) -> Piece:
-        """A term; points at which a constraint fails add nothing."""
+        """Return a term as a weighted contraction. Points at which a constraint fails add nothing."""
         statement = self.statement
         reduced = {index.name: index for index in statement.reduced}
         summed = [reduced[name] for name in term.reduce]
@@ -108,7 +111,7 @@ class Operands:
         return Piece(weight=weight * repeats, contraction=made, products=points // repeats)
 
     def around(self, run: Callable[[], None]) -> Callable[[], None]:
-        """The whole evaluation: collect, run, deliver."""
+        """Return the whole evaluation: collect the operands, run, and deliver the words."""
         collectors, deliver = tuple(self.collectors), self.deliver
         if not collectors and deliver is None:
             return run

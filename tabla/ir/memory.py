@@ -17,19 +17,20 @@ Element = TypeVar("Element", np.int64, np.float64)
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Memory(Generic[Element]):
-    """Arrays by tensor name; elements that nothing writes are 0."""
+    """Arrays by the name of their tensor. Elements that no statement writes are 0."""
 
     graph: Graph
     buffers: Mapping[str, NDArray[Element]]
 
     @staticmethod
     def of(graph: Graph, element: type[Element]) -> Memory[Element]:
-        """Zeroed buffers for every tensor of a graph."""
+        """Return zeroed buffers for every tensor of a graph."""
         buffers = {name: np.zeros(tensor.shape, dtype=element) for name, tensor in graph.tensors.items()}
         return Memory(graph=graph, buffers=buffers)
 
     def load(self, models: Mapping[str, NDArray[Element]]) -> None:
-        """Set every model and constant, and next values to their models: what an update does not write stays.
+        """Set every model and every constant, and every next value to its model, so that elements without an update
+        keep their words.
 
         A model that is missing or has another shape is the user's fault.
         """
@@ -44,7 +45,7 @@ class Memory(Generic[Element]):
             np.copyto(self.buffers[tensor.name], _fitting(sample, tensor))
 
     def inputs(self) -> list[Tensor]:
-        """What a sample consists of, in order of definition."""
+        """Return what a sample consists of, in the order of definition."""
         return [*self._of_role("input", "label")]
 
     def commit(self) -> None:
@@ -53,11 +54,11 @@ class Memory(Generic[Element]):
             np.copyto(self.buffers[model], self.buffers[following])
 
     def models(self) -> dict[str, NDArray[Element]]:
-        """Copies of the models as they are now."""
+        """Return copies of the models as they are now."""
         return {tensor.name: self.buffers[tensor.name].copy() for tensor in self._of_role("model")}
 
     def values(self, names: Sequence[str] | None = None) -> dict[str, NDArray[Element]]:
-        """Copies of some tensors, or of all."""
+        """Return copies of some tensors, or of all."""
         return {name: self.buffers[name].copy() for name in (self.graph.tensors if names is None else names)}
 
     def run(
@@ -67,9 +68,11 @@ class Memory(Generic[Element]):
         keep: Sequence[str],
         count: int | None,
     ) -> dict[str, NDArray[Element]]:
-        """Work through samples (arrays with a leading axis), and stack the tensors named by `keep` after each.
+        """Work through samples, which are arrays with a leading axis, and stack the tensors that `keep` names after
+        each sample.
 
-        `count` says how many when there is no input to say it; samples of different number are the user's fault.
+        `count` is the number of samples where no input says it. Inputs with different numbers of samples are the user's
+        fault.
         """
         arrays = [(self.buffers[t.name], _fitting(samples, t, many=True)) for t in self.inputs()]
         counts = {len(array) for _, array in arrays} | ({count} if count is not None else set())

@@ -1,13 +1,13 @@
 """How many scalar operations a statement of a graph makes, in closed form.
 
 What is counted is the least that any machine must do. An operation whose operands do not mention an index gives the
-same for all its values and counts once. Per statement:
+same word for all values of the index, and counts once. Per statement:
 
-- a term of two factors is a *multiply*; with a factor that is always 0 or 1 (a comparison's result, or a product or
-  copy of such) it is a *select*, with a constant 0, 1 or -1 neither;
-- a sum of n summands makes n - 1 *additions*; a summed index that a term does not mention scales its summand;
-- `pi` over n points makes n - 1 multiplies (n with an initial word), the largest or smallest of n words n - 1
-  comparisons; comparisons, functions and divisions count as themselves.
+- A term of two factors is a *multiply*. With a factor that is always 0 or 1 (the result of a comparison, or a product
+  or copy of such values) it is a *select*. With a constant factor 0, 1 or -1 it is neither.
+- A sum of n summands makes n - 1 *additions*. A summed index that a term does not mention scales its summand.
+- The product `pi` over n points makes n - 1 multiplies, or n with an initial word. The largest or smallest of n words
+  makes n - 1 comparisons. Comparisons, functions and divisions count as themselves.
 """
 
 from __future__ import annotations
@@ -41,7 +41,9 @@ from tabla.ir.graph import (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Operations:
-    """Numbers of scalar operations; `functions` by name, divisions under ``divide``, of integers ``quotient``."""
+    """Numbers of scalar operations. `functions` counts by name; divisions are under ``divide``, those of integers under
+    ``quotient``.
+    """
 
     multiplies: int = 0
     selects: int = 0
@@ -62,7 +64,7 @@ class Operations:
 
 
 def count_statement(statement: Statement, flags: frozenset[str]) -> Operations:
-    """The operations of one statement; `flags` are the tensors that :func:`zero_or_one` names."""
+    """Return the operations of one statement. `flags` are the tensors that :func:`zero_or_one` names."""
     outputs = outer(statement)
     points = points_of(statement, outputs)
     operation = statement.operation
@@ -97,7 +99,9 @@ def count_statement(statement: Statement, flags: frozenset[str]) -> Operations:
 
 
 def outer(statement: Statement) -> set[str]:
-    """The output indices on which the words depend: what operands mention, and what ties their sums."""
+    """Return the output indices on which the words depend: those that operands mention, and those that constraints tie
+    to its sums.
+    """
     summed = {index.name for index in statement.reduced}
     tied = {name for c in statement.constraints if summed.intersection(c.names) for name in c.names}
     return (mentioned(statement.operands) | tied) - summed
@@ -122,7 +126,9 @@ def _joined(statement: Statement, parts: Sequence[tuple[set[str], tuple[str, ...
 
 
 def zero_or_one(graph: Graph) -> frozenset[str]:
-    """Tensors whose words are all 0 or 1: written by comparisons, or by copies and products of such."""
+    """Return the tensors whose words are all 0 or 1: those written by comparisons, or by copies and products of such
+    tensors.
+    """
     written: set[str] = set()
     flags: set[str] = set()
     for statement in graph.statements:
@@ -155,14 +161,15 @@ def _is_flag(operand: Operand, flags: Set[str]) -> bool:
 
 
 def kind_of(term: Term, flags: frozenset[str]) -> str:
-    """Whether a term is a ``multiply``, a ``select`` or neither (``none``); `flags` are what `zero_or_one` names."""
+    """Say whether a term is a ``multiply``, a ``select`` or neither (``none``). `flags` are what `zero_or_one` names.
+    """
     if len(term.factors) == 1 or any(isinstance(f, Constant) and f.value in (0, 1, -1) for f in term.factors):
         return "none"
     return "select" if any(_is_flag(factor, flags) for factor in term.factors) else "multiply"
 
 
 def mentioned(operands: Sequence[Operand]) -> set[str]:
-    """The indices that operands depend on."""
+    """Return the indices that operands depend on."""
     names: set[str] = set()
     for operand in operands:
         match operand:

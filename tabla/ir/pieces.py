@@ -17,28 +17,30 @@ Number = int | float
 
 
 class Numbers(Protocol):
-    """A kind of number: how it shows constants, ordinals and the scale of a term."""
+    """One kind of number: how it represents constants, ordinals and the scale of a term."""
 
     def constant(self, operand: Constant) -> Number:
-        """The constant."""
+        """Return a constant as such a number."""
 
     def ordinal(self, operand: Ordinal, values: NDArray[np.int64]) -> NDArray[Any]:
-        """The integers `values` of an ordinal."""
+        """Return the integers `values` of an ordinal as such numbers."""
 
     def scale(self, factors: int, shift: int) -> Number:
-        """What a term of one or two factors is multiplied by."""
+        """Return the factor that a term of one or of two factors is multiplied by."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Piece:
-    """``weight * contraction``; without a contraction, just `weight`. `products` is how many the sum adds."""
+    """``weight * contraction``, or `weight` alone where there is no contraction. `products` is how many products the
+    sum adds.
+    """
 
     weight: Number
     contraction: Contraction | None
     products: int = 1
 
     def value(self) -> Any:
-        """The weighted sum, broadcastable to the output box."""
+        """Return the weighted sum, which broadcasts to the output box."""
         if self.contraction is None:
             return self.weight
         value = self.contraction.value()
@@ -48,7 +50,9 @@ class Piece:
 def array_of(
     operand: Operand, buffers: Mapping[str, NDArray[Any]], indices: Sequence[Index], numbers: Numbers
 ) -> NDArray[Any]:
-    """An operand over a box: a view for a read. One axis per index, extent 1 where it is not mentioned."""
+    """Return an operand over a box; a read is a view. There is one axis per index, of extent 1 where the operand does
+    not mention it.
+    """
     match operand:
         case Read(tensor=tensor, subscripts=subscripts):
             return window(buffers[tensor], subscripts, indices)
@@ -68,7 +72,7 @@ def piece(
     reduced: Mapping[str, Index],
     numbers: Numbers,
 ) -> Piece:
-    """One term over an output box; its constants go into the weight."""
+    """Return one term over an output box. Its constants become part of the weight."""
     summed = [reduced[name] for name in term.reduce]
     weight = term.sign * numbers.scale(len(term.factors), shift)
     arrays = []

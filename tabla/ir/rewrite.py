@@ -29,13 +29,13 @@ from tabla.ir.graph import (
 
 
 def with_statements(graph: Graph, statements: Iterable[Statement]) -> Graph:
-    """The graph with these statements, in this order, numbered anew."""
+    """Return the graph with these statements, in this order and numbered anew."""
     numbered = tuple(s if s.id == n else replace(s, id=n) for n, s in enumerate(statements))
     return replace(graph, statements=numbered)
 
 
 def with_operands(operation: Operation, change: Callable[[Operand], Operand]) -> Operation:
-    """The operation with every operand changed."""
+    """Return the operation with `change` applied to every operand."""
     match operation:
         case Linear(terms=terms):
             changed = (replace(term, factors=tuple(change(f) for f in term.factors)) for term in terms)
@@ -64,14 +64,14 @@ def _subscript(subscript: Affine | Gathered, change: Callable[[Operand], Operand
 
 
 def with_operation(statement: Statement, operation: Operation) -> Statement:
-    """The statement computing `operation`; indices that it no longer sums over are dropped."""
+    """Return the statement with another operation. Indices that it no longer sums over are dropped."""
     summed = set(summed_names(operation))
     reduced = tuple(index for index in statement.reduced if index.name in summed)
     return replace(statement, operation=operation, reduced=reduced)
 
 
 def summed_names(operation: Operation) -> tuple[str, ...]:
-    """The indices that an operation sums or multiplies over, each once, in order of appearance."""
+    """Return the indices that an operation sums or multiplies over, each once, in the order of their appearance."""
     match operation:
         case Linear(terms=terms):
             return tuple(dict.fromkeys(name for term in terms for name in term.reduce))
@@ -84,7 +84,7 @@ def summed_names(operation: Operation) -> tuple[str, ...]:
 
 
 def substituted(affine: Affine, values: Mapping[str, Affine]) -> Affine:
-    """The affine form with indices replaced by affine forms; those without a value stay."""
+    """Return the affine form with some indices replaced by affine forms. Indices without a value stay."""
     constant, coefficients = affine.constant, dict[str, int]()
     for name, factor in affine.coefficients:
         value = values.get(name, Affine.make(0, {name: 1}))
@@ -95,7 +95,7 @@ def substituted(affine: Affine, values: Mapping[str, Affine]) -> Affine:
 
 
 def operand_at(operand: Operand, values: Mapping[str, Affine]) -> Operand:
-    """The operand with its indices replaced."""
+    """Return the operand with its indices replaced."""
     match operand:
         case Read(subscripts=subscripts):
             return replace(operand, subscripts=tuple(substituted(s, values) for s in subscripts))
@@ -108,7 +108,9 @@ def operand_at(operand: Operand, values: Mapping[str, Affine]) -> Operand:
 
 
 def read_once(graph: Graph) -> frozenset[str]:
-    """Tensors that one operand of one statement reads and nobody else: no results, no next values of models."""
+    """Return the tensors that a single operand of a single statement reads, and that are neither a result nor the next
+    value of a model.
+    """
     uses = Counter(read.tensor for statement in graph.statements for read in statement.reads)
     uses.update(s.operation.tensor for s in graph.statements if isinstance(s.operation, Gather))
     kept = {tensor for _, tensor in graph.results} | set(graph.updates.values())
@@ -116,7 +118,7 @@ def read_once(graph: Graph) -> frozenset[str]:
 
 
 def copied(operation: Operation) -> Operand | None:
-    """The operand whose word the operation passes on unchanged, if that is all it does."""
+    """Return the operand whose word the operation passes on unchanged, or None if the operation does anything else."""
     match operation:
         case Linear(terms=(Term(factors=(operand,), sign=1, reduce=()),), test=None):
             return operand
@@ -125,5 +127,5 @@ def copied(operation: Operation) -> Operand | None:
 
 
 def copy_of(operand: Operand) -> Linear:
-    """The operation that passes a word on."""
+    """Return the operation that passes a word on."""
     return Linear(terms=(Term(factors=(operand,)),))

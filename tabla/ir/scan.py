@@ -1,6 +1,8 @@
-"""Running sums, extremes, products: statements in which each output takes the points of the one before, and the next.
+"""Running sums, extremes and products: statements in which each output takes the points of the one before, and some
+more.
 
-``y[i] = sum[j](x[j])`` where ``j <= i`` needs one addition an output, not a sum of its own: what was added stays.
+``y[i] = sum[j](x[j])`` where ``j <= i`` needs one addition per output instead of a sum of its own, because what was
+added stays.
 """
 
 from __future__ import annotations
@@ -16,8 +18,9 @@ from tabla.ir.graph import Constant, Extreme, Index, Linear, Operand, Ordinal, P
 class Scan:
     """The output at `index` takes every point with ``sign * summed <= sign * index + offset``.
 
-    `sign` is 1 where outputs take more from the first to the last, -1 where from the last to the first. A *step* t is
-    ``sign * index``, a point s ``sign * summed``: both count up, and step t takes all points up to ``t + offset``.
+    `sign` is 1 where the outputs take more points from the first to the last, and -1 where they do from the last to the
+    first. A *step* t is ``sign * index``, and a point s is ``sign * summed``. Both count up, and step t takes all
+    points up to ``t + offset``.
     """
 
     index: Index
@@ -42,12 +45,14 @@ class Scan:
 
     @property
     def begin(self) -> int:
-        """The first step that takes a point; the end of the steps if none does."""
+        """The first step that takes a point. It is the end of the steps if no step takes one."""
         return min(max(self.points.start - self.offset, self.steps.start), self.steps.stop)
 
     @property
     def done(self) -> int:
-        """The first step after `begin` that takes no more points than the one before; the end if all do."""
+        """The first step after `begin` that takes no more points than the step before. It is the end of the steps if
+        every step takes more.
+        """
         least = min(self.begin + 1, self.steps.stop)
         return min(max(self.points.stop - self.offset, least), self.steps.stop)
 
@@ -62,10 +67,10 @@ def _counted(index: Index, sign: int) -> range:
 
 
 def scan_of(statement: Statement) -> Scan | None:
-    """How a statement runs on from output to output; None if it does not.
+    """Return how a statement runs on from output to output, or None if it does not.
 
-    One summed index, tied to one output index by the only constraint; nothing that is summed depends on that output
-    index, and what is added once is the same word for all of them.
+    It does if it has one summed index, which its only constraint ties to one output index, if nothing that is summed
+    depends on that output index, and if every point adds the same word to all outputs that take it.
     """
     if len(statement.constraints) != 1 or len(statement.reduced) != 1 or statement.crosses:
         return None

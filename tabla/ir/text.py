@@ -28,7 +28,9 @@ from tabla.ir.graph import (
 
 
 def graph_text(graph: Graph) -> str:
-    """Tensors, statements, updates and results, a line each, in the graph's order; ends with a line end."""
+    """Return the tensors, statements, updates and results, one per line and in the graph's order. The text ends with a
+    line end.
+    """
     return "".join(f"{line}\n" for line in _lines(graph))
 
 

@@ -41,13 +41,17 @@ class GraphFault(AssertionError):
 
 
 def verify(graph: Graph, *, flat_gathers: bool = False) -> None:
-    """Raise `GraphFault` for the first rule that a graph breaks.
+    """Raise `GraphFault` for the first rule that a graph breaks. The rules are:
 
-    Statements are numbered by position; they write tensors of role value or next, each element at most once, inside
-    the shape; they read elements that were given or written before; a term mentions only output indices and those it
-    sums over; every summed index is summed over; constraints mention the statement's indices, and each term sums
-    over all or none of those that a constraint ties; models and their next values have one shape; results are
-    written whole. What a tensor that is filled lacks counts as written, and it is not written after it was read.
+    - Statements are numbered by position. They write tensors of the role value or next, each element at most once,
+      inside the shape.
+    - Statements read elements that were given or written before.
+    - A term mentions only output indices and the indices that it sums over. Every summed index is summed over by some
+      term.
+    - Constraints mention the statement's indices. Each term sums over all or none of the indices that a constraint
+      ties.
+    - Models and their next values have one shape. Results are written whole.
+    - The elements that a filled tensor lacks count as written. Such a tensor is not written after it was read.
 
     With `flat_gathers` the subscripts of a gather are parts of one position, counted in words of the row-major tensor,
     as the pass `addresses` leaves them. A single one of them may then lie outside the tensor.

@@ -14,10 +14,11 @@ Element = TypeVar("Element", bound=np.generic)
 
 
 def window(buffer: NDArray[Element], subscripts: Sequence[Affine], indices: Sequence[Index]) -> NDArray[Element]:
-    """The elements ``buffer[subscripts]`` over a box, one axis per index, extent 1 where an index is not mentioned.
+    """Return the elements ``buffer[subscripts]`` over a box: one axis per index, of extent 1 where no subscript
+    mentions the index.
 
-    `buffer` is C-contiguous; the view stays valid for its life, and writing to it writes the buffer. A subscript
-    that leaves the buffer is a fault of ours: IndexError.
+    `buffer` is C-contiguous. The view stays valid for the buffer's life, and writing to the view writes the buffer. A
+    subscript that leaves the buffer is a fault of ours and raises IndexError.
     """
     box = {index.name: index for index in indices}
     for subscript, extent in zip(subscripts, buffer.shape, strict=True):
@@ -38,7 +39,9 @@ def window(buffer: NDArray[Element], subscripts: Sequence[Affine], indices: Sequ
 
 
 def ramp(value: Affine, indices: Sequence[Index]) -> NDArray[np.int64]:
-    """The integers that `value` takes over a box, one axis per index, extent 1 where an index is not mentioned."""
+    """Return the integers that `value` takes over a box: one axis per index, of extent 1 where `value` does not mention
+    the index.
+    """
     total = np.full((1,) * len(indices), value.constant, dtype=np.int64)
     for axis, index in enumerate(indices):
         coefficient = value.coefficient(index.name)

@@ -12,9 +12,9 @@ from tabla.source import TablaError
 
 
 def to_words(array: ArrayLike, fmt: Format, name: str = "array") -> NDArray[np.int64]:
-    """The nearest words of reals, half up, in the same shape.
+    """Return the words nearest to some reals, rounding halves up, in the same shape.
 
-    Values that are no numbers, not finite or outside the format are the user's fault; the error names the tensor
+    Values that are no numbers, not finite or outside the format are the user's fault. The error names the tensor
     `name`, the worst value and the smallest format that would hold it.
     """
     given = np.asarray(array)
@@ -42,9 +42,9 @@ def to_words(array: ArrayLike, fmt: Format, name: str = "array") -> NDArray[np.i
 
 
 def integer_words(array: ArrayLike, fmt: Format, name: str = "array") -> NDArray[np.int64]:
-    """Whole numbers as words of a build's format: the integer n is the word n, whatever the fraction.
+    """Return whole numbers as words of a build's format: the integer n is the word n, whatever the fraction.
 
-    An integer outside the range of words is the user's fault; the error names the tensor `name` and a format whose
+    An integer outside the range of words is the user's fault. The error names the tensor `name` and a format whose
     words are wide enough.
     """
     whole = np.asarray(array, dtype=np.float64)
@@ -59,7 +59,7 @@ def integer_words(array: ArrayLike, fmt: Format, name: str = "array") -> NDArray
 
 
 def to_real(words: ArrayLike, fmt: Format) -> NDArray[np.float64]:
-    """The reals that words stand for, exactly."""
+    """Return the reals that words stand for, exactly."""
     return np.asarray(words, dtype=np.int64) / fmt.one
 
 

@@ -1,4 +1,4 @@
-"""What an LALR parser of PLY, stopped at a fault, would have accepted."""
+"""The tokens that an LALR parser of PLY, stopped at a fault, would have accepted."""
 
 from __future__ import annotations
 
@@ -7,10 +7,11 @@ from typing import Any
 
 
 def acceptable(parser: Any, tokens: Iterable[str]) -> frozenset[str]:
-    """Those of the token types `tokens`, and of ``$end``, that the parser, stopped at a fault, could have shifted next.
+    """Return those of the token types `tokens`, and of ``$end``, that the parser, stopped at a fault, could have
+    shifted next.
 
-    Each type is tried on a copy of the state stack: the merged look-aheads of LALR tables promise more than
-    the stack can keep.
+    Each type is tried on a copy of the state stack, because the merged look-aheads of LALR tables promise more than the
+    stack can keep.
     """
     return frozenset(kind for kind in (*tokens, "$end") if _shifts(parser, kind))
 
@@ -30,5 +31,5 @@ def _shifts(parser: Any, kind: str) -> bool:
 
 
 def any_of(parts: list[str]) -> str:
-    """``a``, ``a or b``, ``a, b or c``."""
+    """Return ``a``, ``a or b``, ``a, b or c``, as many parts as there are."""
     return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} or {parts[-1]}"

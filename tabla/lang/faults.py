@@ -12,7 +12,7 @@ _SHOWN = 20
 
 
 class Faults:
-    """Gathers faults while a front end goes on reading."""
+    """Gathers faults while a front end goes on reading, so that a user sees several at once."""
 
     def __init__(self) -> None:
         self._found: list[TablaError] = []
@@ -29,7 +29,7 @@ class Faults:
         hint: str,
         also: Iterable[Label] = (),
     ) -> None:
-        """Note a fault at `span`; `hint` is its cure, `also` are further places that explain it."""
+        """Note a fault at `span`. `hint` is its cure, and `also` are further places that explain it."""
         self._found.append(TablaError(message, Label(span, text), *also, hint=hint))
 
     def add_placeless(self, message: str, *, hint: str) -> None:
@@ -41,7 +41,8 @@ class Faults:
         self._found.append(fault)
 
     def raise_any(self) -> None:
-        """Raise the first fault in the order of the text, the others in its `more`; without faults return."""
+        """Raise the first fault in the order of the text, with the others in its `more`. Return if there is no fault.
+        """
         if not self._found:
             return
         ordered = sorted(self._found, key=lambda fault: fault.labels[0].span.start if fault.labels else -1)
@@ -53,6 +54,6 @@ class Faults:
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str | None:
-    """A hint that offers the nearest of `known`, or None when nothing is near."""
+    """Return a hint that offers the nearest of `known`, or None when nothing is near."""
     near = get_close_matches(name, sorted(known), n=1, cutoff=0.6)
     return f"did you mean '{near[0]}'?" if near else None

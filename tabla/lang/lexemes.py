@@ -69,7 +69,7 @@ def check_name(t: Token, letters: str) -> None:
 
 
 def is_too_long(number: str) -> bool:
-    """Whether a decimal number has more digits, or an exponent further from 0, than any format holds."""
+    """Return whether a decimal number has more digits, or an exponent further from 0, than any format holds."""
     _, _, exponent = number.lower().rstrip("f").partition("e")
     # The length is looked at before int() does, which refuses thousands of digits.
     return len(number) > MOST_DIGITS or len(exponent) > 6 or abs(int(exponent or "0")) > MOST_DIGITS

@@ -6,7 +6,7 @@ from typing import Any, Protocol
 
 
 class Production(Protocol):
-    """PLY's view of one rule: item 0 is the result, the others the parts."""
+    """How PLY shows a rule to its function: item 0 is the result, and the others are the parts."""
 
     parser: Any
 

@@ -1,4 +1,4 @@
-"""A graph while it grows: tensors and statements, their constants checked as they are used."""
+"""A graph while it grows: its tensors and its statements, whose constants are checked as they are used."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ Sum = tuple[Term, ...]
 
 
 class GraphBuilder:
-    """Statements in a valid order; `ranges` are the indices that reductions may run over."""
+    """Collects statements in a valid order. `ranges` are the indices that reductions may run over."""
 
     def __init__(self, number_format: Format, ranges: MutableMapping[str, Index]) -> None:
         self.number_format, self.ranges = number_format, ranges
@@ -59,13 +59,13 @@ class GraphBuilder:
         span: Span | None,
         filled: bool = False,
     ) -> None:
-        """Define a tensor; its name must be new."""
+        """Define a tensor. Its name must be new."""
         if name in self._tensors:
             raise ValueError(f"tensor {name} is defined twice")
         self._tensors[name] = Tensor(name=name, shape=shape, role=role, origin=origin, span=span, filled=filled)
 
     def role(self, name: str) -> Role:
-        """The role of a tensor."""
+        """Return the role of a tensor."""
         return self._tensors[name].role
 
     def emit(
@@ -77,7 +77,7 @@ class GraphBuilder:
         span: Span | None,
         constraints: Iterable[Affine] = (),
     ) -> None:
-        """Append a statement; what its operation sums over comes from `ranges`."""
+        """Append a statement. The indices that its operation sums over are taken from `ranges`."""
         reduced = tuple(self.ranges[name] for name in summed_names(operation))
         statement = Statement(
             id=len(self._statements),
@@ -101,11 +101,12 @@ class GraphBuilder:
         constraints: Iterable[Affine] = (),
         tied: Iterable[str] = (),
     ) -> Read:
-        """A temporary of the statement that defines `owner`, over those of `indices` that its operation mentions, and
-        the `tied` ones, by which constraints say what it reduces over.
+        """Compute an operation into a new temporary, and return the read of it.
 
-        Of the `constraints` of the owner it keeps those that mention nothing else; where it reads elements that exist
-        only under constraints, it runs over all indices that these tie together.
+        The temporary belongs to the statement that defines `owner`. It has an axis for each of `indices` that the
+        operation mentions, and for each of the `tied` ones, by which constraints say what the operation reduces over.
+        Of the owner's `constraints` it keeps those that mention no other index. Where it reads elements that exist only
+        under constraints, it runs over all indices that these constraints tie together.
         """
         indices, constraints = tuple(indices), tuple(constraints)
         mentioned = (_mentioned(operation) | set(tied)) - set(summed_names(operation))
@@ -133,7 +134,7 @@ class GraphBuilder:
         return all(0 <= low and high < n for s, n in subscripts for low, high in (s.bounds(full),))
 
     def graph(self, name: str, updates: Mapping[str, str], results: tuple[tuple[str, str], ...]) -> Graph:
-        """The finished graph. Raises `TablaError` for constants that the format cannot hold."""
+        """Return the finished graph. Raises `TablaError` for constants that the format cannot hold."""
         self.quantiser.raise_any()
         return Graph(
             name=name,
@@ -188,7 +189,7 @@ def _mentioned(operation: Operation) -> set[str]:
 
 
 def mentioned(operand: Operand) -> tuple[str, ...]:
-    """The indices that an operand depends on, sorted."""
+    """Return the indices that an operand depends on, sorted."""
     match operand:
         case Read(subscripts=subscripts):
             return tuple(sorted({name for subscript in subscripts for name in subscript.names}))
@@ -201,10 +202,10 @@ def mentioned(operand: Operand) -> tuple[str, ...]:
 
 
 def single(term: Term) -> Operand | None:
-    """The operand that a term is, if it is nothing but that, with either sign."""
+    """Return the operand of a term that is one operand, with either sign and not summed; None for any other term."""
     return term.factors[0] if len(term.factors) == 1 and not term.reduce else None
 
 
 def negated(terms: Sum) -> Sum:
-    """The sum with its signs changed."""
+    """Return the sum with its signs changed."""
     return tuple(replace(term, sign=-term.sign) for term in terms)

@@ -11,9 +11,10 @@ Vector = list[int]
 
 @dataclass(frozen=True, slots=True)
 class Hermite:
-    """``matrix * transform`` is lower echelon: its first `rank` columns are independent, the others zero.
+    """The column Hermite form of a matrix: ``matrix * transform`` is a lower echelon matrix.
 
-    `transform` is unimodular, given by its columns.
+    Its first `rank` columns are independent, and the others are zero. `transform` is unimodular and is given by its
+    columns.
     """
 
     transform: list[Vector]
@@ -21,7 +22,7 @@ class Hermite:
 
 
 def column_hermite(matrix: Sequence[Sequence[int]], columns: int) -> Hermite:
-    """Reduce the columns of a matrix; each stays as it is as long as nothing must be taken from it."""
+    """Reduce the columns of a matrix. A column stays as it is as long as nothing must be taken from it."""
     transform = [[int(row == column) for row in range(columns)] for column in range(columns)]
     images = [[int(row[column]) for row in matrix] for column in range(columns)]
     rank = 0
@@ -49,9 +50,11 @@ def _subtract(column: Vector, other: Vector, times: int) -> None:
 
 
 def divisible(factors: Sequence[int], constant: int, divisor: int) -> tuple[Vector, list[Vector]] | None:
-    """All integer vectors x with ``factors * x + constant`` divisible: x = particular + basis * t, t integer.
+    """Return all integer vectors x for which ``factors * x + constant`` is divisible, as ``x = particular + basis * t``
+    with integer t.
 
-    None if there are none. The basis has as many vectors as x has elements, given one after the other.
+    The result is None if there is no such vector. The basis has as many vectors as x has elements, given one after the
+    other.
     """
     count = len(factors)
     common = gcd(*factors, divisor)

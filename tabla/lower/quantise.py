@@ -1,4 +1,4 @@
-"""Constants against the number format: what it cannot hold, what becomes zero, how far off the rest is."""
+"""Constants are held against the number format: what it cannot hold, what becomes zero, and how far off the rest is."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ Use = Literal["factor", "addend"]
 
 
 class Quantiser:
-    """Looks at every constant where it is used; gathers faults and notes.
+    """Looks at every constant where it is used, and gathers faults and notes.
 
-    A constant that does not fit is a fault; so is a factor or divisor that rounds to zero while it is not zero,
-    because it would silence all that it multiplies. An addend that rounds to zero is noted, and so is, once a
-    value, how far a constant is from its word.
+    A constant that does not fit is a fault. So is a factor or divisor that rounds to zero and is not zero, because it
+    would silence all that it multiplies. An addend that rounds to zero is noted. How far a constant is from its word is
+    noted once per value.
     """
 
     def __init__(self, number_format: Format) -> None:
@@ -27,7 +27,7 @@ class Quantiser:
         self.notes: list[str] = []
 
     def constant(self, value: Fraction, use: Use, span: Span | None) -> None:
-        """A constant used as `use` at `span`."""
+        """Check a constant that is used as `use` at `span`."""
         word = self._format.nearest(value)
         if not self._format.holds(value):
             self._unfit(value, f"{shown(value)} does not fit", span)
@@ -43,7 +43,9 @@ class Quantiser:
             self._note("", value, Fraction(1), span)
 
     def rate(self, mantissa: Fraction, scale: Fraction, span: Span | None) -> None:
-        """The learning rate ``mantissa * scale``, of which the mantissa becomes a word."""
+        """Note how exactly the format holds the learning rate ``mantissa * scale``, of which the mantissa becomes a
+        word.
+        """
         self._note("the learning rate ", mantissa, scale, span)
 
     def _note(self, what: str, value: Fraction, scale: Fraction, span: Span | None) -> None:
@@ -56,7 +58,7 @@ class Quantiser:
             self.notes.append(f"{place}{what}{change}")
 
     def integers(self, low: int, high: int, span: Span | None, fraction: int) -> None:
-        """Integers from `low` to `high` over 2^fraction, used as values at `span`."""
+        """Check integers from `low` to `high`, divided by 2^fraction, that are used as values at `span`."""
         for value in (low, high):
             if not self._format.holds(Fraction(value, 1 << fraction)):
                 what = f"the iterators run from {low} to {high} here, {value} does not fit"
@@ -81,7 +83,8 @@ class Quantiser:
             self.faults.append(TablaError(message, *([Label(span)] if span is not None else []), hint=hint))
 
     def raise_any(self) -> None:
-        """Raise the first fault in the order of the text, the others in its `more`; without faults return."""
+        """Raise the first fault in the order of the text, with the others in its `more`. Return if there is no fault.
+        """
         if self.faults:
             ordered = sorted(self.faults, key=lambda fault: fault.labels[0].span.start if fault.labels else -1)
             first = ordered[0]
@@ -89,6 +92,6 @@ class Quantiser:
 
 
 def shown(value: Fraction) -> str:
-    """A rational as a user reads it."""
+    """Return a rational number as messages show it."""
     text = str(value) if value.denominator == 1 else f"{float(value):.10g}"
     return text if len(text) <= 24 else f"a number of {len(text)} digits"

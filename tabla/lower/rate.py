@@ -15,10 +15,12 @@ from tabla.source import Label, Span, TablaError
 
 
 class Rate:
-    """``sign * mantissa * 2^-shift`` with 1/2 < mantissa <= 1."""
+    """A learning rate, taken apart into ``sign * mantissa * 2^-shift`` with 1/2 < mantissa <= 1."""
 
     def __init__(self, rate: Fraction, number_format: Format, span: Span | None) -> None:
-        """Take a learning rate apart. Raises `TablaError` for one with which `number_format` learns nothing."""
+        """Take a learning rate apart. Raises `TablaError` for a rate with which a program would learn nothing in
+        `number_format`.
+        """
         labels = [Label(span)] if span is not None else []
         if rate == 0:
             raise TablaError("the learning rate is 0", *labels, hint="set it: mu = 0.1; or -D mu=0.1")
@@ -93,5 +95,7 @@ def _touched(operand: Operand, indices: Sequence[Index]) -> int:
 
 
 def is_product(term: Term) -> bool:
-    """Whether a gradient's only term is a product of two words that `mu` may join: neither constant nor summed."""
+    """Return whether a gradient's only term is a product of two words that the rate may join: neither constant nor
+    summed.
+    """
     return len(term.factors) == 2 and not term.reduce and all(isinstance(f, Read | Ordinal) for f in term.factors)

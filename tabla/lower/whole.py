@@ -1,7 +1,7 @@
-"""Whole numbers of real words, on a machine that only rounds to words.
+"""Whole numbers made of real words, on a machine that only rounds to words.
 
-A word times the last place, 2^-F, is the word's nearest whole number as an integer, halves up; times 2^F it is that
-whole number as a word again.
+A word times the last place, 2^-F, is the whole number nearest to the word, as an integer, with halves rounded up.
+Multiplied by 2^F, that integer is the same whole number as a real word.
 """
 
 from __future__ import annotations
@@ -20,13 +20,17 @@ _ZERO = Constant(value=Fraction(0))
 
 
 def integer(word: Operand, part: Part, fraction: int, *, halves: int = 0) -> Read:
-    """The whole number nearest to `word` / 2^halves, halves up, as an integer: n is the word n."""
+    """Return the whole number nearest to `word` / 2^halves as an integer, where the word n is the integer n. Halves are
+    rounded up.
+    """
     place = Constant(value=Fraction(1, 1 << fraction))
     return part(Linear(terms=(Term(factors=(word, place)),), shift=halves))
 
 
 def quotient(left: Operand, right: Operand, part: Part, fraction: int) -> Read:
-    """The quotient of whole numbers, toward zero, as a real word. It saturates, also where it divides by zero."""
+    """Return the quotient of whole numbers, rounded toward zero, as a real word. It saturates, also where it divides by
+    zero.
+    """
     return _real(part(Divide(left=left, right=right, fraction=fraction)), part, fraction)
 
 
@@ -36,12 +40,12 @@ def _real(number: Operand, part: Part, fraction: int) -> Read:
 
 
 def half_up(word: Operand, part: Part, fraction: int, *, halves: int = 0) -> Read:
-    """The same as a real word. It saturates."""
+    """Return the whole number nearest to `word` / 2^halves, halves rounded up, as a real word. It saturates."""
     return _real(integer(word, part, fraction, halves=halves), part, fraction)
 
 
 def half_even(word: Operand, part: Part, fraction: int) -> tuple[Term, ...]:
-    """The whole number nearest to `word`, halves to the even one, as a sum."""
+    """Return the whole number nearest to `word`, halves rounded to the even one, as a sum."""
     nearest = half_up(word, part, fraction)
     excess = part(Linear(terms=(Term(factors=(nearest,)), Term(factors=(word,), sign=-1))))
     tie = part(Compare(op="==", left=excess, right=_HALF))
@@ -52,7 +56,9 @@ def half_even(word: Operand, part: Part, fraction: int) -> tuple[Term, ...]:
 
 
 def truncated(word: Operand, part: Part, fraction: int) -> Read:
-    """What rounds to `word` without its fraction: a half less, or almost a half more where it is negative."""
+    """Return a word that rounds to `word` without its fraction: a half less, or almost a half more where `word` is
+    negative.
+    """
     below = part(Compare(op="<", left=word, right=_ZERO))
     almost = Constant(value=1 - Fraction(1, 1 << fraction))
     moved = (Term(factors=(word,)), Term(factors=(_HALF,), sign=-1), Term(factors=(below, almost)))
@@ -60,5 +66,5 @@ def truncated(word: Operand, part: Part, fraction: int) -> Read:
 
 
 def toward_zero(word: Operand, part: Part, fraction: int) -> Read:
-    """`word` without its fraction."""
+    """Return `word` without its fraction."""
     return half_up(truncated(word, part, fraction), part, fraction)

@@ -1,4 +1,4 @@
-"""FILE, as the commands take it, in whatever notation: text -> a checked program that can be lowered."""
+"""Programs as the commands take them, in whatever notation: a file or a function becomes a checked program."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What every notation becomes before it is lowered."""
+"""What every notation makes of a program before it is lowered."""
 
 from __future__ import annotations
 
@@ -17,26 +17,29 @@ Reals = NDArray[np.float64]
 
 
 class Lower(Protocol):
-    """Checked program -> graph."""
+    """A function that lowers a checked program to its graph."""
 
     def __call__(self, number_format: Format, results: Sequence[str]) -> Graph:
-        """The graph, with `results` to return beside what the program returns; faults are `TablaError`."""
+        """Return the graph, with `results` to return beside what the program returns. Faults are `TablaError`."""
 
 
 class EvaluateFloat(Protocol):
     """A notation's own meaning in float64, where that says more than the graph's."""
 
     def __call__(self, arrays: Mapping[str, Reals], calls: int | None) -> dict[str, Reals]:
-        """Results by name, given inputs by name; `calls` are how many of the first, when arrays hold several."""
+        """Return results by name, given inputs by name. Where the arrays hold several calls, `calls` is how many of the
+        first ones to evaluate.
+        """
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Reading:
     """A program that has been read and checked.
 
-    `name` is the stem of its file; `text` leads from the places of faults back to the file; `trainable` says that it
-    has models, which are returned with its results; `values` are the names that ``--predict`` may ask for;
-    `integers` are the inputs and results whose words are integers.
+    `name` is the stem of its file. `text` leads from the places of faults back to the file. `ast` gives the checked
+    program as text, and `lower` its graph. `trainable` says that it has models, which are returned with its results.
+    `values` are the names that ``--predict`` may ask for. `integers` are the inputs and results whose words are
+    integers.
     """
 
     name: str

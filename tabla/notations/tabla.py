@@ -15,7 +15,10 @@ from tabla.source import Source, TablaError
 
 
 def read_tabla(path: Path, options: Options) -> Reading:
-    """Read a TABLA program. Sizes and kept tensors are what it declares, not what options say: `TablaError`."""
+    """Read a TABLA program.
+
+    The program itself declares its sizes and what stays on chip, so options that say them are a `TablaError`.
+    """
     for option, given in (("--size", options.sizes), ("--keep", options.keep)):
         if given:
             hint = "a .t file says its sizes (see -D), and its models are on chip"

@@ -26,8 +26,10 @@ Shapes = Mapping[str, tuple[int, ...]]
 
 
 def read_tensor_comprehensions(path: Path, member: str | None, options: Options) -> Reading:
-    """Read a function (the last one without `member`) and bind its sizes to those of `options`, or to the shapes of its
-    inputs. Options that make no sense for it are a `TablaError`.
+    """Read a function, the last one without `member`, and bind its sizes to those of `options` or to the shapes of its
+    inputs.
+
+    Options that make no sense for it are a `TablaError`.
     """
     if options.learning_rate is not None:
         raise TablaError(f"--learning-rate: '{path}' does not learn", hint="only TABLA programs (.t) have a rate")
@@ -56,7 +58,7 @@ def read_tensor_comprehensions(path: Path, member: str | None, options: Options)
 
 
 def read_unit(path: Path, options: Options) -> tuple[Preprocessed, Unit]:
-    """The functions of a file, checked, and the text that they were read from."""
+    """Return the functions of a file, checked, and the text that they were read from."""
     expanded = preprocess(Source.from_path(path), options.written_defines)
     for name in options.defines:
         if name not in expanded.used:
@@ -66,7 +68,7 @@ def read_unit(path: Path, options: Options) -> tuple[Preprocessed, Unit]:
 
 
 def sizes_of(function: Function, options: Options) -> dict[str, int]:
-    """The value of every size, from `options` or from the shapes of the arrays that they name."""
+    """Return the value of every size, from `options` or from the shapes of the arrays that they name."""
     return bind_sizes(function, _one_call(function, _given(options), options.keep), options.sizes)
 
 

@@ -1,1 +1,1 @@
-"""Graph -> graph; none may change a result bit."""
+"""Passes from graph to graph. A pass changes no bit of a result or of a model."""

@@ -1,7 +1,8 @@
-"""Of a product of a late 0/1 value and an early word, times something early: what is early is multiplied first.
+"""Products with a late choice are reordered, so that what is known early is multiplied first.
 
-``x * (c * z)`` with c 0 or 1 is ``c * (x * z)``, each step rounded: the same word. Where c is the end of a long chain
-of dependences, as the missed margin of a support vector machine is, the learning rate no longer waits for it.
+``x * (c * z)`` with c 0 or 1 is ``c * (x * z)``, each step rounded: the words are the same. Where c is the end of a
+long chain of dependences, as the missed margin of a support vector machine is, the product with the learning rate no
+longer waits for it.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ class _Choice:
 
 
 def choose_last(graph: Graph, fmt: Format) -> Graph:
-    """Move choices of scalars behind the product that reads them; the old choices stay for `drop_dead`."""
+    """Move choices of scalars behind the product that reads them. The old choices stay for `drop_dead`."""
     if fmt.one > fmt.highest:  # 1 is no word of the format
         return graph
     alone, depths, choices, tensors = read_once(graph), _depths(graph), _choices(graph), dict(graph.tensors)

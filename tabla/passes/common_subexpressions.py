@@ -1,7 +1,8 @@
-"""Common subexpressions: of statements that compute the same words, the later ones become copies of the first.
+"""Common subexpressions: of several statements that compute the same words, the later ones become copies of the first.
 
-Two statements are the same if their operations are, with indices renamed and shifted to start at 0; terms and factors
-may stand in another order, because sums are exact. `forward_copies` and `drop_dead` then make the copies vanish.
+Two statements compute the same words if their operations are equal after indices are renamed and shifted to start at 0.
+Terms and factors may stand in another order, because sums are exact. `forward_copies` and `drop_dead` then remove the
+copies.
 """
 
 from __future__ import annotations
@@ -30,7 +31,9 @@ _Key = tuple[object, ...]
 
 
 def common_subexpressions(graph: Graph, fmt: Format) -> Graph:
-    """Replace repeated computations by copies. Next values keep their own: they count how often nothing changes."""
+    """Replace repeated computations by copies. Next values keep their own computations, because they count how often a
+    word stays as it was.
+    """
     first: dict[_Key, Statement] = {}
     changed = []
     for statement in graph.statements:

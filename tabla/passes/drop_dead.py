@@ -1,4 +1,4 @@
-"""Dead code: statements and values that no update and no result needs."""
+"""Dead code: statements and values that no update and no result needs are removed."""
 
 from __future__ import annotations
 
@@ -10,7 +10,9 @@ from tabla.ir.rewrite import with_statements
 
 
 def drop_dead(graph: Graph, fmt: Format) -> Graph:
-    """Keep what leads to next values and results. Inputs, labels and models stay: they are the program's interface."""
+    """Keep what leads to next values and results. Inputs, labels and models stay, because they are the program's
+    interface.
+    """
     needed = {*graph.updates.values(), *(tensor for _, tensor in graph.results)}
     kept = []
     for statement in reversed(graph.statements):

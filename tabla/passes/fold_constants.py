@@ -1,13 +1,13 @@
 """Constant folding: what is known before any sample arrives is computed here, in the words of the format.
 
-Rules, each exact for every word:
+Each of these rules is exact for every word:
 
-- a term with a factor 0 vanishes; a factor 1 or -1 becomes a sign (where no shift scales the product);
-- terms with the same factors and opposite signs cancel; constant terms join into one where their sum is a word;
-- an operation on constants alone becomes its word, unless it saturates or leaves its domain: that must be counted;
-- a comparison of an operand with itself is decided; an ordinal that has one value is a constant;
-- a division by a constant with an exact reciprocal word multiplies by it; `pi` over one point is its operand;
-- of the operands of an extreme, equal ones are one and constants join; a single one that is not reduced is a copy.
+- A term with a factor 0 vanishes. A factor 1 or -1 becomes a sign, where no shift scales the product.
+- Terms with the same factors and opposite signs cancel. Constant terms are joined into one where their sum is a word.
+- An operation on constants alone becomes its word, unless it saturates or leaves its domain, which must be counted.
+- A comparison of an operand with itself is decided. An ordinal that has only one value is a constant.
+- A division by a constant whose reciprocal is an exact word becomes a multiply. `pi` over one point is its operand.
+- Equal operands of an extreme are one, and its constants are joined. A single operand that is not reduced is a copy.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ _MOST_STEPS = 100_000  # every step rounds, so each must be taken
 
 
 def fold_constants(graph: Graph, fmt: Format) -> Graph:
-    """Fold every statement by itself; `forward_copies` carries what became constant to its readers."""
+    """Fold every statement by itself. `forward_copies` carries what became constant to its readers."""
     return with_statements(graph, (_folded(statement, fmt) for statement in graph.statements))
 
 

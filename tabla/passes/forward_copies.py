@@ -1,4 +1,5 @@
-"""Copy forwarding: who reads a copy reads the original. Constants and ordinals count as originals."""
+"""Copy forwarding: a statement that reads a copy reads the original instead. Constants and ordinals count as originals.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +21,9 @@ class _Copy:
 
 
 def forward_copies(graph: Graph, fmt: Format) -> Graph:
-    """Replace reads of values that one statement copies, and results; the copies themselves stay for `drop_dead`."""
+    """Replace reads of values that one statement copies, and replace such results. The copies themselves stay for
+    `drop_dead`.
+    """
     writers: dict[str, list[Statement]] = {}
     for statement in graph.statements:
         writers.setdefault(statement.target, []).append(statement)

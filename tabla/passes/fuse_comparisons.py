@@ -1,8 +1,8 @@
 """A sum that only a comparison with a constant reads is compared where it is made, without a trip through a memory.
 
-Let r be the sum rounded to a word: r < K is the sign of the sum of the terms and -K, rounded once. Saturation changes
-nothing where K is above the lowest word, and r <= K is r < K + 1 of the last place. What overflows only on the way to
-such a comparison is no longer counted: there is no word.
+Let r be the sum, rounded to a word. Then r < K is the sign of the sum of the terms and -K, rounded once. Saturation
+changes nothing as long as K is above the lowest word, and r <= K is r < K + 1 of the last place. A sum that overflows
+only on its way to such a comparison is no longer counted, because it no longer makes a word.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ ORDERS = ("<", "<=", ">", ">=")
 
 
 def fuse_comparisons(graph: Graph, fmt: Format) -> Graph:
-    """Comparisons of sums with constants as tests of the sums; the sums stay for `drop_dead`."""
+    """Replace comparisons of sums with constants by tests of the sums. The sums stay for `drop_dead`."""
     alone = read_once(graph)
     changed = []
     for statement in graph.statements:

@@ -1,7 +1,7 @@
-"""One step a minibatch: a graph whose sample is B samples, its gradients summed before they are applied.
+"""Minibatches: a graph that takes several samples in one step sums their gradients before it applies them.
 
-Every tensor that depends on a sample gets a leading axis of B; an update sums its step over that axis, exactly, and
-rounds once (DESIGN section 5). `mu` stays the rate of one sample.
+Every tensor that depends on a sample gets a leading axis of B samples. An update sums its step over that axis exactly
+and rounds once. `mu` stays the rate of one sample.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ _GIVEN = ("input", "label")
 
 
 def minibatched(graph: Graph, samples: int) -> Graph:
-    """The graph of one step over `samples` samples; with 1, `graph` itself.
+    """Return the graph of one step over `samples` samples. With one sample it is `graph` itself.
 
-    Shapes: inputs, labels, results and what depends on them ``(samples, ...)``; models as they were.
+    Inputs, labels, results and all that depends on them have the shapes ``(samples, ...)``; models keep theirs.
     """
     if samples == 1:
         return graph

@@ -1,7 +1,8 @@
-"""``x * (1 - o)`` is ``x - x * o`` in one slot of a multiplier, to the bit, where ``1 - o`` cannot leave the format.
+"""``x * (1 - o)`` becomes ``x - x * o``, one slot of a multiplier, where ``1 - o`` cannot leave the format.
 
-The derivative of a sigmoid has this form. The difference needs no rounding, so the exact sum of both is the same; what
-used to wait for it, and the slots that it took, are saved.
+The derivative of a sigmoid has this form. The words are the same, because the difference needs no rounding, so the
+exact sum of both terms is the same. The statements that used to wait for the difference no longer do, and its slots are
+saved.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ class _Complement:
 
 
 def multiply_out(graph: Graph, fmt: Format) -> Graph:
-    """Products with complements multiplied out; the complements stay for `drop_dead`."""
+    """Multiply out the products with complements. The complements stay for `drop_dead`."""
     if 3 * fmt.one > fmt.highest:
         return graph
     complements = _complements(graph)

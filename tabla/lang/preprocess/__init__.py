@@ -40,10 +40,10 @@ def preprocess(
 ) -> Preprocessed:
     """Replace every ``$name`` of `source` by what it stands for.
 
-    `defines` are those of the command line, ``{"n": "64"}`` for ``-D n=64``; whether a name that the text does
-    not use (`Preprocessed.used`) is a fault is for the caller to say. `comments` are those of the notation, by
-    default those that the name of the source tells. Raises one `TablaError`, the first in the order of the text,
-    with the others of the same run in its `more`. A text without ``$`` is handed back as it is.
+    `defines` are those of the command line, ``{"n": "64"}`` for ``-D n=64``. Whether a name that the text does not use
+    (`Preprocessed.used`) is a fault is for the caller to say. `comments` are those of the notation; by default the name
+    of the source tells which. Raises one `TablaError`, the first in the order of the text, with the others of the same
+    run in its `more`. A text without ``$`` is returned as it is.
     """
     comments = comments if comments is not None else comments_of(source.name)
     given = from_command_line(defines, comments)

@@ -21,7 +21,7 @@ _OPERATORS = "the operators are + - * / % ^ min max"
 
 
 def parse_integer(text: str) -> int | None:
-    """The number that `text` writes in decimal, hexadecimal (0x) or binary (0b), else None."""
+    """Return the number that `text` writes in decimal, hexadecimal (0x) or binary (0b), else None."""
     if not _INTEGER.fullmatch(text):
         return None
     sign, digits = (-1 if text[0] == "-" else 1), text.lstrip("+-").lower()
@@ -61,7 +61,7 @@ _MEANING: dict[str, Callable[[int, int], int]] = {
 
 
 def calculate(scanner: Scanner, scopes: Scopes, keyword: Span) -> Value:
-    """Read ``(...)`` after ``!calc`` and work it out; whatever is wrong in it is a `TablaError`."""
+    """Read ``(...)`` after ``!calc`` and work it out. Whatever is wrong in it is a `TablaError`."""
     opened = scanner.expect(_OPEN, "'('", "a calculation stands in parentheses: !calc($a 1 +)")
     stack: list[tuple[int, Span]] = []
     while (closed := scanner.take(_CLOSE)) is None:

@@ -1,4 +1,4 @@
-"""How each notation writes comments, which the preprocessor copies without a look inside."""
+"""How each notation writes comments. The preprocessor copies comments without a look inside."""
 
 from __future__ import annotations
 
@@ -28,7 +28,9 @@ TENSOR_LANGUAGE = Comments(line=";")
 
 
 def comments_of(name: str) -> Comments:
-    """The comments of a file by its name: ``.t``, ``.tc``, and the tensor language's in any other text."""
+    """Return the comments of a file by its name: those of ``.t``, of ``.tc``, and in any other text those of the tensor
+    language.
+    """
     match PurePath(name).suffix:
         case ".t":
             return TABLA

@@ -1,4 +1,5 @@
-"""Goes once through a text: definitions are noted and taken out, uses replaced, braces open and close regions."""
+"""Goes through a text once: definitions are noted and taken out, uses are replaced, and braces open and close regions.
+"""
 
 from __future__ import annotations
 
@@ -43,7 +44,7 @@ class Expansion:
         )
 
     def run(self) -> Preprocessed:
-        """Expand the whole text; all its faults are raised together."""
+        """Expand the whole text. All its faults are raised together."""
         position = 0
         while (mark := self.marks.search(self.source.text, position)) is not None:
             position = mark.end()
@@ -165,10 +166,10 @@ def _word_at(text: str, at: int) -> bool:
 
 
 def from_command_line(defines: Mapping[str, str], comments: Comments) -> dict[str, Definition | TablaError]:
-    """The definitions of ``-D NAME=VALUE``, each seeing those before it.
+    """Return the definitions of ``-D NAME=VALUE``. Each may use those before it.
 
-    A value that is none becomes the fault to raise when the text uses the name: it may be meant for a constant
-    of the notation behind. What can be no name of ours is left to that notation too.
+    A value that the preprocessor cannot read becomes a fault to raise when the text uses the name, because it may be
+    meant for a constant of the notation. A name that the preprocessor does not allow is left to the notation too.
     """
     given: dict[str, Definition | TablaError] = {}
     for name, value in defines.items():

@@ -13,7 +13,9 @@ from tabla.source import Label, Source, Span, TablaError
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Edit:
-    """Characters [start, end) of the file became [new_start, new_end) of the text; `meaning` for a use."""
+    """The characters [start, end) of the file became [new_start, new_end) of the text. `meaning` is what a use stands
+    for.
+    """
 
     start: int
     end: int
@@ -24,10 +26,11 @@ class Edit:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Preprocessed:
-    """`source` is the text with every use replaced and without definitions; without any it is `original` itself.
+    """A text after the preprocessor.
 
-    `definitions` are those of the command line and of the text, in order; `used` are the names of the command
-    line that the text mentions.
+    `source` is the text with every use replaced and without definitions; where there are none it is `original` itself.
+    `definitions` are those of the command line and of the text, in order. `used` are the names of the command line that
+    the text mentions.
     """
 
     source: Source
@@ -37,14 +40,14 @@ class Preprocessed:
     edits: tuple[Edit, ...] = field(default=(), repr=False)
 
     def locate(self, span: Span) -> Span:
-        """The place in the file of a place in `source`: the whole use where it lies in what a use became."""
+        """Return the place in the file of a place in `source`. A place in what a use became is the whole use."""
         if span.source is not self.source or not self.edits:
             return span
         start, end = self._back(span.start, at_end=False), self._back(span.end, at_end=span.end > span.start)
         return Span(source=self.original, start=start, end=max(start, end))
 
     def restore(self, fault: TablaError) -> TablaError:
-        """The same fault with its places in the file, and what the uses at them stand for."""
+        """Return the same fault with its places in the file, and with what the uses at these places stand for."""
         labels = [Label(self.locate(label.span), label.text) for label in fault.labels]
         notes = [*fault.notes, *self._meanings(fault.labels)]
         more = [self.restore(other) for other in fault.more]
@@ -52,14 +55,14 @@ class Preprocessed:
 
     @contextmanager
     def pointing_back(self) -> Iterator[None]:
-        """Faults raised inside point at the file."""
+        """Let faults that are raised inside the block point at the file."""
         try:
             yield
         except TablaError as fault:
             raise self.restore(fault) from fault.__cause__
 
     def values(self) -> str:
-        """The definitions as ``--values`` prints them, one a line."""
+        """Return the definitions as ``--values`` prints them, one per line."""
         return "".join(f"{definition}\n" for definition in self.definitions)
 
     def _back(self, offset: int, *, at_end: bool) -> int:

@@ -30,7 +30,7 @@ _DEEP = 100
 
 
 def read_value(scanner: Scanner, scopes: Scopes) -> Value:
-    """Read one right-hand side. Faults are `TablaError` at the place that does not fit."""
+    """Read one right-hand side. A fault is a `TablaError` at the place that does not fit."""
     if (keyword := scanner.take(_CALC)) is not None:
         return calculate(scanner, scopes, keyword)
     if (use := scanner.name()) is not None:

@@ -1,4 +1,4 @@
-"""A place in a text that moves forward: what all parts of the preprocessor read with."""
+"""A place in a text that moves forward. All parts of the preprocessor read with it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _NAME_LIKE = re.compile(r"\$\w*")
 
 
 class Scanner:
-    """Reads `source` from `position`, of which white space and comments are no part."""
+    """Reads `source` from `position`. White space and comments are skipped."""
 
     def __init__(self, source: Source, comments: Comments, position: int = 0) -> None:
         self.source, self.comments, self.position = source, comments, position
@@ -26,7 +26,9 @@ class Scanner:
             self.position = space.end()
 
     def take(self, pattern: re.Pattern[str]) -> Span | None:
-        """Pass what `pattern` matches here (it never matches nothing), after white space; else stay."""
+        """Pass what `pattern` matches here, after white space, and return it; else stay. A pattern never matches
+        nothing.
+        """
         start = self.position
         self.skip()
         if found := pattern.match(self.text, self.position):
@@ -36,7 +38,7 @@ class Scanner:
         return None
 
     def name(self) -> Span | None:
-        """Pass ``$name``; a ``$`` that begins no name is a fault, anything else stays."""
+        """Pass ``$name``. A ``$`` that begins no name is a fault. Stay at anything else."""
         start = self.position
         self.skip()
         if not self.text.startswith("$", self.position):
@@ -54,14 +56,14 @@ class Scanner:
         )
 
     def expect(self, pattern: re.Pattern[str], expected: str, hint: str, *opened: Label) -> Span:
-        """Pass what `pattern` matches; anything else is a fault."""
+        """Pass what `pattern` matches. Anything else is a fault."""
         span = self.take(pattern)
         if span is None:
             raise self.unexpected(expected, hint, *opened)
         return span
 
     def unexpected(self, expected: str, hint: str, *opened: Label) -> TablaError:
-        """The fault that `expected` does not stand here."""
+        """Return the fault that `expected` does not stand here."""
         self.skip()
         found = _FOUND.match(self.text, self.position)
         if found is None:
@@ -70,10 +72,10 @@ class Scanner:
         return TablaError(f"expected {expected}, not '{found.group()}'", Label(span), *opened, hint=hint)
 
     def span(self, start: int | None = None) -> Span:
-        """From `start` (here, when left out) to here."""
+        """Return the span from `start`, or from here when it is left out, to here."""
         return Span(source=self.source, start=self.position if start is None else start, end=self.position)
 
 
 def written(span: Span) -> str:
-    """The characters of a span."""
+    """Return the characters of a span."""
     return span.source.text[span.start : span.end]

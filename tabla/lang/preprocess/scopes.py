@@ -13,7 +13,7 @@ from tabla.source import Label, Span, TablaError
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Poisoned:
-    """A name whose definition is at fault: a use of it is not, the definition has been reported."""
+    """A name whose definition is at fault. A use of it is no fault, because the definition has been reported."""
 
     name: str
     span: Span
@@ -24,7 +24,7 @@ class AlreadyReported(Exception):
 
 
 class Scopes:
-    """The regions that are open, the global one first, each with its definitions."""
+    """The open regions, the global one first, each with its definitions."""
 
     def __init__(self, given: Mapping[str, Definition | TablaError]) -> None:
         self._given = dict(given)
@@ -34,16 +34,16 @@ class Scopes:
         self.used: set[str] = set()
 
     def enter(self) -> None:
-        """A region opens."""
+        """Open a region."""
         self._open.append({})
 
     def leave(self) -> None:
-        """A region closes; its names are gone. Closing what is not open is left to the notation behind."""
+        """Close a region, and forget its names. Closing a region that is not open is left to the notation."""
         if len(self._open) > 1:
             self._closed |= {name: definition.span for name, definition in self._open.pop().items()}
 
     def define(self, definition: Definition) -> None:
-        """Add to the innermost region; a name that is visible already is a fault at both places."""
+        """Add to the innermost region. A name that is visible already is a fault at both places."""
         if (earlier := self._seen(definition.name)) is not None:
             same = definition.name in self._open[-1]
             raise TablaError(
@@ -71,7 +71,7 @@ class Scopes:
             self._open[-1][text] = Poisoned(name=text, span=name)
 
     def offered(self, name: str) -> bool:
-        """Whether the command line has a value in place of a default; then the name counts as used."""
+        """Return whether the command line has a value in place of a default. If it has, the name counts as used."""
         if name not in self._given or self._seen(name) is not None:
             return False
         self.used.add(name)
@@ -81,7 +81,9 @@ class Scopes:
         return True
 
     def find(self, use: Span) -> Definition:
-        """The definition that a use means; there is none, a fault; its definition is at fault, `AlreadyReported`."""
+        """Return the definition that a use means. A name without a definition is a fault. If the definition is at
+        fault, raise `AlreadyReported`.
+        """
         name = written(use)[1:]
         found = self._seen(name)
         if isinstance(found, Poisoned):
@@ -109,7 +111,7 @@ class Scopes:
         )
 
     def visible(self) -> frozenset[str]:
-        """Every name that may be used now."""
+        """Return every name that may be used now."""
         return frozenset(self._given).union(*self._open)
 
     def _seen(self, name: str) -> Definition | Poisoned | None:

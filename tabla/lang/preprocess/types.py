@@ -1,4 +1,4 @@
-"""Types: a name with an optional ``<...>``; in shaped ones, an element type and sizes."""
+"""Types: a name, which ``<...>`` may follow. In shaped types it holds an element type and sizes."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _DEEP = 100
 
 
 def read_type(scanner: Scanner, scopes: Scopes, *, depth: int = 0, element: bool = False) -> str | None:
-    """The type that stands here, without spaces and with every ``$`` resolved; None where there is none.
+    """Return the type that stands here, without spaces and with every ``$`` resolved, or None where there is none.
 
     `element` reads the element type of a shaped type, to whose name sizes may be glued.
     """

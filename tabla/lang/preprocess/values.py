@@ -43,7 +43,9 @@ ATTRIBUTES = frozenset({Kind.BOOL, Kind.INT, Kind.STRING, Kind.ARRAY, Kind.DICTI
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Value:
-    """`text` stands in the place of a use; `shown` is what ``--values`` prints; `number` is that of an integer."""
+    """What a variable stands for. `text` takes the place of a use, `shown` is what ``--values`` prints, and `number` is
+    that of an integer.
+    """
 
     kind: Kind
     text: str
@@ -68,7 +70,7 @@ class WrongKind(TablaError):
 
 
 def integer(number: int, span: Span) -> Value:
-    """An integer of 64 bits; a larger one is a fault at `span`."""
+    """Return an integer of 64 bits. A larger number is a fault at `span`."""
     if not LEAST <= number <= GREATEST:
         raise TablaError(
             "the integer is outside 64 bits",
@@ -79,7 +81,9 @@ def integer(number: int, span: Span) -> Value:
 
 
 def require(definition: Definition, kinds: Collection[Kind], expected: str, use: Span) -> Value:
-    """The value of a definition used where only `kinds` fit; another kind is a fault that says `expected`."""
+    """Return the value of a definition that is used where only `kinds` fit. Another kind is a fault that says
+    `expected`.
+    """
     value = definition.value
     if value.kind not in kinds:
         raise WrongKind(

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Affine:
-    """``constant + sum(coefficient * iterator)``; `terms` are sorted by iterator and none is zero."""
+    """``constant + sum(coefficient * iterator)``. `terms` are sorted by iterator, and none is zero."""
 
     terms: tuple[tuple[str, int], ...] = ()
     constant: int = 0
@@ -19,7 +19,7 @@ class Affine:
             raise ValueError(f"terms must be sorted, distinct and not zero: {self.terms}")
 
     def interval(self, ranges: Mapping[str, tuple[int, int]]) -> tuple[int, int]:
-        """The least and greatest value while each iterator runs over its half-open range; both are taken."""
+        """Return the least and the greatest value while each iterator runs over its half-open range."""
         low = high = self.constant
         for name, coefficient in self.terms:
             start, stop = ranges[name]
@@ -29,7 +29,7 @@ class Affine:
         return low, high
 
     def at(self, point: Mapping[str, int]) -> int:
-        """The value where each iterator has the value that `point` gives it."""
+        """Return the value where each iterator has the value that `point` gives it."""
         return self.constant + sum(coefficient * point[name] for name, coefficient in self.terms)
 
     def __str__(self) -> str:

@@ -1,4 +1,4 @@
-"""The whole text, statement by statement: syntax tree to checked `Program`."""
+"""The check of a whole text, statement by statement: from the syntax tree to the checked `Program`."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class Checker:
         self._rate_span: Span | None = None
 
     def run(self, elsewhere: Collection[str]) -> Program:
-        """The checked program; definitions of names in `elsewhere` were used by somebody before us."""
+        """Return the checked program. The preprocessor used the definitions of the names in `elsewhere`."""
         if self._learns:
             self._enter_rate()
         for item in self._items:

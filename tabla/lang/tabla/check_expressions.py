@@ -29,7 +29,7 @@ from tabla.source import Label, Span, TablaError
 
 
 class ExpressionChecker:
-    """Turns syntax into checked expressions; None stands for one whose fault has been noted."""
+    """Turns syntax into checked expressions. None stands for an expression whose fault has been noted."""
 
     def __init__(self, symbols: Symbols, faults: Faults) -> None:
         self._symbols, self._faults = symbols, faults
@@ -39,7 +39,7 @@ class ExpressionChecker:
         self.left: dict[str, Span] = {}
 
     def check(self, node: syntax.Expression, bound: frozenset[str]) -> Expression | None:
-        """`node` checked, with the iterators `bound` around it."""
+        """Return `node` checked, with the iterators `bound` around it."""
         match node:
             case syntax.Literal(value=value, span=span):
                 return Number(value=value, span=span)
@@ -67,7 +67,7 @@ class ExpressionChecker:
                 assert_never(node)
 
     def whole(self, node: syntax.Expression, what: str) -> int | None:
-        """The integer that `node` is known to be (`what` names it in messages); None after a noted fault."""
+        """Return the integer that `node` is known to be, or None after a noted fault. `what` names it in messages."""
         expression = self.check(node, frozenset())
         if expression is None:
             return None
@@ -95,7 +95,7 @@ class ExpressionChecker:
         return None
 
     def subscripts(self, node: syntax.Reference, bound: frozenset[str]) -> tuple[Affine, ...] | None:
-        """The subscripts of `node`, each affine; None after a noted fault."""
+        """Return the subscripts of `node`, each affine, or None after a noted fault."""
         found: list[Affine] = []
         for subscript in node.subscripts:
             expression = self.check(subscript, bound)
@@ -117,13 +117,13 @@ class ExpressionChecker:
         return tuple(found) if len(found) == len(node.subscripts) else None
 
     def ranges(self, subscripts: tuple[Affine, ...]) -> dict[str, tuple[int, int]]:
-        """The half-open ranges of the iterators in `subscripts`."""
+        """Return the half-open ranges of the iterators in `subscripts`."""
         names = {name for subscript in subscripts for name, _ in subscript.terms}
         found = {name: self._symbols.get(name) for name in names}
         return {name: (s.start, s.stop) for name, s in found.items() if isinstance(s, Iterator)}
 
     def bounds(self, node: syntax.Reference, subscripts: tuple[Affine, ...], shape: tuple[int, ...]) -> bool:
-        """Whether `subscripts` stay inside `shape` for all iterations; a fault is noted if not."""
+        """Return whether `subscripts` stay inside `shape` for all iterations. A fault is noted if they do not."""
         sound = True
         ranges = self.ranges(subscripts)
         for at, (affine, size) in enumerate(zip(subscripts, shape, strict=True)):
@@ -142,7 +142,8 @@ class ExpressionChecker:
         return sound
 
     def rank(self, node: syntax.Reference, known: Known) -> bool:
-        """Whether `node` has as many subscripts as the variable has dimensions; a fault is noted if not."""
+        """Return whether `node` has as many subscripts as the variable has dimensions. A fault is noted if it has not.
+        """
         if len(node.subscripts) == known.rank:
             return True
         name, dimensions = node.name.text, _counted(known.rank, "dimension")
@@ -314,7 +315,7 @@ class ExpressionChecker:
 
 
 def shown(value: Fraction) -> str:
-    """A rational as a user reads it."""
+    """Return a rational number as messages show it."""
     if value.denominator != 1:
         return f"{float(value):.6g}"
     text = str(value)
@@ -322,7 +323,7 @@ def shown(value: Fraction) -> str:
 
 
 def with_subscripts(known: Known) -> str:
-    """How a user may write an element of a variable."""
+    """Return how a user may write an element of a variable."""
     return known.name + "".join(f"[{i}]" for i in "ijklmnop"[: known.rank])
 
 

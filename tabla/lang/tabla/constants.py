@@ -1,4 +1,4 @@
-"""Values known from the text: exact rationals; functions of them in float64."""
+"""Values that are known from the text: exact rational numbers, and functions of them in float64."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ _NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d{1,3})?")
 
 
 def constant_value(expression: Expression) -> Fraction | None:
-    """The value of `expression` if it depends on nothing but the text, else None.
+    """Return the value of `expression` if it depends on nothing but the text, else None.
 
-    Raises `TablaError` where it has no value: a division by zero, the logarithm of a negative number, a
-    number beyond all bounds.
+    Raises `TablaError` where it has no value: a division by zero, the logarithm of a negative number, a number beyond
+    all bounds.
     """
     match expression:
         case Number(value=value) | Constant(value=value):
@@ -108,9 +108,9 @@ def _call(function: Function, values: list[Fraction], span: Span) -> Fraction:
 
 
 def affine_of(expression: Expression) -> Affine | None:
-    """`expression` as an integer plus integer multiples of iterators, or None if it is something else.
+    """Return `expression` as an integer plus integer multiples of iterators, or None if it is something else.
 
-    Raises `TablaError` like `constant_value`.
+    Raises `TablaError` as `constant_value` does.
     """
     parts = _linear(expression)
     if parts is None or any(value.denominator != 1 for value in parts.values()):
@@ -160,6 +160,6 @@ def _combine(operation: Operation, left: dict[str, Fraction], right: dict[str, F
 
 
 def parse_number(text: str) -> Fraction | None:
-    """The value of a number on the command line, with an optional sign; None if it is not a number."""
+    """Return the value of a number on the command line, which may have a sign. Return None if it is not a number."""
     text = text.strip()
     return Fraction(text) if len(text) <= 400 and _NUMBER.fullmatch(text) else None

@@ -12,7 +12,7 @@ _STARTERS = "a declaration starts with model_input, model_output, model, gradien
 
 
 def cure(statement: list[Token], found: Token | None, kinds: frozenset[str]) -> str:
-    """How to mend a statement whose tokens so far are `statement`, where `found` stands in place of `kinds`.
+    """Return how to mend a statement whose tokens so far are `statement`, where `found` stands in place of `kinds`.
 
     `found` is None at the end of the text.
     """

@@ -15,14 +15,14 @@ Declaring = syntax.Declaration | syntax.GradientDeclaration | syntax.IteratorDec
 
 
 class Declarer:
-    """Enters what declarations say into the symbols; `gradients` are the links so far."""
+    """Enters what declarations say into the symbols. `gradients` are the links from gradients to models so far."""
 
     def __init__(self, symbols: Symbols, expressions: ExpressionChecker, faults: Faults) -> None:
         self._symbols, self._expressions, self._faults = symbols, expressions, faults
         self.gradients: list[Gradient] = []
 
     def declare(self, item: Declaring) -> None:
-        """Enter the names of one declaration; a name whose declaration is at fault is spoilt."""
+        """Enter the names of one declaration. Nothing more is said about a name whose declaration is at fault."""
         match item:
             case syntax.Declaration(kind=kind, variables=variables):
                 for variable in variables:

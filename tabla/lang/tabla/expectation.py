@@ -1,4 +1,4 @@
-"""What the grammar would have accepted, in a user's words."""
+"""What the grammar would have accepted, in words for users."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _SIGNS = {
 
 
 def describe(kinds: frozenset[str]) -> str:
-    """`kinds` as a phrase: "a value", "';' or an operator", ..."""
+    """Return `kinds` as a phrase: "a value", "';' or an operator", ..."""
     if "$end" in kinds:
         return "a declaration or a statement"
     parts: list[str] = []

@@ -141,7 +141,7 @@ def _cure(text: str) -> str | None:
 
 
 def read_tokens(source: Source, faults: Faults) -> tuple[list[Token], list[int]]:
-    """All tokens of `source`, in order; what is not a token is noted in `faults` and skipped.
+    """Return all tokens of `source`, in order. What is not a token is noted in `faults` and skipped.
 
     The second list says where the skipped characters stood.
     """

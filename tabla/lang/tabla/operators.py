@@ -62,5 +62,5 @@ GROUP_FUNCTIONS = {function.value: function for function in GroupFunction}
 
 
 def arity(function: Function) -> int:
-    """How many arguments `function` takes."""
+    """Return how many arguments `function` takes."""
     return 2 if function in (Function.MIN, Function.MAX) else 1

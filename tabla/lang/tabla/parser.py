@@ -1,4 +1,4 @@
-"""Text to syntax tree: runs the LALR parser, reports what it cannot read, goes on at the next semicolon."""
+"""Text to syntax tree: runs the LALR parser, reports what it cannot read, and goes on at the next semicolon."""
 
 from __future__ import annotations
 
@@ -179,5 +179,5 @@ class _Reading:
 
 
 def read(source: Source, faults: Faults) -> tuple[Item, ...]:
-    """The statements of `source` in order; what cannot be read is noted in `faults` and becomes `Broken`."""
+    """Return the statements of `source` in order. What cannot be read is noted in `faults` and becomes `Broken`."""
     return _Reading(source, faults).run()

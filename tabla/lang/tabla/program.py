@@ -1,4 +1,4 @@
-"""The checked tree: what a TABLA text means; names resolved, sizes integers, every read proved sound."""
+"""The checked tree: what a TABLA text means. Names are resolved, sizes are integers, and every read is proved sound."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tabla.source import Source, Span
 
 
 class Kind(Enum):
-    """What a variable is to the outside; a label is called ``model_output`` in the language."""
+    """What a variable is to the outside. A label is called ``model_output`` in the language."""
 
     INPUT = "model_input"
     LABEL = "model_output"
@@ -77,7 +77,7 @@ class Index(Node):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Read(Node):
-    """An element of a variable as it is before the statement; within bounds and assigned, that is proved."""
+    """An element of a variable as it is before the statement. It is proved to be within bounds and assigned."""
 
     name: str
     subscripts: tuple[Affine, ...] = ()
@@ -120,9 +120,10 @@ Expression = Number | Constant | Index | Read | Negation | Operation | Call | Gr
 
 
 def chain(operation: Operation) -> tuple[Expression, tuple[Operation, ...]]:
-    """The leftmost operand of ``a + b - c ...`` and the operations that follow it, the innermost first.
+    """Return the leftmost operand of ``a + b - c ...`` and the operations that follow it, the innermost first.
 
-    Chains lean to the left and may be thousands long: walk them in a loop; all else nests a bounded depth.
+    Chains lean to the left and may be thousands of operations long, so they are walked in a loop. Everything else nests
+    to a bounded depth.
     """
     operations = [operation]
     while isinstance(operations[-1].left, Operation):
@@ -132,11 +133,12 @@ def chain(operation: Operation) -> tuple[Expression, tuple[Operation, ...]]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Assignment(Node):
-    """``target[subscripts] = value`` for all values of `iterators`, all computed before any is stored.
+    """``target[subscripts] = value`` for all values of `iterators`. All values are computed before any is stored.
 
-    Each subscript is a constant, or one of `iterators` (each in one subscript) times 1 or -1 plus a constant,
-    so no element is stored twice. Elements that are not stored keep the value they had, if any. `constant` is
-    the exact value where the target is a scalar known from the text (a size, a learning rate, a factor).
+    Each subscript is a constant, or one of `iterators` times 1 or -1 plus a constant. Each iterator is in one
+    subscript, so no element is stored twice. Elements that are not stored keep the value that they had, if any.
+    `constant` is the exact value where the target is a scalar that is known from the text: a size, a learning rate, a
+    factor.
     """
 
     target: str
@@ -148,7 +150,7 @@ class Assignment(Node):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Gradient(Node):
-    """``gradient -> model``: after the sample, ``model = model - learning_rate * gradient``; equal shapes."""
+    """``gradient -> model``: after the sample, ``model = model - learning_rate * gradient``. Both have one shape."""
 
     gradient: str
     model: str
@@ -156,12 +158,11 @@ class Gradient(Node):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Program:
-    """A whole text.
+    """A whole text, checked.
 
-    `variables` come in the order of their first mention, `assignments` and `gradients` in the order of the
-    text. `learning_rate` is the last value of ``mu`` (1 if it has none); `learning_rate_span` is where it got
-    it. `outputs` are what an inference program (one without gradients) returns: variables whose last value
-    nothing else reads.
+    `variables` come in the order of their first mention, `assignments` and `gradients` in the order of the text.
+    `learning_rate` is the last value of ``mu``, 1 if it has none, and `learning_rate_span` is where it got that value.
+    `outputs` are what a program without gradients returns: the variables whose last value nothing else reads.
     """
 
     source: Source
@@ -174,7 +175,7 @@ class Program:
     learning_rate_span: Span | None = field(default=None, compare=False, repr=False)
 
     def variable(self, name: str) -> Variable:
-        """The variable called `name`; KeyError if there is none."""
+        """Return the variable called `name`. Raises KeyError if there is none."""
         for variable in self.variables:
             if variable.name == name:
                 return variable

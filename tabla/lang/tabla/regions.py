@@ -13,12 +13,12 @@ Box = tuple[tuple[int, int], ...]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Region:
-    """A union of boxes of one rank, touching boxes merged where their union is a box."""
+    """A union of boxes of one rank. Touching boxes are merged where their union is a box."""
 
     boxes: tuple[Box, ...] = ()
 
     def with_box(self, box: Box) -> Region:
-        """This region and `box`."""
+        """Return the union of this region and `box`."""
         boxes = list(self.boxes)
         grown = True
         while grown:
@@ -31,11 +31,11 @@ class Region:
         return Region(boxes=(*boxes, box))
 
     def extents(self) -> tuple[int, ...]:
-        """One more than the greatest index in each dimension."""
+        """Return one more than the greatest index in each dimension."""
         return tuple(max(stop for _, stop in ranges) for ranges in zip(*self.boxes, strict=True))
 
     def covers(self, box: Box) -> bool:
-        """Whether every element of `box` is in this region."""
+        """Return whether every element of `box` is in this region."""
         left = [box]
         for known in self.boxes:
             left = [piece for part in left for piece in difference(part, known)]
@@ -44,17 +44,17 @@ class Region:
         return False
 
     def meets(self, box: Box) -> bool:
-        """Whether any element of `box` is in this region."""
+        """Return whether any element of `box` is in this region."""
         return any(intersection(box, known) is not None for known in self.boxes)
 
 
 def first_outside(
     region: Region, subscripts: Sequence[Affine], ranges: Mapping[str, tuple[int, int]]
 ) -> tuple[int, ...] | None:
-    """An element that the subscripts reach and `region` lacks, or None if there is none.
+    """Return an element that the subscripts reach and `region` lacks, or None if there is none.
 
-    `ranges` gives the half-open range of every iterator. The answer is exact for any affine subscripts:
-    the box around the elements reached is inside, or outside, or the longest range is halved and both asked.
+    `ranges` gives the half-open range of every iterator. The answer is exact for any affine subscripts: if the box
+    around the reached elements is neither inside nor outside, the longest range is halved, and both halves are asked.
     """
     used = sorted({name for subscript in subscripts for name, _ in subscript.terms})
     pending: list[dict[str, tuple[int, int]]] = [{name: ranges[name] for name in used}]
@@ -74,13 +74,13 @@ def first_outside(
 
 
 def intersection(one: Box, other: Box) -> Box | None:
-    """The elements in both boxes, None if there are none."""
+    """Return the elements in both boxes, or None if there are none."""
     both = tuple((max(a, c), min(b, d)) for (a, b), (c, d) in zip(one, other, strict=True))
     return both if all(start < stop for start, stop in both) else None
 
 
 def difference(box: Box, other: Box) -> list[Box]:
-    """Disjoint boxes that make up `box` without `other`."""
+    """Return disjoint boxes that make up `box` without `other`."""
     if intersection(box, other) is None:
         return [box]
     pieces: list[Box] = []

@@ -17,9 +17,9 @@ from tabla.source import Label, Span
 class Known:
     """A variable as far as the text has been read.
 
-    `shape` is None for a temporary: its extent is the last element assigned anywhere. `region` holds the
-    elements that have a value, `constant` the value of a scalar known from the text; `read` says whether the
-    value that it has now was read; `mentioned` whether the text speaks of it at all.
+    `shape` is None for a temporary, whose extent is the last element that is assigned anywhere. `region` holds the
+    elements that have a value, and `constant` the value of a scalar that is known from the text. `read` says whether
+    the value that it has now was read, and `mentioned` whether the text speaks of it at all.
     """
 
     name: str
@@ -38,14 +38,14 @@ class Known:
         return self.kind in (Kind.INPUT, Kind.LABEL, Kind.MODEL)
 
     def variable(self) -> Variable:
-        """The finished variable, once the whole text has been read."""
+        """Return the finished variable, once the whole text has been read."""
         shape = self.shape if self.shape is not None else self.region.extents()
         return Variable(name=self.name, kind=self.kind, shape=shape, span=self.span)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Spoilt:
-    """A name whose declaration is at fault, or that was reported already: nothing more is said about it."""
+    """A name whose declaration is at fault, or that was reported already. Nothing more is said about it."""
 
 
 Symbol = Known | Iterator | Spoilt
@@ -63,7 +63,7 @@ class Symbols:
         return iter(self._symbols.values())
 
     def get(self, name: str) -> Symbol | None:
-        """What `name` stands for now, None if nothing."""
+        """Return what `name` stands for now, or None if it stands for nothing."""
         return self._symbols.get(name)
 
     def spoil(self, name: str) -> None:
@@ -71,11 +71,13 @@ class Symbols:
         self._symbols[name] = Spoilt()
 
     def replace(self, known: Known) -> None:
-        """Let the name of `known` stand for it, whatever it stood for."""
+        """Let the name of `known` stand for it, whatever it stood for before."""
         self._symbols[known.name] = known
 
     def enter(self, symbol: Known | Iterator) -> None:
-        """Let a new name stand for `symbol`; a fault is noted, and the old meaning stays, if it has one."""
+        """Let a new name stand for `symbol`. If the name has a meaning already, the meaning stays, and a fault is
+        noted.
+        """
         match self._symbols.get(symbol.name):
             case None:
                 self._symbols[symbol.name] = symbol
@@ -92,7 +94,7 @@ class Symbols:
                 )
 
     def find(self, name: Lexeme, *, purpose: str = "read here") -> Known | Iterator | None:
-        """What `name` stands for; None if nothing good, which has been noted as a fault then."""
+        """Return what `name` stands for. If it stands for nothing good, note a fault and return None."""
         match self._symbols.get(name.text):
             case None:
                 self._faults.add(

@@ -1,4 +1,4 @@
-"""The tree that the grammar builds: names are still text, sizes still expressions, nothing is checked."""
+"""The tree that the grammar builds. Names are still text, sizes are still expressions, and nothing is checked."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class Operation(Node):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Call(Node):
-    """``name[a][b](arguments)``; what stands in the brackets of a call should be iterators."""
+    """``name[a][b](arguments)``. What stands in the brackets of a call should be iterators."""
 
     name: Lexeme
     subscripts: tuple[Expression, ...]
@@ -76,7 +76,7 @@ class Declaration(Node):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Link(Node):
-    """``gradient -> model`` in a gradient declaration; `model` is None where the user left the arrow out."""
+    """``gradient -> model`` in a gradient declaration. `model` is None where the user left the arrow out."""
 
     gradient: Reference
     model: Reference | None
@@ -91,7 +91,7 @@ class GradientDeclaration(Node):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Range(Node):
-    """``i[start:stop]``; both ends are None where the user gave no range."""
+    """``i[start:stop]``. Both ends are None where the user gave no range."""
 
     name: Lexeme
     ends: tuple[Expression, Expression] | None
@@ -114,7 +114,7 @@ class Assignment(Node):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Broken(Node):
-    """A statement that could not be read (the fault is noted already) and the names it speaks of."""
+    """A statement that could not be read, and the names that it speaks of. Its fault is noted already."""
 
     names: frozenset[str] = frozenset()
 
@@ -123,7 +123,7 @@ Item = Declaration | GradientDeclaration | IteratorDeclaration | Assignment | Br
 
 
 def chain(operation: Operation) -> tuple[Expression, tuple[Operation, ...]]:
-    """The leftmost operand of ``a + b - c ...`` and the operations that follow it, the innermost first."""
+    """Return the leftmost operand of ``a + b - c ...`` and the operations that follow it, the innermost first."""
     operations = [operation]
     while isinstance(operations[-1].left, Operation):
         operations.append(operations[-1].left)
@@ -131,7 +131,7 @@ def chain(operation: Operation) -> tuple[Expression, tuple[Operation, ...]]:
 
 
 def expressions_of(item: Item) -> Iterator[Expression]:
-    """The outermost expressions of an item."""
+    """Return the outermost expressions of an item."""
     match item:
         case Declaration():
             yield from item.variables

@@ -1,4 +1,6 @@
-"""The checked tree as text: TABLA again, every size, range and constant a number. It parses to itself."""
+"""The checked tree as text. It is TABLA again, with every size, range and constant as a number, and it parses to
+itself.
+"""
 
 from __future__ import annotations
 
@@ -34,7 +36,7 @@ _TIGHTNESS = {
 
 
 def program_text(program: Program) -> str:
-    """`program` as TABLA text, one statement a line."""
+    """Return `program` as TABLA text, one statement per line."""
     links = {gradient.gradient: gradient.model for gradient in program.gradients}
     lines: list[str] = []
     for variable in program.variables:
@@ -51,12 +53,12 @@ def program_text(program: Program) -> str:
 
 
 def assignment_text(assignment: Assignment) -> str:
-    """One statement."""
+    """Return one statement as TABLA text."""
     return f"{assignment.target}{_brackets(assignment.subscripts)} = {expression_text(assignment.value)};"
 
 
 def expression_text(expression: Expression) -> str:
-    """One expression, with no parentheses that it does not need."""
+    """Return one expression as TABLA text, without parentheses that it does not need."""
     return _render(expression)[0]
 
 

@@ -16,7 +16,7 @@ from tabla.source import Label, Span, TablaError
 
 
 class Unset:
-    """The type of `UNSET`, the value ``?``; it is false."""
+    """The type of `UNSET`, the value ``?``. It is false."""
 
     __slots__ = ()
 
@@ -39,7 +39,7 @@ class Pending:
 
 @dataclass(frozen=True, slots=True)
 class Bits:
-    """A value of type ``bits<n>``; `bits` has the least significant first, None where a bit is not known."""
+    """A value of type ``bits<n>``. `bits` has the least significant bit first, and None where a bit is not known."""
 
     bits: tuple[int | None, ...]
 
@@ -54,7 +54,7 @@ class Bits:
         return None not in self.bits
 
     def to_int(self) -> int:
-        """The unsigned number; a bit that is not known is the user's fault."""
+        """Return the unsigned number. A bit that is not known is the user's fault."""
         result = 0
         for index, bit in enumerate(self.bits):
             if bit is None:
@@ -118,15 +118,15 @@ class Record:
         return self._records.span_at(self._record.location)
 
     def is_a(self, class_name: str) -> bool:
-        """Whether the def derives from the class of this name."""
+        """Return whether the def derives from the class of this name."""
         return class_name in self.superclasses
 
     def field_span(self, field: str) -> Span:
-        """Where the field got its value, or was declared."""
+        """Return where the field got its value, or else where it was declared."""
         return self._records.span_at(self._field(field).at)
 
     def field_type(self, field: str) -> str:
-        """The type of a field, as written."""
+        """Return the type of a field, as written."""
         return str(self._field(field).type)
 
     def __getitem__(self, field: str) -> Value:
@@ -136,7 +136,7 @@ class Record:
         return field in self._record.fields
 
     def get(self, field: str, default: Value | None = None) -> Value | None:
-        """The value of a field, or `default` if the def has no such field."""
+        """Return the value of a field, or `default` if the def has no such field."""
         return self[field] if field in self._record.fields else default
 
     def _field(self, field: str) -> internal.Field:
@@ -192,18 +192,18 @@ class Records:
         return len(self.keeper.defs)
 
     def of_class(self, name: str) -> list[Record]:
-        """The defs that derive from a class, in the order of their definition."""
+        """Return the defs that derive from a class, in the order of their definition."""
         class_ = self.keeper.classes.get(name)
         if class_ is None:
             raise TablaError(f"there is no class '{name}'")
         return [Record(record, self) for record in self.keeper.defs.values() if record.derives_from(class_)]
 
     def span_at(self, token: int) -> Span:
-        """The place of a token of the run."""
+        """Return the place of a token of the run."""
         return self.keeper.positions.span(token)
 
     def value(self, value: InternalValue) -> Value:
-        """A value as Python sees it."""
+        """Return a value as Python sees it."""
         match value:
             case UnsetValue():
                 return UNSET

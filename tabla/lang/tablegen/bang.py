@@ -1,7 +1,7 @@
 """Bang operators as they are written: argument counts, types, and the variables that loops bind.
 
-What an operator computes is in `unary`, `binary`, `ternary` and `operations`; here is what the programmer may
-write, and where a fault points (the reference tool often names the token *after* the argument at fault).
+What an operator computes is in `unary`, `binary`, `ternary` and `operations`. This module says what the programmer may
+write and where a fault points; the reference tool often names the token *after* the argument at fault.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ Handler: TypeAlias = "Callable[[Evaluator, syntax.Bang, Record | None, Type | No
 
 
 def evaluate(evaluator: Evaluator, node: syntax.Bang, record: Record | None, wanted: Type | None) -> Value:
-    """The value of ``!operator<type>(arguments)``."""
+    """Return the value of ``!operator<type>(arguments)``."""
     keeper = evaluator.keeper
     previous, keeper.current = keeper.current, node.at
     handler = _HANDLERS.get(node.operator)
@@ -191,7 +191,7 @@ def _substring(evaluator: Evaluator, node: syntax.Bang, record: Record | None, w
 
 @contextmanager
 def bound(evaluator: Evaluator, record: Record | None, variables: dict[str, Type]) -> Iterator[Record]:
-    """The record with loop variables among its fields, or a record made up for them."""
+    """Give the record loop variables as fields inside the block. Without a record, one is made up for them."""
     if record is None:
         record = Record(evaluator.pool.string(".parse"), (), evaluator.pool, anonymous=False, is_class=False)
     for name, type in variables.items():
@@ -278,7 +278,7 @@ def _foldl(evaluator: Evaluator, node: syntax.Bang, record: Record | None, wante
 
 
 def evaluate_cond(evaluator: Evaluator, node: syntax.Cond, record: Record | None, wanted: Type | None) -> Value:
-    """The value of ``!cond(condition : value, ...)``."""
+    """Return the value of ``!cond(condition : value, ...)``."""
     keeper = evaluator.keeper
     previous, keeper.current = keeper.current, node.at
     if not node.clauses:

@@ -1,4 +1,6 @@
-"""Bang operators of two or more operands, as they are written: types of the arguments one after the other."""
+"""Bang operators of two or more operands as they are written: the types of the arguments are checked one after the
+other.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +22,7 @@ _ASSOCIATIVE = frozenset({"strconcat", "listconcat", "con", "add", "and", "or", 
 
 
 def evaluate(evaluator: Evaluator, node: syntax.Bang, record: Record | None, wanted: Type | None) -> Value:
-    """The value of a call of one of `OPERATORS`."""
+    """Return the value of a call of one of `OPERATORS`."""
     pool = evaluator.pool
     operator = _NAMES.get(node.operator, node.operator)
     if node.type is not None:

@@ -28,7 +28,7 @@ _SIGNATURES: dict[str, tuple[int, int, Type | None]] = {
 
 
 def evaluate(evaluator: Evaluator, node: syntax.Bang, record: Record | None, wanted: Type | None) -> Value:
-    """The value of a call of an operator of the newer language."""
+    """Return the value of a call of an operator of the newer language."""
     assert node.operator in COMPUTE, "the lexer knows the operators"
     pool, operator = evaluator.pool, node.operator
     least, most, result = _SIGNATURES[operator]
@@ -91,7 +91,7 @@ def _check(evaluator: Evaluator, node: syntax.Bang, index: int, operand: Value) 
 
 
 def select_elements(evaluator: Evaluator, node: syntax.ElementSelection, base: Value, record: Record | None) -> Value:
-    """``base[...]`` where a number is computed: one element, or a list of those that ranges name."""
+    """Return ``base[...]`` where a number is computed: one element, or a list of the elements that ranges name."""
     pool = evaluator.pool
     if not isinstance(base, TypedValue) or not isinstance(base.type, ListType):
         raise evaluator.fault("invalid range for list slice", node.open)

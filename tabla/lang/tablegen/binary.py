@@ -1,4 +1,4 @@
-"""Bang operators of two operands; longer argument lists are nested calls."""
+"""Bang operators of two operands. Longer argument lists are nested calls."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ class BinaryOperation(PendingValue):
         return operation.fold(resolver.record, resolver.pool)
 
     def fold(self, record: Owner | None, pool: Pool) -> Value:
-        """The result, or the operation itself if an operand is not known yet."""
+        """Return the result, or the operation itself if an operand is not known yet."""
         name, left, right = self.operator, self.left, self.right
         if name in ARITHMETIC:
             first, second = left.convert(INT, pool), right.convert(INT, pool)
@@ -137,14 +137,14 @@ class BinaryOperation(PendingValue):
 
 
 def concatenate_strings(left: Value, right: Value, pool: Pool) -> Value:
-    """``left # right`` of strings."""
+    """Return ``left # right`` of strings."""
     if isinstance(left, StringValue) and isinstance(right, StringValue):
         return pool.string(left.value + right.value, is_code=left.is_code or right.is_code)
     return pool.unique(BinaryOperation, "strconcat", left, right, STRING)
 
 
 def concatenate_lists(left: TypedValue, right: Value, pool: Pool) -> Value:
-    """``left # right`` of lists."""
+    """Return ``left # right`` of lists."""
     if isinstance(left, ListValue) and isinstance(right, ListValue):
         return pool.list(left.items + right.items, left.element_type)
     assert isinstance(left.type, ListType)

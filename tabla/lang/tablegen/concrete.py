@@ -12,7 +12,7 @@ from tabla.source import Label, TablaError
 
 
 def check_concrete(keeper: RecordKeeper, record: Record) -> None:
-    """Every field must be computed by now, unless it was declared with ``field``."""
+    """Raise a fault unless every field is computed by now. Fields that were declared with ``field`` may wait."""
     for field in record.fields.values():
         value = field.value
         if field.may_wait or (value.ground and not isinstance(value, BitsValue) and value.is_concrete()):

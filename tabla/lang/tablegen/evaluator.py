@@ -18,7 +18,9 @@ MAX_RANGE = 1 << 20
 
 
 class Evaluator(ABC):
-    """Evaluates the operands of bang operators, which are expressions of any kind; `Expressions` is the whole."""
+    """Evaluates the operands of bang operators, which are expressions of any kind. `Expressions` is the whole
+    evaluator.
+    """
 
     def __init__(self, scope: Scope) -> None:
         self.scope = scope
@@ -36,7 +38,7 @@ class Evaluator(ABC):
         """
 
     def type_of(self, node: syntax.TypeName) -> Type:
-        """The type that was written."""
+        """Return the type that was written."""
         match node.kind:
             case "bits":
                 if not 0 <= node.width <= MAX_RANGE:
@@ -53,7 +55,7 @@ class Evaluator(ABC):
                 return _SIMPLE_TYPES[node.kind]
 
     def class_named(self, name: str, at: int) -> Record:
-        """The class of this name."""
+        """Return the class of this name."""
         found = self.keeper.classes.get(name)
         if found is None:
             hint = None
@@ -63,5 +65,5 @@ class Evaluator(ABC):
         return found
 
     def fault(self, message: str, at: int, *, hint: str | None = None) -> TablaError:
-        """The user's fault at a token."""
+        """Return the user's fault at a token."""
         return self.keeper.fault(message, at, hint=hint)

@@ -1,4 +1,6 @@
-"""Entries to records: loops are run, multiclasses are copied, and what is finished is entered."""
+"""From the entries of loops and multiclasses to records: loops are run, multiclasses are copied, and finished records
+are entered.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,7 @@ from tabla.source import Label, TablaError
 
 
 class Expansion:
-    """Takes what statements make: to the loop or multiclass around them, or to the table of records."""
+    """Takes what statements make, and hands it to the loop or multiclass around them or to the table of records."""
 
     def __init__(self, scope: Scope) -> None:
         self.scope = scope
@@ -25,7 +27,7 @@ class Expansion:
         self.unfinished: set[int] = set()
 
     def prefixed(self, multiclass: Multiclass, name: Value) -> Value:
-        """``NAME # name`` inside a multiclass."""
+        """Return ``NAME # name``, which a name inside a multiclass becomes."""
         prefix = self.pool.unique(Variable, multiclass.qualified("NAME"), STRING)
         return concatenate_strings(prefix, name, self.pool)
 
@@ -57,7 +59,7 @@ class Expansion:
         final: bool,
         at: int | None = None,
     ) -> None:
-        """Copy entries with variables bound, into `destination` or (None) into the table of records.
+        """Copy entries with variables bound, into `destination` or, where it is None, into the table of records.
 
         `at` is the token of the ``defm``, which the copies remember.
         """

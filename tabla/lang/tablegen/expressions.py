@@ -23,8 +23,8 @@ from tabla.lang.tablegen.variables import Variable
 class Expressions(Evaluator):
     """Evaluates expressions in a scope.
 
-    `record` is the record whose fields may be named; `wanted` is the type that the place asks for (lists take
-    their element type from it); `as_text` is set in names and on the right of a paste.
+    `record` is the record whose fields may be named. `wanted` is the type that the place asks for; lists take their
+    element type from it. `as_text` is set in names and on the right of a paste.
     """
 
     def __init__(self, scope: Scope) -> None:
@@ -157,7 +157,7 @@ class Expressions(Evaluator):
     def template_values(
         self, node: syntax.Reference, record: Record | None, owner: Record, *, cast: bool = True
     ) -> list[Value]:
-        """The values given for the template arguments of a class or multiclass, each cast to its type.
+        """Return the values given for the template arguments of a class or multiclass, each cast to its type.
 
         The reference tool forgets the `cast` for the parents of a multiclass.
         """
@@ -214,7 +214,7 @@ class Expressions(Evaluator):
     # Suffixes
 
     def ranges(self, pieces: tuple[syntax.RangePiece, ...], record: Record | None = None) -> list[int]:
-        """The numbers of a range list, in the order they were written."""
+        """Return the numbers of a range list, in the order they were written."""
         numbers: list[int] = []
         for piece in pieces:
             first = self.evaluate(piece.first, record)
@@ -222,7 +222,7 @@ class Expressions(Evaluator):
         return numbers
 
     def numbers_of(self, piece: syntax.RangePiece, first: Value) -> list[int]:
-        """The numbers of one piece whose start is evaluated already."""
+        """Return the numbers of one piece whose start is evaluated already."""
         after = piece.first.end + 1
         if not isinstance(first, IntValue):
             raise self.fault("expected integer or bitrange", after)

@@ -267,7 +267,9 @@ class UnexpectedToken(Exception):
 
 @cache
 def parser() -> Any:
-    """The tables, built on first use: they take a moment, and most commands never read a target description."""
+    """Return the tables. They are built on first use, because it takes a moment and most commands never read a target
+    description.
+    """
     # PLY wants all productions in one namespace.
     rules = SimpleNamespace(**{**vars(value_grammar), **globals()})
     return yacc.yacc(module=rules, write_tables=False, debug=False, errorlog=yacc.NullLogger())

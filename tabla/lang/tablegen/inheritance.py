@@ -14,7 +14,7 @@ from tabla.source import TablaError
 
 
 def missing_argument(keeper: RecordKeeper, name: str, index: int, what: str, owner: Record, at: int) -> TablaError:
-    """The fault of a template argument without a value."""
+    """Return the fault of a template argument without a value."""
     return keeper.fault(
         f"value not specified for template argument '{name}' (#{index}) of {what} '{owner.name_text()}'", at
     )
@@ -29,11 +29,11 @@ class Inheritance:
         self.pool = scope.pool
 
     def fault(self, message: str, at: int) -> TablaError:
-        """The user's fault at a token."""
+        """Return the user's fault at a token."""
         return self.keeper.fault(message, at)
 
     def add_field(self, record: Record, field: Field, at: int) -> None:
-        """Declare a field; one that is there already takes the new value."""
+        """Declare a field. A field that is there already takes the new value."""
         known = record.fields.get(field.name)
         if known is None:
             record.fields[field.name] = field

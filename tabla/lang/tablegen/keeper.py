@@ -30,18 +30,18 @@ _SHOWN_OF_A_NAME = 60
 
 @dataclass(frozen=True, slots=True)
 class Instantiation:
-    """One step of the chain of instantiations: what, and the token where it is written."""
+    """One step of the chain of instantiations: what is instantiated, and the token where that is written."""
 
     kind: str
     name: str | Callable[[], str]
     at: int
 
     def note(self, positions: Positions) -> str:
-        """The step as a line of a message."""
+        """Return the step as a line of a message."""
         return f"while instantiating {self.kind} {self.name_text()} at {positions.place(self.at)}"
 
     def name_text(self) -> str:
-        """The name, cut if it is long; an instantiation says its name only when somebody asks."""
+        """Return the name, cut if it is long. The name of an instantiation is computed only when somebody asks."""
         name = self.name if isinstance(self.name, str) else self.name()
         return name if len(name) <= _SHOWN_OF_A_NAME else f"{name[:_SHOWN_OF_A_NAME]}..."
 
@@ -63,24 +63,24 @@ class RecordKeeper:
         self._chain: list[Instantiation] = []
 
     def new_class(self, name: str, at: int) -> Record:
-        """A class that has only a name so far."""
+        """Return a class that has only a name so far."""
         record = Record(self.pool.string(name), (at,), self.pool, anonymous=False, is_class=True)
         self.classes[name] = record
         return record
 
     def new_def(self, name: Value, at: int) -> Record:
-        """A def that is not in the table yet."""
+        """Return a def that is not in the table yet."""
         record = Record(self.pool.string(""), (at,), self.pool, anonymous=False, is_class=False)
         record.rename(name)
         return record
 
     def new_anonymous_name(self) -> AnonymousName:
-        """The next of ``anonymous_0``, ``anonymous_1``, ..."""
+        """Return the next of ``anonymous_0``, ``anonymous_1``, ..."""
         self._anonymous_count += 1
         return AnonymousName(self._anonymous_count - 1)
 
     def new_anonymous(self, at: int) -> Record:
-        """A def without a name of its own."""
+        """Return a def without a name of its own."""
         return Record(self.new_anonymous_name(), (at,), self.pool, anonymous=True, is_class=False)
 
     def add_def(self, record: Record) -> None:
@@ -88,12 +88,12 @@ class RecordKeeper:
         self.defs[record.name_text()] = record
 
     def global_value(self, name: str) -> Value | None:
-        """The def, defset or top-level defvar of this name."""
+        """Return the def, defset or top-level defvar of this name."""
         record = self.defs.get(name)
         return self.globals.get(name) if record is None else record.reference()
 
     def dump(self, request: DumpRequest) -> None:
-        """Remember the text of a dump statement: a record is shown whole."""
+        """Remember the text of a dump statement. A record is shown whole."""
         message = request.message
         shown = record_text(message.record) if isinstance(message, RecordReference) else message.plain_text()
         self.dumped.append(shown)
@@ -120,7 +120,7 @@ class RecordKeeper:
 
     @contextmanager
     def instantiating(self, kind: str, name: str | Callable[[], str], at: int | None = None) -> Iterator[None]:
-        """Faults inside name this step; a chain without an end is a fault."""
+        """Let faults inside the block name this step. A chain of steps without an end is a fault."""
         self._chain.append(Instantiation(kind, name, self.current if at is None else at))
         if len(self._chain) > MAX_INSTANTIATION_DEPTH:
             fault = self.fault(
@@ -137,7 +137,7 @@ class RecordKeeper:
                 self._chain.pop()
 
     def chain_notes(self) -> list[str]:
-        """The chain of instantiations, innermost first."""
+        """Return the chain of instantiations, innermost first."""
         chain = [step.note(self.positions) for step in reversed(self._chain)]
         if len(chain) > _SHOWN_OF_A_CHAIN:
             half = _SHOWN_OF_A_CHAIN // 2
@@ -147,11 +147,11 @@ class RecordKeeper:
     def fault(
         self, message: str, at: int, *, label: str = "", hint: str | None = None, notes: list[str] | None = None
     ) -> TablaError:
-        """The user's fault at a token."""
+        """Return the user's fault at a token."""
         return self.positions.fault(message, at, label=label, hint=hint, notes=[*(notes or ()), *self.chain_notes()])
 
     def fault_in(self, message: str, record: Owner | None, notes: list[str] | None = None) -> TablaError:
-        """The user's fault in a record: where it is defined, then the instantiations that led to it."""
+        """Return the user's fault in a record: where the record is defined, then the instantiations that led to it."""
         if record is None or not record.locations:
             return self.fault(message, self.current, notes=notes)
         first = self.fault(message, record.locations[0], notes=notes)

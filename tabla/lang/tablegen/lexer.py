@@ -161,7 +161,7 @@ def t_error(token: Any) -> None:
 
 @cache
 def prototype() -> Any:
-    """The lexer that every file clones; made on first use, because building it costs start-up time."""
+    """Return the lexer that every file clones. It is made on first use, because building it costs start-up time."""
     import sys
 
     return lex.lex(module=sys.modules[__name__], errorlog=lex.NullLogger())

@@ -43,7 +43,7 @@ class NewerOperation(PendingValue):
         return operation.fold(resolver.record, pool, final=resolver.is_final)
 
     def fold(self, record: Owner | None, pool: Pool, *, final: bool = False) -> Value:
-        """The result, or the operation itself if an operand is not known yet."""
+        """Return the result, or the operation itself if an operand is not known yet."""
         result = COMPUTE[self.operator](self, record, pool)
         if result is None and final and self.operator == "exists" and isinstance(self.operands[0], StringValue):
             # Nothing comes after the last step: what is not there now will never be.
@@ -56,7 +56,7 @@ class NewerOperation(PendingValue):
         return self.wanted
 
     def numbers(self, pool: Pool) -> list[int] | None:
-        """The operands as numbers, once all are."""
+        """Return the operands as numbers, or None until all of them are known."""
         known = [operand.convert(INT, pool) for operand in self.operands]
         return [one.value for one in known if isinstance(one, IntValue)] if _all_numbers(known) else None
 
@@ -146,7 +146,7 @@ def _representation(operation: NewerOperation, record: Owner | None, pool: Pool)
 
 
 def dag_index(dag: DagValue, key: Value, record: Owner | None, pool: Pool) -> int | None:
-    """Which argument a number or a name means; None if the key is not known yet."""
+    """Return which argument of a dag a number or a name means, or None if the key is not known yet."""
     if isinstance(key, StringValue):
         if key.value not in dag.names:
             raise pool.fault(f"the dag {dag.text()} has no argument named '{key.value}'", record)

@@ -56,7 +56,7 @@ class CondOperation(_AlwaysByBit):
         return self if new is self else new.fold(resolver.record, resolver.pool)
 
     def fold(self, record: Owner | None, pool: Pool) -> Value:
-        """The value of the first condition that holds, if those before it are known."""
+        """Return the value of the first condition that holds, if those before it are known."""
         for condition, value in zip(self.conditions, self.values, strict=True):
             known = condition.convert(INT, pool)
             if not isinstance(known, IntValue):
@@ -102,7 +102,7 @@ class FoldOperation(_AlwaysByBit):
         return new.fold(resolver.record, resolver.pool)
 
     def fold(self, record: Owner | None, pool: Pool) -> Value:
-        """The loop, run, if its items are known."""
+        """Return the result of the loop, or the operation itself if its items are not known yet."""
         if not isinstance(self.items, ListValue):
             return self
         result: Value = self.start
@@ -137,7 +137,7 @@ class IsAOperation(_AlwaysByBit):
         return resolver.pool.unique(IsAOperation, self.wanted, operand).fold(pool=resolver.pool)
 
     def fold(self, pool: Pool) -> Value:
-        """0 or 1 as soon as the type decides it."""
+        """Return 0 or 1 as soon as the type decides it, and else the operation itself."""
         operand = self.operand
         if not isinstance(operand, TypedValue):
             return self

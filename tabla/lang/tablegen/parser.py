@@ -1,4 +1,4 @@
-"""Tokens to statements, with the syntax error (if any) kept beside the statements before it."""
+"""Tokens to statements. A syntax error is kept beside the statements before it."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _WORDS = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Parsed:
-    """Finished top-level statements, what stopped the parser, and what it had of the statement it was in."""
+    """Finished top-level statements, what stopped the parser, and what it had of the statement that it was in."""
 
     statements: list[syntax.Statement]
     fault: TablaError | None

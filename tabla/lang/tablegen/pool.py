@@ -1,8 +1,8 @@
 """One object for each distinct value of a run.
 
-Two equal instantiations ``C<1, x>`` must become the same anonymous record, so equality of values has to be cheap
-and exact. Every compound value is therefore made here, looked up by the identities of its parts: equal values
-are the same object, and "did this change?" is ``is``.
+Two equal instantiations ``C<1, x>`` must become the same anonymous record, so equality of values has to be cheap and
+exact. Every compound value is therefore made here and looked up by the identities of its parts. Equal values are the
+same object, and whether a value changed is asked by ``is``.
 """
 
 from __future__ import annotations
@@ -47,21 +47,21 @@ class InterningPool:
         self._record_types: dict[tuple[Record, ...], RecordType] = {}
 
     def bits_type(self, width: int) -> BitsType:
-        """``bits<width>``"""
+        """Return the type ``bits<width>``."""
         found = self._bits_types.get(width)
         if found is None:
             found = self._bits_types[width] = BitsType(width)
         return found
 
     def list_type(self, element: Type) -> ListType:
-        """``list<element>``"""
+        """Return the type ``list<element>``."""
         found = self._list_types.get(element)
         if found is None:
             found = self._list_types[element] = ListType(element)
         return found
 
     def record_type(self, classes: Iterable[Record]) -> RecordType:
-        """The type of records with all of `classes`."""
+        """Return the type of records with all of `classes`."""
         key = tuple(sorted(classes, key=lambda one: one.name_text()))
         found = self._record_types.get(key)
         if found is None:
@@ -69,7 +69,7 @@ class InterningPool:
         return found
 
     def common_type(self, first: Type, second: Type) -> Type | None:
-        """The type that both convert to: for records their common classes, else the wider of the two."""
+        """Return the type that both convert to: for records that of their common classes, else the wider of the two."""
         if first is second:
             return first
         if isinstance(first, RecordType) and isinstance(second, RecordType):
@@ -92,11 +92,11 @@ class InterningPool:
         return None
 
     def bit(self, value: object) -> BitValue:
-        """``0`` or ``1``"""
+        """Return ``1`` for a true `value`, else ``0``."""
         return self.one if value else self.zero
 
     def integer(self, value: int) -> IntValue:
-        """A number, wrapped to 64 bits."""
+        """Return a number, wrapped to 64 bits."""
         found = self._ints.get(value)
         if found is None:
             wrapped = (value - _INT64_MIN) % _INT64 + _INT64_MIN
@@ -104,7 +104,7 @@ class InterningPool:
         return found
 
     def string(self, text: str, *, is_code: bool = False) -> StringValue:
-        """A string or a code fragment."""
+        """Return a string or a code fragment."""
         table = self._codes if is_code else self._strings
         found = table.get(text)
         if found is None:
@@ -112,7 +112,7 @@ class InterningPool:
         return found
 
     def bits(self, bits: Sequence[Value]) -> BitsValue:
-        """Bits, least significant first."""
+        """Return ``{ ... }`` of bits that are given with the least significant first."""
         key = tuple(bits)
         found = self._bits.get(key)
         if found is None:
@@ -120,11 +120,11 @@ class InterningPool:
         return found
 
     def bits_of(self, value: int, width: int) -> BitsValue:
-        """The low `width` bits of a number."""
+        """Return the low `width` bits of a number."""
         return self.bits([self.one if value >> index & 1 else self.zero for index in range(width)])
 
     def list(self, items: Sequence[Value], element: Type) -> ListValue:
-        """A list of a given element type."""
+        """Return a list of a given element type."""
         key = (element, tuple(items))
         found = self._lists.get(key)
         if found is None:
@@ -134,7 +134,7 @@ class InterningPool:
     def dag(
         self, operator: Value, name: str | None, arguments: Sequence[Value], names: Sequence[str | None]
     ) -> DagValue:
-        """``(operator:$name argument:$name, ...)``"""
+        """Return ``(operator:$name argument:$name, ...)``."""
         key = (operator, name, tuple(arguments), tuple(names))
         found = self._dags.get(key)
         if found is None:
@@ -142,7 +142,9 @@ class InterningPool:
         return found
 
     def unique(self, kind: type[_V], *parts: object) -> _V:
-        """The value ``kind(*parts)``, made once; for references and operators, whose parts are interned already."""
+        """Return the value ``kind(*parts)``, which is made once. It serves references and operators, whose parts are
+        interned already.
+        """
         key = (kind, *parts)
         found = self._others.get(key)
         if found is None:
@@ -150,23 +152,23 @@ class InterningPool:
         return found  # type: ignore[return-value]
 
     def bit_of(self, value: TypedValue, index: int) -> VariableBit:
-        """``value{index}`` of a value that is not known yet."""
+        """Return ``value{index}`` of a value that is not known yet."""
         return self.unique(VariableBit, value, index)
 
     def element_of(self, value: TypedValue, index: int) -> VariableElement:
-        """``value[index]`` of a value that is not known yet."""
+        """Return ``value[index]`` of a value that is not known yet."""
         return self.unique(VariableElement, value, index)
 
     def pending_cast(self, value: TypedValue, wanted: Type) -> Value:
-        """``!cast<wanted>(value)``, folded as far as it goes without a record."""
+        """Return ``!cast<wanted>(value)``, folded as far as it goes without a record."""
         return self.unique(UnaryOperation, "cast", value, wanted).fold(None, self)
 
     def definition(self, name: str) -> Record | None:
-        """The finished def of this name."""
+        """Return the finished def of this name."""
         return self._definitions.get(name)
 
     def fault(self, message: str, owner: Owner | None) -> TablaError:
-        """The user's fault in `owner`; without one, in the statement that is being evaluated."""
+        """Return the user's fault in `owner`; without one, in the statement that is being evaluated."""
         return self._fault(message, owner)
 
     def as_bits(self, value: Value, width: int) -> BitsValue:

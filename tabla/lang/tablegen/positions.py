@@ -22,7 +22,7 @@ class IncludedSource:
 
 @dataclass(slots=True)
 class Positions:
-    """Where each token of a run stands: parallel lists indexed by token."""
+    """Where each token of a run stands, as parallel lists indexed by the token."""
 
     sources: list[IncludedSource] = field(default_factory=list)
     source_of: list[int] = field(default_factory=list)
@@ -37,13 +37,13 @@ class Positions:
         return len(self.starts) - 1
 
     def span(self, index: int) -> Span:
-        """The span of the token at `index`; past the last token, the end of the input."""
+        """Return the span of the token at `index`. Past the last token it is the end of the input."""
         index = min(index, len(self.starts) - 1)
         source = self.sources[self.source_of[index]].source
         return Span(source=source, start=self.starts[index], end=self.ends[index])
 
     def include_notes(self, index: int) -> list[str]:
-        """One line for each ``include`` that led to the token, innermost first."""
+        """Return one line for each ``include`` that led to the token, innermost first."""
         notes: list[str] = []
         included_at = self.sources[self.source_of[min(index, len(self.starts) - 1)]].included_at
         while included_at is not None:
@@ -53,14 +53,14 @@ class Positions:
         return notes
 
     def place(self, index: int) -> str:
-        """``file:line:column`` of a token, for notes."""
+        """Return ``file:line:column`` of a token, for notes."""
         span = self.span(index)
         return f"{span.source.name}:{span.line}:{span.column}"
 
     def fault(
         self, message: str, index: int, *, label: str = "", hint: str | None = None, notes: list[str] | None = None
     ) -> TablaError:
-        """The user's fault at a token, with the include stack as notes."""
+        """Return the user's fault at a token, with the include stack as notes."""
         return TablaError(
             message, Label(self.span(index), label), hint=hint, notes=[*(notes or ()), *self.include_notes(index)]
         )

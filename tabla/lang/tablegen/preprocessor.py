@@ -15,7 +15,7 @@ _LINE_START = re.compile(r"[ \t\n]*")
 
 
 class LexicalFault(Exception):
-    """A fault at an offset of the text being read; the scanner knows the file and makes the message."""
+    """A fault at an offset of the text that is being read. The scanner knows the file and makes the message."""
 
     def __init__(self, message: str, offset: int, *, hint: str | None = None, also: tuple[int, str] | None = None):
         super().__init__(message)
@@ -36,18 +36,18 @@ class Control:
 
 @dataclass(slots=True)
 class FileState:
-    """What one reading of one file needs to know; `macros` is shared by all files of a run."""
+    """What one reading of one file needs to know. `macros` is shared by all files of a run."""
 
     macros: set[str]
     controls: list[Control] = field(default_factory=list)
     last_end: int | None = None
 
     def active(self) -> bool:
-        """Whether every enclosing condition holds."""
+        """Return whether every enclosing condition holds."""
         return all(control.active for control in self.controls)
 
     def check_closed(self, text: str) -> None:
-        """A file must close what it opens."""
+        """Raise a fault if the file leaves a condition open."""
         if self.controls:
             raise LexicalFault(
                 "end of file without a matching #endif",
@@ -57,7 +57,7 @@ class FileState:
 
 
 def skip_block_comment(text: str, start: int) -> int:
-    """The offset after the (nested) comment that starts at `start`."""
+    """Return the offset after the comment that starts at `start`, which may hold further comments."""
     depth, position = 1, start + 2
     for match in re.compile(r"/\*|\*/").finditer(text, position):
         depth += 1 if match.group() == "/*" else -1
@@ -67,7 +67,9 @@ def skip_block_comment(text: str, start: int) -> int:
 
 
 def is_directive(text: str, offset: int, last_end: int | None) -> bool:
-    """Whether the ``#`` at `offset` starts a directive: a known word, and nothing before it on its line."""
+    """Return whether the ``#`` at `offset` starts a directive: a known word follows, and nothing stands before it on
+    its line.
+    """
     if not _DIRECTIVE.match(text, offset):
         return False
     return last_end is None or "\n" in text[last_end:offset]

@@ -19,7 +19,7 @@ class RecordPool(Pool, Protocol):
 
 
 class Field:
-    """A field or a template argument; `may_wait` marks one declared with the word ``field``."""
+    """A field or a template argument. `may_wait` marks a field that was declared with the word ``field``."""
 
     __slots__ = ("at", "is_argument", "may_wait", "name", "type", "value")
 
@@ -47,14 +47,14 @@ class Field:
             self.value = UNSET_VALUE
 
     def copy(self) -> Field:
-        """The same field for another record."""
+        """Return the same field for another record."""
         new = Field.__new__(Field)
         new.name, new.type, new.at, new.value = self.name, self.type, self.at, self.value
         new.is_argument, new.may_wait = self.is_argument, self.may_wait
         return new
 
     def set(self, value: Value, pool: Pool) -> bool:
-        """Give the field a value; False if the value does not fit its type."""
+        """Give the field a value. Return False if the value does not fit its type."""
         cast = value.cast(self.type, pool)
         if cast is None:
             return False
@@ -62,7 +62,7 @@ class Field:
         return True
 
     def type_text(self) -> str:
-        """The type as printed; a string that holds a code fragment prints as code."""
+        """Return the type as printed. A string that holds a code fragment prints as code."""
         if isinstance(self.value, StringValue) and self.value.is_code:
             return "code"
         return str(self.type)
@@ -70,14 +70,14 @@ class Field:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Assertion:
-    """An assert statement; `at` is the token where the condition starts."""
+    """An assert statement. `at` is the token where the condition starts."""
 
     at: int
     condition: Value
     message: Value
 
     def resolve(self, resolver: Resolver) -> Assertion:
-        """The assertion with what the resolver knows."""
+        """Return the assertion with what the resolver knows."""
         return Assertion(at=self.at, condition=self.condition.resolve(resolver), message=self.message.resolve(resolver))
 
 
@@ -89,7 +89,7 @@ class DumpRequest:
     message: Value
 
     def resolve(self, resolver: Resolver) -> DumpRequest:
-        """The request with what the resolver knows."""
+        """Return the request with what the resolver knows."""
         return DumpRequest(at=self.at, message=self.message.resolve(resolver))
 
 
@@ -129,7 +129,7 @@ class Record:
         self._reference: RecordReference | None = None
 
     def copy(self) -> Record:
-        """A record of its own with the same contents."""
+        """Return a record of its own with the same contents."""
         new = Record(self.name, self.locations, self.pool, anonymous=self.anonymous, is_class=self.is_class)
         new.fields = {name: field.copy() for name, field in self.fields.items()}
         new.template_arguments = list(self.template_arguments)
@@ -145,20 +145,20 @@ class Record:
         return self.locations[0]
 
     def name_text(self) -> str:
-        """The name, as far as it is known."""
+        """Return the name, as far as it is known."""
         return self.name.plain_text()
 
     def derives_from(self, class_: Record) -> bool:
-        """Whether `class_` is a parent, or a parent's parent, and so on."""
+        """Return whether `class_` is a parent, or a parent's parent, and so on."""
         return class_ in self._ancestors
 
     def add_parent(self, class_: Record) -> None:
-        """Append one ancestor; the caller keeps the order."""
+        """Append one ancestor. The caller keeps the order."""
         self.parents.append(class_)
         self._ancestors.add(class_)
 
     def direct_parents(self) -> list[Record]:
-        """The parents that were named, last one first."""
+        """Return the parents that were named, last one first."""
         direct: list[Record] = []
         index = len(self.parents) - 1
         while index >= 0:
@@ -168,15 +168,15 @@ class Record:
         return direct
 
     def type(self) -> RecordType:
-        """The type of a reference to this record."""
+        """Return the type of a reference to this record."""
         return self.pool.record_type(self.direct_parents())
 
     def instance_type(self) -> RecordType:
-        """The type of the records of this class."""
+        """Return the type of the records of this class."""
         return self.pool.record_type([self])
 
     def reference(self) -> RecordReference:
-        """The one value that means this record."""
+        """Return the one value that means this record."""
         if self._reference is None:
             self._reference = RecordReference(self)
         return self._reference
@@ -235,7 +235,7 @@ class RecordReference(TypedValue):
 
 
 class RecordType(Type):
-    """A record that has all of `classes`; none at all means any record."""
+    """The type of records that have all of `classes`; without classes, the type of all records."""
 
     __slots__ = ("classes",)
 
@@ -245,7 +245,7 @@ class RecordType(Type):
         self.classes = classes
 
     def has_class(self, wanted: Record) -> bool:
-        """Whether every record of this type derives from `wanted`."""
+        """Return whether every record of this type derives from `wanted`."""
         return any(one is wanted or one.derives_from(wanted) for one in self.classes)
 
     def is_a(self, other: Type) -> bool:
@@ -269,7 +269,7 @@ def field_named(value: Value, name: str) -> Field | None:
 
 
 def record_text(record: Record) -> str:
-    """One class or def, without the word before it."""
+    """Return one class or def, without the word before it."""
     parts = [record.name_text()]
     if record.template_arguments:
         parts.append(f"<{', '.join([field_text(record.fields[name]) for name in record.template_arguments])}>")
@@ -286,6 +286,6 @@ def record_text(record: Record) -> str:
 
 
 def field_text(field: Field) -> str:
-    """``type name = value``"""
+    """Return ``type name = value``."""
     prefix = "field " if field.may_wait else ""
     return f"{prefix}{field.type_text()} {field.name} = {field.value.text()}"

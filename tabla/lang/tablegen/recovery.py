@@ -1,8 +1,8 @@
 """What stood before a syntax error, so that an earlier fault of the same statement is found first.
 
-The reference tool evaluates while it parses: in ``def X { int a = nope; int b = ]; }`` it names the unknown
-variable, not the bracket. The parser here sees whole statements, so it is given the beginning of the broken one,
-cut or closed to make sense.
+The reference tool evaluates while it parses: in ``def X { int a = nope; int b = ]; }`` it names the unknown variable
+and not the bracket. The parser here sees whole statements, so it is given the beginning of the broken one, cut or
+closed so that it makes sense.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _OPENING = {"{": "}", "(": ")", "[": "]"}
 def partial_statement(
     tokens: list[Any], first: int, stop: int, parse: Callable[[list[Any]], list[syntax.Statement] | None]
 ) -> syntax.Statement | None:
-    """The statement that begins at token `first`, as far as it makes sense before token `stop`."""
+    """Return the statement that begins at token `first`, as far as it makes sense before token `stop`."""
     start = bisect_left(tokens, first, key=lambda token: token.lexpos)
     end = bisect_left(tokens, stop, key=lambda token: token.lexpos)
     for attempt in _attempts(tokens[start:end]):
@@ -63,7 +63,9 @@ def _closers(at: int, kinds: str) -> list[Any]:
 
 
 def unfinished(statement: syntax.Statement) -> set[int]:
-    """The tokens of the statements that are open at the end of a partial one: nothing of them is entered."""
+    """Return the tokens of the statements that are open at the end of a partial one. Nothing of these statements is
+    entered.
+    """
     open_at: set[int] = set()
     current: syntax.Statement | None = statement
     while current is not None:

@@ -24,7 +24,8 @@ class FieldAccess(PendingValue):
         return f"{self.base.text()}.{self.field}"
 
     def fold(self, record: Owner | None, pool: Pool) -> Value:
-        """The value of the field, once the record is known and the field is finished."""
+        """Return the value of the field once the record is known and the field is finished, and else the access itself.
+        """
         if isinstance(self.base, RecordReference):
             owner = self.base.record
             if owner is record:
@@ -52,7 +53,7 @@ class FieldAccess(PendingValue):
 
 
 class ClassInstance(PendingValue):
-    """``Class<arguments>``: an anonymous record, made when no argument waits for anything."""
+    """``Class<arguments>``: an anonymous record, which is made when no argument waits for anything."""
 
     __slots__ = ("_keeper", "arguments", "at", "class_", "made")
 
@@ -69,7 +70,7 @@ class ClassInstance(PendingValue):
         return f"{self.class_.name_text()}<{', '.join([argument.text() for argument in self.arguments])}>"
 
     def fold(self, pool: Pool) -> Value:
-        """The record, if all arguments are known."""
+        """Return the record if all arguments are known, and else the instance itself."""
         if self.made is not None:
             return self.made
         tracker = TrackingResolver(pool)

@@ -1,4 +1,4 @@
-"""Who knows what a variable stands for, at each step of the life of a record."""
+"""The resolvers: who knows what a variable stands for, at each step of the life of a record."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class MapResolver(Resolver):
         self._table[name] = (value, value.ground)
 
     def is_complete(self, name: str) -> bool:
-        """Whether the value bound to `name` is set."""
+        """Return whether the value bound to `name` is set."""
         return self._table[name][0].is_complete()
 
     def lookup(self, name: str) -> Value | None:
@@ -35,7 +35,7 @@ class MapResolver(Resolver):
 
 
 class RecordResolver(Resolver):
-    """The last step: fields refer to fields of the same record."""
+    """The resolver of the last step, in which fields refer to fields of the same record."""
 
     keeps_unset_bits = True
     is_final = True

@@ -1,4 +1,4 @@
-"""One run: text to records, within the limits of Python's stack."""
+"""One run: from text to records, within the limits of Python's stack."""
 
 from __future__ import annotations
 
@@ -26,7 +26,9 @@ def load(
     macros: Iterable[str] = (),
     before: Iterable[str | Path] = (),
 ) -> Records:
-    """The records of a file. ``include_dirs`` are searched after the working directory; `before` are read first."""
+    """Return the records of a file. ``include_dirs`` are searched after the working directory, and `before` are read
+    first.
+    """
     return _run([Source.from_path(name) for name in (*before, path)], include_dirs, macros)
 
 
@@ -37,7 +39,7 @@ def loads(
     include_dirs: Iterable[str | Path] = (),
     macros: Iterable[str] = (),
 ) -> Records:
-    """The records of a text; `name` stands for it in messages."""
+    """Return the records of a text. `name` stands for it in messages."""
     return _run([Source.from_text(text, name)], include_dirs, macros)
 
 
@@ -48,7 +50,7 @@ def run(
     action: Action = "print-records",
     say: Callable[[str], None] | None = None,
 ) -> str:
-    """What ``tabla tblgen`` writes: the text of `action` for the records of a file.
+    """Return what ``tabla tblgen`` writes: the text of `action` for the records of a file.
 
     `say` is given the texts of ``dump`` statements, which belong on standard error.
     """

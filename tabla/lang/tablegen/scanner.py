@@ -1,4 +1,5 @@
-"""Files to one list of tokens: includes are expanded here, because ``include`` is lexical and may stand anywhere."""
+"""From files to one list of tokens. Includes are expanded here, because ``include`` is lexical and may stand anywhere.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +23,7 @@ _NEVER_AFTER_DUMP = frozenset({",", "}", "=", ".", "#", "-", "PASTE"})
 
 
 class Scanner:
-    """Reads a source and everything it includes; a lexical fault ends the list as a ``FAULT`` token."""
+    """Reads a source and everything it includes. A lexical fault ends the list as a ``FAULT`` token."""
 
     def __init__(self, include_dirs: Iterable[str | Path] = (), macros: Iterable[str] = ()) -> None:
         self.positions = Positions()
@@ -32,7 +33,7 @@ class Scanner:
         self._macros = set(macros)
 
     def scan(self, *sources: Source) -> list[Any]:
-        """The tokens of the sources, one after the other, always closed by an end or a fault."""
+        """Return the tokens of the sources, one after the other. The last one is always an end or a fault."""
         try:
             for source in sources:
                 self._file(source, included_at=None, depth=0)

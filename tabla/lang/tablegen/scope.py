@@ -36,7 +36,7 @@ class Multiclass:
     entries: list[Entry] = field(default_factory=list)
 
     def qualified(self, name: str) -> str:
-        """How a template argument of the multiclass is called inside values."""
+        """Return the name that a template argument of the multiclass has inside values."""
         return f"{self.record.name_text()}::{name}"
 
 
@@ -60,7 +60,7 @@ class Defset:
 
 
 class Scope:
-    """The context of evaluation: it changes as statements are entered and left."""
+    """The context of evaluation, which changes as statements are entered and left."""
 
     def __init__(self, keeper: RecordKeeper) -> None:
         self.keeper = keeper
@@ -75,7 +75,7 @@ class Scope:
 
     @contextmanager
     def block(self) -> Iterator[None]:
-        """Variables defined inside are gone afterwards."""
+        """Forget the variables that are defined inside the block when it ends."""
         self._locals.append({})
         try:
             yield
@@ -83,7 +83,9 @@ class Scope:
             self._locals.pop()
 
     def is_taken(self, name: str) -> bool:
-        """Whether a defvar of this name is refused here: shadowing an outer block is fine, the same block is not."""
+        """Return whether a defvar of this name is refused here. A name of an outer block may be defined anew, one of
+        the same block may not.
+        """
         if self._locals:
             return name in self._locals[-1]
         return self.keeper.global_value(name) is not None
@@ -96,7 +98,9 @@ class Scope:
             self.keeper.globals[name] = value
 
     def lookup(self, name: str, record: Record | None, *, as_text: bool) -> Value | None:
-        """The value of an identifier; `as_text` is for names and pastes, where an unknown one means its letters."""
+        """Return the value of an identifier. `as_text` is for names and pastes, where an unknown identifier means its
+        letters.
+        """
         pool = self.pool
         if record is not None:
             known = record.fields.get(name)

@@ -1,4 +1,4 @@
-"""Room for deep recursion: a value nested a thousand deep is unusual, not wrong."""
+"""Room for deep recursion: a value that is nested a thousand levels deep is unusual, but not wrong."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ STACK_FRAMES = 250_000
 
 @contextmanager
 def deep_stack() -> Iterator[None]:
-    """Let Python recurse as deep as the evaluator may need to, and not deeper afterwards."""
+    """Let Python recurse as deep as the evaluator may need inside the block."""
     before = sys.getrecursionlimit()
     sys.setrecursionlimit(max(before, STACK_FRAMES))
     try:

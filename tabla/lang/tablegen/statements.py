@@ -31,7 +31,7 @@ class Statements:
         self.inheritance = Inheritance(scope)
 
     def fault(self, message: str, at: int, *, hint: str | None = None) -> TablaError:
-        """The user's fault at a token."""
+        """Return the user's fault at a token."""
         return self.keeper.fault(message, at, hint=hint)
 
     def check(self, partial: syntax.Statement) -> None:

@@ -44,7 +44,7 @@ class TernaryOperation(PendingValue):
         return operation.fold(resolver.record, pool)
 
     def fold(self, record: Owner | None, pool: Pool) -> Value:
-        """The result, or the operation itself if an operand is not known yet."""
+        """Return the result, or the operation itself if an operand is not known yet."""
         match self.operator:
             case "if":
                 condition = self.first.convert(INT, pool)
@@ -141,7 +141,7 @@ class LoopOperation(PendingValue):
         return operation.fold(resolver.record, resolver.pool)
 
     def fold(self, record: Owner | None, pool: Pool) -> Value:
-        """The loop, run, if its items are known."""
+        """Return the result of the loop, or the operation itself if its items are not known yet."""
         items = self.items
         if isinstance(items, DagValue):
             return self._over_dag(items, record, pool)

@@ -23,11 +23,11 @@ class Type:
         return f"<type {self}>"
 
     def is_a(self, other: Type) -> bool:
-        """Whether every value of this type is one of `other` as it stands."""
+        """Return whether every value of this type is one of `other` as it stands."""
         return self is other
 
     def converts_to(self, other: Type) -> bool:
-        """Whether a value of this type may stand where `other` is wanted."""
+        """Return whether a value of this type may stand where `other` is wanted."""
         if self is other:
             return True
         if self is BIT:

@@ -10,7 +10,7 @@ from tabla.lang.tablegen.variables import AnonymousName
 
 
 class UnaryOperation(PendingValue):
-    """``!operator(operand)``; a cast carries its target as its type."""
+    """``!operator(operand)``. A cast carries its target as its type."""
 
     __slots__ = ("operand", "operator")
 
@@ -32,7 +32,7 @@ class UnaryOperation(PendingValue):
         return operation.fold(resolver.record, resolver.pool, final=resolver.is_final)
 
     def fold(self, record: Owner | None, pool: Pool, *, final: bool = False) -> Value:
-        """The result, or the operation itself if the operand is not known yet."""
+        """Return the result, or the operation itself if the operand is not known yet."""
         operand = self.operand
         match self.operator:
             case "cast":

@@ -32,13 +32,13 @@ class Owner(Protocol):
         """The token that defines the record, then those of the instantiations that led to it."""
 
     def name_text(self) -> str:
-        """The name, as far as it is known."""
+        """Return the name, as far as it is known."""
 
     def type(self) -> Type:
-        """The type of a reference to the record."""
+        """Return the type of a reference to the record."""
 
     def reference(self) -> TypedValue:
-        """The one value that means the record."""
+        """Return the one value that means the record."""
 
 
 class Pool(Protocol):
@@ -124,11 +124,11 @@ class Value:
     type: Type | None
 
     def text(self) -> str:
-        """The value as the reference tool prints it."""
+        """Return the value as the reference tool prints it."""
         raise NotImplementedError
 
     def plain_text(self) -> str:
-        """As `text`, but a string without its quotes."""
+        """Return the text of the value, without the quotes of a string."""
         return self.text()
 
     def resolve(self, resolver: Resolver) -> Value:
@@ -136,36 +136,42 @@ class Value:
         raise NotImplementedError
 
     def convert(self, wanted: Type, pool: Pool) -> Value | None:
-        """This value as one of type `wanted`, without leaving work behind; None if that cannot be said now."""
+        """Return this value as one of type `wanted`, without leaving work behind. Return None if that cannot be said
+        now.
+        """
         raise NotImplementedError
 
     def cast(self, wanted: Type, pool: Pool) -> Value | None:
-        """As `convert`, but a value that is not known yet may become a pending conversion; None refuses."""
+        """Return this value as one of type `wanted`. A value that is not known yet may become a pending conversion.
+        None refuses.
+        """
         raise NotImplementedError
 
     def bit(self, index: int, pool: Pool) -> Value:
-        """One bit of a value whose type has bits."""
+        """Return one bit of a value whose type has bits."""
         raise AssertionError(f"{self.text()} has no bits")
 
     def select_bits(self, indices: list[int], pool: Pool) -> Value | None:
-        """``value{...}``, least significant first; None if it makes no sense."""
+        """Return ``value{...}``, the least significant bit first, or None if that makes no sense."""
         return None
 
     def select_elements(self, indices: list[int], pool: Pool) -> Value | None:
-        """``value[...]``; None if it makes no sense."""
+        """Return ``value[...]``, or None if that makes no sense."""
         return None
 
     def is_complete(self) -> bool:
-        """False if some part is unset."""
+        """Return False if some part of the value is unset."""
         return True
 
     def is_concrete(self) -> bool:
-        """Whether nothing in the value waits for anything."""
+        """Return whether nothing in the value waits for anything."""
         return False
 
 
 def all_concrete(values: Iterable[Value]) -> bool:
-    """Whether nothing in the values waits; a plain loop, because `all` over a generator takes machine stack."""
+    """Return whether nothing in the values waits. It is a plain loop, because `all` over a generator takes machine
+    stack.
+    """
     for value in values:
         if not value.is_concrete():
             return False
@@ -173,7 +179,7 @@ def all_concrete(values: Iterable[Value]) -> bool:
 
 
 def all_complete(values: Iterable[Value]) -> bool:
-    """Whether no part of the values is unset."""
+    """Return whether no part of the values is unset."""
     for value in values:
         if not value.is_complete():
             return False

@@ -14,8 +14,9 @@ __all__ = ["Function", "Inference", "Unit", "infer", "parse", "ranges_text"]
 
 
 def parse(source: Source) -> Unit:
-    """Read a text, check it, and infer its ranges for all sizes. Raises one `TablaError`, the first in the order of the
-    text, the others in its `more`.
+    """Read a text, check it, and infer its ranges for all sizes.
+
+    Raises one `TablaError`, the first in the order of the text, with the others in its `more`.
     """
     faults = Faults()
     definitions = read(source, faults)

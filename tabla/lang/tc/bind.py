@@ -15,10 +15,10 @@ def bind_sizes(
     shapes: Mapping[str, tuple[int, ...]],
     given: Mapping[str, int] = MappingProxyType({}),
 ) -> dict[str, int]:
-    """The value of every size variable, from the shapes of inputs and from sizes given by name.
+    """Return the value of every size variable, from the shapes of inputs and from sizes given by name.
 
-    Inputs without a shape are legal as long as every size has a value. Faults are one `TablaError`: a rank or a
-    size that the signature does not have, a size with two values, names that the function does not know.
+    Inputs without a shape are legal as long as every size has a value. One `TablaError` names all faults: a rank or a
+    size that the signature does not have, a size with two values, and names that the function does not know.
     """
     faults = Faults()
     sizes: dict[str, tuple[int, str]] = {}
@@ -50,7 +50,7 @@ def bind_sizes(
 
 
 def require_inputs(function: Function, names: Mapping[str, object]) -> None:
-    """Every input that is read must be among `names`, and the caller's tensors that ``+=`` adds to."""
+    """Check that every input that is read is among `names`, and so are the caller's tensors that ``+=`` adds to."""
     read = function.read
     for tensor in function.tensors.values():
         wanted = tensor.name in read if tensor.role == "input" else tensor.initial

@@ -16,7 +16,7 @@ from tabla.source import Label, Span
 
 
 class UnitCheck:
-    """All functions of a file, each checked when the first call or the end asks for it."""
+    """Checks all functions of a file, each when the first call or the end of the file asks for it."""
 
     def __init__(self, definitions: Sequence[syntax.Definition], faults: Faults) -> None:
         self.faults = faults
@@ -35,14 +35,14 @@ class UnitCheck:
                 self.definitions[name.text] = definition
 
     def run(self) -> Unit:
-        """The checked unit; all faults are raised together."""
+        """Return the checked unit. All faults are raised together."""
         for name in self.definitions:
             self.function(name)
         self.faults.raise_any()
         return Unit(functions={name: found for name in self.definitions if (found := self.checked[name]) is not None})
 
     def function(self, name: str) -> Function | None:
-        """The checked function, None where it has faults (they are noted)."""
+        """Return the checked function, or None where it has faults, which are noted."""
         if name not in self.checked:
             self.open.append(name)
             self.checked[name] = FunctionCheck(self.definitions[name], self, self.faults).run()
@@ -51,7 +51,7 @@ class UnitCheck:
 
 
 class FunctionCheck:
-    """One function: what is defined so far while its statements are read in order."""
+    """Checks one function: keeps what is defined so far while its statements are read in order."""
 
     def __init__(self, definition: syntax.Definition, unit: UnitCheck, faults: Faults) -> None:
         self.definition, self.unit, self.faults = definition, unit, faults

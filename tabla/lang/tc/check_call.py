@@ -14,7 +14,7 @@ from tabla.source import Label
 
 
 class CallCheck:
-    """``a, b = function(c, d)`` against the names around it and the function that it calls."""
+    """Checks ``a, b = function(c, d)`` against the names around it and the function that it calls."""
 
     def __init__(
         self,
@@ -28,7 +28,7 @@ class CallCheck:
         self.faults = faults
 
     def may_call(self) -> bool:
-        """Whether the name is that of a function, and not of one that waits for this call."""
+        """Return whether the name is that of a function, and not of a function that waits for this very call."""
         name = self.call.function
         if name.text not in self.definitions:
             near = did_you_mean(name.text, self.definitions)
@@ -45,7 +45,7 @@ class CallCheck:
     def run(
         self, function: Function, annotated: Mapping[str, Tensor], returned: Sequence[str]
     ) -> tuple[CallStatement, dict[str, Tensor]] | None:
-        """The checked call and the tensors that it defines, None after faults."""
+        """Return the checked call and the tensors that it defines, or None after faults."""
         call, good = self.call, True
         defined_at = Label(function.span, "defined here")
         for what, given, wanted in (

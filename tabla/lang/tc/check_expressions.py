@@ -18,7 +18,7 @@ COMPARISONS = frozenset({"<", ">", "<=", ">=", "==", "!="})
 
 
 class Skipped(Exception):
-    """A value without a meaning; the fault has been noted."""
+    """Raised where an expression has no value, because of a fault that has been noted."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -42,7 +42,7 @@ class Expressions:
         self.names, self.faults = names, faults
 
     def value(self, expression: syntax.Expression) -> Value:
-        """The checked value; `Skipped` when a fault leaves none."""
+        """Return the checked value. `Skipped` is raised when a fault leaves none."""
         match expression:
             case syntax.Literal():
                 return self._literal(expression)
@@ -62,7 +62,7 @@ class Expressions:
                 return self._choice(expression)
 
     def integral(self, value: Value, where: str) -> Value:
-        """The value, which must be an integer."""
+        """Return the checked value, which must be an integer."""
         if not value.scalar.integral:
             self._fault(
                 f"{where} is {_a(value.scalar)}, an integer is expected",
@@ -238,7 +238,7 @@ def _a(scalar: Scalar) -> str:
 
 
 def count(number: int, noun: str) -> str:
-    """``no subscripts``, ``1 subscript``, ``2 subscripts``."""
+    """Return ``no subscripts``, ``1 subscript``, ``2 subscripts`` and so on."""
     return f"{number or 'no'} {noun}{'' if number == 1 else 's'}"
 
 

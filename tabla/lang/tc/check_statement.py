@@ -17,7 +17,7 @@ from tabla.source import Label, Span
 
 
 class StatementCheck:
-    """One comprehension against the names around it."""
+    """Checks one comprehension against the names around it."""
 
     def __init__(self, statement: syntax.Comprehension, names: Names, faults: Faults) -> None:
         self.statement, self.names, self.faults = statement, names, faults
@@ -26,7 +26,7 @@ class StatementCheck:
         self.guards: list[Value] = []
 
     def run(self) -> Assign | None:
-        """The checked statement, None when a fault leaves none."""
+        """Return the checked statement, or None when a fault leaves none."""
         good = self._left_side()
         for clause in self.statement.clauses:
             try:
@@ -167,14 +167,14 @@ class StatementCheck:
 
 
 def narrows(target: Scalar, value: Scalar) -> bool:
-    """Whether a tensor of type `target` cannot hold every value of type `value`."""
+    """Return whether a tensor of type `target` cannot hold every value of type `value`."""
     return promote(target, value) != target
 
 
 def defined(
     assign: Assign, known: Tensor | None, annotated: Tensor | None, returned: Sequence[str], faults: Faults
 ) -> Tensor | None:
-    """The tensor that a statement defines or updates, None after a fault of its type or rank."""
+    """Return the tensor that a statement defines or updates, or None after a fault of its type or rank."""
     scalar = assign.value.scalar
     if known is not None or annotated is not None:
         tensor = cast(Tensor, known or annotated)

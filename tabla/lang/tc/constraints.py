@@ -1,4 +1,4 @@
-"""What the reads of a statement ask of its indices."""
+"""What the reads of a statement demand of its indices."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from tabla.source import Span
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Interval:
-    """Integers [low, high)."""
+    """The integers [low, high)."""
 
     low: Size
     high: Size
 
     @property
     def extent(self) -> Size:
-        """How many."""
+        """How many integers the interval has."""
         return self.high - self.low
 
     def hull(self, other: Interval) -> Interval:
-        """The smallest interval around both."""
+        """Return the smallest interval around both."""
         return Interval(low=minimum(self.low, other.low), high=maximum(self.high, other.high))
 
     def __str__(self) -> str:
@@ -34,7 +34,7 @@ class Interval:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Constraint:
-    """``low <= linear <= high`` because of the subscript at `span`."""
+    """``low <= linear <= high``, which the subscript at `span` demands."""
 
     linear: Linear
     low: Size
@@ -44,12 +44,12 @@ class Constraint:
     span: Span = field(compare=False, repr=False)
 
     def over(self, solved: Mapping[str, Interval]) -> tuple[Size, Size]:
-        """The smallest and the largest value of the part in solved indices, the constant included."""
+        """Return the smallest and the largest value of the part in solved indices, the constant included."""
         return extremes(self.linear, solved)
 
 
 def extremes(linear: Linear, solved: Mapping[str, Interval]) -> tuple[Size, Size]:
-    """The smallest and the largest value over the box of `solved`; other indices are left out."""
+    """Return the smallest and the largest value over the box of `solved`. Other indices are left out."""
     low = high = linear.constant
     for name, c in linear.coefficients.items():
         if name not in solved:
@@ -66,7 +66,7 @@ def extremes(linear: Linear, solved: Mapping[str, Interval]) -> tuple[Size, Size
 
 
 def sign(size: Size) -> int:
-    """1 or -1 where the sign is known (0 counts as either), else 0."""
+    """Return 1 or -1 where the sign is known, and else 0. A size that may be 0 counts as either."""
     least, most = size.least(), (-size).least()
     if least is not None and least >= 0:
         return 1
@@ -79,7 +79,7 @@ def constraints_of(
     extents: Extents,
     sizes: Mapping[str, Size],
 ) -> Iterator[Constraint]:
-    """A constraint for each subscript of each read that is affine, and for a left side that is read too."""
+    """Return a constraint for each affine subscript of each read, and of a left side that is read too."""
     values: tuple[Value, ...] = (statement.value, *statement.guards)
     for read in (part for value in values for part in walk(value)):
         if not isinstance(read, program.Read):

@@ -1,8 +1,8 @@
 """The meaning of a function on arrays: floats in float64, integers exact and inside their types.
 
-A statement is evaluated at once over the whole domain of its indices. What a condition does not choose is not
-looked at: a read outside its tensor or a division by zero there is no fault. `min` and `max` of what is not a
-number are not a number; `fmin` and `fmax` prefer what is one.
+A statement is evaluated at once over the whole domain of its indices. A value that a condition does not choose is not
+looked at: a read outside its tensor or a division by zero there is no fault. `min` and `max` of something that is not a
+number are not a number; `fmin` and `fmax` prefer an operand that is one.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _GREATEST = {16: 65504.0, 32: float(np.finfo(np.float32).max), 64: float(np.finf
 
 @dataclass(slots=True, kw_only=True)
 class Stored:
-    """The elements of a tensor; `low` is the index of the first in each dimension."""
+    """The elements of a tensor. `low` is the index of the first one in each dimension."""
 
     values: Array
     low: tuple[int, ...]
@@ -47,10 +47,10 @@ def evaluate(
     inputs: Mapping[str, Array],
     sizes: Mapping[str, int] = MappingProxyType({}),
 ) -> dict[str, Array]:
-    """The results of a function by name, given its inputs by name.
+    """Return the results of a function by name, given its inputs by name.
 
     Faults of the data are `TablaError`: inputs that are missing or do not fit, ranges that these sizes make empty,
-    reads outside a tensor, integers outside their type.
+    reads outside a tensor, and integers outside their type.
     """
     bound = bind_sizes(function, {name: np.shape(array) for name, array in inputs.items()}, sizes)
     require_inputs(function, inputs)

@@ -1,4 +1,4 @@
-"""What the grammar would have accepted at a fault, in a user's words, and how to mend it."""
+"""What the grammar would have accepted at a fault, in words for users, and how to mend the fault."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _SIGNS = {
 
 
 def describe(kinds: frozenset[str]) -> str:
-    """`kinds` as a phrase: "a value", "')' or an operator", ..."""
+    """Return `kinds` as a phrase: "a value", "')' or an operator", ..."""
     if "$end" in kinds:
         return "'def'"
     parts: list[str] = []
@@ -40,7 +40,7 @@ def describe(kinds: frozenset[str]) -> str:
 
 
 def cure(before: Token | None, found: Token | None, after: Token | None, kinds: frozenset[str]) -> str:
-    """How to mend a text where `found` stands, between `before` and `after`, in place of `kinds`."""
+    """Return how to mend a text where `found` stands, between `before` and `after`, in place of `kinds`."""
     kind = found.type if found is not None else None
     follows = after.type if after is not None else None
     if "$end" in kinds:

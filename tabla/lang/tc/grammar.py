@@ -1,6 +1,6 @@
 """The sentences of Tensor Comprehensions: PLY rules from tokens to the tree of `syntax`.
 
-The grammar is the union of the language's page and of its reference front end: what either accepts is read.
+The grammar is the union of what the language's page and its reference front end accept.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Text to syntax tree: runs the LALR parser, reports what it cannot read, goes on at the next statement."""
+"""Text to syntax tree: runs the LALR parser, reports what it cannot read, and goes on at the next statement."""
 
 from __future__ import annotations
 
@@ -185,6 +185,6 @@ def _too_deep(definition: Definition, faults: Faults) -> bool:
 
 
 def read(source: Source, faults: Faults) -> tuple[Definition, ...]:
-    """The functions of `source` that could be read, in order; what could not is noted in `faults`."""
+    """Return the functions of `source` that could be read, in order. What could not be read is noted in `faults`."""
     read = _Reading(source, faults).run()
     return tuple(item for item in read if isinstance(item, Definition) and not _too_deep(item, faults))

@@ -67,7 +67,7 @@ class Read(Typed):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Convert(Typed):
-    """The operand as a value of this type; a float becomes an integer toward zero."""
+    """The operand as a value of this type. A float becomes an integer by rounding toward zero."""
 
     operand: Value
 
@@ -82,7 +82,7 @@ class Unary(Typed):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Binary(Typed):
-    """An operator; `common` is the type in which the operands meet (a comparison's own is bool)."""
+    """An operator. `common` is the type in which the operands meet; the result of a comparison is bool."""
 
     operator: str
     left: Value
@@ -112,7 +112,7 @@ Value = Constant | SizeVariable | Extent | Index | Read | Convert | Unary | Bina
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IndexRange(Node):
-    """``index in low:high``; the ends may mention other indices, then the domain is no box."""
+    """``index in low:high``. If an end mentions another index, the domain is no box."""
 
     index: str
     low: Value
@@ -123,8 +123,8 @@ class IndexRange(Node):
 class Assign(Node):
     """``target[indices] reduction= value`` at every point of the domain of all its indices.
 
-    `reduction` is None for ``=``; `initialise` says that the target starts from the identity. `reduced` are the
-    indices that the left side lacks. `guards` are read only for the ranges (``exists``, ``where x = e``).
+    `reduction` is None for ``=``. `initialise` says that the target starts from the identity. `reduced` are the indices
+    that the left side lacks. `guards` are read only for the ranges (``exists``, ``where x = e``).
     """
 
     target: str
@@ -152,9 +152,9 @@ Statement = Assign | CallStatement
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tensor(Node):
-    """A tensor of a function: `dimensions` are those that its type writes, None where they are inferred.
+    """A tensor of a function. `dimensions` are those that its type writes, and None where they are inferred.
 
-    `initial` says that the caller's values are read before any statement defines it (``+=`` without ``!``).
+    `initial` says that the caller's values are read before any statement defines the tensor (``+=`` without ``!``).
     """
 
     name: str
@@ -167,7 +167,7 @@ class Tensor(Node):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Function(Node):
-    """One ``def``: its sizes in order of appearance, inputs, results, all tensors, statements, and warnings."""
+    """One ``def``: its sizes in the order of appearance, inputs, results, all tensors, statements, and warnings."""
 
     name: str
     sizes: tuple[str, ...]
@@ -179,7 +179,7 @@ class Function(Node):
 
     @property
     def read(self) -> frozenset[str]:
-        """The tensors whose elements matter; of other inputs only the sizes do."""
+        """The tensors whose elements matter. Of other inputs only the sizes matter."""
         found: set[str] = {name for name, tensor in self.tensors.items() if tensor.initial}
         for statement in self.statements:
             match statement:
@@ -199,7 +199,7 @@ class Unit:
     functions: Mapping[str, Function]
 
     def function(self, name: str | None = None) -> Function:
-        """The function of this name, the last one without a name; an unknown name is a `TablaError`."""
+        """Return the function of this name, or the last one without a name. An unknown name is a `TablaError`."""
         if name is None:
             return list(self.functions.values())[-1]
         if name not in self.functions:
@@ -210,7 +210,7 @@ class Unit:
 
 
 def parts(value: Value) -> tuple[Value, ...]:
-    """The values directly inside a value."""
+    """Return the values directly inside a value."""
     match value:
         case Constant() | SizeVariable() | Extent() | Index():
             return ()
@@ -227,7 +227,7 @@ def parts(value: Value) -> tuple[Value, ...]:
 
 
 def walk(value: Value) -> Iterator[Value]:
-    """The value and all inside it, left to right."""
+    """Return the value and all values inside it, left to right."""
     yield value
     for part in parts(value):
         yield from walk(part)

@@ -1,9 +1,9 @@
 """Range inference: the largest box of indices such that no affine read leaves its tensor.
 
-Indices of ``where i in a:b`` come first. Then, in rounds, each index that is the only unsolved one of some
-constraints is solved for the largest interval that meets them all, over the whole ranges of the indices solved
-before; what is solved in a round counts from the next one, so that the order of indices does not matter. A
-constraint that no index was solved from is proved, or becomes a precondition on the sizes.
+Indices of ``where i in a:b`` come first. Then follow rounds. In each round, every index that is the only unsolved one
+of some constraints is solved: it gets the largest interval that meets them all, over the whole ranges of the indices
+solved before. What is solved in a round counts from the next round on, so the order of indices does not matter. A
+constraint that no index was solved from is proved, or it becomes a precondition on the sizes.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ Bounds = Mapping[str, tuple[Interval, ...]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Precondition:
-    """``smaller <= larger`` (or both equal), which the sizes must meet; `because` says what for."""
+    """``smaller <= larger``, or both equal, which the sizes must meet. `because` says what for."""
 
     smaller: Size
     larger: Size
@@ -40,7 +40,7 @@ class Precondition:
 class Domain:
     """The ranges of the indices of one statement, and the bounds of all tensors before it.
 
-    An index whose range depends on others has its hull in `intervals`, its two ends in `dependent`.
+    An index whose range depends on other indices has its hull in `intervals` and its two ends in `dependent`.
     """
 
     statement: Assign
@@ -61,7 +61,7 @@ class Called:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Inference:
-    """All ranges of a function: a step for each statement, the bounds of its tensors in the end."""
+    """All ranges of a function: a step for each statement, and the bounds of its tensors in the end."""
 
     function: Function
     sizes: Mapping[str, Size]
@@ -71,10 +71,10 @@ class Inference:
 
 
 def infer(function: Function, sizes: Mapping[str, int] = MappingProxyType({})) -> Inference:
-    """The ranges of a function, symbolic in the sizes that are not given.
+    """Return the ranges of a function, symbolic in the sizes that are not given.
 
-    Faults are one `TablaError`, the others in its `more`: ranges that are empty or cannot be inferred, reads that
-    are outside for all (given) sizes.
+    One `TablaError` names all faults: ranges that are empty or cannot be inferred, and reads that are outside their
+    tensor for all sizes, or for the given ones.
     """
     faults = Faults()
     given = {name: Size.number(value) for name, value in sizes.items()}

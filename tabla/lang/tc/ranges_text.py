@@ -12,7 +12,7 @@ from tabla.lang.tc.subscripts import Linear
 
 
 def ranges_text(unit: Unit, name: str | None = None, sizes: Mapping[str, int] = MappingProxyType({})) -> str:
-    """The ranges of a function (of all functions without a name) as ``tabla ranges`` prints them.
+    """Return the ranges of a function, or of all functions without a name, as ``tabla ranges`` prints them.
 
     Raises the faults of `infer`, and `TablaError` for an unknown name.
     """

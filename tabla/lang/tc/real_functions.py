@@ -1,4 +1,4 @@
-"""The built-in functions in float64, by name; those of rare use come from SciPy where it is installed."""
+"""The built-in functions in float64, by name. Those of rare use come from SciPy, where it is installed."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def _special() -> Mapping[str, Real]:
 
 
 def real_function(name: str, span: Span) -> Real:
-    """The function; `TablaError` at `span` where it needs SciPy and there is none."""
+    """Return the function. Raises `TablaError` at `span` where it needs SciPy, which is not installed."""
     if name in _PLAIN:
         return _PLAIN[name]
     try:

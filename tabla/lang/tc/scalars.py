@@ -10,24 +10,24 @@ Class = Literal["bool", "unsigned", "signed", "float"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scalar:
-    """A type of one element: its class and its bits."""
+    """The type of one element: its class and its number of bits."""
 
     kind: Class
     bits: int
 
     @property
     def integral(self) -> bool:
-        """Whether its values are integers (a boolean is none)."""
+        """Whether its values are integers. A boolean is none."""
         return self.kind in ("signed", "unsigned")
 
     @property
     def least(self) -> int:
-        """The smallest integer that it holds; only of integers."""
+        """The smallest integer that the type holds. It exists for integers only."""
         return -(1 << (self.bits - 1)) if self.kind == "signed" else 0
 
     @property
     def greatest(self) -> int:
-        """The largest integer that it holds; only of integers."""
+        """The largest integer that the type holds. It exists for integers only."""
         return (1 << (self.bits - (self.kind == "signed"))) - 1
 
     def __str__(self) -> str:
@@ -60,7 +60,7 @@ SCALARS: dict[str, Scalar] = {
 
 
 def promote(one: Scalar, other: Scalar) -> Scalar:
-    """The type that holds both: a float before an integer, else the wider, signed when one is."""
+    """Return the type that holds both: a float before an integer, else the wider one, signed when one of them is."""
     if one.kind == "bool" or other.kind == "bool":
         return other if one.kind == "bool" else one
     if "float" in (one.kind, other.kind) and one.kind != other.kind:
@@ -70,6 +70,6 @@ def promote(one: Scalar, other: Scalar) -> Scalar:
 
 
 def arithmetic(one: Scalar, other: Scalar) -> Scalar:
-    """The type of a sum: as `promote`, and two booleans count as int32."""
+    """Return the type of a sum: that of `promote`, except that two booleans make an int32."""
     both = promote(one, other)
     return INT32 if both == BOOL else both

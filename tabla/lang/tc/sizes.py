@@ -1,4 +1,4 @@
-"""Exact arithmetic on sizes: polynomials in size variables and in what cannot be simplified further.
+"""Exact arithmetic on sizes: polynomials in size variables and in operations that cannot be simplified further.
 
 Every size variable is at least 1. Where all sizes are numbers, so is every result.
 """
@@ -14,7 +14,7 @@ Operator = Literal["floor", "trunc", "%", "min", "max", "?", "<", "<=", "==", "!
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Operation:
-    """What is no polynomial: a quotient (rounded down, or toward zero), a remainder, a choice."""
+    """An operation that is no polynomial: a quotient (rounded down, or toward zero), a remainder, a choice."""
 
     operator: Operator
     operands: tuple[Size, ...]
@@ -39,26 +39,26 @@ Monomial = tuple[Atom, ...]
 
 @dataclass(frozen=True, slots=True)
 class Size:
-    """A sum of integer multiples of products of atoms, in order of appearance; equal sums are equal."""
+    """A sum of integer multiples of products of atoms, in the order of appearance. Equal sums are equal."""
 
     terms: tuple[tuple[Monomial, int], ...] = ()
     key: frozenset[tuple[frozenset[tuple[Atom, int]], int]] = field(default=frozenset(), repr=False)
 
     @staticmethod
     def make(terms: Mapping[Monomial, int]) -> Size:
-        """The sum of these terms; those that are zero vanish."""
+        """Return the sum of some terms. Terms that are zero vanish."""
         kept = tuple((monomial, c) for monomial, c in terms.items() if c)
         key = frozenset((frozenset((atom, m.count(atom)) for atom in m), c) for m, c in kept)
         return Size(kept, key)
 
     @staticmethod
     def number(value: int) -> Size:
-        """An integer."""
+        """Return an integer as a size."""
         return Size.make({(): value})
 
     @staticmethod
     def atom(atom: Atom) -> Size:
-        """A size variable or an operation, alone."""
+        """Return a size variable or an operation as a size."""
         return Size.make({(atom,): 1})
 
     def __eq__(self, other: object) -> bool:
@@ -91,20 +91,20 @@ class Size:
 
     @property
     def value(self) -> int | None:
-        """The number that it is, None when it depends on a size."""
+        """The number that the size is, or None when it depends on a size variable."""
         if not self.terms:
             return 0
         return self.terms[0][1] if len(self.terms) == 1 and not self.terms[0][0] else None
 
     def at(self, sizes: Mapping[str, int]) -> int:
-        """Its value where every size variable has one."""
+        """Return the value where every size variable has one."""
         found = self.substitute({name: Size.number(value) for name, value in sizes.items()}).value
         if found is None:
             raise KeyError(f"a size variable of {self} has no value")
         return found
 
     def substitute(self, sizes: Mapping[str, Size]) -> Size:
-        """The same with size variables replaced."""
+        """Return the size with size variables replaced."""
         total = Size.number(0)
         for monomial, c in self.terms:
             product = Size.number(c)
@@ -117,7 +117,7 @@ class Size:
         return total
 
     def least(self) -> int | None:
-        """A number that it is never below, None when none is known."""
+        """Return a number that the size is never below, or None when none is known."""
         return _bound(self)
 
     def __str__(self) -> str:
@@ -140,7 +140,7 @@ class Size:
 
 
 def operate(operator: Operator, *operands: Size) -> Size:
-    """The result of an operation, simplified as far as sizes of at least 1 allow.
+    """Return the result of an operation, simplified as far as sizes of at least 1 allow.
 
     Division by a number that is 0 is a `ZeroDivisionError`.
     """
@@ -160,17 +160,17 @@ def operate(operator: Operator, *operands: Size) -> Size:
 
 
 def minimum(one: Size, other: Size) -> Size:
-    """The smaller."""
+    """Return the smaller size."""
     return operate("min", one, other)
 
 
 def maximum(one: Size, other: Size) -> Size:
-    """The larger."""
+    """Return the larger size."""
     return operate("max", one, other)
 
 
 def floor(dividend: Size, divisor: Size) -> Size:
-    """The quotient, rounded down."""
+    """Return the quotient, rounded down."""
     return operate("floor", dividend, divisor)
 
 

@@ -15,13 +15,13 @@ Extents = Callable[[str, int], Size]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Linear:
-    """``constant + sum(coefficient * index)``, coefficients never zero."""
+    """``constant + sum(coefficient * index)``. No coefficient is zero."""
 
     constant: Size
     coefficients: Mapping[str, Size]
 
     def plus(self, other: Linear, factor: Size) -> Linear:
-        """This and a multiple of another."""
+        """Return the sum of this form and a multiple of another one."""
         total = dict(self.coefficients)
         for name, c in other.coefficients.items():
             total[name] = total.get(name, Size.number(0)) + factor * c
@@ -31,7 +31,7 @@ class Linear:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Quotient:
-    """``scale * (inner / divisor) + offset``, the divisor a positive number."""
+    """``scale * (inner / divisor) + offset``. The divisor is a positive number."""
 
     inner: Linear | Quotient
     divisor: int
@@ -43,13 +43,15 @@ Subscript = Linear | Quotient
 
 
 def linear_of(value: Value, extents: Extents, sizes: Mapping[str, Size]) -> Linear | None:
-    """The value as an affine sum of indices, None where it is none."""
+    """Return the value as an affine sum of indices, or None where it is none."""
     found = subscript_of(value, extents, sizes)
     return found if isinstance(found, Linear) else None
 
 
 def subscript_of(value: Value, extents: Extents, sizes: Mapping[str, Size]) -> Subscript | None:
-    """The value as what range inference understands: an affine sum, or one divided by a positive number."""
+    """Return the value in the form that range inference understands: an affine sum, or one that a positive number
+    divides.
+    """
     return _Reading(extents, sizes).read(value)
 
 

@@ -26,7 +26,7 @@ from tabla.lang.tc.program import (
 
 
 def function_text(function: Function) -> str:
-    """The functions that `function` calls, then itself, one statement a line."""
+    """Return the functions that `function` calls, and then the function itself, one statement per line."""
     return "\n".join(_definition(each) for each in (*_called(function), function))
 
 
@@ -77,7 +77,7 @@ def _reads(value: Value) -> Iterator[Read]:
 
 
 def value_text(value: Value) -> str:
-    """A value; what is composed stands in parentheses."""
+    """Return a value as text. What is composed stands in parentheses."""
     match value:
         case Constant(value=number, scalar=scalar):
             return str(number) if scalar.integral else repr(float(number))

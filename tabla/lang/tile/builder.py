@@ -10,7 +10,7 @@ from tabla.lang.tile.tensors import Tensor, TensorOutput
 
 
 class Contraction:
-    """Another way to write a statement; every step returns the builder, `build` the tensor."""
+    """Another way to write a statement. Every step returns the builder, and `build` returns the tensor."""
 
     def __init__(self) -> None:
         self._output: Tensor | None = None
@@ -19,33 +19,33 @@ class Contraction:
         self._right: tuple[Aggregation, object] | None = None
 
     def outShape(self, *sizes: Any) -> Contraction:
-        """The shape of the output."""
+        """Set the shape of the output."""
         self._output = TensorOutput(*sizes)
         return self
 
     def outAccess(self, *subscripts: Any) -> Contraction:
-        """The subscripts of the output."""
+        """Set the subscripts of the output."""
         self._access = subscripts
         return self
 
     def sum(self, right: object) -> Contraction:
-        """Add up."""
+        """Add up the right side over all valid index values."""
         return self._aggregate("sum", right)
 
     def product(self, right: object) -> Contraction:
-        """Multiply."""
+        """Multiply the right side over all valid index values."""
         return self._aggregate("product", right)
 
     def max(self, right: object) -> Contraction:
-        """Take the largest."""
+        """Take the largest value of the right side."""
         return self._aggregate("max", right)
 
     def min(self, right: object) -> Contraction:
-        """Take the smallest."""
+        """Take the smallest value of the right side."""
         return self._aggregate("min", right)
 
     def assign(self, right: object) -> Contraction:
-        """Take the only one."""
+        """Take the only value of the right side."""
         return self._aggregate("assign", right)
 
     def add_constraint(self, constraint: object) -> Contraction:
@@ -54,7 +54,7 @@ class Contraction:
         return self
 
     def build(self) -> Tensor:
-        """The tensor."""
+        """Return the tensor."""
         if self._output is None or self._access is None or self._right is None:
             missing = "outShape" if self._output is None else "outAccess" if self._access is None else "sum"
             refuse(f"the contraction lacks {missing}", "Contraction().outShape(N).outAccess(n).sum(I[n]).build()")

@@ -37,7 +37,7 @@ class Statement:
 
 
 class Combined:
-    """Two or three elements and how they are combined."""
+    """Two or three elements, and how they are combined."""
 
     __array_ufunc__ = None
 
@@ -55,7 +55,7 @@ class Combined:
 
 
 class Indexed:
-    """An element ``T[i, j]``: on the left of a statement, or a source of one. `source` is what its tensor holds."""
+    """An element ``T[i, j]``, on the left of a statement or among its sources. `source` is what its tensor holds."""
 
     __array_ufunc__ = None
 
@@ -121,7 +121,7 @@ def _combine(combination: Combination, left: object, right: object) -> Combined:
 
 
 def condition(left: object, right: object, value: object) -> Combined:
-    """``value`` where ``left == right``, else 0: the combination of the argmax idiom."""
+    """Return ``value`` where ``left == right``, else 0: the combination that an argmax needs."""
     for part in (left, right, value):
         if not isinstance(part, Indexed | TensorDim | Real):
             refuse("cond takes elements: cond(I[i, j], M[i], X[j])", "subscript the tensors")
@@ -129,7 +129,7 @@ def condition(left: object, right: object, value: object) -> Combined:
 
 
 class Pending:
-    """An output: first without a statement, then with one that constraints may narrow, then done."""
+    """An output: at first without a statement, then with one that constraints may still narrow, then done."""
 
     def __init__(self, shape: Shape, name: Name, span: Span | None) -> None:
         self.shape, self.name, self.span = shape, name, span
@@ -139,7 +139,7 @@ class Pending:
         self._node: Node | None = None
 
     def write(self, aggregation: Aggregation, key: object, right: object) -> None:
-        """Take the statement. An output has one."""
+        """Take the statement. An output has one statement."""
         place = here()
         if self._statement is not None:
             refuse(f"{self._shown} is written twice", "an output takes one statement: make another and add them")
@@ -151,7 +151,7 @@ class Pending:
         _ = self._sources(Indices())  # ranks are refused here, at the statement
 
     def constrain(self, constraint: object) -> None:
-        """Add a constraint; the statement must be there, and nothing may have used its result."""
+        """Add a constraint. The statement must be there already, and nothing may have used its result."""
         if not isinstance(constraint, IndexConstraint):
             refuse("this is not a constraint", "write e < C with index variables on the left: O.add_constraint(j < 2)")
         if self._statement is None:
@@ -166,7 +166,7 @@ class Pending:
         return f"'{self.name.text}'" if self.name.text else "this output"
 
     def node(self) -> Node:
-        """The tensor, whole; raises `TablaError` if its statement is missing or means nothing."""
+        """Return the whole tensor. Raises `TablaError` if its statement is missing or means nothing."""
         if self._node is None:
             if self._statement is None:
                 refuse(f"{self._shown} is used before it is written", "write a statement into it: O[i] += ...")
@@ -213,12 +213,14 @@ class Pending:
 
 
 def node_in(source: Node | Pending) -> Node:
-    """The node of a tensor; the statement of an output is complete from here on."""
+    """Return the node of a tensor. The statement of an output is complete from here on."""
     return source.node() if isinstance(source, Pending) else source
 
 
 def output(source: Node | Pending, what: str) -> Pending:
-    """The output that a tensor is; `what` is done to it, and is refused where it is none."""
+    """Return the output that a tensor holds. If it holds none, `what` was done to the wrong tensor, which is the user's
+    fault.
+    """
     if not isinstance(source, Pending):
         name = f"'{source.name.text}'" if source.name.text else "this tensor"
         refuse(f"{what}: {name} is not an output", "make one: O = TensorOutput(N)")
@@ -226,7 +228,7 @@ def output(source: Node | Pending, what: str) -> Pending:
 
 
 def subscripts(key: object, shape: Shape, shown: str, span: Span | None) -> tuple[IndexExpression, ...]:
-    """The subscripts of an element, as many as the tensor has dimensions."""
+    """Return the subscripts of an element, as many as the tensor has dimensions."""
     items = key if isinstance(key, tuple) else (key,)
     if len(items) == 1 and isinstance(items[0], list):
         items = tuple(items[0])
@@ -247,13 +249,13 @@ def _kind(aggregation: Aggregation, combination: Combination, kinds: Sequence[Ki
 
 
 class Indices:
-    """Index variables of one statement by unique names, in the order in which they appear."""
+    """Gives the index variables of one statement unique names, in the order of their appearance."""
 
     def __init__(self) -> None:
         self._names: dict[TensorIndex, str] = {}
 
     def subscript(self, expression: IndexExpression) -> Subscript:
-        """An index expression with names."""
+        """Return an index expression with the names of its variables."""
         value, *whole = (
             Rational.make(each.constant, {self._name(index): f for index, f in each.factors.items()})
             for each in (expression, *expression.whole)

@@ -1,4 +1,4 @@
-"""The derivative of every kind of node after its operands."""
+"""The derivative of every kind of node with respect to its operands."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ from tabla.source import Span
 
 
 class Derivatives:
-    """Derivatives of a value after nodes, gathered while the program is walked backwards.
+    """The derivatives of a value with respect to nodes, gathered while the program is walked backwards.
 
-    `concerned` are the nodes through which a derivative flows; None stands for a derivative of 0.
+    `concerned` are the nodes through which a derivative flows. None stands for a derivative of 0.
     """
 
     def __init__(self, concerned: set[Node], span: Span | None) -> None:
@@ -37,11 +37,11 @@ class Derivatives:
         self._found: dict[Node, Node] = {}
 
     def of(self, node: Node) -> Node | None:
-        """What was gathered for a node."""
+        """Return what was gathered for a node."""
         return self._found.get(node)
 
     def add(self, node: Node, derivative: Node | None) -> None:
-        """One more contribution."""
+        """Add one more contribution to the derivative with respect to a node."""
         if derivative is None or node not in self._concerned:
             return
         known = self._found.get(node)
@@ -67,7 +67,7 @@ class Derivatives:
                 raise AssertionError(f"no derivative of {node}")
 
     def filled(self, node: Node | None, shape: Shape) -> Node:
-        """The node broadcast to a shape; zeros for None."""
+        """Return the node broadcast to a shape, and zeros for None."""
         node = node if node is not None else _number(0)
         if node.shape == shape:
             return node

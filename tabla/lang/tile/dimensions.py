@@ -10,10 +10,11 @@ from tabla.lang.tile.places import here, refuse
 
 
 class TensorDim:
-    """The size of a dimension; ``Tensor.bind_dims`` gives it. ``+ - * //`` and ``-`` make further sizes.
+    """The size of a dimension, which ``Tensor.bind_dims`` sets. ``+ - * //`` and the sign ``-`` make further sizes.
 
-    Every shape is known when a function is compiled, so that a bound size is as good as an integer: in ``range``, in
-    ``if``, as a number in elementwise expressions. An unbound one may be calculated with, not looked at.
+    Every shape is known when a function is compiled, so a bound size is as good as an integer: in ``range``, in ``if``,
+    and as a number in elementwise expressions. An unbound size may be calculated with, but its value may not be looked
+    at.
     """
 
     __slots__ = ("_name", "_rule", "_size")
@@ -29,7 +30,7 @@ class TensorDim:
         self._name = self._name or name
 
     def bind(self, size: int, what: str) -> None:
-        """Take a size, or check it against the one that is there already. `what` is for people."""
+        """Take a size, or check it against the size that is there already. `what` names the dimension in messages."""
         if self._size is None and self._rule is None:
             self._size = size
         elif self.size != size:
@@ -129,7 +130,7 @@ class TensorDim:
 
 
 def TensorDims(count: int) -> tuple[TensorDim, ...]:
-    """So many sizes at once."""
+    """Return so many sizes at once."""
     return tuple(TensorDim() for _ in range(count))
 
 
@@ -140,7 +141,7 @@ def _quotient(left: int, right: int) -> int:
 
 
 def size_of(size: object) -> int:
-    """The integer of a size or an integer."""
+    """Return the integer of a size or of an integer."""
     if isinstance(size, TensorDim):
         return size.size
     if isinstance(size, Integral) and not isinstance(size, bool):

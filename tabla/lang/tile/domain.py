@@ -1,8 +1,8 @@
-"""The valid index values of a contraction: integers for which everything is in range.
+"""The valid index values of a contraction: integers for which every subscript is in range.
 
-The ends of every index variable follow from all subscripts and constraints together: intervals are narrowed by one
-inequality after the other, and where that leaves a variable without an end, all others are eliminated
-(Fourier and Motzkin). The ends are those of a box around the valid values; inside it every inequality counts.
+The ends of every index variable follow from all subscripts and constraints together. One inequality after the other
+narrows the intervals. Where that leaves a variable without an end, all other variables are eliminated (Fourier and
+Motzkin). The ends are those of a box around the valid values; inside the box every inequality counts.
 """
 
 from __future__ import annotations
@@ -38,8 +38,10 @@ class Row:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Domain:
-    """Index values [low, high) of a box, of which those are valid that keep every row and make every `whole` one
-    an integer; `intervals` is None where no values are valid.
+    """The valid values among the index values [low, high) of a box: those that keep every row and make every `whole`
+    form an integer.
+
+    `intervals` is None where no values are valid.
     """
 
     names: tuple[str, ...]
@@ -49,7 +51,7 @@ class Domain:
 
     @staticmethod
     def of(contraction: Contraction) -> Domain:
-        """The valid values of a contraction. Raises `TablaError` for an index variable without ends."""
+        """Return the valid values of a contraction. Raises `TablaError` for an index variable without ends."""
         ranges = _ranges(contraction)
         rows = tuple(dict.fromkeys(Row(value=subscript.value, bound=bound) for subscript, bound in ranges))
         whole = tuple(dict.fromkeys(each for subscript, _ in ranges for each in subscript.whole))
@@ -65,7 +67,7 @@ class Domain:
         return Domain(names=names, rows=rows, whole=whole, intervals=intervals)
 
     def points(self) -> Iterator[dict[str, Integers]]:
-        """The valid values, some at a time; the last name runs fastest."""
+        """Return the valid values, some at a time. The last name runs fastest."""
         if self.intervals is None:
             return
         ends = [self.intervals[name] for name in self.names]
@@ -100,7 +102,7 @@ def _ranges(contraction: Contraction) -> list[tuple[Subscript, int]]:
 
 
 def scaled_values(value: Rational, point: Mapping[str, Integers], count: int) -> tuple[Integers, int]:
-    """(integers, scale): the values are integers / scale, exactly."""
+    """Return integers and a scale, so that the values are exactly integers / scale."""
     scale = lcm(value.constant.denominator, *(factor.denominator for _, factor in value.factors))
     total = np.full(count, int(value.constant * scale), dtype=np.int64)
     for name, factor in value.factors:
@@ -109,7 +111,7 @@ def scaled_values(value: Rational, point: Mapping[str, Integers], count: int) ->
 
 
 def integers(value: Rational, point: Mapping[str, Integers], count: int) -> Integers:
-    """The values where they are integers."""
+    """Return the values where they are integers."""
     scaled, scale = scaled_values(value, point, count)
     return scaled // scale
 
@@ -144,7 +146,9 @@ def _apart(contraction: Contraction, domain: Domain) -> bool:
 
 
 def intervals_of(names: Sequence[str], rows: Sequence[Row]) -> dict[str, Interval] | None:
-    """Ends of every variable [low, high), or None if nothing is valid. `Unbounded` if a variable has no ends."""
+    """Return the ends [low, high) of every variable, or None if no values are valid. Raises `Unbounded` if a variable
+    has no ends.
+    """
     ends: dict[str, tuple[Fraction | None, Fraction | None]] = {name: (None, None) for name in names}
     if any(not row.value.factors and not 0 <= row.value.constant < row.bound for row in rows):
         return None

@@ -23,7 +23,7 @@ KINDS: tuple[Kind, ...] = get_args(Kind)
 
 
 def node_of(value: object) -> Node:
-    """A number or a size as a tensor of rank 0."""
+    """Return a number or a size as a tensor of rank 0."""
     match value:
         case TensorDim():
             return Number(shape=(), kind="integer", value=Fraction(value.size))
@@ -43,7 +43,7 @@ def _described(value: Any) -> str:
 
 
 def apply(operator: Operator, operands: Sequence[Node], span: Span | None, kind: Kind | None = None) -> Node:
-    """The tensor of an operator; `kind` is for cast."""
+    """Return the tensor of an operator. `kind` is for cast."""
     return Elementwise(
         shape=broadcast([operand.shape for operand in operands]),
         kind=kind or kind_of(operator, operands),
@@ -54,7 +54,7 @@ def apply(operator: Operator, operands: Sequence[Node], span: Span | None, kind:
 
 
 def kind_of(operator: Operator, operands: Sequence[Node]) -> Kind:
-    """What the elements of a result are."""
+    """Return the kind of the elements of a result."""
     kinds = [operand.kind for operand in operands]
     if operator in COMPARISONS:
         return "boolean"
@@ -71,12 +71,12 @@ def kind_of(operator: Operator, operands: Sequence[Node]) -> Kind:
 
 
 def joined(kinds: Sequence[Kind]) -> Kind:
-    """Of arithmetic: a float makes it float, everything else is integer."""
+    """Return the kind of an arithmetic result: float if an operand is a float, else integer."""
     return "float" if "float" in kinds else "integer"
 
 
 def broadcast(shapes: Sequence[Shape]) -> Shape:
-    """The common shape: sizes aligned at the right, 1 stretches."""
+    """Return the common shape. Sizes are aligned at the right, and a size of 1 stretches."""
     rank = max(len(shape) for shape in shapes)
     result: list[int] = []
     for axis in range(rank):

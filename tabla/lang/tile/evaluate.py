@@ -1,4 +1,4 @@
-"""What a program means, by brute force: every set of valid index values, one after the other, in float64."""
+"""What a program means, by brute force: all sets of valid index values, one after the other, in float64."""
 
 from __future__ import annotations
 
@@ -30,7 +30,9 @@ TYPES: Mapping[Kind, type] = {"float": np.float64, "integer": np.int64, "boolean
 
 
 def evaluate(program: Program, inputs: Mapping[str, ArrayLike]) -> dict[str, Array]:
-    """``out0``, ``out1``, ... for arrays by parameter; weights that are updated, by their names, after the step."""
+    """Return the results ``out0``, ``out1``, ... for arrays given by parameter, and updated weights by their names, as
+    they are after the step.
+    """
     values: dict[Node, Array] = {}
     for given in program.inputs:
         if given.parameter not in inputs:
@@ -178,7 +180,7 @@ def _elementwise(node: Elementwise, parts: list[Array]) -> Array:
 
 
 def input_kinds(arrays: Mapping[str, ArrayLike]) -> dict[str, Kind]:
-    """The kinds of arrays, by their element types."""
+    """Return the kinds of arrays, by their element types."""
     kinds: dict[str, Kind] = {}
     for name, array in arrays.items():
         match np.asarray(array).dtype.kind:

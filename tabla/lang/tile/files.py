@@ -1,4 +1,4 @@
-"""Python files of the user's, read as modules."""
+"""The user's Python files, read as modules."""
 
 from __future__ import annotations
 

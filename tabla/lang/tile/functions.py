@@ -19,64 +19,72 @@ Value = Tensor | TensorDim | float
 
 
 def sqrt(value: Value) -> Tensor:
-    """The square root of every element."""
+    """Return the square root of every element."""
     return operate("square_root", value)
 
 
 def exp(value: Value) -> Tensor:
-    """e to the power of every element."""
+    """Return e to the power of every element."""
     return operate("exponential", value)
 
 
 def log(value: Value) -> Tensor:
-    """The natural logarithm of every element."""
+    """Return the natural logarithm of every element."""
     return operate("logarithm", value)
 
 
 def pow(base: Any, exponent: Any, modulus: int | None = None) -> Any:
-    """Every element to a power; of plain numbers Python's own `pow`."""
+    """Return every element to a power. For plain numbers it is Python's own `pow`."""
     if modulus is None and _any_tensor(base, exponent):
         return operate("power", base, exponent)
     return builtins.pow(base, exponent, modulus)
 
 
 def sin(value: Value) -> Tensor:
-    """The sine of every element, in radians."""
+    """Return the sine of every element, in radians."""
     return operate("sine", value)
 
 
 def cos(value: Value) -> Tensor:
-    """The cosine of every element, in radians."""
+    """Return the cosine of every element, in radians."""
     return operate("cosine", value)
 
 
 def tanh(value: Value) -> Tensor:
-    """The hyperbolic tangent of every element."""
+    """Return the hyperbolic tangent of every element."""
     return operate("hyperbolic_tangent", value)
 
 
 def sigmoid(value: Value) -> Tensor:
-    """``1 / (1 + exp(-x))`` of every element."""
+    """Return ``1 / (1 + exp(-x))`` of every element."""
     return operate("sigmoid", value)
 
 
 def abs(value: Any) -> Any:
-    """The absolute value of every element; of a plain number Python's own `abs`."""
+    """Return the absolute value of every element. For a plain number it is Python's own `abs`."""
     return operate("absolute", value) if _any_tensor(value) else builtins.abs(value)
 
 
 def max(*values: Any, **options: Any) -> Any:
-    """The largest of elements; along an axis it is a contraction, ``O[i] >= T[i, j]``. Of sizes Python's `max`."""
+    """Return the larger one of corresponding elements. For sizes it is Python's `max`.
+
+    The largest along an axis is a contraction: ``O[i] >= T[i, j]``.
+    """
     return reduce(_maximum, values) if _any_tensor(*values) else builtins.max(*values, **options)
 
 
 def min(*values: Any, **options: Any) -> Any:
-    """The smallest of elements; along an axis it is a contraction, ``O[i] <= T[i, j]``. Of sizes Python's `min`."""
+    """Return the smaller one of corresponding elements. For sizes it is Python's `min`.
+
+    The smallest along an axis is a contraction: ``O[i] <= T[i, j]``.
+    """
     return reduce(_minimum, values) if _any_tensor(*values) else builtins.min(*values, **options)
 
 
 def round(value: Any, digits: int | None = None) -> Any:
-    """The nearest whole number of every element, a half to the even one; of a plain number Python's own `round`."""
+    """Return the whole number nearest to every element, a half to the even one. For a plain number it is Python's own
+    `round`.
+    """
     return operate("round", value) if _any_tensor(value) else builtins.round(value, digits)
 
 
@@ -93,19 +101,20 @@ def _any_tensor(*values: Any) -> bool:
 
 
 def select(condition: Value, chosen: Value, other: Value) -> Tensor:
-    """`chosen` where `condition` is not zero, else `other`; all three broadcast, both are computed."""
+    """Return `chosen` where `condition` is not zero, else `other`. All three broadcast, and both values are computed.
+    """
     return operate("select", condition, chosen, other)
 
 
 def cast(value: Value, kind: Kind) -> Tensor:
-    """As "float", "integer" (truncated toward zero) or "boolean" (not zero)."""
+    """Return the elements as "float", "integer" (truncated toward zero) or "boolean" (whether they are not zero)."""
     if kind not in KINDS:
         refuse(f"cast to {kind!r}", f"use one of {', '.join(KINDS)}")
     return Tensor(apply("cast", [_node(value)], here(), kind))
 
 
 def index(shape: Tensor | Sequence[TensorDim | int], axis: int) -> Tensor:
-    """The coordinate along `axis`, as an integer, for every element of a shape (or of a tensor's shape)."""
+    """Return the coordinate along `axis`, an integer, for every element of a shape or of a tensor's shape."""
     sizes = shape.shape if isinstance(shape, Tensor) else tuple(size_of(size) for size in shape)
     if not 0 <= axis < len(sizes):
         refuse(f"axis {axis} of a shape of {len(sizes)} dimensions", f"use 0 to {len(sizes) - 1}")
@@ -113,7 +122,7 @@ def index(shape: Tensor | Sequence[TensorDim | int], axis: int) -> Tensor:
 
 
 def reshape(tensor: Tensor, dims: Sequence[TensorDim | int]) -> Tensor:
-    """The same elements in row-major order in another shape."""
+    """Return the same elements, in row-major order, in another shape."""
     node = _node(tensor)
     sizes = tuple(size_of(size) for size in dims)
     count = 1
@@ -125,9 +134,10 @@ def reshape(tensor: Tensor, dims: Sequence[TensorDim | int]) -> Tensor:
 
 
 def gather(table: Tensor, where: Tensor) -> Tensor:
-    """``table[where]`` along the first axis: shape of `where`, then the other axes of `table`.
+    """Return ``table[where]`` along the first axis. It has the shape of `where`, followed by the other axes of `table`.
 
-    It is the contraction ``O[i, k] += cond(where[i], Row[j], table[j, k])``: a value of `where` that is no row gives 0.
+    It is the contraction ``O[i, k] += cond(where[i], Row[j], table[j, k])``, so a value of `where` that is no row gives
+    0.
     """
     rows, places = _node(table), _node(where)
     if not rows.shape:
@@ -141,7 +151,7 @@ def gather(table: Tensor, where: Tensor) -> Tensor:
 
 
 def cond(left: object, right: object, value: object) -> Combined:
-    """Inside a contraction: `value` where ``left == right``, else 0: ``O[i] >= cond(I[i, j], M[i], X[j])``."""
+    """Inside a contraction, return `value` where ``left == right``, else 0: ``O[i] >= cond(I[i, j], M[i], X[j])``."""
     return condition(left, right, value)
 
 

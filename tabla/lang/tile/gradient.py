@@ -13,10 +13,10 @@ from tabla.lang.tile.tensors import Tensor
 
 
 def gradient(loss: Tensor, weights: Sequence[Tensor]) -> list[Tensor]:
-    """The derivatives of a single value after each of some tensors, in their shapes.
+    """Return the derivatives of a single value with respect to some tensors, in the shapes of these.
 
-    Where a maximum or minimum is taken twice, each of those elements gets the whole derivative. Raises `TablaError`
-    for a loss that is not a single value, and for what has no derivative here.
+    Where several elements are the maximum or minimum, each of them gets the whole derivative. Raises `TablaError` for a
+    loss that is not a single value, and for what has no derivative here.
     """
     span, root = here(), loss.node
     if root.size != 1:
@@ -43,6 +43,6 @@ def _tensor(backward: Derivatives, node: Node) -> Tensor:
 
 
 def descend(loss: Tensor, weights: Sequence[Tensor], rate: float) -> None:
-    """One step against the gradient: after this sample each of `weights` is ``w - rate * gradient``."""
+    """Take one step against the gradient: after this sample each of `weights` is ``w - rate * gradient``."""
     for each, derivative in zip(weights, gradient(loss, weights), strict=True):
         update(each, derivative, rate)

@@ -43,17 +43,17 @@ class IndexExpression:
 
     @property
     def constant(self) -> Fraction:
-        """What does not depend on index variables."""
+        """The part that does not depend on index variables."""
         return self._constant
 
     @property
     def factors(self) -> Mapping[TensorIndex, Fraction]:
-        """The factor of every index variable, none zero."""
+        """The factors of the index variables, none of them zero."""
         return self._factors
 
     @property
     def whole(self) -> tuple[IndexExpression, ...]:
-        """Quotients inside it: where one is not an integer, the index values are not valid."""
+        """The quotients inside it. Index values for which one of them is not an integer are not valid."""
         return self._whole
 
     def _sum(self, other: object, sign: int, own_sign: int = 1) -> Any:
@@ -186,12 +186,12 @@ class TensorIndex(IndexExpression):
 
 
 def TensorIndexes(count: int) -> tuple[TensorIndex, ...]:
-    """So many index variables at once."""
+    """Return so many index variables at once."""
     return tuple(TensorIndex() for _ in range(count))
 
 
 def expression_of(value: object, span: Span | None = None) -> IndexExpression:
-    """A subscript: an index expression, a size or an integer."""
+    """Return a subscript, which is an index expression, a size or an integer, as an index expression."""
     if isinstance(value, IndexExpression):
         return value
     if isinstance(value, TensorDim | Integral) and not isinstance(value, bool):

@@ -18,7 +18,7 @@ from tabla.source import Label, Source, Span, TablaError
 _MOST_ITEMS = 64
 Loop = ast.For | ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp
 Extent = tuple[int, int, int, int]
-"""First line, its column, last line, its column: lines from 1, columns in bytes of UTF-8 from 0."""
+"""The first line, its column, the last line, its column. Lines count from 1, columns in bytes of UTF-8 from 0."""
 _OURS = ("tabla.lang.tile", "tabla.tile")
 
 
@@ -26,11 +26,11 @@ class Nameable(Protocol):
     """Something that learns its name from the variable that holds it."""
 
     def learn_name(self, name: str) -> None:
-        """Take a name, unless there is one."""
+        """Take a name, unless there is one already."""
 
 
 def user_frame() -> FrameType | None:
-    """The innermost frame that is not this language's own."""
+    """Return the innermost frame that does not belong to this package."""
     frame: FrameType | None = sys._getframe(1)
     while frame is not None and frame.f_globals.get("__name__", "").startswith(_OURS):
         frame = frame.f_back
@@ -38,7 +38,9 @@ def user_frame() -> FrameType | None:
 
 
 def here() -> Span | None:
-    """The expression of the user's that is being evaluated; what its variables are called is learned on the way."""
+    """Return the place of the user's expression that is being evaluated, and learn on the way what its variables are
+    called.
+    """
     frame = user_frame()
     if frame is None:
         return None
@@ -61,7 +63,7 @@ def _named(variables: Iterable[tuple[str, Any]]) -> Iterator[tuple[str, Nameable
 
 
 def place(code: CodeType, instruction: int, line: int) -> Span | None:
-    """The characters of an instruction, or its line; None where the text is not at hand."""
+    """Return the characters of an instruction, or its line. The result is None where the text is not at hand."""
     source = source_of(code.co_filename)
     if source is None:
         return None
@@ -104,7 +106,7 @@ def _extent(node: ast.expr | ast.stmt) -> Extent:
 
 
 def line_span(source: Source, line: int) -> Span:
-    """The text of a line, without its indentation."""
+    """Return the text of a line, without its indentation."""
     text = source.line(line)
     begin = _line_start(source, line)
     return Span(source=source, start=begin + len(text) - len(text.lstrip()), end=begin + len(text.rstrip()))
@@ -116,7 +118,7 @@ def _source(name: str, text: str) -> Source:
 
 
 def source_of(file: str) -> Source | None:
-    """The text of a file or of a notebook's cell."""
+    """Return the text of a file or of a notebook's cell."""
     lines = linecache.getlines(file)
     return _source(file, "".join(lines)) if lines else None
 
@@ -134,11 +136,11 @@ def _offset(source: Source, line: int, column: int) -> int:
 
 
 def fault(message: str, hint: str | None = None, span: Span | None = None) -> TablaError:
-    """A fault of the user's function, at `span` or at what is being evaluated."""
+    """Return a fault of the user's function, at `span` or at the expression that is being evaluated."""
     span = span or here()
     return TablaError(message, *([Label(span)] if span is not None else []), hint=hint)
 
 
 def refuse(message: str, hint: str | None = None, span: Span | None = None) -> NoReturn:
-    """Raise that fault."""
+    """Raise a fault of the user's function, at `span` or at the expression that is being evaluated."""
     raise fault(message, hint, span)

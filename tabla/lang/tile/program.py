@@ -1,6 +1,6 @@
-"""What a function of tensors is once it ran: nodes that say how each tensor comes of others.
+"""What a function of tensors becomes when it has run: nodes that say how each tensor is made of others.
 
-A node is one tensor of known shape; nodes are compared by identity, because a tensor that is used twice is computed
+A node is one tensor of known shape. Nodes are compared by identity, because a tensor that is used twice is computed
 once. Subscripts are sums of index variables with rational factors: a quotient divides exactly.
 """
 
@@ -27,14 +27,14 @@ Shape = tuple[int, ...]
 
 @dataclass(slots=True, eq=False)
 class Name:
-    """What the user's function calls a tensor; None as long as nobody knows."""
+    """What the user's function calls a tensor; None as long as that is not known."""
 
     text: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rational:
-    """``constant + sum(factor * index)``; factors sorted by index, none zero."""
+    """``constant + sum(factor * index)``. The factors are sorted by index, and none of them is zero."""
 
     constant: Fraction = Fraction(0)
     factors: tuple[tuple[str, Fraction], ...] = ()
@@ -51,7 +51,7 @@ class Rational:
         return tuple(name for name, _ in self.factors)
 
     def factor(self, name: str) -> Fraction:
-        """The factor of an index, 0 if absent."""
+        """Return the factor of an index, 0 if the index is absent."""
         return next((factor for other, factor in self.factors if other == name), Fraction(0))
 
 
@@ -83,7 +83,7 @@ class Node:
 
     @property
     def operands(self) -> tuple[Node, ...]:
-        """The tensors that it is made of."""
+        """The tensors that this tensor is made of."""
         return ()
 
     @property
@@ -104,7 +104,7 @@ class Input(Node):
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Number(Node):
-    """A number of the program; shape ()."""
+    """A number of the program, of shape ()."""
 
     value: Fraction
 
@@ -127,10 +127,11 @@ class Access:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Contraction(Node):
-    """``output[write] aggregation= combination(sources)`` over all valid index values; 0 where nothing is written.
+    """``output[write] aggregation= combination(sources)`` over all valid index values, and 0 where nothing is written.
 
-    Valid are integers for which every subscript is inside its tensor, the output's too, and every constraint holds.
-    `combination` joins the sources: one for none, two for multiply and add, three for condition (``a == b ? c : 0``).
+    Index values are valid if they are integers for which every subscript is inside its tensor, the output's too, and
+    every constraint holds. `combination` joins the sources: ``none`` takes one, ``multiply`` and ``add`` take two, and
+    ``condition`` takes three (``a == b ? c : 0``).
     """
 
     aggregation: Aggregation
@@ -146,7 +147,7 @@ class Contraction(Node):
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Elementwise(Node):
-    """An operator on every element, operands broadcast as numpy broadcasts them."""
+    """An operator on every element. Operands broadcast as numpy broadcasts them."""
 
     operator: Operator
     inputs: tuple[Node, ...]
@@ -179,7 +180,7 @@ class Step:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Program:
-    """A function that ran once for given shapes. `steps` are the updates of its weights, if it learns."""
+    """What a function says for given shapes. `steps` are the updates of its weights, if it learns."""
 
     name: str
     inputs: tuple[Input, ...]
@@ -188,12 +189,12 @@ class Program:
     span: Span | None = field(default=None, repr=False)
 
     def nodes(self) -> tuple[Node, ...]:
-        """All nodes that the outputs and the steps need, operands first."""
+        """Return all nodes that the outputs and the steps need, operands first."""
         return ordered((*self.outputs, *(step.gradient for step in self.steps)))
 
 
 def ordered(roots: Iterable[Node]) -> tuple[Node, ...]:
-    """The roots and all that they are made of, each once, operands before what uses them."""
+    """Return the roots and all that they are made of, each once, operands before the nodes that use them."""
     found: dict[Node, None] = {}
     pending: list[tuple[Node, bool]] = [(root, False) for root in reversed(tuple(roots))]
     while pending:

@@ -1,4 +1,4 @@
-"""Learning: the steps that a function asks for while it is traced."""
+"""Learning: the steps that a function asks for while it runs."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _steps: ContextVar[list[Step] | None] = ContextVar("steps", default=None)
 
 @contextmanager
 def collecting() -> Iterator[list[Step]]:
-    """The steps that are asked for inside the block."""
+    """Collect the steps that are asked for inside the block."""
     steps: list[Step] = []
     token = _steps.set(steps)
     try:
@@ -27,7 +27,9 @@ def collecting() -> Iterator[list[Step]]:
 
 
 def update(weights: Tensor, gradient: Tensor, rate: float) -> None:
-    """After this sample `weights`, a parameter of the function, is ``weights - rate * gradient``; it stays on chip."""
+    """Let `weights`, a parameter of the function that stays on chip, be ``weights - rate * gradient`` after this
+    sample.
+    """
     steps, node = _steps.get(), weights.node
     if steps is None:
         refuse("a step outside a function that is being compiled")

@@ -1,4 +1,4 @@
-"""Tensors as the user's function holds them: elementwise operators, subscripts, statements into outputs."""
+"""Tensors as the user's function holds them: elementwise operators, subscripts, and statements into outputs."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from tabla.lang.tile.program import Aggregation, Kind, Name, Node, Operator, Sha
 class Tensor:
     """An array of known shape. Functions get tensors from ``tabla``; `TensorOutput` and operators make further ones.
 
-    Operators work on every element and broadcast as numpy does; ``T[i, j]`` is an element, for contractions. An
-    output has a value after one statement into it: ``O[i] += ...``, ``*=``, ``>=``, ``<=`` or ``=``.
+    Operators work on every element and broadcast as numpy does. ``T[i, j]`` is an element, for contractions. An output
+    has a value after one statement into it: ``O[i] += ...``, ``*=``, ``>=``, ``<=`` or ``=``.
     """
 
     __array_ufunc__ = None
@@ -30,17 +30,17 @@ class Tensor:
 
     @property
     def node(self) -> Node:
-        """The tensor's node; the statement of an output is complete from here on."""
+        """The tensor's node. The statement of an output is complete from here on."""
         return node_in(self._source)
 
     @property
     def shape(self) -> Shape:
-        """Its sizes."""
+        """The sizes of the tensor."""
         return self._source.shape
 
     @property
     def kind(self) -> Kind:
-        """What its elements are."""
+        """The kind of the elements."""
         return self.node.kind
 
     def bind_dims(self, *sizes: TensorDim | int) -> None:
@@ -57,7 +57,7 @@ class Tensor:
                 refuse(f"{about} is {extent}, not {size_of(size)}")
 
     def add_constraint(self, constraint: object) -> None:
-        """Narrow the statement into this output: ``O.add_constraint(j < 2)``; also a list of constraints."""
+        """Narrow the statement into this output: ``O.add_constraint(j < 2)``. A list of constraints is possible too."""
         pending = output(self._source, "add_constraint")
         for each in constraint if isinstance(constraint, list | tuple) else (constraint,):
             pending.constrain(each)
@@ -76,7 +76,7 @@ class Tensor:
         self.contract(aggregation, key, right)
 
     def contract(self, aggregation: Aggregation, key: object, right: object) -> None:
-        """The statement into this output."""
+        """Write the statement into this output."""
         output(self._source, "a statement").write(aggregation, key, right)
 
     def __iter__(self) -> NoReturn:
@@ -163,7 +163,7 @@ class Tensor:
 
 
 def TensorOutput(*sizes: Any) -> Tensor:
-    """A tensor that the next statement fills; ``TensorOutput()`` is a single value."""
+    """Return a tensor that the next statement fills. ``TensorOutput()`` is a single value."""
     if len(sizes) == 1 and isinstance(sizes[0], list | tuple):
         sizes = tuple(sizes[0])
     shape = tuple(size_of(size) for size in sizes)
@@ -173,7 +173,7 @@ def TensorOutput(*sizes: Any) -> Tensor:
 
 
 def operate(operator: Operator, *operands: object) -> Tensor:
-    """An operator on every element of tensors, sizes and numbers."""
+    """Apply an operator to every element of tensors, sizes and numbers."""
     for operand in operands:
         if isinstance(operand, Indexed | Combined):
             refuse(

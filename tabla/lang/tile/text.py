@@ -50,7 +50,7 @@ _CALLS: Mapping[Operator, str] = {
 
 
 def program_text(program: Program) -> str:
-    """The statements in order, one a line, each with its shape; it reads as the same function."""
+    """Return the statements in order, one per line, each with its shape. The text reads as the same function."""
     names = names_of(program)
     lines = [f"def {program.name}({', '.join(given.parameter for given in program.inputs)}):"]
     lines += [f"    {given.parameter}.bind_dims({_listed(given.shape)})" for given in program.inputs]
@@ -65,7 +65,7 @@ def program_text(program: Program) -> str:
 
 
 def names_of(program: Program) -> dict[Node, str]:
-    """Unique names: what the user's function calls a tensor, ``out0`` for a result, else ``T``."""
+    """Return a unique name for every tensor: what the user's function calls it, ``out0`` for a result, else ``T``."""
     names: dict[Node, str] = {given: given.parameter for given in program.inputs}
     taken = set(names.values())
     for node in program.nodes():

@@ -1,4 +1,4 @@
-"""Run the user's function once, for given shapes, and keep what it says."""
+"""Runs the user's function once, for given shapes, and keeps what it says."""
 
 from __future__ import annotations
 
@@ -22,10 +22,11 @@ def trace(
     arguments: Mapping[str, Any] | None = None,
     kinds: Mapping[str, Kind] | None = None,
 ) -> Program:
-    """The program of a function: `shapes` of its tensors by parameter, `arguments` for its other parameters.
+    """Return the program of a function, given the `shapes` of its tensors by parameter and `arguments` for its other
+    parameters.
 
-    `kinds` says which tensors hold integers or booleans (default float). Raises `TablaError` for everything that the
-    function does wrong, at its place.
+    `kinds` says which tensors hold integers or booleans; the others hold floats. Raises `TablaError` for everything
+    that the function does wrong, at its place.
     """
     arguments, kinds = arguments or {}, kinds or {}
     where = _definition(function)
@@ -138,7 +139,8 @@ def _definition(function: Callable[..., Any]) -> Span | None:
 
 
 def load(path: Path, name: str | None = None) -> Callable[..., Any]:
-    """The function `name` of a Python file, or its only one. What is wrong in the file is a `TablaError`."""
+    """Return the function `name` of a Python file, or its only function. What is wrong in the file is a `TablaError`.
+    """
     from tabla.lang.tile.files import load_module
 
     module = load_module(path)

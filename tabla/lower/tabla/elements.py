@@ -1,9 +1,9 @@
 """Where the elements of each name are: single assignment for names that are assigned piece by piece.
 
-A name's value is a list of pieces, each a box of elements and the tensor (or the read of another name) that holds
-them. An assignment to fresh elements goes into the same tensor as the ones before, as long as nobody has read it;
-otherwise it starts a new one (``a``, ``a.2``, ...). Pieces are brought together, by statements of one word, when a
-read needs elements of several.
+A name's value is a list of pieces. Each piece is a box of elements, with the tensor or the read of another name that
+holds them. An assignment to fresh elements goes into the same tensor as the assignments before it, as long as nobody
+has read the tensor; otherwise it starts a new one (``a``, ``a.2``, ...). When a read needs elements of several pieces,
+statements of one word bring the pieces together.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ from tabla.source import Span
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stored:
-    """The elements lie in a tensor, at their own subscripts."""
+    """Elements that lie in a tensor, at their own subscripts."""
 
     tensor: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Copied:
-    """``name[write] = operand`` over `indices`, and no statement for it: readers read the operand."""
+    """``name[write] = operand`` over `indices`. There is no statement for it, because readers read the operand."""
 
     write: tuple[Affine, ...]
     indices: tuple[Index, ...]
@@ -37,7 +37,7 @@ class Copied:
 
 @dataclass(slots=True, kw_only=True)
 class Multiplied:
-    """``name[write] = term`` over `indices`: a gradient that is one product, computed only if it is read.
+    """``name[write] = term`` over `indices`: a gradient that is one product. It is computed only if it is read.
 
     `tensor` is where it lies once it has been read.
     """
@@ -54,7 +54,7 @@ Source = Stored | Copied | Multiplied
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Piece:
-    """Some elements of a name and where they are."""
+    """Some elements of a name, and where they are."""
 
     box: Box
     source: Source
@@ -71,15 +71,15 @@ class Elements:
         self._open: dict[str, tuple[str, Region]] = {}
 
     def given(self, name: str) -> None:
-        """A name whose elements all come from outside, in a tensor of the same name."""
+        """Enter a name whose elements all come from outside, in a tensor of the same name."""
         self._pieces[name] = [Piece(box=self._whole(name), source=Stored(tensor=name))]
 
     def pieces(self, name: str) -> tuple[Piece, ...]:
-        """The pieces of a name, none for one that was never assigned."""
+        """Return the pieces of a name. A name that was never assigned has none."""
         return tuple(self._pieces.get(name, ()))
 
     def read(self, name: str, subscripts: tuple[Affine, ...], span: Span | None) -> Operand:
-        """An element of `name`; the subscripts run over the builder's ranges."""
+        """Return an element of `name` as one operand. The subscripts run over the builder's ranges."""
         hull = tuple((low, high + 1) for low, high in (s.bounds(self._builder.ranges) for s in subscripts))
         reached = [piece for piece in self._pieces[name] if intersection(piece.box, hull) is not None]
         if len(reached) == 1 and isinstance(copied := reached[0].source, Copied):
@@ -91,7 +91,7 @@ class Elements:
         return Read(tensor=tensor, subscripts=subscripts, span=span)
 
     def fetch(self, name: str, piece: Piece, subscripts: tuple[Affine, ...]) -> Operand:
-        """An element of one piece of `name`."""
+        """Return an element of one piece of `name` as one operand."""
         tensor = self._tensor(name, piece)
         if tensor is None:
             assert isinstance(piece.source, Copied)
@@ -117,7 +117,7 @@ class Elements:
             self._pieces[name] = [*kept, Piece(box=box, source=source)]
 
     def result(self, name: str) -> str:
-        """A tensor that holds all of `name`; elements that were never assigned are 0 in it."""
+        """Return a tensor that holds all of `name`. Elements that were never assigned are 0 in it."""
         missing = [self._whole(name)]
         for piece in self._pieces[name]:
             missing = [rest for part in missing for rest in difference(part, piece.box)]

@@ -1,4 +1,4 @@
-"""TABLA expressions: sums flattened into signed terms, all else into words, as decision 0002 says."""
+"""Expressions of the TABLA language: sums are flattened into signed terms, all else becomes words (decision 0002)."""
 
 from __future__ import annotations
 
@@ -35,13 +35,13 @@ from tabla.source import Label, Span, TablaError
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sum:
-    """Signed terms, not yet rounded, or minus all of them; no terms are zero."""
+    """Signed terms that are not yet rounded, or the negative of all of them. A sum without terms is zero."""
 
     terms: tuple[Term, ...] = ()
     negated: bool = False
 
     def signed(self, sign: int = 1) -> tuple[Term, ...]:
-        """The terms of this sum times `sign`."""
+        """Return the terms of this sum times `sign`."""
         if self.negated:
             sign = -sign
         if sign == 1:
@@ -51,7 +51,7 @@ class Sum:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Word:
-    """An operation that gives a word."""
+    """An operation that gives one word."""
 
     operation: Compare | Divide | Function | Product
     span: Span
@@ -82,13 +82,13 @@ class Expressions:
         self._varying: set[int] = set()
 
     def lower(self, expression: tree.Expression, owner: str, indices: Sequence[Index]) -> Value:
-        """`expression`, right side of a statement over `indices`; temporaries are named after `owner`."""
+        """Lower `expression`, the right side of a statement over `indices`. Temporaries are named after `owner`."""
         self._owner, self._scope, self._varying = owner, list(indices), set()
         self._mark(expression)
         return self._value(expression)
 
     def operation(self, value: Value) -> Operation:
-        """What a statement computes to assign `value`."""
+        """Return what a statement computes to assign `value`."""
         if isinstance(value, Word):
             return value.operation
         zero = Term(factors=(Constant(value=Fraction(0)),))
@@ -283,7 +283,7 @@ class Expressions:
 
 
 def graph_affine(affine: language.Affine) -> Affine:
-    """An affine form of the language as one of the graph."""
+    """Return an affine form of the language as one of the graph."""
     return Affine(constant=affine.constant, coefficients=affine.terms)
 
 

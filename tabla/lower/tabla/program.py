@@ -19,13 +19,14 @@ _ROLES: dict[Kind, Role] = {Kind.INPUT: "input", Kind.LABEL: "label", Kind.MODEL
 
 
 def lower(program: Program, *, number_format: Format, results: Sequence[str] = (), name: str = "program") -> Graph:
-    """The graph of `program`; it does not depend on `number_format` but for what that cannot hold.
+    """Return the graph of `program`. Apart from refusing what `number_format` cannot hold, it does not depend on the
+    format.
 
-    `results` are names to return beside those that the program returns anyway: the outputs of a program
-    without gradients. Elements of a result that were never assigned are 0.
+    `results` are names to return beside those that the program returns anyway. A program without gradients returns its
+    outputs. Elements of a result that were never assigned are 0.
 
-    Raises `TablaError` for a constant or a learning rate that `number_format` cannot hold, and for a result that
-    is not a value of the program.
+    Raises `TablaError` for a constant or a learning rate that `number_format` cannot hold, and for a result that is not
+    a value of the program.
     """
     return _Lowering(program, number_format).run(results, name)
 

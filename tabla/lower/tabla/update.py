@@ -20,7 +20,10 @@ class Updater:
         rate.check(builder.quantiser)
 
     def update(self, gradient: Gradient, model: Variable) -> str:
-        """The tensor of the model's next value. Whether the gradient itself is a result changes nothing here."""
+        """Emit the update of a model, and return the tensor of its next value.
+
+        Whether the gradient itself is a result changes nothing here.
+        """
         target = f"{model.name}.next"
         self._builder.tensor(target, model.shape, "next", origin=model.name, span=model.span)
         descent = Descent(builder=self._builder, rate=self._rate, target=target, weights=model.name, span=model.span)

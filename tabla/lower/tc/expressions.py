@@ -40,7 +40,7 @@ _ONE = Constant(value=Fraction(1))
 _FACTOR = "power.factor"
 """The index over the factors of a power; no index of a program has such a name."""
 MOST_FACTORS = 8
-"""Of a power that is computed as a product; each factor is a multiply and a rounding."""
+"""The largest power that is computed as a product. Each factor is a multiply and a rounding."""
 
 
 class Expressions(Words):
@@ -51,7 +51,7 @@ class Expressions(Words):
         self.integers = Integers(self)
 
     def sum_of(self, value: Value) -> Sum:
-        """The value as signed terms, each a word or a product of two."""
+        """Return a real value as signed terms, each a word or a product of two words."""
         if (constant := self.constant(value)) is not None:
             return (Term(factors=(Constant(value=constant, span=value.span),)),) if constant else ()
         if value.scalar.integral and (ordinal := self.points.affine(value)) is not None:

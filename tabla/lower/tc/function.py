@@ -1,6 +1,6 @@
-"""A checked function of Tensor Comprehensions becomes a graph; calls are inlined.
+"""A checked function of Tensor Comprehensions becomes a graph. Calls are inlined.
 
-What today's graph cannot say is refused with its place: ``docs/decisions/0010-tc.md`` lists it.
+What the graph cannot say is refused with its place: ``docs/decisions/0010-tc.md`` lists it.
 """
 
 from __future__ import annotations
@@ -30,10 +30,10 @@ def lower(
     keep: Sequence[str] = (),
     results: Sequence[str] = (),
 ) -> Graph:
-    """The graph of a function for given sizes; the inputs `keep` stay on chip, `results` are returned too.
+    """Return the graph of a function for given sizes. The inputs `keep` stay on chip, and `results` are returned too.
 
-    Raises `TablaError` for sizes that make a range empty, for constants that `number_format` cannot hold, and for
-    what the machine cannot do yet.
+    Raises `TablaError` for sizes that make a range empty, for constants that `number_format` cannot hold, and for what
+    the machine cannot do.
     """
     ranges: dict[str, Index] = {}
     builder = GraphBuilder(number_format, ranges)

@@ -1,7 +1,7 @@
-"""Integers of Tensor Comprehensions on words: the integer n is the word n, which stands for the real n * 2^-F.
+"""Integers of Tensor Comprehensions as words: the integer n is the word n, which stands for the real n * 2^-F.
 
-So sums, choices, extremes and comparisons of integers are those of words, exact; a product of two of them is shifted
-by F less than one of reals, and a word becomes a real by F bits more.
+Sums, choices, extremes and comparisons of integers are therefore those of words, and exact. A product of two integers
+is shifted by F less than a product of reals, and an integer becomes a real by a shift of F.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from tabla.source import Label, Span, TablaError
 
 
 def reads_integers(value: Value) -> bool:
-    """Whether elements of integer tensors are part of a value."""
+    """Return whether a value contains elements of integer tensors."""
     return any(isinstance(part, program.Read) and part.scalar.integral for part in walk(value))
 
 
@@ -44,11 +44,11 @@ class Integers:
         self.one = Constant(value=Fraction(1, 1 << self.fraction))
 
     def word(self, value: Value) -> Operand:
-        """The integer as one word."""
+        """Return an integer value as one word."""
         return self.real.joined(self.sum_of(value), value.span)
 
     def sum_of(self, value: Value) -> Sum:
-        """The integer as signed terms of words."""
+        """Return an integer value as signed terms of words."""
         if (constant := self.real.constant(value)) is not None:
             scaled = Constant(value=constant * self.one.value, span=value.span)
             return (Term(factors=(scaled,)),) if constant else ()
@@ -89,17 +89,17 @@ class Integers:
                 )
 
     def as_real(self, integer: Operand, span: Span) -> Operand:
-        """The real that an integer is; outside the format it saturates, and is counted."""
+        """Return the real word of an integer. An integer outside the format saturates, and is counted."""
         return self._scaled(Term(factors=(integer, Constant(value=Fraction(1)))), span)
 
     def compared(self, comparison: program.Binary) -> Operand:
-        """A comparison of integers, some of which are data: of their words."""
+        """Return a comparison of integers of which some are data, as a comparison of their words."""
         left, right = self.word(comparison.left), self.word(comparison.right)
         compare = Compare(op=comparison.operator, left=left, right=right)  # type: ignore[arg-type]
         return self.real.part(compare, comparison.span)
 
     def gathered(self, read: program.Read, tensor: str, base: tuple[int, ...]) -> Read:
-        """An element at subscripts of which some are data."""
+        """Return an element at subscripts of which some are data."""
         subscripts: list[Affine | Gathered] = []
         for subscript, low in zip(read.subscripts, base, strict=True):
             affine = self.real.points.affine(subscript)
@@ -131,9 +131,10 @@ class Integers:
         return self.real.part(Divide(left=left, right=right, fraction=self.fraction), span)
 
     def remainder(self, left: Operand, right: Operand, span: Span) -> Sum:
-        """What the quotient, toward zero, leaves of `left`: the divisor's multiple is a word, as it is no larger.
+        """Return ``left - right * (left / right)``, where the quotient is rounded toward zero.
 
-        Of reals too: the quotient of their words is the same integer.
+        The multiple of the divisor is no larger than `left`, so it is a word. The rule holds for reals too, because the
+        quotient of their words is the same integer.
         """
         multiple = self._scaled(Term(factors=(self._quotient(left, right, span), right)), span)
         return Term(factors=(left,)), Term(factors=(multiple,), sign=-1)

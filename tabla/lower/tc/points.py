@@ -1,4 +1,4 @@
-"""Where a statement of a kernel runs, in indices of the graph: a box, affine constraints, indices split in two."""
+"""Where a statement runs, in indices of the graph: a box, affine constraints, and indices that are split in two."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ Box = tuple[tuple[int, int], ...]
 class Points:
     """The points of one statement, and the `value` to compute at them.
 
-    `indices` are the output indices, `places` what each index of the program is in those of the graph. `partial`:
-    elements of the statement's own box are left out, they are zero.
+    `indices` are the output indices. `places` says what each index of the program is in indices of the graph. `partial`
+    says that elements of the statement's own box are left out, and are zero.
     """
 
     step: Domain
@@ -50,11 +50,12 @@ class Points:
         return tuple(index.name for index in self.reduced)
 
     def extent(self, tensor: str, axis: int) -> Size:
-        """How long an axis of a tensor is before the statement."""
+        """Return the length of an axis of a tensor as it is before the statement."""
         return self.step.before[tensor][axis].extent
 
     def affine(self, value: Value) -> Affine | None:
-        """An integer value as an affine of the graph's indices, None where it is none on these points."""
+        """Return an integer value as an affine form of the graph's indices, or None where it is none on these points.
+        """
         linear = linear_of(value, self.extent, self.sizes)
         if linear is not None:
             return self.placed(linear)
@@ -74,7 +75,7 @@ class Points:
                 return None
 
     def placed(self, linear: Linear) -> Affine:
-        """An affine of the program's indices in those of the graph."""
+        """Return an affine form of the program's indices in indices of the graph."""
         total = Affine.of(linear.constant.value or 0)
         for name, size in linear.coefficients.items():
             total = _sum(total, _scaled(self.places[name], size.value or 0))
@@ -115,8 +116,10 @@ class Points:
 
 
 def points_of(step: Domain, sizes: Mapping[str, Size]) -> Points:
-    """The points of a statement. A condition that chooses between a value and 0 becomes a smaller box, or constraints;
-    an index that the value divides becomes two.
+    """Return the points of a statement.
+
+    A condition that chooses between a value and 0 becomes a smaller box, or constraints. An index that the value
+    divides becomes two indices.
     """
     statement = step.statement
 

@@ -45,7 +45,7 @@ class Words(ABC):
         """Return an element of a tensor; where data are part of a subscript, a copy of it."""
 
     def joined(self, terms: Sum, span: Span) -> Operand:
-        """Terms as one word."""
+        """Return terms as one word."""
         if not terms:
             return Constant(value=Fraction(0), span=span)
         if len(terms) == 1 and len(terms[0].factors) == 1 and terms[0].sign == 1:
@@ -53,7 +53,7 @@ class Words(ABC):
         return self.part(Linear(terms=terms), span)
 
     def constant(self, value: Value) -> Fraction | None:
-        """The exact number that a value is for these sizes, None where it depends on indices or tensors."""
+        """Return the exact number that a value has for these sizes, or None where it depends on indices or tensors."""
         match value:
             case program.Constant(value=number):
                 return number
@@ -75,7 +75,7 @@ class Words(ABC):
                 return None
 
     def choice(self, condition: Operand, chosen: Operand, other: Operand) -> Sum:
-        """``condition ? chosen : other``, the condition 1 or 0."""
+        """Return ``condition ? chosen : other``, where the condition is 1 or 0."""
         return (
             Term(factors=(condition, chosen)),
             Term(factors=(condition, other), sign=-1),
@@ -83,14 +83,14 @@ class Words(ABC):
         )
 
     def extreme(self, op: ExtremeOp, one: Operand, other: Operand, span: Span) -> Sum:
-        """The larger or smaller of two words."""
+        """Return the larger or the smaller of two words."""
         return (Term(factors=(self.part(Extreme(op=op, operands=(one, other)), span),)),)
 
     def part(self, operation: Operation, span: Span) -> Read:
-        """A temporary that holds an operation."""
+        """Return a temporary that holds an operation."""
         return self.builder.part(self.owner, operation, self.points.all, span, self.points.constraints)
 
 
 def refuse(message: str, span: Span, hint: str) -> NoReturn:
-    """What the graph cannot say yet is a fault of the program that is told so."""
+    """Raise a fault for a part of the program that the graph cannot express."""
     raise TablaError(message, Label(span), hint=hint)

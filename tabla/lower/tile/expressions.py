@@ -53,7 +53,7 @@ _ZERO = Constant(value=Fraction(0))
 
 
 class Expressions:
-    """Values of elements; `held` are the nodes that have a tensor of their own."""
+    """The elements of nodes as words. `held` are the nodes that have a tensor of their own."""
 
     def __init__(self, builder: GraphBuilder, held: Mapping[Node, str]) -> None:
         self.builder, self.held = builder, held
@@ -61,7 +61,7 @@ class Expressions:
         self.indices: Sequence[Index] = ()
 
     def element(self, node: Node, at: Subscripts, span: Span | None = None) -> Operand:
-        """An element of a node that is held, a number, or a coordinate."""
+        """Return an element of a node that is held, a number, or a coordinate, as one operand."""
         match node:
             case Number() | Elementwise() if (value := constant(node)) is not None:
                 return Constant(value=value, span=node.span)
@@ -71,7 +71,7 @@ class Expressions:
                 return Read(tensor=self.held[node], subscripts=at, span=span or node.span)
 
     def sum_of(self, node: Node, at: Subscripts, *, inside: bool = True) -> Sum:
-        """The element as signed terms; `inside` is False for the node that is being defined."""
+        """Return an element as signed terms. `inside` is False for the node that is being defined."""
         if (value := constant(node)) is not None:
             return (Term(factors=(Constant(value=value, span=node.span),)),) if value else ()
         if not isinstance(node, Elementwise) or (inside and node in self.held):
@@ -114,7 +114,7 @@ class Expressions:
                 return (Term(factors=(self._part(self.operation(node, at), node.span),)),)
 
     def operation(self, node: Elementwise, at: Subscripts) -> Operation:
-        """What defines an element."""
+        """Return the operation that defines an element."""
         parts = [(operand, stretched(operand, at)) for operand in node.inputs]
         match node.operator:
             case "divide" if node.kind == "float":
@@ -131,7 +131,7 @@ class Expressions:
                 return Linear(terms=terms or (Term(factors=(_ZERO,)),))
 
     def word(self, node: Node, at: Subscripts) -> Operand:
-        """The element as one word: a temporary where it is more."""
+        """Return an element as one word, a temporary where it is more."""
         return self._word(self.sum_of(node, at), node.span)
 
     def _word(self, terms: Sum, span: Span | None) -> Operand:
@@ -208,7 +208,7 @@ class Expressions:
 
 
 def makes_whole(node: Elementwise) -> bool:
-    """Whether it makes whole numbers of reals."""
+    """Return whether a node makes whole numbers of reals."""
     return node.operator == "round" or (
         node.operator == "cast" and node.kind == "integer" and node.inputs[0].kind == "float"
     )
@@ -223,7 +223,9 @@ def _widens(node: Elementwise) -> bool:
 
 
 def stretched(node: Node, at: Subscripts) -> Subscripts:
-    """The subscripts of a broadcast operand: aligned at the right, 0 where its extent is 1."""
+    """Return the subscripts of a broadcast operand: they are aligned at the right, and are 0 where the operand's extent
+    is 1.
+    """
     own = at[len(at) - len(node.shape) :]
     return tuple(Affine() if extent == 1 else each for each, extent in zip(own, node.shape, strict=True))
 
@@ -244,7 +246,9 @@ _REAL: Mapping[Operator, Callable[[float], float]] = {
 
 
 def constant(node: Node) -> Fraction | None:
-    """The exact number that a node of numbers alone is (functions: in float64), None where it is not one."""
+    """Return the exact number that a node made of numbers alone has, with functions in float64. Return None for any
+    other node.
+    """
     match node:
         case Number(value=value):
             return value
@@ -268,5 +272,5 @@ def constant(node: Node) -> Fraction | None:
 
 
 def refuse(message: str, span: Span | None, hint: str = "tabla eval --float has everything") -> NoReturn:
-    """What the graph cannot say yet is a fault of the program that is told so."""
+    """Raise a fault for a part of the program that the graph cannot express."""
     raise TablaError(message, *([Label(span)] if span is not None else []), hint=hint)

@@ -48,7 +48,7 @@ _ZERO = Constant(value=Fraction(0))
 
 
 MOST_NESTED = 250
-"""Operations of one expression, one inside the other; Python goes no deeper than a thousand calls."""
+"""The most operations of one expression that lie inside each other. Python goes no deeper than a thousand calls."""
 
 
 def lower(
@@ -59,11 +59,11 @@ def lower(
     results: Sequence[str] = (),
     name: str = "program",
 ) -> Graph:
-    """The graph of a program; the tensors of `keep` and those that learn stay on chip as models.
+    """Return the graph of a program. The tensors of `keep`, and those that learn, stay on chip as models.
 
     `results` are names of further tensors to return.
 
-    Raises `TablaError` for constants that `number_format` cannot hold and for what the graph cannot say.
+    Raises `TablaError` for constants that `number_format` cannot hold, and for what the graph cannot say.
     """
     return _Lowering(program, number_format, keep, results).run(name)
 
@@ -86,7 +86,7 @@ class _Lowering:
             self.builder.tensor(given.parameter, given.shape, role, origin=given.parameter, span=given.span)
 
     def run(self, name: str) -> Graph:
-        """Statements of all nodes that are words of their own, then the updates."""
+        """Return statements of all nodes that are words of their own, then the updates."""
         nodes = self.program.nodes()
         _refuse_deep(nodes, [*self.program.outputs, *self.asked])
         _refuse_whole_numbers(self.program, nodes)
@@ -263,7 +263,7 @@ def _axes(node: Node) -> tuple[tuple[Affine, ...], tuple[Index, ...]]:
 
 
 def labels_of(program: Program) -> set[Input]:
-    """What a program learns to predict: the parameters that it reads element by element only."""
+    """Return the tensors that a program learns to predict: the parameters that it reads only element by element."""
     if not program.steps:
         return set()
     labels = set(program.inputs) - {step.weights for step in program.steps}

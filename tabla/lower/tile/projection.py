@@ -1,4 +1,4 @@
-"""Which outputs of a contraction have a valid point at all: those that have none are 0, whatever the aggregation."""
+"""Which outputs of a contraction have a valid point at all. Those that have none are 0, whatever the aggregation."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ MOST_POINTS = 1 << 24
 
 
 def inhabited(region: Region) -> tuple[Affine, ...] | None:
-    """Constraints on output indices alone that hold where a valid point exists, and nowhere else.
+    """Return constraints on output indices alone that hold exactly where a valid point exists.
 
-    Summed indices are eliminated one after the other (Fourier and Motzkin). None where that is not exact over the
-    integers and trying all points shows a hole.
+    Summed indices are eliminated one after the other (Fourier and Motzkin). The result is None where the elimination is
+    not exact over the integers and a trial of all points finds a hole.
     """
     ranges = {index.name: index for index in (*region.indices, *region.reduced)}
     halves = {*region.constraints, *(half for index in region.reduced for half in _ends(index))}
@@ -74,5 +74,5 @@ def _same(region: Region, found: Sequence[Affine]) -> bool:
 
 
 def holds(constraints: Sequence[Affine], box: Mapping[str, Index]) -> bool:
-    """Whether constraints hold on a whole box."""
+    """Return whether constraints hold on a whole box."""
     return all(constraint.bounds(box)[0] >= 0 for constraint in constraints)

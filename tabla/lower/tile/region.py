@@ -1,7 +1,7 @@
-"""The valid index values of a contraction in coordinates that the graph can say: outputs, sums, affine constraints.
+"""The valid index values of a contraction, in coordinates that the graph can express.
 
-An output index of the graph must lead to one element each, so where several values of the user's index variables
-lead to the same (``O[i + j] += ...``), an integer change of variables makes coordinates of which some say the element
+An output index of the graph must lead to one element each. Where several values of the user's index variables lead to
+the same element (``O[i + j] += ...``), an integer change of variables makes coordinates of which some name the element
 and the others are summed over. Exact quotients are changes of variables too.
 """
 
@@ -22,7 +22,8 @@ from tabla.lower.lattice import column_hermite, divisible
 class Region:
     """Where a contraction writes and what it reads there.
 
-    `reads` are the subscripts of each source; `constraints` are >= 0 at valid points of the box of all indices.
+    `reads` are the subscripts of each source. `constraints` are forms that are at least 0 at the valid points of the
+    box of all indices.
     """
 
     indices: tuple[Index, ...]
@@ -33,7 +34,7 @@ class Region:
 
     @property
     def points(self) -> int:
-        """Output elements of the box."""
+        """How many output elements the box has."""
         count = 1
         for index in self.indices:
             count *= index.extent
@@ -41,7 +42,7 @@ class Region:
 
 
 def region_of(contraction: Contraction) -> Region | None:
-    """The region of a contraction; None if no index values are valid."""
+    """Return the region of a contraction, or None if no index values are valid."""
     domain = Domain.of(contraction)
     if domain.intervals is None:
         return None
@@ -71,7 +72,7 @@ def region_of(contraction: Contraction) -> Region | None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Change:
-    """Old index variables as integer affine forms of new ones, of which the first `rank` may stand for outputs."""
+    """Old index variables as integer affine forms of new ones. The first `rank` new variables may stand for outputs."""
 
     names: tuple[str, ...]
     old: Mapping[str, Rational]
@@ -79,11 +80,11 @@ class Change:
 
     @staticmethod
     def identity(names: tuple[str, ...]) -> Change:
-        """No change."""
+        """Return the change that changes nothing."""
         return Change(names=names, old={name: Rational.make(0, {name: 1}) for name in names})
 
     def rational(self, value: Rational) -> Rational:
-        """A form of the old variables in the new ones."""
+        """Return a form of the old variables in the new ones."""
         constant, factors = value.constant, dict.fromkeys(self.names, Fraction(0))
         for name, factor in value.factors:
             constant += factor * self.old[name].constant
@@ -92,23 +93,23 @@ class Change:
         return Rational.make(constant, factors)
 
     def affine(self, value: Rational) -> Affine:
-        """The same where everything is whole."""
+        """Return a form of the old variables in the new ones, where all coefficients are integers."""
         changed = self.rational(value)
         assert changed.constant.denominator == 1, "a subscript that is not an integer"
         return Affine.make(int(changed.constant), {name: int(factor) for name, factor in changed.factors})
 
     def row(self, row: Row) -> Row:
-        """An inequality in the new variables."""
+        """Return an inequality of the old variables in the new ones."""
         return Row(value=self.rational(row.value), bound=row.bound)
 
     def then(self, new: Mapping[str, Rational], names: tuple[str, ...], rank: int = 0) -> Change:
-        """This change followed by another one, of its new variables."""
+        """Return this change followed by another change of its new variables."""
         inner = Change(names=names, old=new)
         old = {name: inner.rational(value) for name, value in self.old.items()}
         return Change(names=names, old=old, rank=rank)
 
     def divided(self, value: Rational) -> Change | None:
-        """The same for those values alone for which a form of the old variables is an integer."""
+        """Return the change restricted to the values for which a form of the old variables is an integer."""
         changed = self.rational(value)
         names = [name for name in self.names if changed.factor(name)]
         scale = changed.constant.denominator
@@ -125,7 +126,8 @@ class Change:
         return self.then(new, self.names)
 
     def split(self, write: Sequence[Subscript]) -> Change:
-        """Coordinates of which the first ones say the element that is written, the others are summed over."""
+        """Choose coordinates of which the first ones name the element that is written, and the others are summed over.
+        """
         forms = [self.rational(subscript.value) for subscript in write]
         mentioned = [name for name in self.names if any(form.factor(name) for form in forms)]
         matrix = [[int(form.factor(name)) for name in mentioned] for form in forms]

@@ -13,9 +13,10 @@ Subscripts = tuple[Affine, ...]
 def refinement(
     old: Sequence[int], new: Sequence[int]
 ) -> tuple[tuple[int, ...], Subscripts, Subscripts] | tuple[None, Subscripts, Subscripts]:
-    """(extents, subscripts of the old shape, subscripts of the new shape), over indices ``i0``, ``i1``, ... .
+    """Return the finer extents, the subscripts of the old shape and those of the new shape, over indices ``i0``,
+    ``i1``, ... .
 
-    The extents are None where the shapes have no common refinement; a flat tensor between them does it then.
+    The extents are None where the shapes have no common refinement. A flat tensor between the two shapes helps there.
     """
     places = sorted({*_steps(old), *_steps(new)}, reverse=True)
     steps = [place for place in places if place]

@@ -21,7 +21,7 @@ class Updater:
         self._descent = Descent(builder=builder, rate=rate, target=f"{weights}.next", weights=weights)
 
     def update(self) -> str:
-        """The tensor of the next value."""
+        """Emit the update, and return the tensor of the next value."""
         weights, gradient, span = self._step.weights, self._step.gradient, self._step.span
         target = self._descent.target
         self._builder.tensor(target, weights.shape, "next", origin=weights.parameter, span=weights.span)
@@ -46,7 +46,9 @@ class Updater:
 
 
 def product_region(gradient: Node) -> Region | None:
-    """The region of a gradient that is a product of two elements at every weight, with nothing to sum."""
+    """Return the region of a gradient that is a product of two elements at every weight and sums nothing; None for any
+    other.
+    """
     match gradient:
         case Contraction(aggregation="sum" | "assign", combination="multiply"):
             region = region_of(gradient)
@@ -59,5 +61,5 @@ def product_region(gradient: Node) -> Region | None:
 
 
 def fused(gradient: Node, uses: int) -> bool:
-    """Whether a gradient that `uses` other nodes read needs no tensor of its own."""
+    """Return whether a gradient that `uses` other nodes read needs no tensor of its own."""
     return uses == 0 and (isinstance(gradient, Elementwise) or product_region(gradient) is not None)

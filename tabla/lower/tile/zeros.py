@@ -1,4 +1,4 @@
-"""What a contraction leaves unwritten, as boxes with strides: statements that write 0 there."""
+"""What a contraction leaves unwritten, as boxes with strides. Statements write 0 there."""
 
 from __future__ import annotations
 
@@ -22,9 +22,10 @@ class _Places:
 
 
 def unwritten(region: Region, shape: Sequence[int]) -> tuple[Write, ...] | None:
-    """Subscripts and indices of statements over all that the region does not write.
+    """Return the subscripts and indices of statements over all elements that the region does not write.
 
-    None where axes share an index, where constraints say what is written, or where it would take many statements.
+    The result is None where axes share an index, where constraints say what is written, or where it would take many
+    statements.
     """
     outer = {index.name for index in region.indices}
     names = [subscript.names for subscript in region.write]

@@ -1,7 +1,8 @@
-"""Gathers as the machine takes them: one table of positions, counted in words of a row-major tensor.
+"""Gathers are brought into the form that the machine takes: one table of positions, counted in words of a row-major
+tensor.
 
-A gather over one innermost axis reads its table as it is; any other gets a tensor of positions of its own, integers
-that are the sum of the tables times the strides of their axes.
+A gather over one innermost axis reads its table as it is. Any other gather gets a tensor of positions of its own:
+integers that are the sum of the tables times the strides of their axes.
 """
 
 from __future__ import annotations
@@ -16,7 +17,9 @@ from tabla.source import Label, TablaError
 
 
 def flatten_gathers(graph: Graph, fmt: Format) -> Graph:
-    """The graph with gathers of one table each. Raises `TablaError` for a tensor with more words than a word counts."""
+    """Return the graph with gathers of one table each. Raises `TablaError` for a tensor with more words than a word can
+    count.
+    """
     if not any(isinstance(statement.operation, Gather) for statement in graph.statements):
         return graph
     tensors, statements = dict(graph.tensors), list[Statement]()

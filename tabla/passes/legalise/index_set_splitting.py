@@ -1,8 +1,8 @@
-"""Constraints become boxes: a constrained statement is split into unconstrained ones that write disjoint boxes.
+"""Constraints become boxes: a constrained statement is split into unconstrained statements that write disjoint boxes.
 
-Every box of outputs has one region of points to sum over; where that is a box too, as with padding, bands and
-triangles, a box costs one statement. Words stay the same: sums are exact, and products keep their order. The number of
-boxes grows with the extents that constraints tie, so there is a limit; guards in the lanes would not need one.
+Every box of outputs has one region of points to sum over. Where the region is a box too, as with padding, bands and
+triangles, a box of outputs costs one statement. The words stay the same, because sums are exact and products keep their
+order. The number of boxes grows with the extents that constraints tie, so there is a limit.
 """
 
 from __future__ import annotations
@@ -36,10 +36,14 @@ from tabla.ir.scan import scan_count
 from tabla.source import Label, TablaError
 
 MOST_BOXES = 256
-"""Each box is a statement with strands of its own; beyond this many, microcode and compile time grow too large."""
+"""The most boxes of one statement. Each is a statement with strands of its own; with more of them, microcode and
+compile time would grow too large.
+"""
 
 MOST_SCANS = 64
-"""Each run of a statement that runs on has strands of its own; beyond this many, boxes over all rows are fewer."""
+"""The most runs of a statement that runs on. Each has strands of its own; with more of them, boxes over all rows are
+fewer.
+"""
 
 Ranges = tuple[tuple[str, int, int], ...]
 """(index, low, high) of some indices."""
@@ -67,9 +71,9 @@ def scans_kept(graph: Graph) -> frozenset[int]:
 
 
 def split_index_sets(graph: Graph, fmt: Format, kept: frozenset[int] = frozenset()) -> Graph:
-    """The graph without constraints but those of the statements (by number) that are `kept` as they are.
+    """Return the graph without constraints, except on the statements, given by number, that are `kept` as they are.
 
-    Raises `TablaError` for a statement that would become too many.
+    Raises `TablaError` for a statement that would become more than `MOST_BOXES` statements.
     """
     if not any(statement.constraints for statement in graph.statements):
         return graph

@@ -1,4 +1,5 @@
-"""Values that are known before any sample comes become constants: computed here, loaded with the models."""
+"""Values that are known before any sample comes become constants, which are computed here and loaded with the models.
+"""
 
 from __future__ import annotations
 

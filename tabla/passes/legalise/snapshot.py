@@ -1,8 +1,8 @@
-"""Snapshots of models that two updates read crosswise.
+"""Models that two updates read crosswise are copied first.
 
-An update may overwrite its model only after every read of the old words. When updates read each other's models
-(``u - e*v`` and ``v - e*u``), no order exists; a copy of the model, read instead, makes one. A copy changes no
-word.
+An update may overwrite its model only after every read of the old words. When updates read each other's models (``u -
+e*v`` and ``v - e*u``), no such order exists. Reading a copy of one model instead makes an order possible, and changes
+no word.
 """
 
 from __future__ import annotations
