@@ -108,12 +108,14 @@ def outer(statement: Statement) -> set[str]:
 
 
 def _alone(initial: Operand | None) -> list[tuple[set[str], tuple[str, ...]]]:
-    """An initial word is one more, for itself."""
+    """Return the part that an initial word adds: one more word, for itself."""
     return [] if initial is None else [(set(), ())]
 
 
 def _joined(statement: Statement, parts: Sequence[tuple[set[str], tuple[str, ...]]]) -> int:
-    """How many operations join n words into one, n - 1 each; `parts` are what a word mentions and is reduced over."""
+    """Return how many operations join n words into one, n - 1 each. `parts` are what a word mentions and what it is
+    reduced over.
+    """
     outputs = outer(statement)
     words = sum(points_of(statement, outputs | (set(reduce) & mentioned), reduce) for mentioned, reduce in parts)
     if not statement.constraints:

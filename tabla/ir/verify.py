@@ -144,7 +144,7 @@ def _distinct(names: Sequence[str]) -> Sequence[str]:
 
 
 def _operands(statement: Statement) -> Iterable[tuple[Operand, tuple[Index, ...]]]:
-    """Operands, each with the indices that it may mention."""
+    """Return the operands, each with the indices that it may mention."""
     reduced = {index.name: index for index in statement.reduced}
     match statement.operation:
         case Linear(terms=terms):
@@ -203,7 +203,9 @@ def _check_write(statement: Statement, graph: Graph, written: dict[str, _Written
 
 
 class _Written:
-    """Which elements of a tensor have a value; `whole` if all. Tensors written in parts have a mask besides."""
+    """Which elements of a tensor have a value. `whole` says that all have. A tensor that is written in parts has a mask
+    too.
+    """
 
     def __init__(self, tensor: Tensor) -> None:
         self._tensor = tensor
@@ -214,7 +216,7 @@ class _Written:
     def check_read(
         self, subscripts: tuple[Affine, ...], indices: Sequence[Index], constraints: tuple[Affine, ...]
     ) -> None:
-        """All elements over a box, where the constraints hold, have a value."""
+        """Check that all elements over a box, where the constraints hold, have a value."""
         self._read = True
         if constraints:
             self._check_some_read(subscripts, indices, constraints)
@@ -306,7 +308,9 @@ class _Written:
     def _ends(
         self, subscripts: tuple[Affine, ...], indices: Sequence[Index], constraints: tuple[Affine, ...]
     ) -> list[tuple[int, int]] | None:
-        """First and last position on each axis where the constraints hold; None where they hold nowhere."""
+        """Return the first and the last position on each axis where the constraints hold, or None where they hold
+        nowhere.
+        """
         name, shape = self._tensor.name, self._tensor.shape
         if len(subscripts) != len(shape):
             raise GraphFault(f"{name} has {len(shape)} axes and {len(subscripts)} subscripts")
@@ -335,13 +339,13 @@ class _Written:
 def _elements(
     subscripts: tuple[Affine, ...], indices: Sequence[Index], constraints: tuple[Affine, ...]
 ) -> tuple[NDArray[np.int64], ...]:
-    """Subscripts, axis by axis, of all that is touched where the constraints hold."""
+    """Return the subscripts, axis by axis, of all elements that are touched where the constraints hold."""
     at = coordinates(constraints, indices, {n for subscript in subscripts for n in subscript.names})
     return tuple(values(subscript, at or {}) for subscript in subscripts)
 
 
 def _injective(write: Sequence[Affine], indices: Sequence[Index], tensor: Tensor) -> bool:
-    """Whether no element is written at two points of the box."""
+    """Return whether no element is written at two points of the box."""
     if len(write) != len(tensor.shape):
         raise GraphFault(f"{tensor.name} has {len(tensor.shape)} axes and {len(write)} subscripts")
     address, step = Affine(), 1

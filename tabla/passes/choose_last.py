@@ -18,7 +18,7 @@ from tabla.ir.rewrite import read_once, with_statements
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Choice:
-    """``tensor = flag * word`` (or minus that)."""
+    """The scalar statement ``tensor = flag * word``, or minus that."""
 
     flag: Read
     word: Operand
@@ -45,7 +45,9 @@ def choose_last(graph: Graph, fmt: Format) -> Graph:
 
 
 def _products(statement: Statement) -> Iterator[tuple[Read, Operand, int]]:
-    """(a word that a scalar product reads, the other factor, the sign), both ways round."""
+    """Return, for a product of two scalars, the word that may be a choice, the other factor and the sign, both ways
+    round.
+    """
     match statement.operation:
         case Linear(terms=(Term(factors=(a, b), sign=sign, reduce=()),), test=None) if not statement.indices:
             for one, other in ((a, b), (b, a)):
@@ -56,7 +58,9 @@ def _products(statement: Statement) -> Iterator[tuple[Read, Operand, int]]:
 def _late(
     statement: Statement, choice: _Choice, other: Operand, sign: int, tensors: dict[str, Tensor]
 ) -> list[Statement]:
-    """The statements instead: minus the word where that is chosen, the product, and the choice of it."""
+    """Return the statements that replace the product: the negative of the word where that is chosen, the product, and
+    the choice.
+    """
     assert isinstance(statement.operation, Linear)
     out, word = [], choice.word
     if choice.sign < 0:

@@ -50,7 +50,9 @@ def common_subexpressions(graph: Graph, fmt: Format) -> Graph:
 
 
 def _output_order(statement: Statement) -> list[Index]:
-    """Output indices by where they first appear in the operation, so that their names and order do not matter."""
+    """Order the output indices by where they first appear in the operation, so that their names and their order do not
+    matter.
+    """
     appearance = list(dict.fromkeys(name for o in statement.operands for a in _affines(o) for name in a.names))
     known = {index.name: index for index in statement.indices}
     mentioned = [known[name] for name in appearance if name in known]
@@ -68,7 +70,9 @@ def _affines(operand: Operand) -> tuple[Affine, ...]:
 
 
 def _key(statement: Statement, outputs: Sequence[Index]) -> _Key:
-    """Equal keys mean equal words at equal places of the (renamed) output box."""
+    """Return a key of a statement. Statements with equal keys compute equal words at equal places of the renamed output
+    box.
+    """
     reduced = {index.name: index for index in statement.reduced}
     summed = [reduced[name] for name in summed_names(statement.operation)]
     places = {
@@ -83,7 +87,7 @@ def _key(statement: Statement, outputs: Sequence[Index]) -> _Key:
 
 
 def _unordered(operation: Operation, names: dict[str, str]) -> object:
-    """The renamed operation, without the order of what commutes."""
+    """Return the renamed operation without the order of operands that may be exchanged."""
     match operation:
         case Linear(terms=terms, shift=shift, test=test):
             parts = [
@@ -100,7 +104,7 @@ def _unordered(operation: Operation, names: dict[str, str]) -> object:
 
 
 def _counterpart(earlier: Statement, statement: Statement, order: Sequence[Index]) -> Read:
-    """The element of the earlier statement's target that holds the word of `statement`, at its indices."""
+    """Return the element of the earlier statement's target that holds the word of `statement` at its indices."""
     values = {
         old.name: Affine.make(old.low - new.low, {new.name: 1})
         for old, new in zip(_output_order(earlier), order, strict=True)

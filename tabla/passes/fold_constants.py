@@ -114,7 +114,7 @@ def _word(operand: Constant, fmt: Format) -> int:
 
 
 def _constant(word: int, fmt: Format) -> Constant:
-    """A constant that quantises to exactly this word."""
+    """Return a constant that is quantised to exactly this word."""
     return Constant(value=Fraction(word, fmt.one))
 
 
@@ -139,7 +139,8 @@ def _compare(operation: Compare, op: CompareOp, left: Operand, right: Operand, f
 
 
 def _reciprocal(operation: Divide, left: Operand, value: Fraction, fmt: Format) -> Linear | None:
-    """``left / value`` as a product. Both the divisor and its reciprocal must be words, so that both round alike."""
+    """Return ``left / value`` as a product, if the divisor and its reciprocal are both words, so that both round alike.
+    """
     if value == 0 or (value * fmt.one).denominator != 1:
         return None
     reciprocal = 1 / value
@@ -219,7 +220,7 @@ def _rounded(operation: Linear, total: int, scale: int, fmt: Format) -> Operatio
 
 
 def _term(term: Term, shift: int) -> Term | None:
-    """The term without trivial factors; None if it is 0."""
+    """Return the term without trivial factors, or None if it is 0."""
     constants = [factor.value for factor in term.factors if isinstance(factor, Constant)]
     if 0 in constants:
         return None
@@ -232,7 +233,7 @@ def _term(term: Term, shift: int) -> Term | None:
 
 
 def _cancelled(terms: Iterable[Term | None]) -> list[Term]:
-    """The terms without pairs of opposite sign; the order of factors does not matter."""
+    """Return the terms without pairs of opposite sign. The order of factors does not matter."""
     kept: list[Term] = []
     spare: Counter[tuple[object, ...]] = Counter()
     for term in terms:
@@ -253,7 +254,7 @@ def _key(term: Term, sign: int) -> tuple[object, ...]:
 
 
 def _amount(term: Term, shift: int, box: Mapping[str, Index], fmt: Format) -> int:
-    """What a term of constants adds to the exact sum."""
+    """Return what a term of constants adds to the exact sum."""
     amount = prod(_word(factor, fmt) for factor in term.factors if isinstance(factor, Constant))
     if len(term.factors) == 1:
         amount <<= fmt.fraction + shift

@@ -13,7 +13,7 @@ from tabla.ir.rewrite import copied, operand_at, with_operands, with_operation, 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Copy:
-    """``tensor[write] = original``, the only statement that writes the tensor."""
+    """``tensor[write] = original``, from the only statement that writes the tensor."""
 
     write: tuple[Affine, ...]
     original: Operand
@@ -42,7 +42,7 @@ def forward_copies(graph: Graph, fmt: Format) -> Graph:
 
 
 def _results(graph: Graph, copies: Mapping[str, _Copy]) -> tuple[tuple[str, str], ...]:
-    """A result that copies a whole value is that value, unless it is a result already."""
+    """Let a result that copies a whole value be that value, unless the value is a result already."""
     taken = {tensor for _, tensor in graph.results}
     results = []
     for shown, tensor in graph.results:
@@ -58,7 +58,7 @@ def _results(graph: Graph, copies: Mapping[str, _Copy]) -> tuple[tuple[str, str]
 
 
 def _forwarded(operand: Operand, copies: Mapping[str, _Copy]) -> Operand:
-    """What a read of a copy reads in the end; anything else as it is."""
+    """Return the operand that a read of a copy reads in the end. Any other operand stays as it is."""
     if not isinstance(operand, Read) or operand.tensor not in copies:
         return operand
     copy = copies[operand.tensor]
@@ -67,7 +67,8 @@ def _forwarded(operand: Operand, copies: Mapping[str, _Copy]) -> Operand:
 
 
 def _solved(copy: _Copy, subscripts: tuple[Affine, ...]) -> dict[str, Affine] | None:
-    """The copy's indices for which it writes the element at `subscripts`; None if that is no affine form."""
+    """Return the copy's indices for which it writes the element at `subscripts`, or None if they are no affine forms.
+    """
     # An index that is not in the write runs over one value only.
     values = {name: Affine(constant=low) for name, low in copy.lows.items()}
     solved: set[str] = set()

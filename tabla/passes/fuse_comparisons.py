@@ -32,7 +32,7 @@ def fuse_comparisons(graph: Graph, fmt: Format) -> Graph:
 
 
 def _parts(statement: Statement, fmt: Format) -> tuple[Read, Literal["<", ">="], int] | None:
-    """(what is compared, ``<`` or ``>=``, the word that it is compared with)."""
+    """Return what is compared, ``<`` or ``>=``, and the word that it is compared with."""
     match statement.operation:
         case Compare(op=op, left=Read() as read, right=Constant(value=value)) if op in ORDERS:
             found = op
@@ -47,7 +47,7 @@ def _parts(statement: Statement, fmt: Format) -> tuple[Read, Literal["<", ">="],
 def _fused(
     graph: Graph, statement: Statement, read: Read, test: Literal["<", ">="], word: int, fmt: Format
 ) -> Statement | None:
-    """The test instead of the comparison, if the sum runs over the same elements, each once."""
+    """Return the test that replaces the comparison, if the sum runs over the same elements, each once."""
     writers = list(graph.writers(read.tensor))
     if len(writers) != 1 or not fmt.lowest < word <= fmt.highest or graph.tensors[read.tensor].filled:
         return None
@@ -69,7 +69,8 @@ def _fused(
 
 
 def _places(before: Statement, after: Statement, read: Read) -> dict[str, Affine] | None:
-    """What the indices of the sum are in the comparison; None unless both run over plain elements, each once."""
+    """Return what the indices of the sum are in the comparison, or None unless both run over plain elements, each once.
+    """
     written = [w.coefficients for w in before.write]
     fetched = [s.names for s in read.subscripts]
     plain = all(w == ((index.name, 1),) for w, index in zip(written, before.indices, strict=False))

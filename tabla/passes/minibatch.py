@@ -31,7 +31,7 @@ def minibatched(graph: Graph, samples: int) -> Graph:
 
 
 def _of_each_sample(graph: Graph) -> frozenset[str]:
-    """The tensors that hold something else for every sample; results always, so that each sample has its own."""
+    """Return the tensors that differ from sample to sample. Results always count, so that each sample has its own."""
     each = {name for name, tensor in graph.tensors.items() if tensor.role in _GIVEN}
     each.update(tensor for _, tensor in graph.results)
     for statement in graph.statements:
@@ -62,7 +62,7 @@ def _operand(operand: Operand, each: frozenset[str]) -> Operand:
 
 
 def _summed(statement: Statement, index: Index) -> Statement:
-    """An update: the old word stays as it is, the step is summed over the samples."""
+    """Return an update in which the old word stays as it is and the step is summed over the samples."""
     match statement.operation:
         case Linear(terms=(old, *steps)) as linear:
             summed: list[Term] = [replace(step, reduce=(index.name, *step.reduce)) for step in steps]

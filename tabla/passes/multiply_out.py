@@ -45,7 +45,7 @@ def multiply_out(graph: Graph, fmt: Format) -> Graph:
 
 
 def _parts(term: Term, complements: dict[str, _Complement]) -> tuple[Term, Term] | None:
-    """x and -x*o instead of x*(1 - o)."""
+    """Return x and -x*o, which replace x*(1 - o)."""
     if len(term.factors) < 2 or term.sign < 0:
         return None
     for x, other in (term.factors, term.factors[::-1]):
@@ -57,7 +57,7 @@ def _parts(term: Term, complements: dict[str, _Complement]) -> tuple[Term, Term]
 
 
 def _complements(graph: Graph) -> dict[str, _Complement]:
-    """Values of which each element is 1 minus a bounded one, and which one product reads."""
+    """Return the values of which each element is 1 minus a bounded value, and which a single product reads."""
     alone, bounded, found = read_once(graph), _bounded(graph), {}
     for statement in graph.statements:
         name = statement.target
@@ -71,7 +71,7 @@ def _complements(graph: Graph) -> dict[str, _Complement]:
 
 
 def _subtracted(statement: Statement) -> Read | None:
-    """The read of ``1 - read``."""
+    """Return the read of ``1 - read``, or None for any other operation."""
     match statement.operation:
         case Linear(terms=(a, b), shift=0, test=None):
             for one, other in ((a, b), (b, a)):
@@ -85,7 +85,7 @@ def _subtracted(statement: Statement) -> Read | None:
 
 
 def _bounded(graph: Graph) -> frozenset[str]:
-    """Values within -1 and 1."""
+    """Return the values that stay within -1 and 1."""
     kinds: dict[str, bool] = {}
     for statement in graph.statements:
         fine = isinstance(statement.operation, Function) and FUNCTIONS[statement.operation.name].bounded

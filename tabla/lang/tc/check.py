@@ -182,11 +182,12 @@ class FunctionCheck:
         self.statements.append(statement)
 
     def _missed(self) -> None:
-        """After a fault in what defines a name, uses of the name are no faults."""
+        """Note that something that defines a name could not be read: from here on, uses of unknown names are no faults.
+        """
         self.whole = False
 
     def _later(self) -> dict[str, Span]:
-        """What statements will define, each name where it first stands."""
+        """Return what statements will define, each name where it first stands."""
         found: dict[str, Span] = {}
         for statement in self.definition.statements:
             match statement:

@@ -102,7 +102,7 @@ def _run(inference: Inference, given: Mapping[str, Array]) -> dict[str, Stored]:
 
 
 def _prepare(stored: dict[str, Stored], tensor: Tensor, step: Domain, initial: Array | None) -> None:
-    """Make room for what a statement writes; what no statement writes is 0."""
+    """Make room for what a statement writes. Elements that no statement writes are 0."""
     statement = step.statement
     box = [_numbers(step.intervals[name]) for name in statement.indices]
     known = stored.get(tensor.name)

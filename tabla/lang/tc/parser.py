@@ -62,7 +62,9 @@ class _Reading:
         return tuple(self._without_strays(item) if isinstance(item, Definition) else item for item in read)
 
     def _without_strays(self, definition: Definition) -> Definition:
-        """What lacks something that was no token means something else than its writer thought."""
+        """Make statements with stray characters `Broken`. Without what the characters should have been, a statement
+        means something else than its writer thought.
+        """
         statements = [
             Broken(span=statement.span)
             if bisect_left(self.strays, statement.span.start) < bisect_left(self.strays, statement.span.end)

@@ -159,7 +159,7 @@ class Derivatives:
             )
 
     def _give(self, node: Node, operand: Node, derivative: Node) -> None:
-        """A contribution to a broadcast operand of `node`: summed over the axes that were stretched."""
+        """Add a contribution to a broadcast operand of `node`, summed over the axes that were stretched."""
         if operand not in self._concerned:
             return
         if isinstance(derivative, Number):
@@ -227,7 +227,7 @@ class Derivatives:
         constraints: Sequence[Constraint],
         combination: Combination = "multiply",
     ) -> Node:
-        """``d source[...] += factors * d output[...]`` over the same index values."""
+        """Return ``d source[...] += factors * d output[...]`` over the same index values."""
         own = [*node.constraints, *constraints]
         if isinstance(d, Number):
             # What is read no more still bounds the indices.
@@ -299,5 +299,5 @@ def _bounds(subscripts: Sequence[Subscript], shape: Shape) -> list[Constraint]:
 
 
 def _inside(accesses: Sequence[Access]) -> list[Constraint]:
-    """Constraints that keep accesses in range that are read no more."""
+    """Return constraints that keep those accesses in range that are no longer read."""
     return [each for access in accesses for each in _bounds(access.subscripts, access.node.shape)]

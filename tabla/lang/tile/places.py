@@ -76,10 +76,11 @@ def place(code: CodeType, instruction: int, line: int) -> Span | None:
 
 
 def _loop(text: str, instruction: Extent) -> Extent:
-    """What to show where a loop asks for its iterator: a whole comprehension, or what a ``for`` statement runs over.
+    """Return what to show where a loop asks for its iterator: a whole comprehension, or what a ``for`` statement runs
+    over.
 
-    Python 3.13 gives this instruction the extent of what is run over. Before, it had that of the whole loop, in
-    which the several ``for`` of a comprehension cannot be told apart.
+    Python 3.13 gives this instruction the extent of what is run over. Earlier versions give it the extent of the whole
+    loop, in which the several ``for`` of a comprehension cannot be told apart.
     """
     for loop in _loops(text):
         if isinstance(loop, ast.For):

@@ -133,7 +133,7 @@ class Elements:
         return tensor
 
     def _tensor(self, name: str, piece: Piece) -> str | None:
-        """The tensor in which a piece lies; a product is computed into one; None for a copy."""
+        """Return the tensor in which a piece lies. A product is computed into one, and a copy has none."""
         match piece.source:
             case Stored(tensor=tensor):
                 return tensor
@@ -156,7 +156,7 @@ class Elements:
                 del self._open[name]
 
     def _room(self, name: str, box: Box) -> str:
-        """A tensor of `name` that can take `box`: the open one if its elements are fresh, else a new one."""
+        """Return a tensor of `name` that can take `box`: the open one if its elements are fresh, else a new one."""
         if name in self._open and not self._open[name][1].meets(box):
             tensor, region = self._open[name]
         else:
@@ -211,7 +211,7 @@ def _by_name(indices: tuple[Index, ...]) -> dict[str, Index]:
 
 
 def _through(copied: Copied, subscripts: tuple[Affine, ...], span: Span | None) -> Operand:
-    """What a reader of ``copied[subscripts]`` reads in its place."""
+    """Return what a reader of ``copied[subscripts]`` reads in its place."""
     match copied.operand:
         case Constant(value=value):
             return Constant(value=value, span=span)

@@ -70,7 +70,7 @@ class _Lowering:
         self.calls = 0
 
     def take_initial(self) -> None:
-        """What the caller accumulates into comes in under the name under which it goes out."""
+        """Let the tensors that the caller passes to accumulate into come in under the names under which they go out."""
         for step in self.inference.steps:
             if not isinstance(step, Domain) or step.statement.target in self.held:
                 continue
@@ -113,7 +113,7 @@ class _Lowering:
         self.held[tensor.name] = place
 
     def _operation(self, points: Points, expressions: Expressions, earlier: Read | None) -> Operation:
-        """What a statement computes; `earlier` is the element that it updates."""
+        """Return what a statement computes. `earlier` is the element that it updates."""
         statement, reduce = points.step.statement, points.summed
         tensor = self.inference.function.tensors[statement.target]
         values = expressions.integers if tensor.scalar.integral else expressions
@@ -137,7 +137,9 @@ class _Lowering:
                 return Extreme(op=op, operands=(values.word(points.value), earlier))
 
     def _place(self, step: Domain) -> Held:
-        """Where a statement writes: beside what is defined already, or, over all of it, a new version."""
+        """Return where a statement writes: beside what is defined already or, where it covers all of that, into a new
+        version.
+        """
         name, span, box = step.statement.target, step.statement.span, _written(step)
         boxes = self.boxes.get(name, [])
         fresh = not any(_meet(box, other) for other in boxes)
@@ -157,7 +159,8 @@ class _Lowering:
         return Held(tensor=unique, base=tuple(a for a, _ in bounds))
 
     def _gaps(self, step: Domain) -> bool:
-        """Whether the statements that write a tensor from here on, up to its next version, leave elements out."""
+        """Return whether the statements that write a tensor from here on, up to its next version, leave elements out.
+        """
         boxes: list[Box] = []
         for later in self.inference.steps[self.inference.steps.index(step) :]:
             if not isinstance(later, Domain) or later.statement.target != step.statement.target:

@@ -144,8 +144,8 @@ def points_of(step: Domain, sizes: Mapping[str, Size]) -> Points:
 
 
 def _narrowed(points: Points, constraints: Sequence[Affine]) -> Points | None:
-    """The points that satisfy further constraints: those of one index narrow its range, the others stay. None: a
-    constraint leaves none.
+    """Return the points that satisfy further constraints. A constraint on one index narrows its range, and the others
+    stay. Return None if a constraint leaves no point.
     """
     box, kept = points.box, list(points.constraints)
     for constraint in constraints:
@@ -176,7 +176,9 @@ def _narrowed(points: Points, constraints: Sequence[Affine]) -> Points | None:
 
 
 def _conditional(points: Points) -> Points:
-    """``condition ? value : 0`` where zeros are what the other points leave."""
+    """Narrow the points of ``condition ? value : 0`` to those at which the condition holds, because the others are 0
+    anyway.
+    """
     statement, value = points.step.statement, points.value
     if statement.reduction not in (None, "+") or (statement.reduction and not statement.initialise):
         return points
@@ -199,11 +201,12 @@ def _conditional(points: Points) -> Points:
 
 
 def _congruent(points: Points, condition: Value) -> tuple[Points, list[Affine]]:
-    """``E % m == 0`` by other indices, in which E is a multiple of m: a stride that divides, as in a transposed
-    convolution. Also what keeps them in their ranges; no change where the condition is another.
+    """Solve ``E % m == 0`` by other indices in which E is a multiple of m, as a stride that divides in a transposed
+    convolution demands.
 
-    A summed index r of E = s*r + c + sum(a*x), s = 1 or -1, becomes m*p - s*(c + sum(a*x.inner)), and each x whose
-    factor m does not divide becomes m*x.outer + x.inner.
+    The result also keeps these indices in their ranges. Where the condition has another form, nothing changes. A summed
+    index r of E = s*r + c + sum(a*x), where s is 1 or -1, becomes m*p - s*(c + sum(a*x.inner)). Each x whose factor m
+    does not divide becomes m*x.outer + x.inner.
     """
     form = _multiple(points, condition)
     if form is None:
@@ -240,7 +243,7 @@ def _congruent(points: Points, condition: Value) -> tuple[Points, list[Affine]]:
 
 
 def _multiple(points: Points, condition: Value) -> tuple[Affine, int] | None:
-    """E and m of ``E % m == 0``, where E is affine and not a multiple of m already."""
+    """Return E and m of ``E % m == 0``, where E is affine and not a multiple of m already."""
     match condition:
         case program.Binary(operator="==", left=program.Binary(operator="%") as remainder, right=right):
             total, divisor, nought = (points.affine(v) for v in (remainder.left, remainder.right, right))
@@ -252,7 +255,7 @@ def _multiple(points: Points, condition: Value) -> tuple[Affine, int] | None:
 
 
 def _placed_anew(points: Points, name: str, new: tuple[Index, ...], place: Affine) -> Points:
-    """The points with an index replaced by others, of which it is an affine."""
+    """Return the points with an index replaced by other indices, of which it is an affine form."""
 
     def follow(affine: Affine) -> Affine:
         factor = affine.coefficient(name)
@@ -268,7 +271,7 @@ def _placed_anew(points: Points, name: str, new: tuple[Index, ...], place: Affin
 
 
 def _range(place: Affine, index: Index, points: Points) -> list[Affine]:
-    """What keeps a form inside the range of the index that it stands for."""
+    """Return the constraints that keep a form inside the range of the index that it replaces."""
     ends = [_sum(place, Affine.of(-index.low)), _sum(Affine.of(index.high - 1), _scaled(place, -1))]
     return [end for end in ends if end.bounds(points.box)[0] < 0]
 
@@ -293,7 +296,7 @@ def _conjuncts(condition: Value) -> Iterator[Value]:
 
 
 def _constraints(points: Points, condition: Value) -> list[Affine] | None:
-    """An affine comparison of integers as forms that are >= 0 where it holds."""
+    """Return an affine comparison of integers as forms that are at least 0 where it holds."""
     if not isinstance(condition, program.Binary) or not condition.common.integral:
         return None
     one, other = points.affine(condition.left), points.affine(condition.right)
@@ -305,7 +308,7 @@ def _constraints(points: Points, condition: Value) -> list[Affine] | None:
 
 
 def _tightened(affine: Affine) -> Affine:
-    """The form, >= 0 where it was, over the common divisor of its factors."""
+    """Return the form, at least 0 where it was before, divided by the common divisor of its factors."""
     divisor = gcd(*(factor for _, factor in affine.coefficients)) or 1
     return Affine.make(affine.constant // divisor, {name: c // divisor for name, c in affine.coefficients})
 
@@ -327,7 +330,9 @@ def _ends(operator: str, more: Affine, less: Affine) -> list[Affine] | None:
 
 
 def _split(points: Points) -> Points:
-    """Indices that the value divides by a number become a quotient and a remainder, where the range has no rest."""
+    """Split indices that the value divides by a number into a quotient and a remainder, where the range is a whole
+    multiple.
+    """
     for name, divisor in _divisions(points).items():
         index = points.box.get(name)
         tied = any(name in constraint.names for constraint in points.constraints)
@@ -347,7 +352,9 @@ def _split(points: Points) -> Points:
 
 
 def _divisions(points: Points) -> dict[str, int]:
-    """Indices with the one number by which the value divides sums that hold them; those with several are left out."""
+    """Return each index with the number by which the value divides sums that hold it. Indices with several such numbers
+    are left out.
+    """
     found: dict[str, set[int]] = {}
     for value in walk(points.value):
         match value:

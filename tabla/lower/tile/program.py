@@ -103,7 +103,7 @@ class _Lowering:
         return self.builder.graph(name, updates, tuple(dict.fromkeys(results)))
 
     def _result(self, shown: str, node: Node) -> str:
-        """The tensor of a result: a copy where it is a parameter or a number."""
+        """Return the tensor of a result. A parameter or a number is copied into one."""
         if node in self.held and not isinstance(node, Input):
             return self.held[node]
         name = shown
@@ -178,9 +178,9 @@ class _Lowering:
             self.builder.emit(name, write, indices, Linear(terms=(Term(factors=(_ZERO,)),)), node.span)
 
     def _constraints(self, node: Contraction, region: Region) -> tuple[tuple[Affine, ...], bool]:
-        """Those of the region; where no point is valid, a sum is 0 as it is, and others are not written.
+        """Return the constraints of a contraction, and whether constraints cannot say which outputs have a valid point.
 
-        True with them if no constraints can say where that is.
+        At an output without valid points a sum is 0 as it is. Any other aggregation is not written there.
         """
         if node.aggregation in ("sum", "assign") or not region.constraints:
             return region.constraints, False
@@ -188,7 +188,7 @@ class _Lowering:
         return tuple(dict.fromkeys((*region.constraints, *(outer or ())))), outer is None
 
     def _where_any(self, name: str, region: Region, operation: Operation, node: Contraction) -> Linear:
-        """The operation's word times 1 where some point is valid, 0 where none is."""
+        """Return the operation's word times a flag that is 1 where some point is valid and 0 where none is."""
         place = tuple(Affine.make(-index.low, {index.name: 1}) for index in region.indices)
         shape = tuple(index.extent for index in region.indices)
         if isinstance(operation, Extreme):
@@ -220,7 +220,7 @@ class _Lowering:
                 assert_never(node.aggregation)
 
     def _terms(self, node: Contraction, region: Region, constraints: tuple[Affine, ...]) -> tuple[Term, ...]:
-        """What one set of index values contributes."""
+        """Return what one set of index values contributes, as terms."""
         parts = [
             self.expressions.element(source.node, at, source.span)
             for source, at in zip(node.sources, region.reads, strict=True)
@@ -244,7 +244,7 @@ class _Lowering:
     def _word(
         self, node: Contraction, terms: tuple[Term, ...], region: Region, constraints: tuple[Affine, ...]
     ) -> Operand:
-        """A contribution as one word: a product or a sum is rounded first."""
+        """Return a contribution as one word. A product or a sum is rounded first."""
         if len(terms) == 1 and (word := single(terms[0])) is not None:
             return word
         indices = (*region.indices, *region.reduced)
@@ -252,7 +252,7 @@ class _Lowering:
 
 
 def _axes(node: Node) -> tuple[tuple[Affine, ...], tuple[Index, ...]]:
-    """Subscripts and indices over a whole tensor; an extent of 1 needs no index."""
+    """Return subscripts and indices over a whole tensor. An extent of 1 needs no index."""
     at: list[Affine] = []
     indices: list[Index] = []
     for axis, extent in enumerate(node.shape):
@@ -274,14 +274,18 @@ def labels_of(program: Program) -> set[Input]:
 
 
 def _refuse_whole_numbers(program: Program, nodes: Sequence[Node]) -> None:
-    """What learns is held against the same graph in float64, which does not round to words."""
+    """Refuse whole numbers in a program that learns, because training compares it with the same graph in float64, which
+    does not round to words.
+    """
     for node in nodes:
         if program.steps and isinstance(node, Elementwise) and makes_whole(node):
             refuse(f"{node.operator} in a program that learns does not run on the machine yet", node.span)
 
 
 def _refuse_deep(nodes: Sequence[Node], shown: Sequence[Node]) -> None:
-    """Values that are used once become one expression, which is gone through from the outside in."""
+    """Refuse expressions that are nested too deep. Values that are used once become one expression, which is walked
+    from the outside in.
+    """
     uses = Counter([*(operand for node in nodes for operand in node.operands), *shown])
     depths: dict[Node, int] = {}
     for node in nodes:
@@ -293,7 +297,9 @@ def _refuse_deep(nodes: Sequence[Node], shown: Sequence[Node]) -> None:
 
 
 def _words(program: Program, nodes: Sequence[Node], asked: set[Node]) -> set[Node]:
-    """The nodes that are tensors of the graph: contractions, what they read, results, values used twice."""
+    """Return the nodes that are tensors of the graph: contractions, what they read, results, and values that are used
+    twice.
+    """
     uses = Counter(operand for node in nodes for operand in node.operands)
     shown = asked.union(program.outputs)
     words = {node for node in shown if not isinstance(node, Input | Number)}

@@ -141,7 +141,7 @@ class Change:
 
 
 def _outputs(contraction: Contraction, change: Change, rows: Sequence[Row]) -> tuple[str, ...] | None:
-    """The variables that the output's subscripts mention, if no two of their values lead to the same element."""
+    """Return the variables that the output's subscripts mention, if no two of their values lead to the same element."""
     forms = [change.affine(subscript.value) for subscript in contraction.write]
     outputs = tuple(dict.fromkeys(name for form in forms for name in form.names))
     box = intervals_of(change.names, [change.row(row) for row in rows])
@@ -163,7 +163,9 @@ def _outputs(contraction: Contraction, change: Change, rows: Sequence[Row]) -> t
 
 
 def _straightened(change: Change, outputs: tuple[str, ...], rows: Sequence[Row]) -> Change:
-    """A summed variable that stands only in one linear form, up to sign, becomes that form: its range is a box."""
+    """Let a summed variable that stands in only one linear form, up to sign, become that form, so that its range is a
+    box.
+    """
     for name in change.names:
         if name in outputs:
             continue
@@ -182,7 +184,7 @@ def _straightened(change: Change, outputs: tuple[str, ...], rows: Sequence[Row])
 
 
 def _unsigned(value: Rational, name: str) -> Rational | None:
-    """The linear part with a positive factor of `name`; None where `name` is absent."""
+    """Return the linear part with a positive factor of `name`, or None where `name` is absent."""
     factor = value.factor(name)
     if not factor:
         return None
@@ -190,7 +192,7 @@ def _unsigned(value: Rational, name: str) -> Rational | None:
 
 
 def _constraints(rows: Sequence[Row], ranges: Mapping[str, Index]) -> tuple[Affine, ...]:
-    """The halves of rows that do not hold on the whole box; of parallel ones the tightest."""
+    """Return the halves of rows that do not hold on the whole box. Of parallel ones only the tightest stays."""
     tightest: dict[tuple[tuple[str, int], ...], int] = {}
     for row in rows:
         whole = Affine.make(int(row.value.constant), {name: int(factor) for name, factor in row.value.factors})

@@ -31,7 +31,7 @@ def refinement(
 
 
 def _steps(shape: Sequence[int]) -> list[int]:
-    """How many elements a step of each axis skips, the whole size before them."""
+    """Return how many elements a step along each axis skips, with the whole size in front."""
     steps = [1]
     for extent in reversed(shape):
         steps.append(steps[-1] * extent)
@@ -39,7 +39,7 @@ def _steps(shape: Sequence[int]) -> list[int]:
 
 
 def _subscripts(shape: Sequence[int], names: dict[str, int]) -> Subscripts:
-    """Each axis as the sum of the finer indices that lie inside it."""
+    """Return each axis as the sum of the finer indices that lie inside it."""
     subscripts: list[Affine] = []
     step = 1
     for extent in reversed(shape):

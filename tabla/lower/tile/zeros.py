@@ -51,7 +51,7 @@ def _written(subscript: Affine, ranges: dict[str, Index]) -> _Places:
 
 
 def _gaps(places: _Places, extent: int) -> Iterator[_Places]:
-    """Before the first, behind the last, between two."""
+    """Return the gaps before the first place, behind the last one, and between two places."""
     last = places.start + places.step * (places.count - 1)
     if places.start:
         yield _Places(0, 1, places.start)
