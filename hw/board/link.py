@@ -1,4 +1,4 @@
-"""The host's end of a board: frames of a serial line in, an accelerator's ports out."""
+"""The host's end of a board: frames of a serial line on one side, an accelerator's ports on the other."""
 
 from typing import Any
 
@@ -21,10 +21,10 @@ _REQUEST = ("ends", "sound", "known", "code", "argument")
 
 
 class HostLink(wiring.Component):
-    """Carries out the requests of ``docs/decisions/0012-board.md``, one at a time, each with one reply.
+    """Carries out the requests of ``docs/decisions/0012-board.md``, one at a time, and gives each one reply.
 
-    Beats reach the accelerator only after the check of their frame has held. A sound RESET frame resets the
-    accelerator and drops whatever is under way, a reply too.
+    Beats reach the accelerator only after the check of their frame has held. A sound RESET frame resets the accelerator
+    and drops whatever is under way, a reply too.
 
     Members
     -------
@@ -126,7 +126,7 @@ class HostLink(wiring.Component):
         return m
 
     def _machine(self, m: Module, replier: Replier, stopwatch: Stopwatch, beats: BlockQueue, words: Any) -> None:
-        """The accelerator's ports, and what is measured at them."""
+        """Connect the accelerator's ports, and the stopwatch that measures at them."""
         m.d.comb += [
             self.command_valid.eq(replier.command_valid),
             self.command_code.eq(replier.command_code),
@@ -149,7 +149,7 @@ class HostLink(wiring.Component):
         m.d.comb += [getattr(replier, name).eq(values[name]) for name in STATUS]
 
     def _resets(self, m: Module, restart: Any, replier: Replier) -> None:
-        """The accelerator's reset, long enough for all its registers; the answer to a RESET follows it."""
+        """Reset the accelerator for as long as all its registers need, and then let a RESET be answered."""
         left = Signal(range(self.RESET_CYCLES + 1), init=self.RESET_CYCLES)
         asked = Signal()
         m.d.sync += self.machine_reset.eq(left != 0)
