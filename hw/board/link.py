@@ -85,10 +85,13 @@ class HostLink(wiring.Component):
         beats = BlockQueue(width=self.beat_width, depth=self.shape.beats)
         # One word stands behind the block RAM, which then has a power of two of them.
         words = SyncFIFOBuffered(width=self.width, depth=OUTPUT_WORDS + 1)
+        # A block RAM answers late in its cycle, so the word that is to leave waits in a register.
+        leaving = SyncFIFOBuffered(width=self.width, depth=1)
         m.submodules.frames_out = clears(sender)
         m.submodules.replier = clears(replier)
         m.submodules.beats = clears(beats)
         m.submodules.words = clears(words)
+        m.submodules.leaving = clears(leaving)
         m.submodules.stopwatch = clears(stopwatch)
         m.d.comb += [
             receiver.pin.eq(self.receive),
@@ -105,9 +108,12 @@ class HostLink(wiring.Component):
             beats.rollback.eq(requests.rollback),
             restart.eq(requests.ends & requests.known & (requests.code == Request.RESET)),
             *(getattr(replier, name).eq(getattr(requests, name)) for name in _REQUEST),
-            replier.out_valid.eq(words.r_rdy),
-            replier.out_data.eq(words.r_data),
-            words.r_en.eq(replier.out_ready),
+            leaving.w_en.eq(words.r_rdy),
+            leaving.w_data.eq(words.r_data),
+            words.r_en.eq(leaving.w_rdy),
+            replier.out_valid.eq(leaving.r_rdy),
+            replier.out_data.eq(leaving.r_data),
+            leaving.r_en.eq(replier.out_ready),
             sender.valid.eq(replier.valid),
             sender.data.eq(replier.data),
             sender.last.eq(replier.last),
