@@ -32,19 +32,19 @@ from tabla.program.layout import operation_layout, strand_layout
 
 
 def program_width(image: Image) -> int:
-    """Bits of the widest microcode word."""
+    """Return the bits of the widest microcode word of an image."""
     parameters = image.parameters
     units = ("stream", *image.units)
     return max(layout(unit, parameters).width for unit in units for layout in (strand_layout, operation_layout))
 
 
 class Accelerator(wiring.Component):
-    """Stream in, learn, stream out: the machine of ``docs/decisions/0003-machine.md`` for one image.
+    """The machine of ``docs/decisions/0003-machine.md`` for one image: samples stream in, results stream out.
 
-    Clock `clk`, synchronous reset `rst`: in the cycle after it no command is under way; held for 64 cycles, longer than
-    any pipeline, it leaves the counters at 0. Memories keep their words.
+    The clock is `clk`, and the synchronous reset is `rst`. No command is under way in the cycle after a reset. A reset
+    that is held for 64 cycles, longer than any pipeline, also leaves the counters at 0. Memories keep their words.
 
-    Cycle c of a sample whose token fires in cycle T is T + ``FRONT`` + c.
+    Cycle c of a sample whose token fires in cycle T is cycle T + ``FRONT`` + c of the clock.
 
     Members
     -------
@@ -118,7 +118,7 @@ class Accelerator(wiring.Component):
         return controller
 
     def _program_port(self, m: Module, unit: str, target: Any) -> None:
-        """Microcode words arrive a cycle after they were given; enough for a machine that is at rest."""
+        """Write microcode words a cycle after they were given, which is soon enough for a machine at rest."""
         for kind, enable in (("strands", target.strand_write), ("operations", target.operation_write)):
             number = self.image.memories.index((unit, kind))
             m.d.sync += enable.eq(self.program_valid & (self.program_memory == number))
@@ -127,9 +127,10 @@ class Accelerator(wiring.Component):
         m.d.comb += [target.write_address.eq(address), target.write_data.eq(data)]
 
     def _mode(self, m: Module, unit: str, controller: Controller) -> tuple[Any, Any, Any]:
-        """`restart`, `load` and `dump` in registers of the unit's own, which may lie anywhere on the chip.
+        """Return `restart`, `load` and `dump` in registers of the unit's own, so that the unit may lie anywhere on the
+        chip.
 
-        A cycle late; units are at rest then, and nothing is asked of them until the first beat or token.
+        They come a cycle late. Units are at rest then, and have nothing to do until the first beat or token.
         """
         copies = []
         for name in ("restart", "load", "dump"):
@@ -211,7 +212,9 @@ class Accelerator(wiring.Component):
         return sequencer
 
     def _delay(self, unit: str, entry: Entry) -> int:
-        """Cycles from a token to the unit's first strand; normally the skew alone, its start being 0."""
+        """Return the cycles from a token to the unit's first strand. That is the skew, because the first start is
+        stored as 0.
+        """
         if not entry.strands[unit]:
             return 0
         start = strand_layout(unit, self.image.parameters).fields["start"]
@@ -275,7 +278,7 @@ class Accelerator(wiring.Component):
         return roots
 
     def _outputs(self, m: Module, roots: list[Root], controller: Controller) -> None:
-        """Words of the roots to the output, their events to the counters."""
+        """Send the words of the roots to the output, and their events to the counters."""
         parameters = self.image.parameters
         output = output_of(m, roots, parameters, every=controller.dump)
         m.submodules.root_overflow_counter = overflows = EventCounter(sources=2 * len(roots))
@@ -308,14 +311,15 @@ class Accelerator(wiring.Component):
         bus: Any,
         controller: Controller,
     ) -> Drive:
-        """What a sequencer's lanes need of it."""
+        """Return the wires that one sequencer's lanes share."""
         control = self._control(m, issue.unit, issue)
         return Drive.of(m, shape, control, issue, write, stream=stream, bus=bus, load=controller.load)
 
     def _join(self, m: Module, drives: list[Drive], tree: Tree, sums: list[Any], roots: list[Root], below: int) -> None:
-        """Trees to roots, with the sense of the word that leaves them, and a cycle earlier for the root's decoding.
+        """Give the trees' words to the roots, each with its sense, which a root needs a cycle earlier than the word.
 
-        `below` ranks of registers lie in each group. Groups of several sequencers have undone the sense already.
+        `below` is the number of ranks of registers in each group. Groups of several sequencers have undone the
+        complement already.
         """
         if len(drives) > 1:
             m.d.comb += roots[0].tree.eq(tree.sum)

@@ -1,4 +1,4 @@
-"""Which memories are block RAMs: as many as parts have that hold so many lanes. Lanes come first."""
+"""Which memories are block RAMs: as many as fit the parts that hold so many lanes. Lanes come first."""
 
 from tabla.program.image import Parameters
 
@@ -14,7 +14,7 @@ _WIDE = 512
 
 
 def lane_blocks(parameters: Parameters) -> frozenset[str]:
-    """The memories of a lane that are block RAMs."""
+    """Return the memories of a lane that are block RAMs."""
     deep = _deep(parameters)
     each = TABLE_BLOCKS + (ROOT_BLOCKS if roots_have_blocks(parameters) else 0)
     left = (PART_BLOCKS - MICROCODE_BLOCKS - parameters.roots * each) // parameters.pes
@@ -23,17 +23,20 @@ def lane_blocks(parameters: Parameters) -> frozenset[str]:
 
 
 def roots_have_blocks(parameters: Parameters) -> bool:
-    """Whether the memories of roots are block RAMs: if lanes keep one each, and one for each memory of many words."""
+    """Return whether the memories of roots are block RAMs. They are if the lanes keep one each, and one for each memory
+    of many words.
+    """
     lanes = parameters.pes * max(1, len(_deep(parameters)))
     roots = parameters.roots * (ROOT_BLOCKS + TABLE_BLOCKS)
     return parameters.roots <= _ROOTS and lanes + roots + MICROCODE_BLOCKS <= PART_BLOCKS
 
 
 def microcode_has_blocks(parameters: Parameters, unit: str) -> bool:
-    """Whether a unit's operation words are in block RAM.
+    """Return whether a unit's operation words are in block RAM.
 
-    Several sequencers have the lanes' microcode several times: few words of the units that are there once make room,
-    as they do where roots had to; and those of `lane_write` where long addresses make operation words wide.
+    With several sequencers the lanes' microcode is there several times. Units of which there is only one then give up
+    their block RAMs if they have few words, as they do where roots had to. `lane_write` gives them up too where long
+    addresses make operation words wide.
     """
     plenty = parameters.sequencers == 1 and roots_have_blocks(parameters)
     wide = max(parameters.lane_depths.values()) > _WIDE

@@ -1,4 +1,4 @@
-"""The output queue of several roots: they put their words at once, the words leave one after the other."""
+"""The output queue of several roots: they put their words at once, and the words leave one after the other."""
 
 from typing import Any
 
@@ -11,12 +11,13 @@ from tabla.hw.pipeline import bits_for, delayed
 
 
 class BorderQueue(wiring.Component):
-    """A queue that never overflows (tokens wait for its credit). Words put in cycle *t* are offered from *t* +
-    ``LATENCY`` on, the first root's first; all of them before those put later.
+    """A queue that never overflows, because tokens wait for its credit. A word a cycle leaves without bubbles, however
+    fast the roots put them.
 
-    A word a cycle without bubbles, however fast the roots put them; an offered word stays until it is taken. The words
-    of each root lie in a memory of its own, with an output register, so that synthesis may use block RAMs. The
-    registers behind them take a word of each at once, and shift.
+    Words put in cycle *t* are offered from *t* + ``LATENCY`` on, the first root's first, and all of them before those
+    put later. An offered word stays until it is taken. The words of each root lie in a memory of its own with an output
+    register, so that synthesis may use block RAMs. The registers behind the memories take a word of each at once, and
+    shift.
 
     Members
     -------

@@ -1,4 +1,4 @@
-"""From an operation's fields to the control wires of a multiply-accumulate pipeline, for lanes and root alike."""
+"""From an operation's fields to the control wires of a multiply-accumulate pipeline, for lanes and roots alike."""
 
 from typing import Any
 
@@ -13,13 +13,13 @@ from tabla.program.image import Parameters
 
 
 def sources(form: OperationFormat, field: str, features: UnitFeatures) -> tuple[str, ...]:
-    """The operand sources of a field that are in use, in the order of their codes; `zero` needs no wire."""
+    """Return the operand sources of a field in use, in the order of their codes. `zero` needs no wire."""
     choices = next(f.choices for f in form.fields if f.name == field)
     return tuple(c for c in choices if c != "zero" and features.uses(field, c))
 
 
 def limit_words(width: int, lowest: Any, highest: Any) -> list[tuple[Any, Any]]:
-    """The least and the greatest word, each with the wire that makes it the start value of an extreme."""
+    """Return the least and the greatest word, each with the wire that makes it the start value of an extreme."""
     half = 1 << (width - 1)
     return [(Const(half, width), lowest), (Const(half - 1, width), highest)]
 
@@ -62,10 +62,10 @@ def output_of(wire: str) -> str:
 
 
 class MacControl(wiring.Component):
-    """Decodes an operation of `lane_issue` or `root_issue`: one-hot operand selects, start value, sense of the sum.
+    """Decodes an operation of `lane_issue` or `root_issue` into operand selects, start value and sense of the sum.
 
-    An operation of cycle *t* shows decoded in cycle *t* + ``LATENCY``; one a cycle. Without an operation the wires
-    say: no operand, keep the sum as it is.
+    An operation of cycle *t* shows decoded in cycle *t* + ``LATENCY``. It takes one operation a cycle. In a cycle
+    without an operation the wires select no operand and keep the sum as it is.
 
     Members
     -------
@@ -188,6 +188,6 @@ class MacControl(wiring.Component):
         return instruction_fields(self.unit, self.instruction)[name]
 
     def _is(self, field: str, symbol: str) -> Any:
-        """Does the field hold the symbol? A symbol that the unit does not know never."""
+        """Return whether the field holds the symbol. A symbol that the unit does not know is never held."""
         choices = next(f.choices for f in self.form.fields if f.name == field)
         return self._field(field) == choices.index(symbol) if symbol in choices else 0

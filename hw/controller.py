@@ -1,4 +1,4 @@
-"""Commands, samples, tokens: the only part of the machine that waits."""
+"""Commands, samples and tokens: the only part of the machine that waits for anything."""
 
 from typing import Any
 
@@ -16,13 +16,14 @@ LOAD, RUN, DUMP = 0, 1, 2
 
 
 class Controller(wiring.Component):
-    """Takes a command when all is at rest, admits its samples into the ring, and fires their tokens.
+    """Takes a command when all is at rest, admits the command's samples into the ring, and fires their tokens.
 
-    A command taken in cycle *t*: `restart` in *t* + 1; the first beat or token may come in *t* + FRONT + 1. A
-    sample whose last beat is taken in *c* may fire from *c* + READY on; a token of cycle *t* frees its ring
-    slot for a first beat in *t* + release + 1; a word taken from the output in *c* is credit for a token in *c* + 2.
-    The next command is taken `drain` + FRONT cycles after the last token (FRONT after the last beat of a load), when
-    no output waits.
+    - A command taken in cycle *t* gives `restart` in *t* + 1. Its first beat or token may come in *t* + FRONT + 1.
+    - A sample whose last beat is taken in *c* may fire its token from *c* + READY on.
+    - A token of cycle *t* frees its ring slot for a first beat in *t* + release + 1.
+    - A word taken from the output in *c* is credit for a token in *c* + 2.
+    - The next command is taken `drain` + FRONT cycles after the last token, or FRONT cycles after the last beat of a
+      load, once no output waits.
 
     Members
     -------
@@ -118,7 +119,7 @@ class Controller(wiring.Component):
         return m
 
     def _beats(self, m: Module) -> Any:
-        """Counts the beats of a sample; returns whether the next one is its last."""
+        """Count the beats of a sample, and return whether the next one is its last."""
         run, load = max(1, self.image.stream_run.beats), max(1, self.image.stream_load.beats)
         beats = Signal(signed(max(run, load).bit_length() + 1))
         full = Mux(self.load, load - 2, run - 2)
@@ -131,7 +132,9 @@ class Controller(wiring.Component):
         return beats[-1]
 
     def _admit(self, m: Module, *, opened: Any, more: Any, more_after: Any, last_beat: Any) -> None:
-        """`in_ready`, a register: what it will be if a beat is taken now, and if none is, are both known beforehand."""
+        """Drive `in_ready`, a register. Its next value is known beforehand both for a beat that is taken now and for
+        none.
+        """
         one, two = self._free_slots(m)
         kept = Signal()
         taken = Signal()
@@ -142,9 +145,10 @@ class Controller(wiring.Component):
         m.d.sync += self.in_ready.eq(opened & Mux(self.taken, taken, kept) & ~self.restart)
 
     def _free_slots(self, m: Module) -> tuple[Any, Any]:
-        """Will one, will two slots of the ring be free in the next cycle if no sample begins now?
+        """Return whether one slot, and whether two slots of the ring will be free in the next cycle if no sample begins
+        now.
 
-        Tokens give slots back `release` cycles later.
+        Tokens give their slots back `release` cycles later.
         """
         image = self.image
         delay = image.release - TokenDelay.LATENCY
@@ -166,7 +170,7 @@ class Controller(wiring.Component):
         return (free != 0) | back, (free > 1) | ((free != 0) & back)
 
     def _tokens(self, m: Module, left: Any, opened: Any, last_beat: Any) -> Any:
-        """Returns whether the next cycle is a token's."""
+        """Return whether the next cycle is a token's."""
         image, law = self.image, timing()
         run, dump = image.run, image.dump
         parameters = image.parameters

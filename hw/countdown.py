@@ -1,4 +1,4 @@
-"""A wide counter towards zero whose "how many are left" is known at once."""
+"""A wide counter towards zero that knows at once whether anything is left."""
 
 from typing import Any
 
@@ -8,11 +8,10 @@ from amaranth.lib.wiring import In, Out
 
 
 class Countdown(wiring.Component):
-    """Counts `step` down from a `count` given with `load`; `any` and `several` stand for what is left now.
+    """Counts `step` down from a `count` that is given with `load`. `any` and `several` tell what is left now.
 
-    The counter itself runs a cycle behind, so its carries and its many bits lie on no path from `step` to `any`.
-    The first `step` comes 4 cycles after `load` or later; there is none when nothing is left. Nothing is left after
-    reset.
+    The counter itself runs a cycle behind, so its carries and its many bits lie on no path from `step` to `any`. The
+    first `step` comes 4 cycles after `load` or later, and none comes when nothing is left. Nothing is left after reset.
 
     Members
     -------

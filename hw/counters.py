@@ -8,9 +8,10 @@ from amaranth.lib.wiring import In, Out
 
 
 class EventCounter(wiring.Component):
-    """Counts the high bits of `events` in each cycle since reset; saturates; right when all has been at rest 3 cycles.
+    """Counts the high bits of `events` in each cycle since reset, and stays at its greatest value.
 
-    The upper bits count the carries of the lower ones, a cycle later: no chain of carries is longer than a cycle.
+    The upper bits count the carries of the lower ones a cycle later, so no chain of carries is longer than a cycle.
+    `count` is right when no event has come for 3 cycles.
 
     Members
     -------

@@ -16,11 +16,15 @@ from tabla.templates.stages import wanted
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Drive:
-    """What the groups take of one sequencer.
+    """The wires that groups take from one sequencer.
 
-    `controls` as ``Group`` wants them; `sense` and `up` (of several sequencers) in the cycle of the accumulators that
-    they speak of, and so `extreme` (the tree keeps the largest); `inverted` is the sense as it is decoded; `updates`:
-    a model word is written. `first` are controls that the first of several tap groups in lockstep takes instead.
+    - `controls` are those of ``Group``. `first` are controls that the first of several tap groups in lockstep takes
+      instead.
+    - `sense` says in the cycle of the accumulators that they are complements. `inverted` is the same when it is
+      decoded.
+    - `up` says in the cycle of the accumulators that they are for the tree, where there are several sequencers.
+    - `extreme` says in the cycle of the accumulators that the tree keeps the largest.
+    - `updates` says that a model word is written.
     """
 
     controls: dict[str, Any]
@@ -43,7 +47,7 @@ class Drive:
         bus: Any,
         load: Any,
     ) -> "Drive":
-        """Delays every wire by so much that it meets its operation in the lanes."""
+        """Delay every wire until it meets its operation in the lanes, as the stage table says."""
         lane = issue.unit.replace("_issue", "")
         wires = {
             wire: delayed(m, getattr(control, output_of(wire)), wanted("lane_issue", wire), name=f"{lane}_{wire}")

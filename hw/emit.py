@@ -40,7 +40,7 @@ _HEADER = """\
 
 
 def _modules(image: Image, name: str, sources: bool) -> dict[str, str]:
-    """RTLIL of the accelerator and of each module that it shares, by the name of its top module."""
+    """Return the RTLIL of the accelerator and of each module that it shares, by the name of its top module."""
     emission = Emission(name)
     done: dict[str, str] = {}
     waiting: dict[str, wiring.Component] = {name: Accelerator(image)}
@@ -52,7 +52,7 @@ def _modules(image: Image, name: str, sources: bool) -> dict[str, str]:
 
 
 def _plain_names(text: str) -> str:
-    """RTLIL with every public name a plain identifier: `a.b` and `a$3` become `a_b` and `a_3`."""
+    """Return RTLIL whose public names are plain identifiers: `a.b` and `a$3` become `a_b` and `a_3`."""
     taken = set(re.findall(r"\\(\w+)(?=\s)", text))
     renamed: dict[str, str] = {}
 
@@ -70,12 +70,14 @@ def _plain_names(text: str) -> str:
 
 
 def rtlil_text(image: Image, name: str, *, sources: bool = False) -> str:
-    """All modules as RTLIL with plain names; with `sources` the places in ``hw/`` too, as paths of this machine."""
+    """Return all modules as RTLIL with plain names. With `sources` it names the places in ``hw/`` too, as paths of this
+    machine.
+    """
     return _plain_names("\n".join(_modules(image, name, sources).values()))
 
 
 def _short_memories(text: str) -> str:
-    """Verilog whose memories that start as zeros say so in a loop instead of a line for each word."""
+    """Return Verilog whose memories that start as zeros say so in a loop instead of a line for each word."""
 
     def shortened(match: re.Match[str]) -> str:
         lines = match.group(1).strip().splitlines()
@@ -94,7 +96,7 @@ def _short_memories(text: str) -> str:
 
 
 def _short_repetitions(text: str) -> str:
-    """Verilog with `{16{bit}}` where one bit is written 16 times."""
+    """Return Verilog with `{16{bit}}` where one bit is written 16 times."""
 
     def shortened(match: re.Match[str]) -> str:
         parts = match.group(1).split(", ")
@@ -104,9 +106,10 @@ def _short_repetitions(text: str) -> str:
 
 
 def verilog(image: Image, name: str) -> str:
-    """The whole accelerator as self-contained Verilog; its top module is `name`, all others begin with `<name>_`.
+    """Return the whole accelerator as self-contained Verilog.
 
-    The same image gives the same text, whatever the hash seed.
+    Its top module is `name`, and the names of all others begin with `<name>_`. A `name` that is no Verilog identifier
+    is a `ValueError`. The same image gives the same text, whatever the hash seed.
     """
     if not re.fullmatch(r"[A-Za-z_]\w*", name):
         raise ValueError(f"{name!r} is not a Verilog identifier")
@@ -122,12 +125,15 @@ def verilog(image: Image, name: str) -> str:
 
 
 def component_verilog(component: wiring.Component, name: str) -> str:
-    """A component as Verilog module `name` without what it instantiates by name; the others begin with `<name>_`."""
+    """Return a component as Verilog module `name`, without the modules that it instantiates by name.
+
+    The names of its own submodules begin with `<name>_`.
+    """
     return _verilog(_plain_names(rtlil.convert(component, name=name, platform=None, emit_src=False)))
 
 
 def _verilog(text: str) -> str:
-    """RTLIL with plain names as Verilog, in a form for people."""
+    """Return RTLIL with plain names as Verilog, in a form for people."""
     yosys: Any = find_yosys(lambda version: version >= (0, 40))
     # Yosys always warns that not all processes can be written; Amaranth makes only such as can.
     written = yosys.run(["-q", "-"], _SCRIPT.format(rtlil=text), ignore_warnings=True)

@@ -1,7 +1,8 @@
-"""What the microcode of an image uses, so that hardware nobody asks for is not built: derived here and only here.
+"""What the microcode of an image uses, so that hardware that nobody asks for is not built. It is derived here and only
+here.
 
-A program loaded at run time through the program port must keep to the features of the image that the
-hardware was emitted for.
+A program that is loaded at run time, through the program port, must keep to the features of the image that the hardware
+was emitted for.
 """
 
 from collections.abc import Mapping, Sequence
@@ -16,12 +17,18 @@ from tabla.program.layout import operation_layout, strand_layout
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UnitFeatures:
-    """Used field values by field (symbols where a field has them, else numbers as text), and used generators.
+    """What the operations of one kind of unit use.
 
-    `addend_shifts`: the shifts (by index) of operations that start from an addend, or an extreme from a limit;
-    `result_shifts`: those of operations that count or compare their results, as all do whose results a lane writes.
-    `slots`: most operations of a body; `paced`: not all follow each other at once; `moves`: the levels that step a
-    generator at all.
+    - `values` holds, for each field, the values that some operation has: symbols where the field has them, else numbers
+      as text.
+    - `generators` are those whose value some operation looks at, and `windowed` those of them that take a window.
+    - `addend_shifts` are the indices of the shifts of operations that start from an addend, or from the limit of an
+      extreme.
+    - `result_shifts` are the indices of the shifts of operations that count or compare their results. All operations do
+      whose results a lane writes.
+    - `guarded` says that some lane may be inactive.
+    - `slots` is the number of operations of the longest body. `paced` says that some strand has an interval above 1.
+    - `moves` holds, for each generator, the levels that change it.
     """
 
     values: Mapping[str, frozenset[str]]
@@ -35,16 +42,16 @@ class UnitFeatures:
     moves: Mapping[str, frozenset[int]]
 
     def uses(self, field: str, *symbols: str) -> bool:
-        """Does any operation hold one of the symbols in the field?"""
+        """Return whether any operation holds one of the symbols in the field."""
         return not self.values[field].isdisjoint(symbols)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Features:
-    """The features of each kind of unit and of the stream, lanes being all alike.
+    """The features of each kind of unit and of the stream. Lanes are all alike.
 
-    `tree_half`: a root operation adds half to the tree's word. `tree_alone`: what a root takes of the tree is a result
-    by itself, to which nothing is added.
+    `tree_half` says that a root operation adds half a unit to the tree's word. `tree_alone` says that a root never adds
+    anything else to the tree's word.
     """
 
     units: Mapping[str, UnitFeatures]
@@ -65,7 +72,9 @@ def _symbols(unit: str, parameters: Parameters, word: int) -> dict[str, str]:
 
 
 def _without_effect(symbols: dict[str, str]) -> dict[str, str]:
-    """The same operation with fields blanked that change nothing: an addend that is not added, a product with zero."""
+    """Return the operation with those fields blanked that change nothing: an addend that is not added, a product with
+    zero.
+    """
     if "base" not in symbols:
         return symbols
     quiet = dict(symbols)
@@ -80,7 +89,7 @@ def _without_effect(symbols: dict[str, str]) -> dict[str, str]:
 
 
 def _is_guarded(unit: str, parameters: Parameters, word: int) -> bool:
-    """Can any lane of the unit be inactive?"""
+    """Return whether any lane of the unit can be inactive."""
     each = parameters.lanes // parameters.sequencers
     first = int(unit.removeprefix(f"{kind_of(unit)}_")) * each if unit != kind_of(unit) else 0
     layout = operation_layout(unit, parameters)
@@ -99,7 +108,7 @@ def _is_guarded(unit: str, parameters: Parameters, word: int) -> bool:
 
 
 def _read_by(unit: str, generator: str, symbols: dict[str, str]) -> bool:
-    """Does the operation look at the generator's value?"""
+    """Return whether the operation looks at the generator's value."""
     match unit, generator:
         case "lane_issue", ("model" | "data" | "interim"):
             return generator in (symbols["a"], symbols["b"], symbols["c"])
@@ -112,7 +121,7 @@ def _read_by(unit: str, generator: str, symbols: dict[str, str]) -> bool:
 
 
 def _unit_features(image: Image, units: tuple[str, ...]) -> UnitFeatures:
-    """The features of units of one kind together."""
+    """Return the features that units of one kind have together."""
     parameters, unit = image.parameters, units[0]
     form, layout = operation_format(unit), operation_layout(unit, parameters)
     words = [word for one in units for word in image.operations[one]]
@@ -161,7 +170,7 @@ def _unit_features(image: Image, units: tuple[str, ...]) -> UnitFeatures:
 
 
 def _tree_alone(image: Image, operations: Sequence[Mapping[str, str]]) -> bool:
-    """Is the tree's word all there is of the root operations that take it?"""
+    """Return whether nothing is added to the tree's word in any root operation that takes it."""
     fields = strand_layout("root_issue", image.parameters).fields
     for word in image.strands["root_issue"]:
         begin, length = fields["body"].extract(word), fields["length"].extract(word)
@@ -183,7 +192,7 @@ def _tree_alone(image: Image, operations: Sequence[Mapping[str, str]]) -> bool:
 
 
 def features_of(image: Image) -> Features:
-    """The features that both programs, the stream's included, use."""
+    """Return the features that both programs of an image use, the stream's included."""
     parameters = image.parameters
     roots = [_symbols("root_issue", parameters, word) for word in image.operations["root_issue"]]
     adds_half = any(symbols["base"] in ("tree", "array") and symbols["half"] != "none" for symbols in roots)

@@ -1,4 +1,4 @@
-"""The function unit: a pipeline for each function of the build, one register behind them all."""
+"""The function unit: a pipeline for each function of the build, and one register behind them all."""
 
 from collections.abc import Callable
 from typing import Any
@@ -38,11 +38,12 @@ def pipeline_for(table: FunctionTable, *, width: int, fraction: int, tight: bool
 
 
 class FunctionUnit(wiring.Component):
-    """All functions of the build; an operand a cycle each, but only one result a cycle (the schedule sees to it).
+    """Computes all functions of the build. An operand may come in each cycle, but only one result may come out; the
+    schedule sees to that.
 
-    An operand of cycle *t*, given to the function whose number is `code` (0: none), shows in `value` in cycle *t* +
-    that function's latency, for that cycle only; `overflow` and `domain_error` pulse with it. Of several roots, `value`
-    is whatever comes out of a function that is alone: nothing has to be selected.
+    An operand of cycle *t* goes to the function whose number is `code`, where 0 is none. It shows in `value` in cycle
+    *t* + that function's latency, for that cycle only, and `overflow` and `domain_error` pulse with it. In an array of
+    several roots, `value` is whatever comes out of a function that is alone, because nothing has to be selected.
 
     Members
     -------

@@ -10,11 +10,13 @@ from tabla.hw.pipeline import delayed, selected
 
 
 class Generator(wiring.Component):
-    """``base``, then the previous value of the same body slot plus the delta of the level that stepped; plus a window.
+    """Generates the addresses of an operation: ``base`` in the first iteration, then the previous value of the same
+    body slot plus a delta. The sample's window is added where the operation asks for it.
 
-    An operation of cycle *t* shows its value in cycle *t* + ``LATENCY``; one a cycle. The delta is chosen a cycle
-    before it is added; levels not in `moves` have none. Values wrap. No reset: an operation with `fresh` needs no past.
-    An ``early`` one shows its values a cycle sooner, if they have no window.
+    An operation of cycle *t* shows its value in cycle *t* + ``LATENCY``, and one may come in each cycle. The delta is
+    that of the level that stepped. It is chosen a cycle before it is added, and levels that are not in `moves` have
+    none. Values wrap. There is no reset, because an operation with `fresh` needs no past. An ``early`` generator shows
+    its values a cycle sooner; its values have no window.
 
     Members
     -------

@@ -12,23 +12,26 @@ from tabla.hw.tree import Tree, levels
 
 
 def _gated(word: Any, sense: Any, up: Any) -> Any:
-    """A word without its complement, and 0 unless it goes up."""
+    """Return a word without its complement, and 0 unless it goes up."""
     width = len(word)
     return ((word ^ sense.replicate(width)) & up.replicate(width)).as_signed()
 
 
 class Group(wiring.Component):
-    """``pes_per_pu`` lanes, two ranks of registers in front of them, an adder tree behind them.
+    """``pes_per_pu`` lanes with two ranks of registers in front of them and an adder tree behind them.
 
-    All inputs reach the lanes ``FANOUT`` cycles later, so whoever drives them keeps the cycles of ``Lane``, less
-    that; those in ``EARLY``, which a lane registers once more, a cycle sooner. Bounds are compared between the ranks;
-    those of writes come a cycle sooner too, or with a window when they can, and no register follows then. The sum of
-    the accumulators follows after the levels of the tree. In an array of several sequencers `drivers` says for each
-    lane which of the group's own sets of controls it takes, and a lane adds to the sum only while its set says `up`;
-    where all have the same set the sum as a whole does, with no logic in front of the tree.
-    The registers of the first rank are the group's own, those of the second each lane's: synthesis must not merge
-    them, as a wire to sixteen lanes is longer than a cycle. Words of the bus that pass the lanes' result registers
-    (``LaneShape.bus_through``) have one rank only, and are joined there with the words that are loaded.
+    Inputs reach the lanes ``FANOUT`` cycles later, so whoever drives them gives each wire that much before its cycle in
+    the stage table. The wires in ``EARLY`` pass only one rank, because a lane registers them once more. Bounds are
+    compared between the ranks. The bounds of writes come a cycle sooner too, unless they have a window, and no register
+    follows then. The sum of the accumulators shows after the levels of the tree.
+
+    In an array of several sequencers `drivers` says which of the group's sets of controls each lane takes. A lane adds
+    to the sum only while its set says `up`. Where all lanes have the same set, the sum as a whole is gated instead, and
+    no logic stands in front of the tree.
+
+    The registers of the first rank are the group's own, and those of the second each lane's own. Synthesis must not
+    merge them, because a wire to sixteen lanes is longer than a cycle. Words of the bus that pass the lanes' result
+    registers (``LaneShape.bus_through``) have one rank only, and are joined there with the words that are loaded.
 
     Members
     -------
@@ -115,17 +118,19 @@ class Group(wiring.Component):
         return m
 
     def _sent(self, accumulator: Any, driver: int) -> Any:
-        """What a lane gives the tree where others have other controls: no complement, and 0 if it sends nothing."""
+        """Return what a lane gives the tree where others have other controls: its word without complement, or 0 if it
+        sends nothing.
+        """
         return _gated(accumulator, self.sense[driver], self.up[driver])
 
     def _joined(self, m: Module, total: Any) -> Any:
-        """The same for the sum of lanes that have one set of controls: once, instead of in each lane."""
+        """Return the sum of lanes that have one set of controls, gated once instead of in each lane."""
         ranks = levels(self.lanes)
         sense = delayed(m, self.sense, ranks, name="sense_of_sum")
         return _gated(total, sense, delayed(m, self.up, ranks, name="up_of_sum"))
 
     def _shared_set(self, m: Module, controls: Any, number: int) -> dict[str, Any]:
-        """The rank of registers that a set of controls has for all lanes."""
+        """Return the rank of registers that a set of controls has for all lanes."""
         label = f"_{number}" if number else ""
         # What lanes take through the result register only goes no further than this rank.
         taken = {"load", *self.shape.lane_controls, *self.shape.BOUNDS}
@@ -136,7 +141,7 @@ class Group(wiring.Component):
         }
 
     def _near(self, m: Module, shared: dict[str, Any], k: int) -> dict[str, Any]:
-        """Lane k's own rank: its controls, with the guard's bounds already compared."""
+        """Return lane k's own rank: its controls, with the guard's bounds already compared."""
         wires = {name: value for name, value in shared.items() if name in self.shape.lane_controls}
         lane = Signal(8, name=f"number_{k}")
         m.d.comb += lane.eq(self.first_lane + k)
@@ -151,7 +156,9 @@ class Group(wiring.Component):
         }
 
     def _loaded(self, m: Module, word: Any, load: Any, name: str) -> Any:
-        """The stream's word for the result registers: 0 unless words are loaded, by the register's own reset."""
+        """Return the stream's word for the result registers. By the register's own reset it is 0 unless words are
+        loaded.
+        """
         register = Signal(len(word), name=f"loaded_{name}", reset_less=True)
         m.d.sync += register.eq(word)
         with m.If(~load):
@@ -159,7 +166,9 @@ class Group(wiring.Component):
         return register
 
     def _passing(self, m: Module, words: list[Any], shared: dict[str, Any]) -> list[Any]:
-        """The words that pass the result registers: the stream's while words are loaded, the bus's when wanted."""
+        """Return the words that pass the result registers: the stream's while words are loaded, else the bus's when one
+        is wanted.
+        """
         wanted = kept(m, shared["through"], name="bus_wanted")
         passing = []
         for k, word in enumerate(words):

@@ -23,7 +23,7 @@ from tabla.program.image import Parameters
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LaneShape:
-    """What the lanes of a build have in common: sizes, and which of their parts the program uses."""
+    """What the lanes of a build have in common: their sizes, and which of their parts the program uses."""
 
     parameters: Parameters
     a_sources: tuple[str, ...]
@@ -52,13 +52,15 @@ class LaneShape:
 
     @property
     def through(self) -> bool:
-        """Whether loaded words pass the result register: cheaper than a choice in front of each memory's write port."""
+        """Whether loaded words pass the result register, which is cheaper than a choice in front of each memory's write
+        port.
+        """
         both = (self.model_written and self.model_loaded) or (self.interim_written and self.interim_loaded)
         return both and self.writes_result
 
     @property
     def plain(self) -> bool:
-        """Whether results are neither compared nor shifted in two ways; of several roots."""
+        """Whether results are neither compared nor shifted in two ways. Only lanes of several roots are built so."""
         return self.parameters.roots > 1 and self.posts <= {"none"} and len(self.result_shifts) <= 1
 
     @property
@@ -69,27 +71,30 @@ class LaneShape:
 
     @property
     def bus_through(self) -> bool:
-        """Whether words of the bus too pass the result register, which then holds nothing longer than a cycle."""
+        """Whether words of the bus pass the result register too, which then holds no word for longer than a cycle."""
         return self.plain and self.through and self.writes_bus
 
     @property
     def memories(self) -> tuple[str, ...]:
-        """Memories that some operation reads."""
+        """The memories that some operation reads."""
         used = {*self.a_sources, *self.b_sources, *self.c_sources}
         return tuple(name for name in ("model", "data", "interim") if name in used)
 
     @property
     def blocks(self) -> frozenset[str]:
-        """Memories that are block RAMs however small."""
+        """The memories that are block RAMs, however small they are."""
         return lane_blocks(self.parameters)
 
     def depth(self, memory: str) -> int:
-        """Words of a lane's memory."""
+        """Return the words of a lane's memory."""
         return self.parameters.lane_depths[memory]
 
     @property
     def controls(self) -> dict[str, int]:
-        """Names and widths of the wires that all lanes share. When each is wanted: see ``Lane`` (bounds: `active`)."""
+        """Names and widths of the wires that all lanes share.
+
+        ``Lane`` says when each is wanted. A bound is wanted in the cycle of `active`, which is made of it.
+        """
         guard = self.parameters.guard_bits
         wires = {f"{name}_address": bits_for(self.depth(name)) for name in self.memories}
         wires |= {f"{name}_write_address": bits_for(self.depth(name)) for name in self.memories}
@@ -128,13 +133,13 @@ class LaneShape:
 
     @property
     def _idle(self) -> frozenset[str]:
-        """Controls that such lanes do not look at."""
+        """The controls that lanes of this shape do not look at."""
         idle = {"shift", "post"} if self.plain else set()
         return frozenset(idle | ({"issued", "write_bus"} if self.bus_through else set()))
 
     @property
     def lane_controls(self) -> dict[str, int]:
-        """The same for a single lane."""
+        """Names and widths of the wires that a single lane takes: bounds are compared already."""
         own = {name: width for name, width in self.controls.items() if name not in self.BOUNDS}
         if self.bus_through:
             # The group joins the bus and the stream's words.
@@ -146,7 +151,7 @@ class LaneShape:
 
 
 def lane_shape(parameters: Parameters, features: Features) -> LaneShape:
-    """The lanes that a program needs."""
+    """Return the lanes that a program needs."""
     issue, write, stream = features["lane_issue"], features["lane_write"], features["stream"]
     form = operation_format("lane_issue")
     return LaneShape(
@@ -170,9 +175,10 @@ def lane_shape(parameters: Parameters, features: Features) -> LaneShape:
 
 
 class Lane(wiring.Component):
-    """A processing element. Works one operation a cycle, never stalls, has no reset and no program of its own.
+    """A processing element. It works one operation a cycle and never stalls. It has no reset and no program of its own.
 
-    An operation issues in cycle *t*; each of its wires is wanted in its own cycle:
+    An operation issues in cycle *t*. Each of its wires is wanted in its own cycle, as the stage table of ``machine.td``
+    says:
 
     =========  ================================================================================================
     *t*        `model_address`, `data_address`, `interim_address`; `active`: ``low <= lane < high``, if there are guards
@@ -195,14 +201,14 @@ class Lane(wiring.Component):
                `stream_word`, `bus`
     =========  ================================================================================================
 
-    Where loaded words pass the result register (``LaneShape.through``), `load` stands for as long as it is so, a word
-    `loaded` in cycle *c* - 1, with `issued`, is the result in *c*; `stream_enable` counts a cycle later for `model` and
-    `interim`, and the wires `stream_to_model` and `stream_to_interim` come so much later.
+    Where loaded words pass the result register (``LaneShape.through``), `load` is high for as long as words are
+    loaded. A word `loaded` in cycle *c* - 1, with `issued`, is the result in *c*. `stream_enable` then counts a cycle
+    later for `model` and `interim`, and `stream_to_model` and `stream_to_interim` come a cycle later.
 
-    Of several roots (``LaneShape.plain``): results are those of operations that count them, which all have one shift.
-    Where words of the bus pass the result register too (``LaneShape.bus_through``), each result is there for its own
-    cycle only, as no write asks for it later; `through` in *c* - 2 lets `loaded` of *c* - 1 take its place, and
-    `write_bus`, `load` and `issued` are not looked at.
+    In lanes of several roots (``LaneShape.plain``) results are right only for operations that count them, which all
+    have one shift. Where words of the bus pass the result register too (``LaneShape.bus_through``), a result is there
+    for its own cycle only, because no write asks for it later. `through` in *c* - 2 lets `loaded` of *c* - 1 take its
+    place, and the lane does not look at `write_bus`, `load` and `issued`.
 
     Members
     -------
@@ -210,7 +216,7 @@ class Lane(wiring.Component):
     controls : In(signature of the wires above)
     stream_enable : In(1), stream_word : In(width)
     loaded : In(width), if loaded words pass the result register
-        The stream's word while `load`, the bus's in the cycle after `through`, else 0.
+        The stream's word while `load` is high, the bus's word in the cycle after `through`, and otherwise 0.
     accumulator : Out(signed(accumulator))
     overflow : Out(1)
     """
@@ -297,14 +303,14 @@ class Lane(wiring.Component):
         return m
 
     def _leads(self) -> Any:
-        """Whether the lane is the first one of its sequencer."""
+        """Return whether the lane is the first one of its sequencer."""
         parameters = self.shape.parameters
         each = parameters.lanes // parameters.sequencers
         firsts = range(0, parameters.lanes, each)
         return reduce(or_, (self.lane == first for first in firsts))
 
     def _active(self, m: Module) -> list[Any]:
-        """Whether the lane takes part in the operation, by cycles since the operation's issue."""
+        """Return whether the lane takes part in the operation, by cycles since the operation's issue."""
         last = wanted("lane_issue", "emit")
         if not self.shape.guarded:
             return [Const(1, 1)] * (last + 1)

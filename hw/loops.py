@@ -1,4 +1,4 @@
-"""Hardware loop nests: which operation issues, and where in the nest it stands."""
+"""Hardware loop nests: which operation issues, and at which iteration of its nest."""
 
 from functools import reduce
 from operator import and_
@@ -10,11 +10,13 @@ from amaranth.lib.wiring import In, Out
 
 
 class Loops(wiring.Component):
-    """Runs one strand after the other: up to an operation a cycle, no cycle lost between bodies, levels or strands.
+    """Runs one strand after the other, with up to an operation a cycle. No cycle is lost between bodies, levels or
+    strands.
 
-    A `strand` given with `load` in cycle *t* issues its first operation in cycle *t* + ``LATENCY`` (or when `allow` is
-    next high), the others each `interval` cycles later. While an operation issues (`issue`), the other outputs
-    describe it. Not `paced`: all intervals are 1. `slots`: most operations of a body.
+    A `strand` given with `load` in cycle *t* issues its first operation in cycle *t* + ``LATENCY``, or when `allow` is
+    next high. The other operations follow `interval` cycles apart. While an operation issues (`issue`), the other
+    outputs describe it. Loops that are not `paced` take all intervals to be 1. `slots` is the number of operations of
+    the longest body.
 
     Members
     -------

@@ -10,22 +10,22 @@ from tabla.hw.multiplier import Multiplier
 
 
 def placed(addend: Any, shift: int, fill: Any, accumulator: int) -> Any:
-    """``addend << shift`` with `fill` in the empty bits: nothing but wires; `addend` is signed."""
+    """Return ``addend << shift`` with `fill` in the empty bits. It is nothing but wires. `addend` is signed."""
     return Cat(fill.replicate(shift), addend, addend[-1].replicate(accumulator - shift - len(addend)))
 
 
 class Mac(wiring.Component):
-    """``accumulator <- start ± a * b``, the accumulation alone in its cycle.
+    """Computes ``accumulator <- start ± a * b``. The accumulation has a cycle to itself.
 
     To subtract without a second rank of logic, the accumulator holds the *complement* of the sum while the operation
-    that wrote it subtracted: ``start - p == ~(~start + p)``. Whoever controls it (``MacControl``) tracks the sense;
-    readers get it beside the accumulator. One operation a cycle; without an operation: a = 0, keep = 1, invert = 0.
-    No reset.
+    that wrote it subtracted: ``start - p == ~(~start + p)``. Whoever controls it (``MacControl``) tracks the sense, and
+    readers get the sense beside the accumulator. It takes one operation a cycle. In a cycle without an operation a = 0,
+    keep = 1 and invert = 0. There is no reset.
 
-    With `extremes` an operation may keep the larger of start value and product instead of adding them; the smaller, as
-    complements, while the sum is kept as its complement.
+    With `extremes` an operation may keep the larger of start value and product instead of adding them. While the sum is
+    kept as its complement it keeps the smaller, as complements.
 
-    The operands of one operation, in cycle *t*, and when its other inputs are wanted:
+    The operands of an operation are wanted in cycle *t*, and its other inputs as follows:
 
     ==============================  =========================================================================
     *t*                             `a`, `b`, `addend` (0 unless the start value is an addend)
@@ -39,9 +39,10 @@ class Mac(wiring.Component):
     *t* + ``LATENCY``               `accumulator`
     ==============================  =========================================================================
 
-    `addend_shifts` are the indices of the shifts that operations with an addend use. Where there is but one, the start
-    value is the addend's register and wires, and `invert` is applied before that register: ``early``. Not so with the
-    tree's word, whose sense is learned too late, nor with a late addend.
+    `addend_shifts` are the indices of the shifts that operations with an addend use. Where there is only one, the
+    start value is the addend's register and wires, and `invert` is applied before that register: such a pipeline is
+    ``early``. One that takes the tree's word is not, because the sense of that word is learned too late. Neither is
+    one that takes a late addend.
 
     Members
     -------

@@ -10,14 +10,15 @@ from tabla.hw.pipeline import bits_for
 
 
 class WordMemory(wiring.Component):
-    """One read port and one write port, both at a word a cycle; starts as `init`, then zeros.
+    """A memory with one read port and one write port, each of a word a cycle. It starts as `init`, followed by zeros.
 
     An address given in cycle *t* shows its word in cycle *t* + ``LATENCY``. A word written in cycle *t* is read by an
-    address given in cycle *t* + 1 or later; reading the address that is being written gives an undefined word (the
-    schedule never does, and so no block RAM has to read before it writes).
+    address given in cycle *t* + 1 or later. Reading the address that is being written gives an undefined word. The
+    schedule never does that, so no block RAM has to read before it writes.
 
-    With `block` it asks synthesis for block RAMs, however small it is; otherwise synthesis chooses. Words are split
-    over memories of at most ``WIDEST`` bits: for such words a block RAM has its output register in every family.
+    With `block` the memory asks synthesis for block RAMs, however small it is; otherwise synthesis chooses. Words are
+    split over memories of at most ``WIDEST`` bits, because a block RAM has its output register for words of that width
+    in every family.
 
     Members
     -------

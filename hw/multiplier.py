@@ -8,9 +8,9 @@ from amaranth.lib.wiring import In, Out
 
 
 class Multiplier(wiring.Component):
-    """``product = a * b``, signed, with a register on each operand and one on the product.
+    """Gives ``product = a * b``, signed, with a register on each operand and one on the product.
 
-    Operands of cycle *t* show in `product` in cycle *t* + ``LATENCY``; one pair a cycle. No reset.
+    Operands of cycle *t* show in `product` in cycle *t* + ``LATENCY``. It takes one pair a cycle, and has no reset.
 
     Members
     -------

@@ -1,4 +1,4 @@
-"""The output buffer: words of the root, in order, to whoever takes them."""
+"""The output buffer: it keeps the words of the root in order until they are taken."""
 
 from typing import Any
 
@@ -9,7 +9,9 @@ from tabla.hw.pipeline import bits_for
 
 
 def port_members(width: int) -> dict[str, Any]:
-    """The members of whatever stands at the port: words go, `taken` tells of each, `waits` that some are inside."""
+    """Return the members of whatever stands at the output port. `taken` tells of each word that leaves, `waits` that
+    some word is inside.
+    """
     return {
         "out_valid": Out(1),
         "out_ready": In(1),
@@ -20,11 +22,10 @@ def port_members(width: int) -> dict[str, Any]:
 
 
 class OutputBuffer(wiring.Component):
-    """A queue that never overflows (tokens wait for its credit). A word put in cycle *t* is offered from *t* +
-    ``LATENCY`` on.
+    """A queue that never overflows, because tokens wait for its credit. A word a cycle goes through without bubbles.
 
-    A word a cycle without bubbles; an offered word stays until it is taken. Synthesis makes block RAMs of a buffer of
-    more than ``DEEP`` words, which therefore has no more than it needs.
+    A word put in cycle *t* is offered from *t* + ``LATENCY`` on, and stays until it is taken. Synthesis makes block
+    RAMs of a buffer of more than ``DEEP`` words, which therefore has no more words than it needs.
 
     Members
     -------
@@ -76,5 +77,5 @@ class OutputBuffer(wiring.Component):
 
 
 def _after(place: Any, depth: int) -> Any:
-    """The next place, the first after the last."""
+    """Return the next place; the first follows the last."""
     return place + 1 if depth == 1 << len(place) else Mux(place == depth - 1, 0, place + 1)

@@ -1,4 +1,6 @@
-"""Registers, in a row or for one user, and one-hot multiplexers without priority: the idioms of all datapaths here."""
+"""The idioms of all datapaths here: registers in a row, registers for one user, and one-hot multiplexers without
+priority.
+"""
 
 from collections.abc import Iterable
 from functools import reduce
@@ -9,7 +11,11 @@ from amaranth.hdl import Cat, Const, Module, Signal
 
 
 def delayed(m: Module, value: Any, cycles: int, *, name: str, clear: Any = None) -> Any:
-    """`value` as it stood `cycles` ago. Without `clear` the registers have no reset: only valid data is looked at."""
+    """Return `value` as it stood `cycles` ago.
+
+    Without `clear` the registers have no reset, because only valid data is looked at. With `clear` they become 0 in the
+    cycle after it is high.
+    """
     for stage in range(1, cycles + 1):
         register = Signal(
             value.shape(), name=f"{name}_{stage}" if cycles > 1 else f"{name}_next", reset_less=clear is None
@@ -23,33 +29,38 @@ def delayed(m: Module, value: Any, cycles: int, *, name: str, clear: Any = None)
 
 
 def kept(m: Module, value: Any, *, name: str, reset: bool = False) -> Any:
-    """`value` as it stood a cycle ago, in a register that synthesis merges with no other: it stays near its users."""
+    """Return `value` as it stood a cycle ago, in a register that synthesis merges with no other, so that it stays near
+    its users.
+    """
     register = Signal(value.shape(), name=name, reset_less=not reset, attrs={"keep": 1})
     m.d.sync += register.eq(value)
     return register
 
 
 def selected(choices: Iterable[tuple[Any, Any]], width: int) -> Any:
-    """The OR of the words whose one-hot select bit is high; 0 when none is. Narrower than a priority multiplexer."""
+    """Return the OR of the words whose one-hot select bit is high, or 0 when none is. It is narrower than a priority
+    multiplexer.
+    """
     masked = [word & select.replicate(width) for word, select in choices]
     return reduce(or_, masked) if masked else Const(0, width)
 
 
 def bits_for(count: int) -> int:
-    """Bits of an index into `count` places; at least one, so that every address has a port."""
+    """Return the bits of an index into `count` places. There is at least one bit, so that every address has a port."""
     return max(1, (count - 1).bit_length())
 
 
 def padded(value: Any, width: int) -> Any:
-    """The low `width` bits of `value`, zeros above."""
+    """Return the low `width` bits of `value`, with zeros above."""
     return value[:width] if len(value) >= width else Cat(value, Const(0, width - len(value)))
 
 
 def reaches(bound: Any, lane: Any) -> Any:
-    """``bound <= lane`` for a signed bound and a lane number: a rank or two of logic once the lane number is known.
+    """Return ``bound <= lane`` for a signed bound and a lane number: a rank or two of logic once the lane number is
+    known.
 
-    Written bit by bit, because synthesis makes a chain of carries of every comparison, were it with a constant.
-    Either may be the wider one: bounds reach as far as the elements of an axis.
+    It is written bit by bit, because synthesis makes a chain of carries of every comparison, even with a constant.
+    Either operand may be the wider one: bounds reach as far as the elements of an axis.
     """
     below: Any = Const(1, 1)
     for place in range(len(bound) - 1):

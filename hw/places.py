@@ -1,4 +1,4 @@
-"""Where in these files each signal of the Verilog is declared: for reports in terms of a source."""
+"""Where each signal of the Verilog is declared in these files, for reports that name the source."""
 
 import re
 from pathlib import Path
@@ -13,7 +13,7 @@ _MODULE = re.compile(r"^module \\(\S+)")
 
 
 def signal_places(image: Image, name: str) -> dict[tuple[str, str], str]:
-    """``hw/mac.py:88`` by module and signal, for all that components here declare; names as in the Verilog."""
+    """Return the place of each signal of the Verilog, such as ``hw/mac.py:88``, by module and signal."""
     room = Path(__file__).resolve().parent
     module, source = "", ""
     places: dict[tuple[str, str], str] = {}

@@ -1,4 +1,4 @@
-"""The root: the same path as a lane's, with three operand ports, the tree's word, and the function unit."""
+"""The root: the pipeline of a lane with three operand ports, the tree's word, and the function unit."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -21,17 +21,22 @@ from tabla.program.image import Parameters
 
 
 class Root(wiring.Component):
-    """Scalar operations, the turn-around of the tree, functions. One operation a cycle, never stalls.
+    """Computes scalars and functions, and turns sums of the tree round to the bus. It takes one operation a cycle and
+    never stalls.
 
-    An operation of `root_issue` issues in cycle *u*: `a_address`.. are wanted in *u*, its control (as ``MacControl``
-    gives it) in *u* too; the root delays it. An operation that gathers adds the word that the position register shows
-    in *u* to the address; the register keeps results of operations that say so, from *u* + ``RESULT`` + 1 on. `tree`
-    and `tree_inverted` are the tree's word of *u* + 4 and its sense in *u* + 3. The result register shows the result in
-    *u* + ``RESULT``, the function register *u* + ``RESULT`` + the function's latency. Of several roots, where nothing
-    is added to the tree's word and all operations have one shift and no comparison (``beside``), that word passes the
-    accumulator by and joins it in front of the rounder. An operation of `root_write` in
-    cycle *c* is given in *c* - 1 with `write` high; the memory takes the word at the end of *c*, `bus` shows it from
-    *c* + 1 on and keeps it; `output_word` and `output_valid` from *c* + 1 for one cycle.
+    An operation of `root_issue` issues in cycle *u*. Its addresses (`a_address`, ...) and its control, as
+    ``MacControl`` gives it, are wanted in *u*; the root delays the control as the stage table says. The result register
+    shows the result in *u* + ``RESULT``. The function register shows the function's value its latency later.
+
+    `tree` and `tree_inverted` are the tree's word of *u* + 4 and its sense in *u* + 3. In an array of several roots
+    where nothing is added to the tree's word, and where all operations have one shift and no comparison (``beside``),
+    that word passes the accumulator by and joins it in front of the rounder.
+
+    An operation that gathers adds the word that the position register shows in *u* to its address. The register keeps
+    the results of operations that ask for it, from *u* + ``RESULT`` + 1 on.
+
+    An operation of `root_write` in cycle *c* is given in *c* - 1 with `write` high. The memory takes the word at the
+    end of *c*. `bus` shows it from *c* + 1 on and keeps it. `output_word` and `output_valid` show it in *c* + 1 only.
 
     Members
     -------
@@ -156,7 +161,7 @@ class Root(wiring.Component):
         return m
 
     def _join(self, m: Module, at: Any, mac: Mac, rounder: Rounder) -> None:
-        """The tree's word is the start value of a sum."""
+        """Make the tree's word the start value of a sum."""
         tree, tree_inverted, selected_tree = self.tree, self.tree_inverted, at("tree_select")
         if self.parameters.roots > 1:
             own = delayed(m, self._takes_own(at), 1, name="own_tree")
@@ -178,7 +183,9 @@ class Root(wiring.Component):
         ]
 
     def _join_beside(self, m: Module, at: Any, mac: Mac, rounder: Rounder) -> None:
-        """The tree's word meets the rounder beside the accumulator, one of them being 0: no logic before the sum."""
+        """Join the tree's word beside the accumulator, in front of the rounder. One of the two is 0, so no logic stands
+        before the sum.
+        """
         own = kept(m, self._takes_own(at), name="own_tree")
         place = self.shifts[0] + self.parameters.width - 1
         # Not kept: the mask can become the register's reset.
@@ -230,7 +237,7 @@ class Root(wiring.Component):
         return at
 
     def _tree_half(self, m: Module, at: Any) -> Any:
-        """Half a unit for the tree's word, negative when the sum is kept as a complement."""
+        """Return half a unit for the tree's word. It is negative when the sum is kept as a complement."""
         half = Signal(signed(self.parameters.accumulator), reset_less=True)
         m.d.sync += half.eq(0)
         for index, shift in enumerate(self.parameters.shifts):
@@ -240,9 +247,10 @@ class Root(wiring.Component):
         return half
 
     def _write(self, m: Module, result: Any, functions: FunctionUnit) -> dict[str, Any]:
-        """Write-back; returns the write port that all copies of `memory` and of `data` share.
+        """Write words back, and return the write port that all copies of `memory` and of `data` share.
 
-        All is decoded a cycle before, in registers of the root's own: what may be written is 0 unless it is to be.
+        All is decoded a cycle before, in registers of the root's own. A word that may be written is 0 unless it is to
+        be written.
         """
         write, places = self.features["root_write"], instruction_fields("root_write", self.write_instruction)
 
@@ -276,14 +284,14 @@ class Root(wiring.Component):
         }
 
     def _position(self, m: Module, at: Any, result: Any) -> Any:
-        """The position register: the last result of which an operation asked that it be kept."""
+        """Return the position register: the last result of an operation that asked for it to be kept."""
         position = Signal(signed(self.parameters.width), name="position", reset_less=True)
         with m.If(at("holds")):
             m.d.sync += position.eq(result)
         return position
 
     def _late_addend(self, m: Module, result: Any, value: Any) -> Any:
-        """What registers show in cycle *u* + 3, for an operation that adds it; 0 otherwise."""
+        """Return what the registers show in cycle *u* + 3 for an operation that adds it, otherwise 0."""
         words = {"late_result": result.as_unsigned(), "late_function": value.as_unsigned()}
         late = wanted("root_issue", "late_select")
         select = delayed(m, getattr(self.control, output_of("late_select")), late, name="late_select")
@@ -291,7 +299,7 @@ class Root(wiring.Component):
         return selected([(words[n], select[i]) for i, n in enumerate(names) if n in words], self.parameters.width)
 
     def _address(self, operand: str, position: Any) -> Any:
-        """A port's address; where it gathers, the word of the position register is added."""
+        """Return a port's address. Where the port gathers, the word of the position register is added."""
         address, names = getattr(self, f"{operand}_address"), self.sources[operand]
         gathers = [index for index, name in enumerate(names) if name.startswith("gathered_")]
         if not gathers:
@@ -300,7 +308,9 @@ class Root(wiring.Component):
         return (address + Mux(chosen, position, Const(0, signed(len(position)))))[: len(address)]
 
     def _select(self, m: Module, operand: str) -> Any:
-        """An operand's select. Of several roots the last register is each one's own, which synthesis must not share."""
+        """Return an operand's select. Each of several roots has the last register to itself, and synthesis must not
+        share it.
+        """
         wires, name = getattr(self.control, f"{operand}_select"), f"{operand}_select"
         cycle = wanted("root_issue", name)
         if self.parameters.roots == 1:
@@ -310,7 +320,7 @@ class Root(wiring.Component):
     def _operands(
         self, m: Module, written: Mapping[str, Any], result: Any, value: Any, position: Any
     ) -> dict[str, Any]:
-        """The three operands in cycle *u* + 2; each has its own copies of the memories it reads."""
+        """Return the three operands in cycle *u* + 2. Each has its own copies of the memories that it reads."""
         operands = {}
         block = roots_have_blocks(self.parameters)
         for operand, names in self.sources.items():

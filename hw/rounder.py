@@ -14,9 +14,10 @@ POSTS = ("none", "<", "<=", "==", "!=", ">=", ">", "extreme")
 
 
 def unlike(m: Module, bits: Any, *, name: str) -> Any:
-    """Whether some bits differ. In groups of four that share one with the next, a LUT each.
+    """Return whether some bits differ. They are compared in groups of four that share one bit with the next, a LUT
+    each.
 
-    Left to itself, synthesis asks whether all are 1 or all are 0, in twice as many.
+    Left to itself, synthesis asks whether all are 1 or all are 0, in twice as many LUTs.
     """
     found = []
     for begin in range(0, len(bits) - 1, 3):
@@ -28,11 +29,12 @@ def unlike(m: Module, bits: Any, *, name: str) -> Any:
 
 
 class Rounder(wiring.Component):
-    """``saturate(accumulator >> shift)``, or ONE or 0 by comparing the accumulator with zero.
+    """Gives ``saturate(accumulator >> shift)``, or ONE or 0 by comparing the accumulator with zero.
 
-    The rounding half has been added when the sum was started. One accumulator a cycle. The result register
-    keeps its word while `valid` is low. No reset. With `loads` a word from elsewhere can pass instead. A ``plain`` one,
-    of a single shift and without comparisons, has no logic before the word: it turns and saturates behind it.
+    The rounding half has been added when the sum was started. It takes one accumulator a cycle. The result register
+    keeps its word while `valid` is low. There is no reset. With `loads` a word from elsewhere can pass instead. A
+    ``plain`` rounder, of a single shift and without comparisons, has no logic before the word: it turns and saturates
+    behind it.
 
     ===============  ===================================================================================
     *t*              `accumulator`, `inverted` (it holds the complement of the sum), `shift`
@@ -149,7 +151,7 @@ class Rounder(wiring.Component):
         return m
 
     def _plain(self, m: Module) -> None:
-        """The sum's bits as they are kept, and two flags: saturated, and what to exclusive-or all bits with."""
+        """Return the sum's bits as they are kept, and two flags: saturated, and what to exclusive-or all bits with."""
         shift, (total, beyond) = self.shifts[0], self._kept(m)
         word = Signal(self.width, reset_less=True)
         outside = Signal(reset_less=True)
@@ -175,14 +177,14 @@ class Rounder(wiring.Component):
         m.d.comb += [self.result.eq(result), self.saturated.eq(saturated)]
 
     def _kept(self, m: Module) -> tuple[Any, Any]:
-        """The sum as it is kept, and whether it does not fit."""
+        """Return the sum as it is kept, and whether it does not fit."""
         beyond = self._does_not_fit(m)
         if self.joins:
             return self.accumulator | self.joined, beyond | self.joined_outside
         return self.accumulator, beyond
 
     def _does_not_fit(self, m: Module) -> Any:
-        """Whether bits above the word differ from the sign; those of a complement do so too."""
+        """Return whether bits above the word differ from the sign. Those of a complement do so too."""
         accumulator = self.accumulator
         if self.plain:
             return unlike(m, accumulator[self.shifts[0] + self.width - 1 :], name="above")

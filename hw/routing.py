@@ -9,11 +9,11 @@ from tabla.hw.stream import Stream
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Routing:
-    """Selection behind ``Stream``, by its `all` and `same`; combinational.
+    """Selects words behind ``Stream`` by its outputs `all` and `same`. It is combinational.
 
-    ``same`` and not ``all``: lane k of every group takes word k; ``all``: every lane of group g takes word g, or with
-    ``same`` word 0; neither: lane k of group g takes word g * lanes + k. A root takes word g, or with ``same`` word 0.
-    Word n of an address is word n mod S of block n div S.
+    Word n of an address is word n mod S of the beat whose block is n div S. Lane k of group g takes word g * lanes + k.
+    With `same` it takes word k, with `all` word g, and with both word 0. The root of group g takes word g, and word 0
+    with `same`.
     """
 
     stream: Stream
@@ -21,19 +21,19 @@ class Routing:
     lanes: int
 
     def word(self, group: int, lane: int) -> Any:
-        """The word for a lane."""
+        """Return the word of a lane."""
         return self._chosen(group, lane, lambda number: self.words[number % len(self.words)])
 
     def enable(self, group: int, lane: int) -> Any:
-        """Is the lane's word in this beat?"""
+        """Return whether a lane's word is in this beat."""
         return self._chosen(group, lane, self._in_block)
 
     def root_word(self, group: int) -> Any:
-        """The word for a group's root."""
+        """Return the word of a group's root."""
         return Mux(self.stream.same, self.words[0], self.words[group % len(self.words)])
 
     def root_enable(self, group: int) -> Any:
-        """Is the root's word in this beat?"""
+        """Return whether a root's word is in this beat."""
         return Mux(self.stream.same, self._in_block(0), self._in_block(group))
 
     def _in_block(self, number: int) -> Any:

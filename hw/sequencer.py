@@ -1,4 +1,4 @@
-"""One unit's program: strands in time, loops, operation words, addresses."""
+"""One unit's program: strands in time, loops, operation words and addresses."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -21,12 +21,12 @@ from tabla.program.layout import generator_width, operation_layout, strand_layou
 
 
 class Sequencer(wiring.Component):
-    """Turns tokens into operations, each in its own cycle; several samples back to back without a bubble.
+    """Turns tokens into operations, each in its own cycle. Several samples follow each other without a bubble.
 
-    Starts count from the first strand's, which begins with the token (of cycle *t*): its first operation's `valid`,
-    `instruction`, `first`, `last` and `open` show in cycle *t* + ``FIELDS``, its generators' values in cycle *t* +
-    ``VALUES``. The strands of one token end before the next token's begin. An untimed sequencer (the stream's) has no
-    tokens: its strands follow each other as fast as `allow` lets operations issue.
+    Starts count from the first strand's start, which is the token's cycle *t*. The `valid`, `instruction`, `first`,
+    `last` and `open` of the first operation show in cycle *t* + ``FIELDS``, and its generators' values in cycle *t* +
+    ``VALUES``. The strands of one token end before those of the next one begin. An untimed sequencer, the stream's, has
+    no tokens: its strands follow each other as fast as `allow` lets operations issue.
 
     Members
     -------
@@ -158,7 +158,10 @@ class Sequencer(wiring.Component):
         return m
 
     def _start_strands(self, m: Module, fetch: StrandFetch, loops: Loops) -> Any:
-        """The strand whose turn is next counts its wait down. Returns the slots (less 1) of the strand that issues."""
+        """Count down the wait of the strand whose turn is next.
+
+        Return the slots, less 1, of the strand that issues.
+        """
         strand = Signal(fetch.shape, reset_less=True)
         filled = Signal()
         start = Signal()

@@ -1,4 +1,4 @@
-"""Words of several roots leave through one output."""
+"""Lets the words of several roots leave through one output."""
 
 from collections.abc import Sequence
 from itertools import pairwise
@@ -15,10 +15,10 @@ from tabla.program.image import Parameters
 
 
 class SerialOut(wiring.Component):
-    """One word at once, or all groups' words one after the other, the first group's at once.
+    """Puts out one word at once, or the words of all groups one after the other, the first group's at once.
 
-    Where results are the same in every group, the first group's leaves; in a dump all do (`every`), which takes as many
-    cycles as there are roots: so far apart such a program puts its words.
+    Where results are the same in every group, only the first group's word leaves. In a dump (`every`) all words leave,
+    which takes as many cycles as there are roots. The program of a dump puts its words that far apart.
 
     Members
     -------
@@ -55,7 +55,10 @@ class SerialOut(wiring.Component):
 
 
 def output_of(m: Module, roots: Sequence[Root], parameters: Parameters, *, every: Any) -> OutputBuffer | BorderQueue:
-    """Where the words of the roots wait for whoever takes them. `every`: all roots' words leave, not one's."""
+    """Return what keeps the words of the roots until they are taken.
+
+    With `every` the words of all roots leave instead of one's.
+    """
     width, depth = parameters.width, parameters.output_depth
     valid, words = roots[0].output_valid, [root.output_word for root in roots]
     if parameters.split_results:

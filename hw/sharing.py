@@ -12,14 +12,16 @@ from amaranth.lib import wiring
 
 
 class Emission:
-    """The platform that components are elaborated for while Verilog is emitted; `name` prefixes every module."""
+    """The platform for which components are elaborated while Verilog is emitted. `name` is the prefix of every module's
+    name.
+    """
 
     def __init__(self, name: str) -> None:
         self.name = name
         self.modules: dict[str, wiring.Component] = {}
 
     def black_box(self, kind: str, component: wiring.Component) -> Instance:
-        """An instance of module `<name>_<kind>`, wired to the component's own members."""
+        """Return an instance of module `<name>_<kind>`, wired to the component's own members."""
         module = f"{self.name}_{kind}"
         self.modules.setdefault(module, component)
         # All but the first component of a kind only lend their ports; Amaranth would warn that they go unused.
@@ -32,5 +34,5 @@ class Emission:
 
 
 def placed(platform: Any, kind: str, component: wiring.Component) -> Any:
-    """What to add as a submodule for `component`, of which all of the same `kind` are equal."""
+    """Return what to add as a submodule for `component`. All components of the same `kind` are equal."""
     return platform.black_box(kind, component) if isinstance(platform, Emission) else component

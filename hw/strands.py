@@ -1,4 +1,4 @@
-"""Fetching strands ahead of their time, round and round the program."""
+"""Fetches strands ahead of their time, round and round the program."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -13,11 +13,11 @@ from tabla.program.layout import WordLayout
 
 
 def strand_shape(layout: WordLayout, levels: int) -> data.StructLayout:
-    """A strand made ready: what the loops load without further arithmetic.
+    """Return the shape of a strand that the loops load without further arithmetic.
 
-    `slots` is less 2, so that the sign says "at the end"; `interval` less 1; `counts` too, as in the word. `wait` is
-    the cycles between the previous strand's start and this one's, less 1; the program's first strand (`opening`)
-    waits for its token only.
+    `slots` is the length of the body less 2, so that its sign says "at the end". `interval` and `counts` are less 1, as
+    in the word. `wait` is the number of cycles between the previous strand's start and this one's, less 1. The first
+    strand of a program (`opening`) waits for its token only.
     """
     width = {name: field.width for name, field in layout.fields.items()}
     return data.StructLayout(
@@ -34,13 +34,14 @@ def strand_shape(layout: WordLayout, levels: int) -> data.StructLayout:
 
 
 class StrandFetch(wiring.Component):
-    """Reads strand words ``first``..``last`` again and again and keeps the next ones ready, a strand a cycle.
+    """Reads the strand words from ``first`` to ``last`` again and again, and keeps the next ones ready, at a strand a
+    cycle.
 
-    `restart` for one cycle empties it and begins anew at `first`; the first strand is ready 6 cycles later or sooner.
+    `restart` for one cycle empties it, and it begins anew at `first`. The first strand is ready at most 6 cycles later.
     While `enable` is low nothing is fetched.
 
-    Up to ``AT_HAND`` words lie in distributed RAM, the next one of them in a register. More lie in a block RAM, which
-    answers later: so many of its words wait in a queue.
+    Up to ``AT_HAND`` words lie in distributed RAM, and the next one of them in a register. More words lie in a block
+    RAM, which answers later, so some of its words wait in a queue.
 
     Members
     -------
@@ -85,7 +86,7 @@ class StrandFetch(wiring.Component):
         return m
 
     def _at_hand(self, m: Module) -> None:
-        """A word is read in the cycle in which it is made ready."""
+        """Read a word in the cycle in which it is made ready."""
         address = Signal(bits_for(self.depth))
         at_first = Signal(init=1)
         moves = Signal()
@@ -101,7 +102,7 @@ class StrandFetch(wiring.Component):
             m.d.sync += [self.valid.eq(0), address.eq(self.first), at_first.eq(1)]
 
     def _word(self, m: Module, address: Any) -> Any:
-        """The word at an address, in the same cycle."""
+        """Return the word at an address, in the same cycle."""
         if self.depth == 1:
             only = Signal(self.layout.width, init=self.init[0] if self.init else 0, reset_less=True)
             # No `If`: Icarus would not evaluate a block of Verilog of whose inputs none ever changes.
@@ -123,7 +124,7 @@ class StrandFetch(wiring.Component):
         return read.data
 
     def _ahead(self, m: Module) -> None:
-        """Words are asked for in time."""
+        """Ask for words so early that one is ready whenever the loops want one."""
         m.submodules.program_words = program = WordMemory(
             width=self.layout.width, depth=self.depth, init=self.init, block=True
         )
@@ -188,7 +189,7 @@ class StrandFetch(wiring.Component):
         m.d.sync += [ready.counts[level].eq(field(f"count{level}")) for level in range(self.levels)]
 
     def _queue(self, m: Module, word: Any, valid: Any) -> None:
-        """A first-in first-out queue; it never overflows, because `room` counts what is on the way too."""
+        """Put words into a queue that never overflows, because `room` counts the words on the way too."""
         m.submodules.queue = queue = memory.Memory(shape=self.shape, depth=self.AHEAD, init=[])
         write = queue.write_port()
         read = queue.read_port(domain="comb")

@@ -16,7 +16,7 @@ from tabla.program.image import Parameters
 
 
 class Stream(wiring.Component):
-    """Takes beats, a beat a cycle if they come, and gives each word its memory, address and lanes.
+    """Takes up to a beat a cycle, and gives each word of it a memory, an address and its lanes.
 
     A beat taken in cycle *c* (`in_valid` and `in_ready`) leaves in cycle *c* + ``LATENCY``. The destinations are
     prepared in a queue of ``AHEAD``, so `in_ready` has no bubbles, not even between samples.
@@ -124,7 +124,9 @@ class Stream(wiring.Component):
         return m
 
     def _queue(self, m: Module, destination: Any, ready: Any, sequencer: Sequencer) -> Any:
-        """Destinations of the beats to come; `room` also counts those that are still being worked out."""
+        """Return the destination of the next beat, from a queue. `room` also counts those that are still being worked
+        out.
+        """
         m.submodules.destinations = queue = memory.Memory(shape=len(destination), depth=self.AHEAD, init=[])
         write = queue.write_port()
         read = queue.read_port(domain="comb")

@@ -1,4 +1,4 @@
-"""Carrying a sample's token to a unit some cycles later, while newer tokens are already on the way."""
+"""Carries a sample's token to a unit some cycles later, while newer tokens are already on the way."""
 
 from typing import Any
 
@@ -9,10 +9,10 @@ from tabla.hw.pipeline import bits_for, delayed
 
 
 class TokenDelay(wiring.Component):
-    """A token of cycle *t* comes out in cycle *t* + ``LATENCY`` + the delay of the program that runs.
+    """Gives a token of cycle *t* out in cycle *t* + ``LATENCY`` + the delay of the program that runs.
 
-    Up to ``CHAIN`` cycles are a chain of registers, which need no logic. In longer delays each token on the way holds
-    its due time, not a place in a chain.
+    A delay of up to ``CHAIN`` cycles is a chain of registers, which needs no logic. In a longer delay each token on the
+    way holds the time at which it is due instead of a place in a chain.
 
     Members
     -------

@@ -9,16 +9,17 @@ from tabla.hw.pipeline import delayed
 
 
 def levels(leaves: int) -> int:
-    """Registers from the leaves to the sum."""
+    """Return the registers from the leaves to the sum."""
     return (leaves - 1).bit_length()
 
 
 class Tree(wiring.Component):
-    """The exact sum of all words, modulo 2^width; one set of words a cycle; no reset.
+    """Gives the exact sum of all words, modulo 2^width. It takes one set of words a cycle, and has no reset.
 
-    Words of cycle *t* show as their sum in cycle *t* + ``levels(leaves)`` (at once for a single leaf). While the words
-    are complements (`inverted`, in the words' own cycle) so is the sum: ``~a + ~b == ~(a + b + 1)``, a carry in.
-    With `extremes` and while `extreme` (in the words' own cycle too) the largest of the words instead of their sum.
+    Words of cycle *t* show as their sum in cycle *t* + ``levels(leaves)``, which is at once for a single leaf. While
+    the words are complements (`inverted`, in the words' own cycle) so is the sum: ``~a + ~b == ~(a + b + 1)``, which
+    takes a carry in. With `extremes`, and while `extreme` is high in the words' own cycle, it gives the largest of the
+    words instead of their sum.
 
     Members
     -------

@@ -9,9 +9,10 @@ from tabla.hw.pipeline import bits_for
 
 
 class Window(wiring.Component):
-    """0 for the first sample after a restart, then a slot further with each `turn`; in a dump one word further.
+    """Gives the offset of a sample: 0 for the first one after a restart, then a slot more with each `turn`. In a dump
+    each turn adds one word.
 
-    The offset of a `turn` in cycle *t* stands from cycle *t* + 1 on.
+    The offset that a `turn` in cycle *t* makes stands from cycle *t* + 1 on.
 
     Members
     -------

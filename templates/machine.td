@@ -1,18 +1,20 @@
 //===- machine.td - the machine: latencies, instruction formats, presets ----===//
 //
-// The one source of truth for the instruction set and its timing. Read by
-// templates/template.py, tabla/program/layout.py and, on its own, by
-// sim/model/microcode.py. Explained in docs/decisions/0003-machine.md.
+// This file is the one source of truth for the instruction set and its timing.
+// templates/template.py and templates/stages.py read it, tabla/program/layout.py
+// lays words out by it, and sim/model/microcode.py reads words by it on its own.
+// docs/decisions/0003-machine.md explains it.
 //
 //===------------------------------------------------------------------------===//
 
 #ifndef TABLA_MACHINE_TD
 #define TABLA_MACHINE_TD
 
-// Cycles. MemoryRead: address to word. Broadcast: root write-back to the
-// lanes' operand multiplexers. Front: token to cycle 0 of a unit. Ready: last
-// beat of a sample to its token. Queue: how much later than one root's words
-// those of several roots stand on the port, which wait there for their turn.
+// Latencies in cycles. MemoryRead is from an address to its word, Broadcast from
+// a root's write to the lanes' operand multiplexers, Front from a token to cycle
+// 0 of a unit, and Ready from the last beat of a sample to its token. Queue is
+// how much later than the words of one root those of several stand on the port,
+// because they wait for their turn.
 def Timing {
   int MemoryRead = 2;
   int Multiply = 2;
@@ -86,10 +88,10 @@ def WriteWord : Stage<"write", "word", 0, "the memory takes the word at the end 
 def WriteDone : Stage<"write", "done", Timing.MemoryWrite, "an operation that issues in this cycle reads the word"> {
 }
 
-// The format of one operation of a unit: fields in Inst, then, for each
-// generator, its base, its window flag and one delta per loop level.
+// The format of one operation of a unit. Its fields lie in Inst. For each
+// generator its base, its window flag and one delta for each loop level follow.
 // A list `<field>Choices` names the codes of a field, from 0. `Several` names
-// bits that follow the generators in arrays with several sequencers only.
+// bits that follow the generators only in arrays with several sequencers.
 class OperationFormat<string unit> {
   string Unit = unit;
   list<string> Generators = [];
@@ -210,8 +212,8 @@ def Stream : OperationFormat<"stream"> {
   let Inst{6} = same;
 }
 
-// A strand word, least significant field first; after these, one `count - 1`
-// per loop level, innermost first. Widths follow the build.
+// The fields of a strand word, least significant first. After them comes one
+// `count - 1` for each loop level, innermost first. Widths follow the build.
 def StrandWord {
   list<string> Fields = ["start", "interval", "reduce", "body", "length"];
 }
@@ -267,7 +269,7 @@ def Sin : FunctionUnit<"sin", 8, CircularKind>;
 def Cos : FunctionUnit<"cos", 9, CircularKind>;
 def Quotient : FunctionUnit<"quotient", 10, QuotientKind>;
 
-// Signed fixed point: integer bits, the sign among them, and fraction bits.
+// A signed fixed-point format. The sign counts among the integer bits.
 class NumberFormat<int integerBits, int fractionBits> {
   int IntegerBits = integerBits;
   int FractionBits = fractionBits;
@@ -280,8 +282,8 @@ def Q7_11 : NumberFormat<7, 11>;
 def Q8_16 : NumberFormat<8, 16>;
 def Q16_16 : NumberFormat<16, 16>;
 
-// What can be built. PesPerPu: the widest tap group that is chosen where none
-// is asked for. MemoryWords: the deepest memory of a PE.
+// What can be built. PesPerPu is the widest tap group that is chosen where none
+// is asked for. MemoryWords is the deepest memory of a PE.
 def Limits {
   int Pes = 128;
   int PesPerPu = 16;
@@ -291,7 +293,8 @@ def Limits {
   int MemoryWords = 65536;
 }
 
-// Presets of the array. Depth 0: what the program needs.
+// A preset of the array. A depth of 0 stands for what the program needs, and so
+// do StreamWords and Levels of 0. Sequencers of 0 stand for what is fastest.
 class Template<int pes, int pesPerPu = pes> {
   int Pes = pes;
   int PesPerPu = pesPerPu;
@@ -305,7 +308,7 @@ class Template<int pes, int pesPerPu = pes> {
   int DataWords = 0;
   int InterimWords = 0;
   int Levels = 0;
-  // Roots; each serves a tap group of its own. 0: what is fastest.
+  // Each root serves a tap group of its own. 0 stands for what is fastest.
   int Roots = 0;
 }
 def Pe1 : Template<1>;
@@ -317,7 +320,7 @@ def Pe32 : Template<32, 16>;
 def Pe64 : Template<64, 16>;
 def Pe128 : Template<128, 16>;
 
-// What is built where nothing is asked for.
+// The array that is built where none is asked for.
 def Default {
   Template Preset = Pe16;
 }

@@ -11,9 +11,9 @@ from tabla.templates.targets import Pll
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PllSettings:
-    """Dividers of a PLL whose feedback is its output: output = reference * feedback / reference_divider.
+    """The dividers of a PLL whose feedback is its output: output = reference * feedback / reference_divider.
 
-    Its oscillator runs at the output's rate times `output_divider`. Rates in Hz.
+    The PLL's oscillator runs at the output's rate times `output_divider`. Rates are in Hz.
     """
 
     reference: int
@@ -23,20 +23,20 @@ class PllSettings:
 
     @property
     def exact(self) -> Fraction:
-        """The output's rate."""
+        """The rate of the output in Hz."""
         return Fraction(self.reference * self.feedback_divider, self.reference_divider)
 
     @property
     def hertz(self) -> int:
-        """The same, rounded."""
+        """The rate of the output in Hz, rounded."""
         return round(self.exact)
 
 
 def settings_of(pll: Pll, reference: int) -> list[PllSettings]:
-    """One setting for each rate that the PLL can make of the reference (Hz), slowest first; none for a foreign clock.
+    """Return one setting for each rate that the PLL can make of the reference (in Hz), slowest first.
 
-    Of several dividers for a rate those with the fastest phase detector are chosen, and then an oscillator as far as
-    can be from its limits.
+    Where several dividers make a rate, those with the fastest phase detector are chosen, and of these the ones whose
+    oscillator is farthest from its limits. A reference that the PLL does not take has no settings.
     """
     if not pll.source[0] <= reference <= pll.source[1]:
         return []

@@ -1,4 +1,4 @@
-"""The records as read: our two files, a user's own file beside them, and fields that hold what they must."""
+"""Reads the records: our two files and a user's own file beside them, and fields that hold what they must."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ TARGETS = HERE / "targets.td"
 
 
 def records(file: Path, own: str | None = None) -> tablegen.Records:
-    """The records of `file`, one of ours; with a user's own file those of both of ours and of that file.
+    """Return the records of `file`, one of ours. With a user's own file, return those of both of ours and of that file.
 
-    The user's file needs no ``include`` of ours, and may have it. A file that cannot be read is a `TablaError`.
+    The user's file needs no ``include`` of ours, but may have it. A file that cannot be read is a `TablaError`.
     """
     if own is None:
         return _ours(file)
@@ -38,7 +38,7 @@ def _with_own(path: Path, _content: bytes) -> tablegen.Records:
 
 
 def unset(record: tablegen.Record, field: str, kind: str) -> TablaError:
-    """The fault of a field that does not hold what it must."""
+    """Return the fault of a field that does not hold what it must."""
     return TablaError(
         f"field '{field}' of record '{record.name}' is not set to {kind}",
         Label(record.span),
@@ -48,7 +48,7 @@ def unset(record: tablegen.Record, field: str, kind: str) -> TablaError:
 
 
 def integer(record: tablegen.Record, field: str) -> int:
-    """An ``int`` field."""
+    """Return an ``int`` field. A field that is not set to one is a `TablaError`, as in the functions below."""
     value = record[field]
     if not isinstance(value, int):
         raise unset(record, field, "an integer")
@@ -56,12 +56,12 @@ def integer(record: tablegen.Record, field: str) -> int:
 
 
 def bit(record: tablegen.Record, field: str) -> bool:
-    """A ``bit`` field."""
+    """Return a ``bit`` field."""
     return bool(integer(record, field))
 
 
 def string(record: tablegen.Record, field: str) -> str:
-    """A ``string`` field."""
+    """Return a ``string`` field."""
     value = record[field]
     if not isinstance(value, str):
         raise unset(record, field, "a string")
@@ -69,7 +69,7 @@ def string(record: tablegen.Record, field: str) -> str:
 
 
 def record_of(record: tablegen.Record, field: str) -> tablegen.Record:
-    """A field whose type is a class."""
+    """Return a field whose type is a class."""
     value = record[field]
     if not isinstance(value, tablegen.Record):
         raise unset(record, field, "a record")
@@ -77,7 +77,7 @@ def record_of(record: tablegen.Record, field: str) -> tablegen.Record:
 
 
 def strings(record: tablegen.Record, field: str) -> tuple[str, ...]:
-    """A ``list<string>`` field."""
+    """Return a ``list<string>`` field."""
     value = record[field]
     if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
         raise unset(record, field, "a list of strings")
@@ -85,7 +85,7 @@ def strings(record: tablegen.Record, field: str) -> tuple[str, ...]:
 
 
 def integers(record: tablegen.Record, field: str) -> tuple[int, ...]:
-    """A ``list<int>`` field."""
+    """Return a ``list<int>`` field."""
     value = record[field]
     if not isinstance(value, list):
         raise unset(record, field, "a list of integers")
@@ -96,7 +96,7 @@ def integers(record: tablegen.Record, field: str) -> tuple[int, ...]:
 
 
 def records_of(record: tablegen.Record, field: str) -> tuple[tablegen.Record, ...]:
-    """A list field whose items are records."""
+    """Return a list field whose items are records."""
     value = record[field]
     if not isinstance(value, list):
         raise unset(record, field, "a list of records")

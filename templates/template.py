@@ -63,7 +63,7 @@ class Timing:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InstructionField:
-    """A named run of bits of an operation word; `choices` are its symbols by code, if it has any."""
+    """A named run of bits of an operation word. `choices` are the symbols of its codes, if it has any."""
 
     name: str
     offset: int
@@ -75,7 +75,7 @@ class InstructionField:
 class OperationFormat:
     """The fields and the generators of one unit's operations, and the single bits that follow them.
 
-    `several` is empty where the array has one sequencer.
+    `several` names those bits. It is empty where the array has one sequencer.
     """
 
     unit: str
@@ -84,14 +84,17 @@ class OperationFormat:
     several: tuple[str, ...] = ()
 
     def code(self, field: str, symbol: str) -> int:
-        """Code of a symbol of a field."""
+        """Return the code of a symbol of a field. A symbol that the field does not have is a `ValueError`."""
         found = next(f for f in self.fields if f.name == field)
         return found.choices.index(symbol)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FunctionKind:
-    """A pipeline of the function unit, as record ``FunctionKind`` describes it. `divides`: it takes operand b too."""
+    """A pipeline of the function unit, as record ``FunctionKind`` describes it.
+
+    A kind that `divides` takes operand b too.
+    """
 
     name: str
     latency: int
@@ -137,9 +140,10 @@ class FunctionUnit:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Template:
-    """An array to build for. Depths and `stream_words` of 0: what the program needs.
+    """An array to build for.
 
-    `roots` and `sequencers` of 0: what is fastest.
+    A depth of 0 or a `stream_words` of 0 stands for what the program needs. A `roots` or `sequencers` of 0 stands for
+    what is fastest. An array that cannot be built is a `TablaError`.
     """
 
     name: str
@@ -188,17 +192,17 @@ class Template:
 
     @property
     def lanes_per_sequencer(self) -> int:
-        """Lanes that one sequencer drives: sequencer s those from s times so many on."""
+        """The lanes that one sequencer drives: sequencer s drives those from s times as many on."""
         return self.pes // max(1, self.sequencers)
 
     @property
     def lanes(self) -> int:
-        """PEs that share a root: all, or those of a tap group."""
+        """The PEs that share a root: all, or those of a tap group."""
         return self.pes // max(1, self.roots)
 
     @property
     def tree_levels(self) -> int:
-        """Registers of the reduction tree, PE to its root."""
+        """The levels of registers of the reduction tree, from a PE to its root."""
         if self.roots > 1:
             return (self.lanes - 1).bit_length()
         pus = self.pes // self.pes_per_pu
@@ -206,21 +210,21 @@ class Template:
 
     @property
     def array_levels(self) -> int:
-        """Registers of the tree from the groups' sums to the sum that every root sees."""
+        """The levels of registers of the tree from the groups' sums to the sum that every root sees."""
         return (max(1, self.roots) - 1).bit_length()
 
     def with_sequencers(self, sequencers: int) -> Template:
-        """The array with so many sequencers."""
+        """Return the array with so many sequencers."""
         return replace(self, sequencers=sequencers)
 
     def with_roots(self, roots: int) -> Template:
-        """The array with so many roots; more than one stand each over a tap group."""
+        """Return the array with so many roots. Where there are several, each stands over a tap group."""
         return replace(self, roots=roots, pes_per_pu=self.pes // roots if roots > 1 else self.pes_per_pu)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NumberFormat:
-    """A number format with a name: `integer_bits`, the sign among them, and `fraction_bits`."""
+    """A number format with a name. The sign counts among the `integer_bits`."""
 
     name: str
     integer_bits: int
@@ -228,13 +232,13 @@ class NumberFormat:
 
     @property
     def text(self) -> str:
-        """As ``--format`` takes it without a record: ``q6.10``."""
+        """The format as ``--format`` takes it without a record, such as ``q6.10``."""
         return f"q{self.integer_bits}.{self.fraction_bits}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limits:
-    """What can be built; see the comment of record ``Limits``."""
+    """What can be built, as the comment of record ``Limits`` explains it."""
 
     pes: int
     pes_per_pu: int
@@ -246,7 +250,7 @@ class Limits:
 
 @cache
 def limits() -> Limits:
-    """The limits of the machine."""
+    """Return the limits of the machine."""
     record = records(MACHINE)["Limits"]
     return Limits(
         pes=integer(record, "Pes"),
@@ -260,7 +264,7 @@ def limits() -> Limits:
 
 @cache
 def timing() -> Timing:
-    """The latencies of the machine."""
+    """Return the latencies of the machine."""
     record = records(MACHINE)["Timing"]
     return Timing(
         memory_read=integer(record, "MemoryRead"),
@@ -337,7 +341,7 @@ def _unchecked(record: tablegen.Record) -> Template:
 
 
 def formats(own: str | None = None) -> dict[str, NumberFormat]:
-    """Number formats by name: ours, and those of a user's own file."""
+    """Return number formats by name: ours, and those of a user's own file."""
     found = records(MACHINE, own).of_class("NumberFormat")
     return {
         r.name: NumberFormat(
@@ -349,29 +353,32 @@ def formats(own: str | None = None) -> dict[str, NumberFormat]:
 
 
 def presets(own: str | None = None) -> dict[str, Template]:
-    """Presets by name: ours, and those of a user's own file. One that cannot be built is a `TablaError`."""
+    """Return presets by name: ours, and those of a user's own file.
+
+    A preset that cannot be built is a `TablaError`.
+    """
     return {r.name: _template(r) for r in records(MACHINE, own).of_class("Template")}
 
 
 def default_preset() -> Template:
-    """What is built where nothing is asked for."""
+    """Return the array that is built where none is asked for."""
     return _template(record_of(records(MACHINE)["Default"], "Preset"))
 
 
 def pes_per_pu_for(pes: int) -> int:
-    """The default tap group: the largest divisor of `pes` that is no wider than the limit."""
+    """Return the default tap group: the largest divisor of `pes` that is no wider than the limit."""
     return max(d for d in range(1, min(pes, limits().pes_per_pu) + 1) if pes % d == 0)
 
 
 def template_for(pes: int) -> Template:
-    """The template that ``--pes N`` alone means."""
+    """Return the template that ``--pes N`` alone means."""
     per_pu = pes_per_pu_for(pes) if pes > 0 else 1
     return replace(default_preset(), name=f"Pe{pes}", pes=pes, pes_per_pu=per_pu)
 
 
 @cache
 def _symbolic() -> dict[str, Any]:
-    """The records as JSON: the form in which a bit that refers to a field still says so."""
+    """Return the records as JSON, the form in which a bit that refers to a field still says so."""
     text: dict[str, Any] = json.loads(tablegen.run(MACHINE, action="dump-json"))
     return text
 
@@ -381,20 +388,23 @@ ROOT_KINDS = ("root_issue", "root_write")
 
 
 def units_of(sequencers: int) -> tuple[str, ...]:
-    """The units whose programs start with a token. Of several sequencers each has its own two: ``lane_issue_3``."""
+    """Return the units whose programs start with a token.
+
+    Each of several sequencers has two units of its own, such as ``lane_issue_3`` and ``lane_write_3``.
+    """
     if sequencers == 1:
         return (*LANE_KINDS, *ROOT_KINDS)
     return (*(f"{kind}_{number}" for kind in LANE_KINDS for number in range(sequencers)), *ROOT_KINDS)
 
 
 def kind_of(unit: str) -> str:
-    """What a unit does: ``lane_issue_3`` does for the lanes of sequencer 3 what `lane_issue` does for all."""
+    """Return what a unit does: ``lane_issue_3`` does for the lanes of sequencer 3 what `lane_issue` does for all."""
     return unit.rstrip("0123456789").rstrip("_")
 
 
 @cache
 def operation_format(unit: str) -> OperationFormat:
-    """The operation format of a unit; a field lies where its bits stand in ``Inst``."""
+    """Return the operation format of a unit. A field lies where its bits stand in ``Inst``."""
     kind = kind_of(unit)
     record = next(r for r in records(MACHINE).of_class("OperationFormat") if r["Unit"] == kind)
     found: dict[str, list[int]] = {}
@@ -416,5 +426,5 @@ def operation_format(unit: str) -> OperationFormat:
 
 @cache
 def strand_fields() -> tuple[str, ...]:
-    """The fixed fields of a strand word, least significant first."""
+    """Return the fixed fields of a strand word, least significant first."""
     return strings(records(MACHINE)["StrandWord"], "Fields")

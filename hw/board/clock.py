@@ -9,7 +9,7 @@ from tabla.templates.pll import PllSettings
 
 
 class Ecp5Pll(wiring.Component):
-    """EHXPLLL with its feedback from its output.
+    """The PLL of an ECP5 (EHXPLLL), with feedback from its output.
 
     Members
     -------
@@ -67,7 +67,7 @@ class Ecp5Pll(wiring.Component):
 
 
 class PowerUp(wiring.Component):
-    """Resets the design until the clock is steady and the button is released, and some cycles more.
+    """Resets the design until the clock is steady and the button is released, and for some cycles more.
 
     Members
     -------
@@ -99,7 +99,7 @@ class PowerUp(wiring.Component):
 
 
 def clock_domains(m: Module, clock: Any, steady: Any, button: Any) -> None:
-    """Domain ``sync`` of the design, reset by ``PowerUp``, which itself is never reset."""
+    """Add the design's domain ``sync``. ``PowerUp`` resets it, and is itself never reset."""
     m.domains += (sync := ClockDomain("sync", local=True))
     m.domains += (boot := ClockDomain("boot", reset_less=True, local=True))
     power_up = PowerUp()

@@ -1,4 +1,4 @@
-"""A board without its clock and pins: the accelerator and its link to the host. What is simulated, too."""
+"""A board without its clock and pins: the accelerator and its link to the host. The simulated board is this too."""
 
 from typing import Any
 
@@ -15,7 +15,7 @@ LIGHTS = ("ready", "busy", "overflow", "domain_error", "damaged", "receive")
 
 
 class BoardCore(wiring.Component):
-    """The Verilog module `accelerator` (``hw/emit.py`` writes it) behind a serial line of `divisor` cycles a bit.
+    """The Verilog module `accelerator`, which ``hw/emit.py`` writes, behind a serial line of `divisor` cycles a bit.
 
     `clock` is the rate in Hz that the host is told.
 

@@ -1,4 +1,4 @@
-"""Frames as in RFC 1662: flags around them, bytes escaped, CRC-32 at their end."""
+"""Frames as in RFC 1662: flags around them, escaped bytes in them, a CRC-32 at their end."""
 
 from typing import Any
 
@@ -116,9 +116,8 @@ class FrameReceiver(wiring.Component):
 class FrameSender(wiring.Component):
     """Takes the bytes of frames and gives the bytes of the line, with flags, escapes and the check.
 
-    The line takes a byte every ``Crc32.LATENCY`` + 1 cycles, at most.
-
-    A reset forgets the frame under way: the flag of the next one ends it for the receiver, and its check will not hold.
+    The line takes a byte every ``Crc32.LATENCY`` + 1 cycles, at most. A reset forgets the frame under way. For the
+    receiver the flag of the next frame ends it, and its check will not hold.
 
     Members
     -------

@@ -1,4 +1,4 @@
-"""The host's end of a board: frames of a serial line in, an accelerator's ports out."""
+"""The host's end of a board: frames of a serial line on one side, an accelerator's ports on the other."""
 
 from typing import Any
 
@@ -21,10 +21,10 @@ _REQUEST = ("ends", "sound", "known", "code", "argument")
 
 
 class HostLink(wiring.Component):
-    """Carries out the requests of ``docs/decisions/0012-board.md``, one at a time, each with one reply.
+    """Carries out the requests of ``docs/decisions/0012-board.md``, one at a time, and gives each one reply.
 
-    Beats reach the accelerator only after the check of their frame has held. A sound RESET frame resets the
-    accelerator and drops whatever is under way, a reply too.
+    Beats reach the accelerator only after the check of their frame has held. A sound RESET frame resets the accelerator
+    and drops whatever is under way, a reply too.
 
     Members
     -------
@@ -85,10 +85,13 @@ class HostLink(wiring.Component):
         beats = BlockQueue(width=self.beat_width, depth=self.shape.beats)
         # One word stands behind the block RAM, which then has a power of two of them.
         words = SyncFIFOBuffered(width=self.width, depth=OUTPUT_WORDS + 1)
+        # A block RAM answers late in its cycle, so the word that is to leave waits in a register.
+        leaving = SyncFIFOBuffered(width=self.width, depth=1)
         m.submodules.frames_out = clears(sender)
         m.submodules.replier = clears(replier)
         m.submodules.beats = clears(beats)
         m.submodules.words = clears(words)
+        m.submodules.leaving = clears(leaving)
         m.submodules.stopwatch = clears(stopwatch)
         m.d.comb += [
             receiver.pin.eq(self.receive),
@@ -105,9 +108,12 @@ class HostLink(wiring.Component):
             beats.rollback.eq(requests.rollback),
             restart.eq(requests.ends & requests.known & (requests.code == Request.RESET)),
             *(getattr(replier, name).eq(getattr(requests, name)) for name in _REQUEST),
-            replier.out_valid.eq(words.r_rdy),
-            replier.out_data.eq(words.r_data),
-            words.r_en.eq(replier.out_ready),
+            leaving.w_en.eq(words.r_rdy),
+            leaving.w_data.eq(words.r_data),
+            words.r_en.eq(leaving.w_rdy),
+            replier.out_valid.eq(leaving.r_rdy),
+            replier.out_data.eq(leaving.r_data),
+            leaving.r_en.eq(replier.out_ready),
             sender.valid.eq(replier.valid),
             sender.data.eq(replier.data),
             sender.last.eq(replier.last),
@@ -126,7 +132,7 @@ class HostLink(wiring.Component):
         return m
 
     def _machine(self, m: Module, replier: Replier, stopwatch: Stopwatch, beats: BlockQueue, words: Any) -> None:
-        """The accelerator's ports, and what is measured at them."""
+        """Connect the accelerator's ports, and the stopwatch that measures at them."""
         m.d.comb += [
             self.command_valid.eq(replier.command_valid),
             self.command_code.eq(replier.command_code),
@@ -149,7 +155,7 @@ class HostLink(wiring.Component):
         m.d.comb += [getattr(replier, name).eq(values[name]) for name in STATUS]
 
     def _resets(self, m: Module, restart: Any, replier: Replier) -> None:
-        """The accelerator's reset, long enough for all its registers; the answer to a RESET follows it."""
+        """Reset the accelerator for as long as all its registers need, and then let a RESET be answered."""
         left = Signal(range(self.RESET_CYCLES + 1), init=self.RESET_CYCLES)
         asked = Signal()
         m.d.sync += self.machine_reset.eq(left != 0)

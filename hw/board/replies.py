@@ -1,4 +1,4 @@
-"""Requests carried out: the accelerator's commands, and one reply for each frame."""
+"""Carries out requests: the accelerator's commands, and one reply for each frame."""
 
 from typing import Any
 
@@ -10,9 +10,9 @@ from tabla.program.link import ARGUMENT_BYTES, DONE, STATUS, LinkShape, Refusal,
 
 
 class Replier(wiring.Component):
-    """Answers one request after another; a frame that ends while one is being answered is lost.
+    """Answers one request after another. A frame that ends while an answer is under way is lost.
 
-    Reset it to drop the answer under way.
+    A reset drops the answer under way.
 
     Members
     -------

@@ -1,4 +1,4 @@
-"""From the bytes of frames to requests, and beats into their queue."""
+"""From the bytes of frames to requests, and from requests to beats in their queue."""
 
 from typing import Any
 
@@ -10,9 +10,10 @@ from tabla.program.link import ARGUMENT_BYTES, CHECK_BYTES, LinkShape, Request
 
 
 class RequestReader(wiring.Component):
-    """Takes frames apart: a code, an argument, for BEATS as many beats as the argument says, the check.
+    """Takes frames apart: a code, an argument, for BEATS as many beats as the argument says, and the check.
 
-    Beats are put as they come and committed at the end of a sound frame; all others are rolled back.
+    Beats are put into the queue as they come. The end of a sound BEATS frame commits them; the end of any other frame
+    rolls them back.
 
     Members
     -------

@@ -1,4 +1,4 @@
-"""Cycles of a command, counted where they happen."""
+"""Counts the cycles of a command where they happen."""
 
 from typing import Any
 
@@ -8,9 +8,10 @@ from amaranth.lib.wiring import In, Out
 
 
 class Stopwatch(wiring.Component):
-    """Counts from a command's first beat (or first token, if that comes before): the cycle of that event is 0.
+    """Counts cycles from a command's first beat, or from its first token if that comes before. That event is in cycle
+    0.
 
-    Outputs show an event two cycles later and stay until the next `restart`.
+    Outputs show an event two cycles later, and stay until the next `restart`.
 
     Members
     -------

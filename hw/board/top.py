@@ -14,7 +14,7 @@ from tabla.program.image import Image
 
 
 def board_ports(board: Board) -> dict[str, tuple[str, ...]]:
-    """The ports of ``BoardTop`` with the pins of their bits, lowest first."""
+    """Return the ports of ``BoardTop`` with the pins of their bits, lowest first."""
     ports = {
         "clock": (board.clock_pin,),
         "receive": (board.host_receive,),
@@ -27,7 +27,8 @@ def board_ports(board: Board) -> dict[str, tuple[str, ...]]:
 
 
 class BoardTop(wiring.Component):
-    """The Verilog module `accelerator` on a board. `settings` are the PLL's; without, it runs from the crystal.
+    """The Verilog module `accelerator` on a board. `settings` are the PLL's; without them the design runs from the
+    crystal.
 
     `divisor` is the length of a bit of the serial line in cycles.
 
@@ -52,7 +53,7 @@ class BoardTop(wiring.Component):
 
     @property
     def hertz(self) -> int:
-        """The rate of the design's clock."""
+        """The rate of the design's clock in Hz."""
         return self.settings.hertz if self.settings else self.board.clock_hertz
 
     def elaborate(self, platform: Any) -> Module:

@@ -11,7 +11,7 @@ BITS = 10
 
 
 class UartReceiver(wiring.Component):
-    """Bytes from the line. A bit is sampled once, in its middle; a byte without a stop bit is dropped.
+    """Takes bytes from the line. A bit is sampled once, in its middle. A byte without a stop bit is dropped.
 
     Members
     -------
@@ -53,7 +53,7 @@ class UartReceiver(wiring.Component):
 
 
 class UartTransmitter(wiring.Component):
-    """Bytes onto the line, without a pause between them.
+    """Sends bytes onto the line, without a pause between them.
 
     Members
     -------

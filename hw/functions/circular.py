@@ -1,4 +1,4 @@
-"""Sine and cosine: the argument in turns, one turn in a table."""
+"""Sine and cosine: the argument in turns chooses a place in a table of one turn."""
 
 from typing import Any
 
@@ -12,7 +12,7 @@ from tabla.program.image import FunctionTable
 
 
 class Circular(FunctionPipeline):
-    """The table's value at the fraction of ``x / (2 pi)``; saturated values do not count as overflows.
+    """Gives the table's value at the fraction of ``x / (2 pi)``. Saturated values do not count as overflows.
 
     Members: as ``FunctionPipeline``.
     """

@@ -11,9 +11,10 @@ from tabla.program.image import FunctionTable
 
 
 class Direct(FunctionPipeline):
-    """The table's value at the argument clamped to [-2^reach, 2^reach); saturated values do not count as overflows.
+    """Gives the table's value at the argument clamped to [-2^reach, 2^reach). Saturated values do not count as
+    overflows.
 
-    A ``tight`` one, whose table holds words only, has no saturation.
+    A ``tight`` pipeline, whose table holds words only, has no saturation.
 
     Members: as ``FunctionPipeline``.
     """

@@ -1,4 +1,4 @@
-"""The exponential function: a power of two, its fraction from a table."""
+"""The exponential function: a power of two whose fraction comes from a table."""
 
 from typing import Any
 
@@ -12,7 +12,7 @@ from tabla.program.image import FunctionTable
 
 
 class Exponential(FunctionPipeline):
-    """``exp(x)``; too great a result is the most positive word, counted as overflow.
+    """Gives ``exp(x)``. A result that is too large is the most positive word, and counts as an overflow.
 
     Members: as ``FunctionPipeline``.
     """

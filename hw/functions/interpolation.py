@@ -13,16 +13,16 @@ from tabla.program.image import FunctionTable
 
 
 def signed_bits(values: tuple[int, ...]) -> int:
-    """Bits of a signed word that holds all values."""
+    """Return the bits of a signed word that holds all values."""
     return max((value if value >= 0 else ~value).bit_length() for value in (*values, 0)) + 1
 
 
 class Interpolation(wiring.Component):
-    """``((base[i] << shift) + slope[i] * f + (offset << shift) + half) >> (shift + guard)``; one a cycle.
+    """Gives ``((base[i] << shift) + slope[i] * f + (offset << shift) + half) >> (shift + guard)``, one a cycle.
 
     `index` and `fraction` (f) of cycle *t* give `value` in cycle *t* + ``LATENCY``. `offset` is wanted in cycle *t* +
-    4. A ``tight`` one, of tables with guard bits, has the half in its base words already, no `offset`, and no more bits
-    than its values need.
+    4. A ``tight`` one is for tables with guard bits. It has the half in its base words already, no `offset`, and no
+    more bits than its values need.
 
     Members
     -------
@@ -54,7 +54,7 @@ class Interpolation(wiring.Component):
         )
 
     def _ends(self) -> tuple[int, ...]:
-        """Base words and, at the other end of their intervals, what no value goes beyond."""
+        """Return the base words, and bounds of the values at both ends of their segments."""
         return (*self.base, *(base + slope for base, slope in zip(self.base, self.table.slope, strict=True)))
 
     def elaborate(self, platform: Any) -> Module:

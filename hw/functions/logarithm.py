@@ -1,4 +1,4 @@
-"""The natural logarithm: the top bit's place, and a table for what is below it."""
+"""The natural logarithm: the place of the top bit, and a table for the bits below it."""
 
 from typing import Any
 
@@ -11,7 +11,7 @@ from tabla.program.image import FunctionTable
 
 
 class Logarithm(FunctionPipeline):
-    """``ln x``; the most negative word and a domain error for x <= 0.
+    """Gives ``ln x``. For x <= 0 it gives the most negative word and a domain error.
 
     Members: as ``FunctionPipeline``.
     """

@@ -11,9 +11,10 @@ REGISTER = 1
 
 
 class FunctionPipeline(wiring.Component):
-    """One operand a cycle, never stalls; no reset, whoever sends operands knows when to look.
+    """Takes one operand a cycle and never stalls. There is no reset: whoever sends operands knows when to look.
 
-    An operand of cycle *t* shows its value in cycle *t* + ``latency`` - 1, and in the function register one later.
+    The value of an operand of cycle *t* shows in cycle *t* + ``latency`` - 1, and in the function register a cycle
+    later.
 
     Members
     -------
@@ -45,7 +46,7 @@ class FunctionPipeline(wiring.Component):
         return (1 << (self.width - 1)) - 1
 
     def saturated(self, value: Any) -> tuple[Any, Any]:
-        """`value` as a word, and whether it did not fit."""
+        """Return `value` as a word, and whether it did not fit."""
         high = value > self.most_positive
         low = value < ~self.most_positive
         shape = signed(self.width)

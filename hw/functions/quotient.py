@@ -1,4 +1,4 @@
-"""Quotients, exact, rounded half up or toward zero: a bit a stage."""
+"""Quotients, exact, rounded half up or toward zero: each stage makes one bit."""
 
 from typing import Any
 
@@ -7,9 +7,10 @@ from tabla.hw.functions.pipeline import REGISTER, FunctionPipeline
 
 
 class Quotient(FunctionPipeline):
-    """``floor(operand * 2^F / divisor + 1/2)``, saturated and counted; a divisor of 0 saturates by the operand's sign.
+    """Gives ``floor(operand * 2^F / divisor + 1/2)``, saturated and counted. A divisor of 0 saturates by the operand's
+    sign.
 
-    With `whole`, of integers: ``trunc(operand / divisor)``, in F stages fewer.
+    With `whole` it gives the quotient of integers, ``trunc(operand / divisor)``, in F stages fewer.
 
     Members: as ``FunctionPipeline``, and `divisor`.
     """

@@ -1,4 +1,4 @@
-"""The square root, exact and rounded half up: a result bit a stage."""
+"""The square root, exact and rounded half up: each stage makes one bit."""
 
 from typing import Any
 
@@ -7,7 +7,7 @@ from tabla.hw.functions.pipeline import REGISTER, FunctionPipeline
 
 
 class SquareRoot(FunctionPipeline):
-    """``(isqrt(4 * (x << F)) + 1) >> 1``; 0 and a domain error for x < 0.
+    """Gives ``(isqrt(4 * (x << F)) + 1) >> 1``. For x < 0 it gives 0 and a domain error.
 
     Members: as ``FunctionPipeline``.
     """

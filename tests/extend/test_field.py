@@ -76,13 +76,14 @@ def naming(field: str) -> set[str]:
     }
 
 
-def test_a_field_takes_four_files() -> None:
-    """The gate of a sum: its record, the body that asks for it, the hardware that obeys it, and the cycle model."""
+def test_a_field_takes_five_files() -> None:
+    """The gate of a sum: its record, the body that asks for it, hardware, cycle model, and the checker of schedules."""
     assert naming("gate") == {
         "templates/machine.td",
         "tabla/strands/bodies.py",
         "hw/sequencer.py",
         "sim/model/trace.py",
+        "tabla/schedule/check/machine.py",
     }
 
 

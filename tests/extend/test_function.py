@@ -25,6 +25,7 @@ from tabla.ir.functions import FUNCTIONS, UnitFunction
 from tabla.ir.graph import Function, Graph
 from tabla.options import Options
 from tabla.program.image import FunctionTable
+from tests.extend.pages import PAGES, snippets
 
 PROGRAM = """n = 6;
 model_input x[n]; model w[n]; iterator i[0:n];
@@ -32,7 +33,6 @@ h[i] = sigmoid(w[i] * x[i]);
 """
 CODE = 11
 ROOT = Path(__file__).resolve().parents[2]
-PAGE = ROOT / "docs" / "extend" / "function.md"
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -82,8 +82,8 @@ def test_the_page_adds_a_function_of_a_kind_that_there_is(
     # What the page puts into the two tables goes again at the end of the test.
     for known in (FUNCTIONS, functions()):
         monkeypatch.setitem(known, "softsign", None)
-    (code,) = re.findall(r"```python\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)
-    exec(compile(code, str(PAGE), "exec"), {})
+    (code,) = snippets("function.md")
+    exec(compile(code, "function.md", "exec"), {})
     assert "softsign" not in function_kinds()
     program = built(tmp_path, "softsign", **options)
     # Half a unit of rounding in the product, whose slope is at most 1, and of the function, and the table's error.
@@ -99,7 +99,7 @@ def test_a_function_takes_the_files_that_the_page_names() -> None:
         if path.suffix in (".py", ".td") and "gaussian" in path.read_text(encoding="utf-8").lower()
     }
     assert found == {"templates/machine.td", "tabla/ir/functions.py", "tabla/lang/tabla/operators.py"}
-    text = PAGE.read_text(encoding="utf-8")
+    text = (PAGES / "function.md").read_text(encoding="utf-8")
     for file in (*found, *re.findall(r"`((?:tabla|hw|sim|templates|tests|docs)/[\w/.-]+)`", text)):
         assert f"`{file}`" in text and (ROOT / file).exists(), file
 
