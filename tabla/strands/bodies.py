@@ -209,7 +209,7 @@ class RootContext:
     loops: tuple[Loop, ...]
     shown: str = ""
 
-    def port(self, read: Read) -> tuple[str, Address]:
+    def source(self, read: Read) -> tuple[str, Address]:
         """Memory and address of a read."""
         place = self.layout.place(read.tensor, ROOT)
         bank = place.banks[0]
@@ -223,7 +223,7 @@ class RootContext:
             if read.tensor == self.shown:
                 chosen[name] = "result"
             else:
-                chosen[name], addresses[name] = self.port(read)
+                chosen[name], addresses[name] = self.source(read)
         return Operation(fields={**chosen, **fields}, addresses=addresses)
 
 

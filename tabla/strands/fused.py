@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from tabla.ir.body import common_reduction
 from tabla.ir.graph import Affine, Function, Linear, Read, Statement
 from tabla.mapping.places import ROOT
-from tabla.strands.moves import pieces
 from tabla.strands.site import Site
+from tabla.strands.spread import pieces
 from tabla.strands.uses import Uses
 
 

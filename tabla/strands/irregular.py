@@ -86,7 +86,7 @@ def product(site: Site, statement: Statement, name: str) -> Task:
         total *= index.extent
     run = tuple(Affine.make(-i.low, {i.name: 1}) for i in rows)
     before = address(place, (*run, Affine.make(constant, coefficients)), loops)
-    bank, at = RootContext(layout=site.layout, loops=loops).port(statement.operation.operand)
+    bank, at = RootContext(layout=site.layout, loops=loops).source(statement.operation.operand)
     between = math.prod(x.count for x in outs)
     interval = -(-(laws.result + laws.memory_write) // between)
     fields: dict[str, str | int] = {"a": "memory", "b": bank, "half": "all", "shift": site.shift(statement), "emit": 1}
@@ -164,7 +164,7 @@ def _initial_words(
     if statement.operation.initial is None:
         return ()
     assert isinstance(statement.operation.initial, Read)
-    bank, at = RootContext(layout=site.layout, loops=outs).port(statement.operation.initial)
+    bank, at = RootContext(layout=site.layout, loops=outs).source(statement.operation.initial)
     fetch = Operation(fields={"a": "zero", "c": bank, "base": "addend"}, addresses={"c": at})
     to = address(place, (*run, Affine()), outs)
     put = Operation(fields={"source": "result", "to_memory": 1}, addresses={"address": to})
