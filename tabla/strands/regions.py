@@ -63,7 +63,7 @@ class Regions:
     def footprint(
         self, memory: str, strand: Strand, slot: int, generator: Address, *, anywhere: bool = False
     ) -> Footprint:
-        """Return the footprint of one address generator of one body slot of a strand.
+        """Return the footprint of one address generator of body slot `slot` of a strand.
 
         With `anywhere`, data decide which word of the place is read. Raises `TooLarge` for a place that no memory can
         hold.
