@@ -50,7 +50,7 @@ class Regions:
         self._bases = {m: [r.base for r in rs] for m, rs in self._regions.items()}
 
     def all(self) -> dict[str, list[Region]]:
-        """The regions of each memory, by their addresses."""
+        """Return the regions of each memory, in the order of their addresses."""
         return self._regions
 
     def of(self, memory: str, at: int) -> Region:

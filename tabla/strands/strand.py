@@ -50,10 +50,10 @@ class Operation:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Owner:
-    """What a strand is for: the statement of the mapped graph with this id (-1: no single statement, as for moves and
-    results), and which part of it, counted from 0, where a statement runs in several.
+    """What a strand is for.
 
-    Owners are for messages and tools. No schedule is judged by them.
+    `statement` is the number of a statement of the mapped graph, or -1 for moves and results. `part` counts, from 0,
+    the parts in which a statement is computed. Owners are for messages and tools; no schedule is judged by them.
     """
 
     statement: int = -1

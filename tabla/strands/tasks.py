@@ -164,7 +164,7 @@ class Task:
         return max(s.end for s in self.strands)
 
     def of_part(self, part: int) -> Task:
-        """The same task as part number `part` of its statement."""
+        """Return the task with its strands labelled as part number `part` of their statement."""
         strands = tuple(replace(s, owner=replace(s.owner, part=part)) for s in self.strands)
         return replace(self, strands=strands, fed=None if self.fed is None else self.fed.of_part(part))
 
