@@ -28,7 +28,7 @@ class Schedule:
     ``graph.samples`` samples of the user, and every figure is one of a step.
 
     Strands: `strands` are those of a sample, `dump` those that read models back, and `stream_sample` and `stream_load`
-    those of the stream. `placed` has the tasks from which the strands of a sample come. `shifts` is the table of shifts.
+    those of the stream. `placed` has the tasks that the strands of a sample come from. `shifts` is the table of shifts.
 
     Borders: `stream_words` is the number of words of a beat, `beats` the number of beats of a sample, and `outputs`
     the number of words that a sample sends out. The ring holds `ring_slots` samples, and a slot is free `release`
