@@ -23,7 +23,10 @@ from tabla.templates.template import Template
 
 
 def legal_graph(graph: Graph, template: Template, format: Format) -> Legal:
-    """Return what the machine runs. Raises `TablaError` for a program that no array holds or that it cannot run."""
+    """Return the graph that the machine runs, with the words of its constants.
+
+    Raises `TablaError` for a program that no array holds, or that the machine cannot run.
+    """
     refuse_excess(graph, template)
     return legalise(graph, format)
 
@@ -31,7 +34,7 @@ def legal_graph(graph: Graph, template: Template, format: Format) -> Legal:
 def best_mapping(
     graph: Graph, legal: Legal, template: Template, format: Format, effort: Effort = EFFORTS[DEFAULT_EFFORT]
 ) -> Mapping:
-    """Return the best mapping that the search finds, each one judged by its exact schedule."""
+    """Return the best mapping that the search finds; the search judges each mapping by its exact schedule."""
     return map_graph(graph, legal, template, format, judge=judge_of(graph, format), effort=effort)
 
 

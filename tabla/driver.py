@@ -1,7 +1,7 @@
-"""From a program to a build, and what can be done with it. Read this file first.
+"""From a program to a build, and what can be done with a build. Read this file first.
 
-``compile("model.t", pes=16)`` goes the whole way. :func:`build` reads and checks the text; the stages behind it are
-made when they are asked for (:class:`tabla.stages.Stages`).
+``compile("model.t", pes=16)`` goes the whole way from the text to the microcode. :func:`build` only reads and checks
+the text; each stage behind it is made when it is first asked for (:class:`tabla.stages.Stages`).
 """
 
 from __future__ import annotations
@@ -29,10 +29,16 @@ __all__ = ["STAGES", "Build", "build", "compile"]
 
 
 def compile(source: str | Path | Callable[..., Any], **options: Any) -> Build:
-    """Compile a program for the array that `options` (the fields of `Options`) describe. Raises `TablaError`.
+    """Compile a program for the array that the options describe. Raises `TablaError` for every fault of the program.
 
-    `source` is ``model.t``, ``kernel.tc[:def]`` with ``sizes`` or ``inputs``, or a Tile function (also
-    ``layer.py:function``) with ``shapes`` or ``inputs``, and ``arguments`` for its other parameters.
+    `source` is one of these:
+
+    * the path of a program, ``model.t``;
+    * the path of a kernel, ``kernel.tc`` or ``kernel.tc:def``, with ``sizes`` or ``inputs`` among the options;
+    * a Tile function, or its path ``layer.py:function``, with ``shapes`` or ``inputs``, and with ``arguments`` for the
+      parameters that are no tensors.
+
+    `options` are the fields of :class:`tabla.options.Options`.
     """
     made = build(source, Options(**options))
     made.check()
@@ -40,7 +46,7 @@ def compile(source: str | Path | Callable[..., Any], **options: Any) -> Build:
 
 
 def build(source: str | Path | Callable[..., Any], options: Options) -> Build:
-    """Read and check a program; the graph and all behind it are made when they are needed."""
+    """Read and check a program. The graph and all stages behind it are made when they are asked for."""
     template = options.chosen_template()
     number = Format(integer=template.integer_bits, fraction=template.fraction_bits)
     reading = read(source, options)
@@ -49,43 +55,55 @@ def build(source: str | Path | Callable[..., Any], options: Options) -> Build:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Build(Stages):
-    """A program with everything that is made of it, and with everything that can be done with it."""
+    """A program with all its stages, and with everything that can be done with it."""
 
     def evaluate(self, inputs: Mapping[str, ArrayLike], **options: Any) -> dict[str, NDArray[np.float64]]:
-        """Models after the last sample, and results, by the program's own meaning; `options` as in `runs.evaluate`."""
+        """Return the models after the last sample, and the results of all samples, as the program means them.
+
+        No hardware takes part. `inputs` are arrays by name, and `options` are those of :func:`tabla.runs.evaluate`.
+        """
         from tabla.runs import evaluate
 
         return evaluate(self, inputs, **options)
 
     def simulate(self, inputs: Mapping[str, ArrayLike], **options: Any) -> Simulation:
-        """The same on the simulated accelerator, with cycles counted; `options` as :func:`runs.simulate`."""
+        """Run the simulated accelerator, hold every word against the evaluation, and count cycles.
+
+        `inputs` are arrays by name, and `options` are those of :func:`tabla.runs.simulate`.
+        """
         from tabla.runs import simulate
 
         return simulate(self, inputs, **options)
 
     def __call__(self, *arrays: ArrayLike, **named: ArrayLike) -> Any:
-        """Run the simulated accelerator on arrays, in the order of the program's inputs or by name.
+        """Run the simulated accelerator on arrays, given in the order of the program's inputs or by name.
 
-        Gives the result, or a tuple of them; of a program that learns, its models by name after the step.
+        Return the result, or a tuple of results. Of a program that learns, return its models after the step, by name.
         """
         from tabla.runs import call
 
         return call(self, arrays, named)
 
     def _repr_html_(self) -> str:
-        """What a notebook shows: the report."""
+        """Return the report as HTML, which a notebook shows."""
         from tabla.report.notebook import report_html
 
         return report_html(self.name, self.report())
 
     def train(self, data: Mapping[str, ArrayLike] | str | Path, *, epochs: int = 10, **options: Any) -> Training:
-        """Learn on the simulated accelerator; `options` as :func:`runs.train`."""
+        """Train the models on the simulated accelerator.
+
+        `data` are arrays by name, or the path of an .npz or .csv file. `options` are those of :func:`tabla.runs.train`.
+        """
         from tabla.runs import train
 
         return train(self, data, epochs=epochs, **options)
 
     def synthesise(self, target: str, *, place_and_route: bool = False, **options: Any) -> SynthesisReport:
-        """Area on an FPGA, with `place_and_route` its clock too; `options` as in :func:`synth.synthesise`."""
+        """Return the area on an FPGA, by the name of its family; with `place_and_route`, also the clock.
+
+        `options` are those of :func:`tabla.synth.synthesise`.
+        """
         from tabla.hw.places import signal_places
         from tabla.synth import source_lines, synthesise
 
@@ -101,9 +119,9 @@ class Build(Stages):
         )
 
     def bitstream(self, board: str, *, templates: str | None = None, **options: Any) -> Bitstream:
-        """The bitstream of a board, by name of its record; `options` as in :func:`synth.build_bitstream`.
+        """Make the bitstream of a board, by the name of its record.
 
-        `templates` is a file with more records.
+        `templates` is a file with more records. `options` are those of :func:`tabla.synth.board.build_bitstream`.
         """
         from tabla.synth.board import build_bitstream
         from tabla.templates.targets import board as find_board
@@ -113,13 +131,13 @@ class Build(Stages):
         return build_bitstream(self.image, self.module, self.verilog, found, target(found.target, templates), **options)
 
     def check_output(self, folder: str | Path) -> None:
-        """Refuse early what `write` would refuse at its end."""
+        """Raise `TablaError` for a folder that `write` would refuse, before any stage is made."""
         from tabla.report.folder import check_replaceable
 
         check_replaceable(Path(folder))
 
     def write(self, folder: str | Path = "build") -> Path:
-        """Write the output folder of ``tabla gen``, whole or not at all; returns it."""
+        """Write the output folder of ``tabla gen``, as a whole or not at all, and return its path."""
         from tabla.artifacts import write
 
         return write(self, Path(folder))

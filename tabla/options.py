@@ -1,4 +1,4 @@
-"""What a user may ask of a build, whatever way it is asked: keywords in Python, options on the command line."""
+"""The options of a build: keywords in Python, options on the command line."""
 
 from __future__ import annotations
 
@@ -17,18 +17,26 @@ from tabla.templates.template import Template, default_preset, formats, limits, 
 
 
 def _decimal(value: str | float) -> str:
-    """A number as the language writes it: without an exponent."""
+    """Return a number as a program writes it: without an exponent."""
     return value if isinstance(value, str) else f"{Decimal(repr(value)):f}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Options:
-    """The options of a build; None leaves the choice to the tool or the template.
+    """The options of a build; None leaves the choice to the tool or to the template.
 
-    `effort` is the level of the search for a mapping, 0 to 3. `defines` are the ``-D`` options. `results` are the
-    values to return beside the models. `minibatch` is the number of samples of a step. `sizes` and `inputs` (arrays by
-    name, or their .npz file) give a kernel its sizes; `keep` are its inputs that are loaded once. `shapes` and
-    `arguments` are the tensors and the other parameters of a Tile function. `passes` run after those of `PIPELINE`.
+    Array: `pes` is the number of PEs, 1 to 128, and `pes_per_pu` the number of PEs of a tap group. `sequencers` is the
+    number of sequencers. `stream_words` is the number of words of a beat, a power of two. `model_words`, `data_words`
+    and `interim_words` are depths of the lanes' memories. `template` names a preset, and `templates` is a file with
+    more presets and formats. `format` is a number format such as ``q6.10``.
+
+    Program: `defines` are the ``-D`` options by name. `learning_rate` is the constant ``mu``. `minibatch` is the number
+    of samples of a step. `results` are the names of values to return beside the models. `sizes` gives a kernel its
+    sizes; so do `inputs`, which are arrays by name or their .npz file. `keep` names the inputs of a kernel that are
+    loaded once. `shapes` and `arguments` are the tensors and the other parameters of a Tile function.
+
+    Search: `effort` is the level of the search for a mapping, 0 to 3. `passes` run after those of
+    :mod:`tabla.passes.pipeline`.
     """
 
     pes: int | None = None
@@ -72,17 +80,20 @@ class Options:
 
     @property
     def written_defines(self) -> dict[str, str]:
-        """``-D`` as text."""
+        """The ``-D`` options, with their values as text."""
         return {name: _decimal(value) for name, value in self.defines.items()}
 
     @property
     def all_defines(self) -> dict[str, str]:
-        """``-D`` and the learning rate, which is the constant ``mu`` of a ``.t`` file."""
+        """The ``-D`` options and the learning rate, which is the constant ``mu`` of a ``.t`` file, as text."""
         rate = {} if self.learning_rate is None else {"mu": self.learning_rate}
         return {name: _decimal(value) for name, value in {**self.defines, **rate}.items()}
 
     def chosen_template(self) -> Template:
-        """The preset, ours or the user's, with every option on top."""
+        """Return the array: the preset, ours or the user's, changed as the options say.
+
+        Raises `TablaError` for an unknown preset or a value that the array cannot have.
+        """
         preset = self._preset()
         pes = self.pes if self.pes is not None else preset.pes
         per_pu = self.pes_per_pu
@@ -108,7 +119,7 @@ class Options:
         )
 
     def _asked_roots(self, preset: Template, pes: int) -> int:
-        """A root for each tap group, if the user asks for groups; else as the preset says."""
+        """Return one root for each tap group if the user asks for tap groups, else the preset's number of roots."""
         if self.pes_per_pu is None or (self.sequencers or preset.sequencers) > 1 or pes % max(1, self.pes_per_pu):
             return preset.roots
         return pes // self.pes_per_pu
@@ -122,13 +133,13 @@ class Options:
         return known[self.template]
 
     def chosen_format(self, preset: Template | None = None) -> Format:
-        """The number format: the option's, else the preset's."""
+        """Return the number format: that of the option, else that of the preset."""
         if self.format is not None:
             return self._named_format(self.format)
         preset = preset or self._preset()
         return Format(integer=preset.integer_bits, fraction=preset.fraction_bits)
 
     def _named_format(self, text: str) -> Format:
-        """``qI.F``, or the name of a record."""
+        """Return the format that a text names: ``qI.F``, or the name of a record."""
         record = formats(self.templates).get(text)
         return Format.parse(text) if record is None else Format.parse(record.text)

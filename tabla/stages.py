@@ -1,6 +1,6 @@
-"""The stages of a build: text -> tree -> graph -> legal graph -> mapping -> schedule -> program -> Verilog.
+"""The stages of a build: text -> tree -> graph -> legal graph -> mapping -> schedule -> microcode -> Verilog.
 
-Each stage is made once, when it is first asked for. :class:`tabla.driver.Build` adds what can be done with them.
+Each stage is made once, when it is first asked for. :class:`tabla.driver.Build` adds what can be done with a build.
 """
 
 from __future__ import annotations
@@ -28,14 +28,15 @@ if TYPE_CHECKING:
     from tabla.report.figures import BuildReport
 
 STAGES = ("ast", "graph", "mapping", "schedule", "program")
+"""The stages that can be printed; ``program`` is the microcode."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Stages:
     """A program on its way from text to Verilog.
 
-    `name` is the program's name, `reading` its checked text, `template` the array that the options describe, and
-    `format` the format of its words.
+    `name` is the program's name, `options` what the user asks for, `reading` the checked text, `template` the array
+    that the options describe, and `format` the format of all words.
     """
 
     name: str
@@ -45,19 +46,22 @@ class Stages:
     format: Format
 
     def format_of(self, name: str) -> Format:
-        """What the words of an input or a result stand for: reals of the build's format, or integers."""
+        """Return the format of an input or a result: that of the build, or that of integers."""
         if name in self.reading.integers:
             return Format(integer=self.format.width, fraction=0)
         return self.format
 
     def relowered(self, results: tuple[str, ...]) -> Graph:
-        """What the text says of one sample, with `results` to return too."""
+        """Return the graph of one sample, which also returns the values named in `results`."""
         with self.reading.text.pointing_back():
             return self.reading.lower(self.format, results)
 
     @cached_property
     def sample(self) -> Graph:
-        """What the text says of one sample."""
+        """The graph of one sample, as the text says it.
+
+        Raises `TablaError` if minibatches are asked for and the program takes no steps.
+        """
         made = self.relowered(self.options.results)
         if self.options.minibatch > 1 and not made.updates:
             file, hint = self.reading.text.original.name, "leave --minibatch out: samples overlap anyway"
@@ -66,33 +70,36 @@ class Stages:
 
     @cached_property
     def lowered(self) -> Graph:
-        """The same for a step of ``options.minibatch`` samples, word for word: the judge of the machine."""
+        """The graph of a step of ``options.minibatch`` samples. Its evaluation judges the machine, word for word."""
         return minibatched(self.sample, self.options.minibatch)
 
     @cached_property
     def graph(self) -> Graph:
-        """What is compiled: the same after the passes."""
+        """The graph that is compiled: that of a step, after the passes."""
         from tabla.report.notebook import drawn_graph
 
         return drawn_graph(shaped(self.lowered, self.format, self.options.passes))
 
     @property
     def module(self) -> str:
-        """The name of the Verilog module: the program's, made legal."""
+        """The name of the Verilog module: the program's name, made legal."""
         from tabla.report.names import legal
 
         return legal(self.name)
 
     @cached_property
     def verilog(self) -> str:
-        """The accelerator."""
+        """The accelerator as Verilog text."""
         from tabla.hw.emit import verilog
 
         return verilog(self.image, self.module)
 
     @cached_property
     def legal(self) -> Legal:
-        """What the machine runs: the graph after the legalising passes, with the words of its constants."""
+        """The graph that the machine can run: the graph after the legalising passes, with the words of its constants.
+
+        Raises `TablaError` for a program that no array holds, or that the machine cannot run.
+        """
         from tabla.backend import legal_graph
 
         with self.reading.text.pointing_back():
@@ -111,7 +118,10 @@ class Stages:
 
     @cached_property
     def schedule(self) -> Schedule:
-        """When every unit does what, checked. A program that does not fit is a `TablaError`."""
+        """When every unit does what, proven by the checker.
+
+        Raises `TablaError` if the program needs deeper memories than the options allow.
+        """
         from tabla.backend import checked_schedule
         from tabla.report.notebook import drawn_schedule
 
@@ -120,24 +130,24 @@ class Stages:
 
     @cached_property
     def bound(self) -> Bound:
-        """Cycles that no schedule of the graph on the array of this build can beat: the quick bound."""
+        """The quick bound: a number of cycles that no schedule of the graph on the array of this build can beat."""
         from tabla.bound import quick
 
         return quick(self.graph, self.schedule.template, self.format)
 
     @cached_property
     def image(self) -> Image:
-        """Microcode and parameters."""
+        """The microcode and the parameters of the hardware."""
         from tabla.program.encode import encode
 
         return encode(self.schedule)
 
     def check(self) -> None:
-        """Go all the way to the program, for its faults."""
+        """Make every stage up to the microcode, so that every fault of the program is found."""
         _ = self.image
 
     def emit(self, stage: str) -> str:
-        """A stage as text: one of `STAGES`."""
+        """Return a stage, one of `STAGES`, as text. Raises `TablaError` for any other name."""
         match stage:
             case "ast":
                 return self.reading.ast()
@@ -157,7 +167,7 @@ class Stages:
                 raise TablaError(f"there is no stage '{stage}'", hint=f"the stages are {', '.join(STAGES)}")
 
     def report(self) -> BuildReport:
-        """Cycles, bound, words: what ``tabla gen`` prints and the manifest holds."""
+        """Return the figures of the build, such as cycles, bound and words, which ``tabla gen`` prints."""
         from tabla.report.figures import figures
 
         return figures(self.schedule, self.bound)

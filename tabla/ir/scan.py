@@ -1,8 +1,8 @@
-"""Running sums, extremes and products: statements in which each output takes the points of the one before, and some
-more.
+"""Scans: running sums, extremes and products.
 
-``y[i] = sum[j](x[j])`` where ``j <= i`` needs one addition per output instead of a sum of its own, because what was
-added stays.
+In a scan (also called prefix sum), each output takes all points that the output before it takes, and the next points.
+Example: ``y[i] = sum[j](x[j])`` where ``j <= i``. Such an output needs one addition, not a sum of its own, because
+what was added before stays in the accumulator.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from tabla.ir.graph import Constant, Extreme, Index, Linear, Operand, Ordinal, P
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scan:
-    """The output at `index` takes every point with ``sign * summed <= sign * index + offset``.
+    """Which points each output of a scan takes: those with ``sign * summed <= sign * index + offset``.
 
-    `sign` is 1 where the outputs take more points from the first to the last, and -1 where they do from the last to the
-    first. A *step* t is ``sign * index``, and a point s is ``sign * summed``. Both count up, and step t takes all
-    points up to ``t + offset``.
+    `index` is the output index and `summed` the summed one. `sign` is 1 if the outputs take more points from the first
+    to the last, and -1 if they do so from the last to the first. A *step* t is ``sign * index``, and a *point* s is
+    ``sign * summed``. Both count up, and step t takes all points up to ``t + offset``.
     """
 
     index: Index
@@ -35,30 +35,28 @@ class Scan:
 
     @property
     def points(self) -> range:
-        """The points that there are, in order; some may be taken by no step."""
+        """All points, in order; some may be taken by no step."""
         return _counted(self.summed, self.sign)
 
     @property
     def first(self) -> range:
-        """The points that step `begin` takes, if there is one."""
+        """The points that step `begin` takes, if there is such a step."""
         return range(self.points.start, min(self.points.stop, self.begin + self.offset + 1))
 
     @property
     def begin(self) -> int:
-        """The first step that takes a point. It is the end of the steps if no step takes one."""
+        """The first step that takes a point; the end of the steps if no step takes one."""
         return min(max(self.points.start - self.offset, self.steps.start), self.steps.stop)
 
     @property
     def done(self) -> int:
-        """The first step after `begin` that takes no more points than the step before. It is the end of the steps if
-        every step takes more.
-        """
+        """The first step after `begin` that takes no more points than the step before; the end if there is none."""
         least = min(self.begin + 1, self.steps.stop)
         return min(max(self.points.stop - self.offset, least), self.steps.stop)
 
     @property
     def taken(self) -> int:
-        """How many points are taken at all."""
+        """The number of points that some step takes."""
         return max(0, min(self.points.stop, self.steps.stop + self.offset) - self.points.start)
 
 
@@ -67,10 +65,10 @@ def _counted(index: Index, sign: int) -> range:
 
 
 def scan_of(statement: Statement) -> Scan | None:
-    """Return how a statement runs on from output to output, or None if it does not.
+    """Return how a statement is a scan; None if it is none.
 
-    It does if it has one summed index, which its only constraint ties to one output index, if nothing that is summed
-    depends on that output index, and if every point adds the same word to all outputs that take it.
+    In a scan the only constraint ties one summed index to one output index. Nothing that is summed depends on that
+    output index, and a word that is added beside the sum is the same for all outputs of a row.
     """
     if len(statement.constraints) != 1 or len(statement.reduced) != 1 or statement.crosses:
         return None
@@ -83,7 +81,7 @@ def scan_of(statement: Statement) -> Scan | None:
     if sign not in (1, -1) or constraint.coefficient(summed.name) != -sign:
         return None
     if isinstance(statement.operation, Product) and sign < 0:
-        # Its steps are rounded from the first point on, so that no output begins with another.
+        # Each step of a product is rounded, from the first point on: the last output cannot be made first.
         return None
     if not _can_scan(statement, index.name) or any(index.name in _names(o) for o in statement.operands):
         return None
@@ -92,9 +90,9 @@ def scan_of(statement: Statement) -> Scan | None:
 
 
 def scan_count(statement: Statement) -> int:
-    """Count the runs of a statement: the rows of outputs that each begin with an empty accumulator.
+    """Count the scans of a statement: the rows of outputs that each begin with an empty accumulator.
 
-    The count is 0 if the statement does not run on from output to output.
+    The count is 0 if the statement is no scan, or if one strand cannot hold it.
     """
     found = scan_of(statement)
     if found is None or not common_reduction(statement):
@@ -103,7 +101,7 @@ def scan_count(statement: Statement) -> int:
 
 
 def _can_scan(statement: Statement, index: str) -> bool:
-    """Whether one accumulator can hold it: all of it summed alike, and beside that at most a start value."""
+    """Say whether one accumulator can hold a scan: every term is summed alike, beside at most one start value."""
     match statement.operation:
         case Linear(terms=terms, test=None):
             alone = [term for term in terms if not term.reduce]

@@ -1,4 +1,8 @@
-"""Changes of a mapping that only an exact schedule can judge."""
+"""Changes of a mapping that only an exact schedule can judge.
+
+Each function yields mappings that differ from a given one in one respect. :mod:`tabla.mapping.improve` schedules them
+and goes on from the best.
+"""
 
 from __future__ import annotations
 
@@ -16,11 +20,11 @@ from tabla.mapping.places import EVERY
 from tabla.templates.template import timing
 
 SHORT = 2
-"""Vectors of so few words are not taken as they are made: the wires would cost more than the words."""
+"""Vectors of so few words are not taken as they are made: the wires would cost more than the cycles are worth."""
 
 
 def changes(mapping: Mapping, effort: Effort) -> Iterator[Mapping]:
-    """All of them, in an array of so many lanes; of equally good ones the first counts."""
+    """Yield all changes of a mapping. The order matters: of several equally good mappings the first counts."""
     for change in _changes(mapping, effort):
         yield _broadcast(change)
 
@@ -37,18 +41,22 @@ def _changes(mapping: Mapping, effort: Effort) -> Iterator[Mapping]:
 
 
 def taken_early(mapping: Mapping, effort: Effort) -> Iterator[Mapping]:
-    """For each statement that a tensor comes to over the bus: the same with the tensor in every lane before."""
+    """Yield, for each statement that takes a tensor over the bus, the mapping with a copy of it in every lane instead.
+
+    The lanes then write each word as the root makes it, and need no broadcast just in time.
+    """
     graph = mapping.graph
     for number, fit in enumerate(mapping.fits):
         if fit.bus and graph.tensors[fit.bus].size > 1:
-            yield _copied(_with_fit(mapping, number, without_bus(fit)), fit.bus)
+            yield _copied(_replaced(mapping, number, without_bus(fit)), fit.bus)
 
 
 def taken_early_in_part(mapping: Mapping, effort: Effort) -> Iterator[Mapping]:
-    """For each statement in the lanes that a vector comes to over the bus: so many words with it in every lane before.
+    """Yield, for each statement in the lanes that takes a vector over the bus, mappings with some words copied before.
 
-    The lanes write no more copies than these need, and begin sooner with results of their own. Any number of words may
-    fill a gap: eighths are tried, then what is near.
+    The first words of the vector then lie in every lane, and the other words come just in time. The lanes write fewer
+    copies than with all words, so they begin sooner with results of their own. Any number of words may fill a gap in
+    the schedule: eighths of the vector are tried first, then numbers near the one that is chosen.
     """
     for number, statement, fit in _in_lanes(mapping):
         reads = [read for read in statement.reads if read.tensor == fit.bus]
@@ -63,37 +71,41 @@ def taken_early_in_part(mapping: Mapping, effort: Effort) -> Iterator[Mapping]:
         parts = max(2, fit.parts)
         for early in sorted(wanted - {fit.early}):
             if 0 < early <= words - parts + 1:
-                yield _copied(_with_fit(mapping, number, replace(fit, needs=needs, parts=parts, early=early)), fit.bus)
+                yield _copied(_replaced(mapping, number, replace(fit, needs=needs, parts=parts, early=early)), fit.bus)
 
 
 def as_made(mapping: Mapping, effort: Effort) -> Iterator[Mapping]:
-    """For each statement in the lanes that a vector comes to over the bus: the same as the root makes the vector.
+    """Yield, for each statement in the lanes that takes a vector over the bus, the mapping that takes it *as made*.
 
-    The root has no broadcast to do, and the lanes do not wait for the last word. Of a short one that is too little for
-    the wires from the root's result to all multipliers.
+    The statement then takes each word as the root makes it. The root needs no broadcast after the last word, and the
+    lanes do not wait for the last word. Vectors of `SHORT` words are left out: the gain does not pay for the wires from
+    the root's result to all multipliers.
     """
     graph = mapping.graph
     for number, _, fit in _in_lanes(mapping):
         if fit.bus and graph.tensors[fit.bus].size > SHORT and fit.parts == 1 and not fit.as_made:
-            change = _with_fit(mapping, number, replace(fit, as_made=True))
+            change = _replaced(mapping, number, replace(fit, as_made=True))
             if _broadcast(change) == change:
                 yield change
 
 
 def _broadcast(mapping: Mapping) -> Mapping:
-    """The mapping with a broadcast for each vector that lanes cannot take as the root makes it."""
+    """Return a mapping with a broadcast of its own for each vector that lanes cannot take as the root makes it.
+
+    Only one statement can take a vector as it is made.
+    """
     graph = mapping.graph
     fits, taken = list(mapping.fits), set[str]()
     for number, fit in enumerate(fits):
-        if fit.as_made and (fit.bus in taken or not _can_be_heard(mapping, graph.statements[number], fit)):
+        if fit.as_made and (fit.bus in taken or not _comes_in_order(mapping, graph.statements[number], fit)):
             fits[number] = replace(fit, as_made=False)
         elif fit.as_made:
             taken.add(fit.bus)
     return replace(mapping, fits=tuple(fits))
 
 
-def _can_be_heard(mapping: Mapping, statement: Statement, fit: Fit) -> bool:
-    """Whether one strand of the root makes all words that a statement takes over the bus, in the order of its index."""
+def _comes_in_order(mapping: Mapping, statement: Statement, fit: Fit) -> bool:
+    """Say whether one strand of the root makes all words that a statement takes over the bus, in the order it wants."""
     graph = mapping.graph
     (read,) = (read for read in statement.reads if read.tensor == fit.bus)
     along = [index for index in statement.indices if index.name == _only_index(read)]
@@ -104,7 +116,7 @@ def _can_be_heard(mapping: Mapping, statement: Statement, fit: Fit) -> bool:
     in_one_strand = made.way == "root" and made.parts == 1 and common_reduction(maker) and not maker.constraints
     in_step = len(maker.indices) == 1 and maker.indices[0].extent == along[0].extent
     shown = {graph.statements[number].target for number, each in enumerate(mapping.fits) if each.through}
-    # Who reads the vector before the update would wait for the update, too.
+    # A statement between the two that reads the vector would have to wait for the second one, too.
     between = graph.statements[maker.id + 1 : statement.id]
     return (
         isinstance(maker.operation, Linear)
@@ -118,9 +130,9 @@ def _can_be_heard(mapping: Mapping, statement: Statement, fit: Fit) -> bool:
 
 
 def sums_in_turns(mapping: Mapping, effort: Effort) -> Iterator[Mapping]:
-    """For each short vector of sums at the root or up the tree: each of its words in a strand of its own.
+    """Yield, for each short vector of sums at the root or up the tree, the mapping with a strand for each of its words.
 
-    So each can be taken on, from register to register, while the next is summed.
+    Each word can then be forwarded from register to register while the next one is summed.
     """
     graph = mapping.graph
     functions = operands_of_functions(graph)
@@ -128,11 +140,11 @@ def sums_in_turns(mapping: Mapping, effort: Effort) -> Iterator[Mapping]:
         if statement.target in functions or statement.constraints or fit.parts > 1 or len(statement.indices) != 1:
             continue
         if (fit.way == "tree" or _sums(statement, fit)) and 1 < statement.indices[0].extent <= effort.most_turns:
-            yield _with_fit(mapping, number, replace(fit, parts=statement.indices[0].extent))
+            yield _replaced(mapping, number, replace(fit, parts=statement.indices[0].extent))
 
 
 def _only_index(read: Read) -> str:
-    """The index along which a vector is read upwards; empty if it is none, or read otherwise."""
+    """Return the index along which a vector is read from its first word on; empty if it is read in another way."""
     if len(read.subscripts) != 1 or len(read.subscripts[0].names) != 1:
         return ""
     (name,) = read.subscripts[0].names
@@ -140,25 +152,27 @@ def _only_index(read: Read) -> str:
 
 
 def by_rows(mapping: Mapping, effort: Effort) -> Iterator[Mapping]:
-    """For each statement in the lanes with several outputs a lane, and for all of them: one row of lanes after another.
+    """Yield mappings whose statements in the lanes make one row of lanes after another.
 
-    So the words of the first row can be made, or used, before the last row's are there. What runs side by side is no
-    faster unless all of it is.
+    Each statement with several outputs in a lane is changed alone, and at last all of them together, because
+    statements that depend on each other gain only if all of them go row by row. The words of the first row can then be
+    used before those of the last row are there.
     """
     everywhere, changed = mapping, 0
     for number, statement, fit in _in_lanes(mapping):
         if not (fit.bus or fit.rows_first or fit.parts > 1) and len(statement.indices) > 1:
             rows = replace(fit, rows_first=True)
-            everywhere, changed = _with_fit(everywhere, number, rows), changed + 1
-            yield _with_fit(mapping, number, rows)
+            everywhere, changed = _replaced(everywhere, number, rows), changed + 1
+            yield _replaced(mapping, number, rows)
     if changed > 1:
         yield everywhere
 
 
 def in_waves(mapping: Mapping, effort: Effort) -> Iterator[Mapping]:
-    """All statements of the lanes in parts of rows, each part through all of them before the last part begins.
+    """Yield mappings with *waves*: all statements of the lanes in parts of rows, scheduled in turns.
 
-    So what waits for a part's words finds the lanes busy with other parts.
+    A part of rows goes through all statements before a later part begins. While a statement waits for the words of one
+    part, the lanes are busy with other parts.
     """
     if mapping.waves:
         return
@@ -168,13 +182,13 @@ def in_waves(mapping: Mapping, effort: Effort) -> Iterator[Mapping]:
             if not fit.bus and (fit.parts == 1 or fit.rows_first):
                 rows = -(-statement.box[fit.index].extent // (fit.span.lanes or mapping.template.lanes))
                 if rows >= parts:
-                    changed = _with_fit(changed, number, replace(fit, parts=parts, rows_first=True))
+                    changed = _replaced(changed, number, replace(fit, parts=parts, rows_first=True))
         if changed != mapping:
             yield replace(changed, waves=True)
 
 
 def at_hand(mapping: Mapping) -> Mapping:
-    """The mapping with what samples bring in every lane that reads it, where it came over the bus."""
+    """Return a mapping with inputs and labels in every lane that reads them, where they came over the bus before."""
     graph = mapping.graph
     streamed = {t.name for t in graph.tensors.values() if t.role in ("input", "label")}
     fits, copies = [], set(mapping.copies)
@@ -189,7 +203,10 @@ def at_hand(mapping: Mapping) -> Mapping:
 
 
 def divided(mapping: Mapping, effort: Effort) -> Iterator[Mapping]:
-    """For each update in the lanes: the same in more parts."""
+    """Yield, for each update in the lanes, mappings that compute it in more parts.
+
+    A part may fill a gap of the schedule that is too short for the whole.
+    """
     graph = mapping.graph
     following = set(graph.updates.values())
     for number, (statement, fit) in enumerate(zip(graph.statements, mapping.fits, strict=True)):
@@ -198,41 +215,41 @@ def divided(mapping: Mapping, effort: Effort) -> Iterator[Mapping]:
         least = min((i.extent for i in statement.indices if i.name != fit.index), default=0)
         for parts in effort.parts:
             if fit.parts < parts <= least - fit.early:
-                yield _with_fit(mapping, number, replace(fit, parts=parts))
+                yield _replaced(mapping, number, replace(fit, parts=parts))
 
 
 def undivided(mapping: Mapping, effort: Effort) -> Iterator[Mapping]:
-    """For each update in parts: in one, when other changes have made the parts needless."""
+    """Yield, for each update in parts, the mapping that computes it in one, where other changes made parts needless."""
     graph = mapping.graph
     following = set(graph.updates.values())
     for number, (statement, fit) in enumerate(zip(graph.statements, mapping.fits, strict=True)):
         if statement.target in following and fit.way == "lane" and fit.parts > 1 and not fit.early:
-            yield _with_fit(mapping, number, replace(fit, parts=1))
+            yield _replaced(mapping, number, replace(fit, parts=1))
 
 
 def _in_lanes(mapping: Mapping) -> Iterator[tuple[int, Statement, Fit]]:
-    """The statements whose results arise in lanes, with nothing that ties their indices."""
+    """Yield the statements without constraints whose results arise in lanes, with their numbers and fits."""
     graph = mapping.graph
     for number, (statement, fit) in enumerate(zip(graph.statements, mapping.fits, strict=True)):
         if fit.way == "lane" and not statement.constraints:
             yield number, statement, fit
 
 
-def _with_fit(mapping: Mapping, number: int, fit: Fit) -> Mapping:
+def _replaced(mapping: Mapping, number: int, fit: Fit) -> Mapping:
     return replace(mapping, fits=(*mapping.fits[:number], fit, *mapping.fits[number + 1 :]))
 
 
 def _copied(mapping: Mapping, tensor: str) -> Mapping:
-    """The same with a copy of a tensor in every lane."""
+    """Return a mapping with a copy of a tensor in every lane."""
     return replace(mapping, copies=tuple(sorted({*mapping.copies, (tensor, EVERY)})))
 
 
 def in_turns(mapping: Mapping, effort: Effort) -> Iterator[Mapping]:
-    """For each chain of vectors at the root: its words in groups, each group through the whole chain in turn.
+    """Yield, for each chain of vectors at the root, mappings whose words go through the whole chain in groups.
 
-    What is made on the way shows in the root's result register just when the next statement wants it, and is written
-    nowhere. A root makes as many words without a pause as it takes cycles from an operand to the result that shows. A
-    chain may begin with sums: the next sum begins while the one before is on its way.
+    A word on its way shows in the root's result register in the cycle in which the next statement wants it, and is
+    written nowhere. A group has at most as many words as cycles pass between an operand and the result that shows. A
+    chain may begin with sums: the next sum is made while the one before is on its way.
     """
     graph = mapping.graph
     for chain in _chains(mapping):
@@ -242,7 +259,7 @@ def in_turns(mapping: Mapping, effort: Effort) -> Iterator[Mapping]:
 
 
 def _grouped(mapping: Mapping, effort: Effort, chain: list[int]) -> Iterator[Mapping]:
-    """A chain with its words in groups of all sizes that leave the root's slots to one statement at a time."""
+    """Yield mappings of one chain, with groups of all sizes with which no two statements want a slot of the root."""
     graph = mapping.graph
     first = graph.statements[chain[0]]
     extent, slots = first.indices[0].extent, math.prod(index.extent for index in first.reduced)
@@ -259,7 +276,11 @@ def _grouped(mapping: Mapping, effort: Effort, chain: list[int]) -> Iterator[Map
 
 
 def _chains(mapping: Mapping) -> list[list[int]]:
-    """Longest runs of two or more statements at the root, each the only one that reads what the one before makes."""
+    """Find the chains: two or more statements at the root, each the only reader of the vector of the one before.
+
+    Chains are as long as possible. A vector that somebody else needs in a memory ends a chain: results, models and
+    their next values, copies, operands of functions, and tensors that several statements write.
+    """
     graph = mapping.graph
     readers: dict[str, list[Statement]] = {}
     for statement in graph.statements:
@@ -299,9 +320,9 @@ def _chains(mapping: Mapping) -> list[list[int]]:
 
 
 def _overtakes(graph: Graph, chain: list[int]) -> bool:
-    """Whether a chain ends with an update of a model of which it reads other words on its way.
+    """Say whether a chain ends with an update of a model of which the chain reads other words on its way.
 
-    Other updates of that model would have to wait for these reads, but come before the chain's own.
+    Updates of these other words must wait for the reads, but they belong to groups that come before.
     """
     last = graph.statements[chain[-1]]
     model = next((model for model, following in graph.updates.items() if following == last.target), "")
@@ -310,19 +331,19 @@ def _overtakes(graph: Graph, chain: list[int]) -> bool:
 
 
 def _one_slot(statement: Statement, fit: Fit) -> bool:
-    """Whether a statement is a vector at the root that takes one operation a word: a product, an addend, or both."""
+    """Say whether a statement is a vector at the root with one operation a word: a product, an addend, or both."""
     terms = _terms(statement, fit)
     added = len(terms) == 2 and any(len(t.factors) == 1 and t.sign > 0 for t in terms)
     return not statement.reduced and (len(terms) == 1 or added)
 
 
 def _sums(statement: Statement, fit: Fit) -> bool:
-    """Whether a statement is a vector of sums at the root that take one operation a term."""
+    """Say whether a statement is a vector of sums at the root with one operation for each summed point."""
     return len(_terms(statement, fit)) == 1 and bool(statement.reduced) and not statement.crosses
 
 
 def _terms(statement: Statement, fit: Fit) -> tuple[Term, ...]:
-    """The terms of a vector at the root; none if it is no vector, or tests its result, or ties its indices."""
+    """Return the terms of a vector at the root; none for anything else, for a tested result, and with constraints."""
     if fit.way != "root" or len(statement.indices) != 1 or statement.constraints:
         return ()
     operation = statement.operation
@@ -330,14 +351,14 @@ def _terms(statement: Statement, fit: Fit) -> tuple[Term, ...]:
 
 
 def _in_step(before: Statement, after: Statement) -> bool:
-    """Whether one reads, in the order of its index, what the other writes in the order of its own."""
+    """Say whether one vector statement reads, word by word in order, what another writes."""
     (wrote,), (index,) = before.indices, after.indices
     reads = [read for read in after.reads if read.tensor == before.target]
     return wrote.extent == index.extent and all(_same_words(read.subscripts, index, before) for read in reads)
 
 
 def _same_words(subscripts: Sequence[Affine], index: Index, writer: Statement) -> bool:
-    """Whether subscripts go along an index through the words that a writer writes, in step."""
+    """Say whether subscripts go, along an index, through the words of a vector in the order in which it is written."""
     (wrote,) = writer.indices
     for mine, theirs in zip(subscripts, writer.write, strict=True):
         here = mine.constant + mine.coefficient(index.name) * index.low

@@ -1,14 +1,13 @@
-"""Arrays with several sequencers: which lanes compute what.
+"""Arrays with several sequencers: which lanes compute which statements.
 
-Statements that work on the same words in the lanes belong together: they are a *cluster*. Clusters have nothing to do
-with each other but through the root, so each may have lanes of its own, those of some sequencers side by side, and then
-runs at the same time as the others. What samples bring and what never changes is copied to every cluster that reads it.
+Statements that use the same words in the lanes belong together: they are a *cluster*. Clusters exchange words through
+the root only, so each cluster may have lanes of its own, those of some adjacent sequencers, and then runs at the same
+time as the others. Inputs, labels and tensors that never change are copied to every cluster that reads them.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping as Map
-from collections.abc import Sequence
 from dataclasses import replace
 
 import networkx as nx
@@ -19,11 +18,11 @@ from tabla.mapping.places import ALL, Span, Spot
 from tabla.mapping.slots import lane_slots
 
 Cluster = tuple[int, ...]
-"""Ids of statements."""
+"""The numbers of a cluster's statements."""
 
 
 def divisors(number: int) -> list[int]:
-    """All divisors, the least first."""
+    """Return all divisors of a number, the smallest first."""
     return [d for d in range(1, number + 1) if number % d == 0]
 
 
@@ -47,9 +46,10 @@ def clusters(mapping: Mapping) -> list[Cluster]:
 
 
 def spread_out(mapping: Mapping, *, least: int) -> Mapping:
-    """The mapping with every cluster in the lanes of `least` sequencers or more, the work balanced.
+    """Return a mapping with every cluster in the lanes of at least `least` sequencers.
 
-    A cluster takes as many sequencers as keep the fewest lanes busy for the shortest time; heavy clusters choose first.
+    A cluster takes the number of sequencers with the smallest product of lanes and cycles. The clusters that take the
+    longest choose their sequencers first, and each takes those that are free the earliest.
     """
     graph, sequencers = mapping.graph, mapping.template.sequencers
     each = mapping.template.lanes_per_sequencer
@@ -73,12 +73,12 @@ def spread_out(mapping: Mapping, *, least: int) -> Mapping:
 
 
 def _shared(graph: Graph) -> frozenset[str]:
-    """Tensors that may lie in several places at no cost in cycles of the lanes."""
+    """Find the tensors that may lie in several places at no cost in cycles of the lanes."""
     return static_tensors(graph) | {t.name for t in graph.tensors.values() if t.role in ("input", "label")}
 
 
 def _moved(mapping: Mapping, spans: Map[int, Span]) -> Mapping:
-    """The mapping with each statement, and what it works on, in its own lanes."""
+    """Return a mapping with each statement, and the words it uses in the lanes, in the lanes of its span."""
     graph = mapping.graph
     owner = {n: m for m, n in graph.updates.items()}
     fits, homes = [], dict(mapping.homes)
@@ -100,12 +100,3 @@ def _moved(mapping: Mapping, spans: Map[int, Span]) -> Mapping:
         for own in (places.get((tensor, spot), {spot}) if spot.kind == "lane" else {spot})
     }
     return replace(mapping, fits=tuple(fits), homes=homes, copies=tuple(sorted(copies)))
-
-
-def distinct(mappings: Sequence[Mapping]) -> list[Mapping]:
-    """Each mapping once, the first of equals."""
-    found: list[Mapping] = []
-    for mapping in mappings:
-        if all(m.fits != mapping.fits or m.homes != mapping.homes for m in found):
-            found.append(mapping)
-    return found

@@ -1,9 +1,13 @@
-"""Which ways a statement fits the array, and what each asks of its operands.
+"""The ways to compute a statement on the array, and where each way needs the operands.
 
-* `root`: every operand at the root; always possible.
-* `lane`: an output index runs over the lanes; operands that mention it lie spread along it, the others come
-  over the bus or lie in every lane.
-* `tree`: a reduced index runs over the lanes and the tree adds; terms without it are added at the root.
+* `root`: the root computes the statement; it needs every operand at the root. This way always exists, but for sums
+  over all tap groups.
+* `lane`: an output index runs over the lanes. Operands that mention the index lie spread along it; the others come over
+  the bus or lie in every lane.
+* `tree`: a summed index runs over the lanes and the tree adds. Terms without the index are added at the root.
+
+The first two meet in ``h[j] = sum[i](w[j][i] * x[i])``: with j over lanes, each lane needs a row of w, and x word by
+word over the bus; with i over lanes, each lane needs a column of w and its own words of x.
 """
 
 from __future__ import annotations
@@ -21,15 +25,20 @@ Way = Literal["root", "lane", "tree"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fit:
-    """A way to compute a statement: `index` runs over lanes with element ``index + offset`` in lane ``mod P``.
+    """One way to compute a statement.
 
-    `needs` are the spots that operands must have; `bus` is the tensor that arrives over the bus, if any. `span`: the
-    lanes that compute, of which P is then the number. `parts`: how many strands share the statement's slowest loop, so
-    that they find room where one does not. `through`: at the root, what it makes is not written, but taken from the
-    result register by the statement that reads it, word by word as it shows. `early`: so many turns of the slowest loop
-    are a first part that takes the words of `bus` from every lane, where they came as they were made. `as_made`: the
-    words of `bus` come as the root makes them, not by a broadcast of their own. `rows_first`: rows of lanes are the
-    slowest loop of the outputs, not the fastest.
+    Where: `way` is the kind. `index` is the index that runs over lanes, and its value i is in lane
+    ``(i + offset) mod P``. `span` has the lanes that compute, and P is their number. `needs` are the spots at which
+    operands must lie, and `bus` is the tensor whose words come over the bus, if there is one.
+
+    When: `parts` is the number of strands that share the statement's slowest loop, so that each may fill a gap that the
+    whole would not. With `rows_first`, rows of lanes are the slowest loop of the outputs, not the fastest. With
+    `through`, which is for the root only, the results are written nowhere: the one statement that reads them takes them
+    from the result register as they show.
+
+    When the words of `bus` come: as a rule the root broadcasts them just in time. With `early`, so many turns of the
+    slowest loop are a first part that finds its words copied in every lane. With `as_made`, the words come as the root
+    makes them, without a broadcast of their own.
     """
 
     way: Way
@@ -45,7 +54,7 @@ class Fit:
     as_made: bool = False
 
     def text(self) -> str:
-        """Return one line for people."""
+        """Return the fit as one line, for people."""
         over = f" {self.index} over lanes{str(self.span).removeprefix(' of lanes')}" if self.index else ""
         made = " as it is made" if self.as_made else f", {self.early} turns before" if self.early else ""
         bus = f", {self.bus} over the bus{made}" if self.bus else ""
@@ -55,25 +64,28 @@ class Fit:
 
 
 AT_ROOT = Fit(way="root")
-"""Nothing but at the root."""
+"""The plain way: the root computes the statement in one part."""
 
 
 def without_bus(fit: Fit) -> Fit:
-    """The same with what comes over the bus in every lane instead."""
+    """Return a fit that needs a copy in every lane of the tensor that came over the bus."""
     needs = {*(need for need in fit.needs if need != (fit.bus, ROOT)), (fit.bus, EVERY)}
     return replace(fit, bus="", needs=tuple(sorted(needs)), early=0, as_made=False)
 
 
 def spread(subscripts: tuple[Affine, ...], index: str) -> tuple[int, int] | None:
-    """The (axis, offset) at which `index` appears alone with coefficient 1, or None if it does not fit lanes."""
+    """Return the axis that spreads over lanes if `index` does, and the offset of the index there.
+
+    One subscript must be the index plus a constant, and no other subscript may mention it; else the result is None.
+    """
     axes = [d for d, s in enumerate(subscripts) if index in s.names]
     if len(axes) != 1 or subscripts[axes[0]].names != (index,) or subscripts[axes[0]].coefficient(index) != 1:
         return None
     return axes[0], subscripts[axes[0]].constant
 
 
-def _rides(tensor: str, operands: Operation) -> bool:
-    """Whether one free operand can come over the bus: as an addend, beside a local factor, or in a comparison."""
+def _over_bus(tensor: str, operands: Operation) -> bool:
+    """Say whether a tensor can come over the bus: as an addend, as a factor beside a local one, or in a comparison."""
     match operands:
         case Linear(terms=terms):
             uses = [t for t in terms if any(isinstance(f, Read) and f.tensor == tensor for f in t.factors)]
@@ -86,7 +98,7 @@ def _rides(tensor: str, operands: Operation) -> bool:
         case Compare(left=left, right=right):
             return [isinstance(o, Read) and o.tensor == tensor for o in (left, right)].count(True) == 1
         case Extreme(operands=words, reduce=reduce, initial=initial):
-            # Only a start value can: a comparison takes its word from the lane's memory.
+            # Only a start value can come over the bus: a comparison takes its word from the lane's memory.
             uses_of = [isinstance(o, Read) and o.tensor == tensor for o in operands_of(operands)]
             first = (
                 initial
@@ -112,7 +124,12 @@ def lane_reads(
     pes: int,
     static: frozenset[str],
 ) -> tuple[int, tuple[tuple[str, Spot], ...], str] | None:
-    """The offset, the needs and the tensor on the bus of a statement whose `index` runs over lanes; None: it cannot."""
+    """Return the offset, the needs and the tensor on the bus of a statement whose `index` runs over `pes` lanes.
+
+    `reads` are its operands, `target` is the axis and offset of the index in what it writes, and `static` has the
+    tensors that never change. The result is None if the index cannot run over lanes: some operand mentions the index
+    otherwise than plus a constant, or two of them would need one element in different lanes.
+    """
     needs: set[tuple[str, Spot]] = set()
     offsets = [] if target is None else [target[1]]
     free: list[str] = []
@@ -128,19 +145,20 @@ def lane_reads(
     if not offsets or len({o % pes for o in offsets}) > 1:
         return None
     bus = ""
-    # The largest free operand takes the bus; the others, and constants, lie in every lane.
-    riders = {t for t in free if t not in static and free.count(t) == 1 and _rides(t, operation)}
-    if riders:
-        bus = min(riders, key=lambda t: (-graph.tensors[t].size, t))
+    # The largest operand that does not mention the index takes the bus; the others, and constants, lie in every lane.
+    able = {t for t in free if t not in static and free.count(t) == 1 and _over_bus(t, operation)}
+    if able:
+        bus = min(able, key=lambda t: (-graph.tensors[t].size, t))
         needs.add((bus, ROOT))
     needs |= {(t, EVERY) for t in free if t != bus}
     return offsets[0], tuple(sorted(needs)), bus
 
 
 def fits(statement: Statement, graph: Graph, pes: int, static: frozenset[str], *, sequencers: int = 1) -> Iterator[Fit]:
-    """All ways, `root` last. `static` tensors never change while samples run and are free to lie anywhere.
+    """Yield all ways to compute a statement without constraints, the root last.
 
-    The tree of several sequencers only adds.
+    `pes` is the number of lanes. The tensors in `static` never change while samples run, so they may lie anywhere at no
+    cost. With several sequencers the tree only adds, so that an extreme cannot go up the tree.
     """
     operation = statement.operation
     plain = isinstance(operation, Linear | Compare | Extreme) and common_reduction(statement)
@@ -167,7 +185,7 @@ def fits(statement: Statement, graph: Graph, pes: int, static: frozenset[str], *
             if not up or len(up) + len(down) != len(operation.terms):
                 continue
             if operation.shift and any(len(t.factors) == 1 for t in down):
-                # A word beside the tree would need a shift of its own.
+                # A single word, added beside the tree's sum, would need a shift of its own.
                 continue
             up_reads = tuple(f for t in up for f in t.factors if isinstance(f, Read))
             found = lane_reads(Linear(terms=tuple(up)), up_reads, index.name, None, graph, pes, static)

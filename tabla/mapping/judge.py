@@ -9,13 +9,15 @@ from tabla.mapping.effort import Effort
 from tabla.mapping.mapping import Mapping
 
 Merit = tuple[float, int, int, int]
-"""What is compared of two schedules; the smaller one is the better."""
+"""The figures by which two schedules are compared, in order; the smaller merit is the better one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Figures:
-    """What an exact schedule of a mapping tells: cycles of a sample, latency in cycles, words of microcode, and whether
-    some memory needs more words than the template allows.
+    """The figures of an exact schedule of a mapping.
+
+    `cycles` is the number of cycles of a sample, `latency` is in cycles, `microcode_words` counts strand and operation
+    words, and `too_large` says whether some memory needs more words than the template allows.
     """
 
     cycles: int

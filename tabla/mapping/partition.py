@@ -1,9 +1,10 @@
-"""Tap groups with roots of their own: how a graph is cut so that every group does the same at the same time.
+"""Cuts: how a graph is partitioned between tap groups that have a root each.
 
-Groups run in lockstep on parts of the tensors. A *cut* is a set of tensor axes, joined by the statements that run over
-them; each tensor is cut along one axis at most, and each statement along one index, so that no word has to go from
-group to group but through the sum over the whole array. What is not cut, every group has and computes itself. The
-idea is that of partitioning tensor programs for many devices (Xu et al., "GSPMD", 2021).
+The groups run in lockstep, each on its part of the tensors. A *cut* is a set of tensor axes that are divided between
+the groups. Axes that one index of a statement runs over are cut together. Each tensor is cut along one axis at most,
+and each statement along one index, so that only the sum over the whole array brings words from group to group. Every
+group has all of a tensor that is not cut, and computes all of a statement that is not cut. The idea is that of
+partitioning tensor programs for many devices (Xu et al., "GSPMD", 2021).
 """
 
 from __future__ import annotations
@@ -17,22 +18,24 @@ import networkx as nx
 from tabla.ir.graph import Compare, Divide, Extreme, Function, Gather, Gathered, Graph, Index, Linear, Statement
 
 Axis = tuple[str, int]
+"""A tensor, and the number of one of its axes."""
 MOST_CUTS = 8
+"""The most cuts that the search for cuts keeps."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cut:
-    """Axes that are cut, and the index of each statement that is."""
+    """The axes that are cut, and for each statement that is cut, by number, the name of the index."""
 
     axes: frozenset[Axis]
     indices: tuple[tuple[int, str], ...]
 
 
 def cuts(graph: Graph, groups: int) -> list[Cut]:
-    """Ways to cut a graph into `groups` equal parts, the most work first; at most `MOST_CUTS`.
+    """Return ways to cut a graph into `groups` equal parts: at most `MOST_CUTS`, those that divide the most work first.
 
-    Classes of axes join one by one, heavy ones first, and only the best few sets go on: a program of many independent
-    parts has more sets of classes than anyone can try.
+    Axes that must be cut together form classes. Sets of classes grow by one class at a time, those with the most work
+    first, and only the best few sets are kept, because a program of many independent parts has too many sets.
     """
     classes = [c for c in (_cut(graph, axes, groups) for axes in _classes(graph)) if c is not None]
     found: list[Cut] = []
@@ -44,7 +47,10 @@ def cuts(graph: Graph, groups: int) -> list[Cut]:
 
 
 def partition(graph: Graph, cut: Cut, groups: int) -> Graph:
-    """What each group does: cut axes `groups` times shorter, sums over a cut index marked `crosses`."""
+    """Return the graph that each group runs.
+
+    Cut axes and indices are `groups` times shorter, and statements that sum over a cut index are marked `crosses`.
+    """
     axes, indices = dict(cut.axes), dict(cut.indices)
     tensors = {
         name: replace(
@@ -71,7 +77,10 @@ def _part(statement: Statement, name: str, groups: int) -> Statement:
 
 
 def _classes(graph: Graph) -> Iterator[frozenset[Axis]]:
-    """Axes that must be cut together: those that one index of a statement runs over, and models with their next."""
+    """Yield the classes of axes that must be cut together.
+
+    An index of a statement joins the axes that it runs over, and an update joins a model's axes with its next value's.
+    """
     joined: nx.Graph[Axis] = nx.Graph()
     for model, following in graph.updates.items():
         joined.add_edges_from(((model, d), (following, d)) for d in range(len(graph.tensors[model].shape)))
@@ -90,7 +99,7 @@ def _axes(statement: Statement, name: str) -> list[Axis]:
 
 
 def _cut(graph: Graph, axes: frozenset[Axis], groups: int) -> Cut | None:
-    """The cut along `axes`, if the machine can do it."""
+    """Return the cut along some axes; None if the machine cannot run it."""
     tensors = [tensor for tensor, _ in axes]
     if len(set(tensors)) < len(tensors):
         return None
@@ -109,7 +118,7 @@ def _cut(graph: Graph, axes: frozenset[Axis], groups: int) -> Cut | None:
 
 
 def _even(statement: Statement, index: Index, axes: frozenset[Axis], graph: Graph) -> bool:
-    """Whether every group can do its part of a statement with the words that it has."""
+    """Say whether every group can compute its part of a statement from the words that it has."""
     if any(index.name in constraint.names for constraint in statement.constraints):
         return False
     cut = dict(axes)
@@ -127,7 +136,7 @@ def _even(statement: Statement, index: Index, axes: frozenset[Axis], graph: Grap
     if index in statement.indices:
         match statement.operation:
             case Gather(tensor=gathered, subscripts=places):
-                # Every group has all of the table; positions may be cut.
+                # Every group needs all of the gathered tensor; the tensor of positions may be cut.
                 own_axes = (s.offset if isinstance(s, Gathered) else s for s in places)
                 return gathered not in cut and not any(index.name in own.names for own in own_axes)
             case operation:
@@ -136,14 +145,14 @@ def _even(statement: Statement, index: Index, axes: frozenset[Axis], graph: Grap
         return False
     match statement.operation:
         case Linear(terms=terms):
-            # Terms without the index are added once, at the root: only words and products that sum over nothing.
+            # Terms without the cut index are added once, at the root, so they must not sum over anything.
             return all(index.name in t.reduce or not t.reduce for t in terms)
         case _:
             return False
 
 
 def _joined(cuts: tuple[Cut, ...]) -> Cut | None:
-    """Several cuts at once, if no tensor and no statement would be cut twice."""
+    """Return several cuts as one; None if it would cut a tensor or a statement twice."""
     axes = [axis for cut in cuts for axis in cut.axes]
     indices = [index for cut in cuts for index in cut.indices]
     if len({t for t, _ in axes}) < len(axes) or len({s for s, _ in indices}) < len(indices):
@@ -156,7 +165,7 @@ def _rank(graph: Graph, cut: Cut) -> tuple[int, list[Axis]]:
 
 
 def _shared_work(graph: Graph, cut: Cut) -> int:
-    """Points of the statements that are cut."""
+    """Count the points of the statements that are cut."""
     total = 0
     for number, _ in cut.indices:
         points = 1

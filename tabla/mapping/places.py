@@ -1,9 +1,12 @@
-"""Places: where a tensor's words lie in the array.
+"""Spots and places: where the words of a tensor lie in the array.
 
-A tensor may have several places. `root`: row-major in a root memory. `lane`: one axis is spread over lanes,
-element e of it in lane ``e mod P``, row ``e div P``; the other axes and the rows lie in each lane's memory. Arrays with
-several sequencers also spread over the lanes of some of them: P is then their number, and lanes count from the first.
-`every`: each lane holds all of it.
+A tensor may lie at several spots, of three kinds:
+
+* `root`: the tensor lies row-major in a memory of the root.
+* `lane`: one axis is spread over lanes. Its element e lies in lane ``e mod P``, row ``e div P``. Each lane holds, for
+  its rows, all elements of the other axes. In an array with several sequencers an axis may be spread over the lanes of
+  some of them; P is then the number of these lanes, and the first of them counts as lane 0.
+* `every`: each lane holds the whole tensor.
 """
 
 from __future__ import annotations
@@ -13,11 +16,12 @@ from typing import Literal
 
 Kind = Literal["root", "lane", "every"]
 Bank = Literal["data", "memory", "model", "interim"]
+"""A memory: `data`, `model` or `interim` of the lanes, `data` or `memory` of the root."""
 
 
 @dataclass(frozen=True, slots=True, order=True)
 class Span:
-    """Lanes [first, first + lanes), those of whole sequencers side by side; 0 lanes stand for the whole array."""
+    """The lanes [first, first + lanes), which belong to whole, adjacent sequencers; 0 lanes stand for all lanes."""
 
     first: int = 0
     lanes: int = 0
@@ -31,7 +35,10 @@ ALL = Span()
 
 @dataclass(frozen=True, slots=True, order=True)
 class Spot:
-    """A kind of place without an address: the kind, and of `lane` the spread axis (-1 otherwise) and the lanes."""
+    """Where a tensor may lie, without an address.
+
+    `axis` and `span` are those of a `lane` spot: the spread axis, and the lanes. For other kinds the axis is -1.
+    """
 
     kind: Kind
     axis: int = -1
@@ -47,9 +54,10 @@ EVERY = Spot("every")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Place:
-    """A tensor at a spot: `banks` that hold it at the same address `base` (root: `data` or `memory`).
+    """A tensor at a spot, with its addresses.
 
-    `pes` counts the lanes of the spot's span.
+    `banks` are the memories that hold the tensor; it begins at address `base` in each of them. `shape` is the shape of
+    the tensor, and `pes` is the number of lanes of the spot.
     """
 
     tensor: str
@@ -61,16 +69,16 @@ class Place:
 
     @property
     def rows(self) -> int:
-        """Rows of the spread axis in one lane (1 for other kinds)."""
+        """The number of rows of the spread axis in one lane; 1 for other kinds of spots."""
         return -(-self.shape[self.spot.axis] // self.pes) if self.spot.kind == "lane" else 1
 
     @property
     def strides(self) -> tuple[int, ...]:
-        """Address stride of each axis; the spread axis counts rows."""
+        """The address stride of each axis; along the spread axis it is the stride from row to row."""
         spread = self.spot.axis if self.spot.kind == "lane" else -1
         extents = [self.rows if d == spread else n for d, n in enumerate(self.shape)]
         strides, total = [0] * len(extents), 1
-        # The spread axis innermost: rows of one vector lie side by side.
+        # The spread axis is innermost, so that the rows of one vector have adjacent addresses.
         order = sorted(range(len(extents)), key=lambda d: (d == spread, d))
         for d in reversed(order):
             strides[d] = total
@@ -79,7 +87,7 @@ class Place:
 
     @property
     def words(self) -> int:
-        """Words of one memory that it takes."""
+        """The number of words that the place takes in each of its memories."""
         total = 1
         for d, n in enumerate(self.shape):
             total *= self.rows if self.spot.kind == "lane" and d == self.spot.axis else n

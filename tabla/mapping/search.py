@@ -1,8 +1,8 @@
-"""The search for a mapping: where each tensor has its home, and which way each statement is computed.
+"""The search for mappings by an estimate: where each tensor has its home, and which way each statement is computed.
 
-Homes of models are enumerated (each axis spread, or root), statements follow in order with a small beam; the
-estimate counts issue slots, moves and latencies. The caller schedules the best few candidates exactly and takes
-the fastest.
+The homes of the models are enumerated: each axis spread over lanes, or the root. For each choice of homes a beam search
+goes through the statements in order. Its estimate, in cycles, adds up issue slots, moves and latencies. The caller
+schedules the best few mappings exactly and takes the fastest.
 """
 
 from __future__ import annotations
@@ -25,6 +25,8 @@ from tabla.templates.template import Template
 
 @dataclass(frozen=True, slots=True)
 class _State:
+    """A partial mapping of the beam search: the fits of the first statements, and the estimate of their cycles."""
+
     fits: tuple[Fit, ...]
     homes: tuple[tuple[str, Spot], ...]
     copies: frozenset[tuple[str, Spot]]
@@ -32,7 +34,7 @@ class _State:
 
 
 class Search:
-    """The candidates for one legal graph on one array.
+    """The search for mappings of one legal graph on one array.
 
     `template` is the array; its lanes are those of one tap group. With `beside`, the estimate weighs issue slots by the
     smallest share of the sequencers that must be busy with them. With `riding`, the estimate knows that a function
@@ -72,7 +74,7 @@ class Search:
         return fits(statement, self.graph, self.pes, self.static, sequencers=self.sequencers)
 
     def candidates(self, most: int) -> list[Mapping]:
-        """The best `most` mappings by estimate, ties by order."""
+        """Return the best `most` mappings by the estimate; of equal ones, those that were found first."""
         found: list[Mapping] = []
         for homes in self._model_homes():
             found += self._beam(homes)
@@ -84,7 +86,7 @@ class Search:
         return unique[:most]
 
     def at_root(self) -> Mapping:
-        """The mapping that always exists: everything at the root."""
+        """Return the mapping in which the root computes everything, as far as a statement can be computed there."""
         homes = {t: ROOT for t in self.graph.updates} | {
             s.target: ROOT for s in self.graph.statements if s.target not in self.model_of
         }
@@ -101,7 +103,7 @@ class Search:
         )
 
     def _shared_homes(self) -> dict[str, frozenset[Spot]]:
-        """For tensors that several statements write: the homes that all of them can write."""
+        """Return, for each tensor, the homes that every statement that writes the tensor can write."""
         homes: dict[str, frozenset[Spot]] = {}
         for statement in self.graph.statements:
             ours = frozenset(self._home(statement, fit) for fit in self._fits[statement.id])
@@ -110,10 +112,12 @@ class Search:
 
     @staticmethod
     def _home(statement: Statement, fit: Fit) -> Spot:
+        """Return the spot where a statement's results arise with a fit."""
         found = spread(statement.write, fit.index) if fit.way == "lane" else None
         return Spot("lane", found[0]) if found else ROOT
 
     def _model_homes(self) -> list[dict[str, Spot]]:
+        """Return the choices of homes of all models: every combination, if there are not too many."""
         models = [m for m in self.graph.updates]
         options: list[list[Spot]] = []
         for model in models:
@@ -127,7 +131,11 @@ class Search:
         return self._descend(models, options)
 
     def _descend(self, models: Sequence[str], options: Sequence[Sequence[Spot]]) -> list[dict[str, Spot]]:
-        """Too many combinations: improve one model's home at a time, from all-first, keeping what was seen."""
+        """Return some choices of homes, where there are too many combinations (coordinate descent).
+
+        Every model begins with its first option. One model after the other takes the option with the best estimate, and
+        each choice on the way is kept.
+        """
         current = {m: o[0] for m, o in zip(models, options, strict=True)}
         seen = [dict(current)]
         for model, option in zip(models, options, strict=True):
@@ -138,7 +146,7 @@ class Search:
         return seen
 
     def _useful_axes(self, model: str) -> list[int]:
-        """Axes along which every update of the model can run over lanes."""
+        """Return the axes of a model along which each of its updates can run over lanes."""
         axes: set[int] | None = None
         for statement in self.graph.writers(self.graph.updates[model]):
             ours = {home.axis for fit in self._fits[statement.id] if (home := self._home(statement, fit)) != ROOT}
@@ -146,6 +154,7 @@ class Search:
         return sorted(axes or ())
 
     def _beam(self, homes: Map[str, Spot]) -> list[Mapping]:
+        """Return the best mappings with given homes of the models, by a beam search over the statements."""
         states = [_State((), tuple(sorted(homes.items())), frozenset(), 0.0)]
         for statement in self.graph.statements:
             following = [n for state in states for n in self._extend(state, statement)]
@@ -156,6 +165,7 @@ class Search:
         ]
 
     def _extend(self, state: _State, statement: Statement) -> list[_State]:
+        """Return a partial mapping with one more statement, in each way that the homes allow."""
         homes = dict(state.homes)
         target = statement.target
         wanted = homes.get(self.model_of.get(target, target))
@@ -165,9 +175,10 @@ class Search:
             if home not in self._shared[target] or (wanted is not None and home != wanted):
                 continue
             if any(tensor == target and spot != home for tensor, spot in fit.needs):
-                # A copy of a tensor would wait for the statement that needs it.
+                # The statement would need a copy of the tensor that it writes itself.
                 continue
-            copies, cost = set(state.copies), 5.0 if self._rides(statement, state) else self._cost(statement, fit)
+            copies = set(state.copies)
+            cost = 5.0 if self._costs_nothing(statement, state) else self._cost(statement, fit)
             for tensor, spot in fit.needs:
                 cost += self._bring(tensor, spot, homes, copies)
             new = dict(homes)
@@ -178,8 +189,8 @@ class Search:
             out.append(_State((*state.fits, fit), tuple(sorted(new.items())), frozenset(copies), state.cost + cost))
         return out
 
-    def _rides(self, statement: Statement, state: _State) -> bool:
-        """Whether it is a function of what the root has just made."""
+    def _costs_nothing(self, statement: Statement, state: _State) -> bool:
+        """Say whether a statement is a function of words that the root has just made, so that it costs no operation."""
         operation = statement.operation
         if not self.riding or not isinstance(operation, Function) or not isinstance(operation.operand, Read):
             return False
@@ -189,7 +200,7 @@ class Search:
         return state.fits[writers[0].id].way != "lane"
 
     def _bring(self, tensor: str, spot: Spot, homes: Map[str, Spot], copies: set[tuple[str, Spot]]) -> float:
-        """Cost of having a tensor at a spot; notes the copy."""
+        """Return the estimated cycles of bringing a tensor to a spot, and add the copy to `copies`."""
         if homes.get(tensor) == spot or (tensor, spot) in copies:
             return 0.0
         size = self.graph.tensors[tensor].size
@@ -197,7 +208,8 @@ class Search:
         if tensor in self.static:
             return 0.0
         if tensor in self.streamed:
-            # Words that arrive one a beat may bind the stream; spread ones come S at a time.
+            # Words for all lanes, or for the root, arrive one a beat, which may bind the stream. The words of a spread
+            # axis arrive several a beat.
             return 0.3 * size if spot != Spot("lane", spot.axis) else 0.3 * size / self.pes
         home = homes[tensor]
         cost = 0.0
@@ -209,6 +221,7 @@ class Search:
         return cost + (size if spot.kind == "lane" or spot == EVERY else 0) + 8
 
     def _cost(self, statement: Statement, fit: Fit) -> float:
+        """Return the estimated cycles of computing a statement in one way, without its moves."""
         if fit.way == "root":
             return issue_slots(statement) + 5
         together = self.sequencers if self.beside else 1
@@ -217,5 +230,5 @@ class Search:
             for m in range(1, together + 1)
             if together % m == 0
         )
-        # Root and lanes work side by side, so issue slots of the array weigh as they are.
+        # Root and lanes compute at the same time, so an issue slot of the lanes weighs as much as one of the root.
         return min(shares) + (14 if fit.way == "tree" else 8) + (8 if fit.bus else 0)

@@ -13,7 +13,7 @@ from tabla.templates.template import timing
 def issue_slots(statement: Statement) -> int:
     """Count the issue slots of a statement at one multiplier, all terms together."""
     if statement.constraints:
-        return _running_slots(statement)
+        return _scan_slots(statement)
     points = prod(index.extent for index in (*statement.indices, *statement.reduced))
     operation = statement.operation
     if isinstance(operation, Extreme):
@@ -23,8 +23,8 @@ def issue_slots(statement: Statement) -> int:
     return points * products
 
 
-def _running_slots(statement: Statement) -> int:
-    """Count those of a statement that runs on: one for each output and each word that it adds or compares."""
+def _scan_slots(statement: Statement) -> int:
+    """Count the issue slots of a scan: one for each output and each word that the output adds or compares."""
     operation = statement.operation
     if isinstance(operation, Product):
         steps = prod(index.extent for index in statement.reduced)
@@ -34,6 +34,6 @@ def _running_slots(statement: Statement) -> int:
 
 
 def lane_slots(statement: Statement, fit: Fit, lanes: int) -> float:
-    """Count the issue slots of each lane when the index of a fit runs over so many lanes."""
+    """Count the issue slots of each lane if the index of a fit runs over so many lanes."""
     extent = statement.box[fit.index].extent
     return issue_slots(statement) / extent * -(-(extent + fit.offset % lanes) // lanes)

@@ -1,4 +1,4 @@
-"""Microcode words -> strands, and their text: the disassembler."""
+"""The disassembler: microcode words become strands again, and text."""
 
 from __future__ import annotations
 
@@ -9,9 +9,10 @@ from tabla.templates.template import operation_format
 
 
 def decode(unit: str, image: Image) -> list[Strand]:
-    """All strands of a unit (`stream` too), run program first, as they stand in its memories.
+    """Return all strands that a unit, or the stream, holds in its memories: those of a sample, then those of a dump.
 
-    Fields are symbols where the record names choices; every generator is given, unused ones as zeros.
+    A field is a symbol where the record of the operation names symbols. Every address generator is given; one that is
+    not used is zero.
     """
     form = strand_layout(unit, image.parameters)
     out = []
@@ -48,7 +49,7 @@ def _operation(unit: str, word: int, counts: tuple[int, ...], parameters: Parame
         signed = [_signed(v, width) for v in values]
         strides, inner = [], 0
         for delta, count in zip(signed, reversed(counts), strict=True):
-            # A level that never steps keeps no stride.
+            # A loop with one turn never uses its stride, so it is given as 0.
             stride = _signed((delta + inner) % (1 << width), width) if count > 1 else 0
             strides.append(stride)
             inner += stride * (count - 1)
@@ -67,7 +68,7 @@ def _signed(value: int, width: int) -> int:
 
 
 def disassemble(image: Image) -> str:
-    """The whole program as text, one strand a line, its operations below it."""
+    """Return all microcode of an image as text: a line for each strand, with its operations below it."""
     lines = []
     for unit in (*image.units, "stream"):
         lines.append(f"{unit}: {len(image.strands[unit])} strands, {len(image.operations[unit])} operations")

@@ -1,4 +1,4 @@
-"""Schedule -> microcode words and control constants: the assembler."""
+"""The assembler: a schedule becomes microcode words and control constants."""
 
 from __future__ import annotations
 
@@ -17,27 +17,31 @@ from tabla.strands.streams import dump_words
 from tabla.templates.template import functions, kind_of, operation_format, timing
 
 MOST_SHIFTS = 4
+"""The most entries of the table of shifts."""
 
 
 def encode(schedule: Schedule) -> Image:
-    """The image of a schedule. Raises `TablaError` if the program does not fit the words of the machine."""
+    """Return the image of a schedule.
+
+    Raises `TablaError` if the learning rate needs a shift that the machine does not have.
+    """
     run = schedule.units
     dump = by_unit(schedule.dump, schedule.template.sequencers)
     units = tuple(run)
-    programs: dict[str, list[Strand]] = {u: [*run[u], *dump[u]] for u in units}
-    programs["stream"] = [*schedule.stream_sample, *schedule.stream_load]
+    memories: dict[str, list[Strand]] = {u: [*run[u], *dump[u]] for u in units}
+    memories["stream"] = [*schedule.stream_sample, *schedule.stream_load]
     skew = {u: min((s.start for s in run[u]), default=0) for u in units}
     for unit in units:
-        # Starts are stored from the unit's own beginning; dump programs begin at 0.
+        # The starts of a sample's strands are stored from the unit's first start on; those of a dump begin at 0.
         own = [s.at(s.start - skew[unit]) for s in run[unit]]
-        programs[unit] = [*own, *dump[unit]]
-    programs = ordered_operands(programs)
-    parameters = _parameters(schedule, programs)
+        memories[unit] = [*own, *dump[unit]]
+    memories = ordered_operands(memories)
+    parameters = _parameters(schedule, memories)
     strands, operations = {}, {}
-    for unit, program in programs.items():
-        strands[unit], operations[unit] = _words(unit, program, parameters)
+    for unit, held in memories.items():
+        strands[unit], operations[unit] = _words(unit, held, parameters)
     laws = timing()
-    # The words of all roots follow the last operation of a token before the first of the next.
+    # Between two tokens of a dump, the words of all roots leave after the last operation of the first token.
     stop = max(s.end for s in schedule.dump) + max(1, schedule.template.roots) - 1
     dump_entry = Entry(
         period=stop,
@@ -73,12 +77,13 @@ def encode(schedule: Schedule) -> Image:
     )
 
 
-def _parameters(schedule: Schedule, programs: Mapping[str, Sequence[Strand]]) -> Parameters:
+def _parameters(schedule: Schedule, memories: Mapping[str, Sequence[Strand]]) -> Parameters:
+    """Return the shape of the hardware: as large as the template asks for, and as the strands of all units need."""
     format, template, depths = schedule.format, schedule.template, schedule.depths
     shifts = tuple(format.fraction + s for s in schedule.shifts)
     if len(shifts) > MOST_SHIFTS or min(shifts) < 0:
         raise TablaError("the learning rate needs a shift that the machine does not have", hint="use a smaller rate")
-    every = [s for program in programs.values() for s in program]
+    every = [s for held in memories.values() for s in held]
     slots = schedule.ring_slots
     depth = {
         "model": max(1, depths.model, template.model_words),
@@ -119,11 +124,11 @@ def _parameters(schedule: Schedule, programs: Mapping[str, Sequence[Strand]]) ->
         start_bits=max(1, max(s.start for s in every).bit_length()),
         interval_bits=max(s.interval for s in every).bit_length(),
         count_bits=max(1, max((c - 1 for s in every for c in s.counts), default=0).bit_length()),
-        address_bits={u: max(1, (reach[kind_of(u)] - 1).bit_length()) for u in programs},
+        address_bits={u: max(1, (reach[kind_of(u)] - 1).bit_length()) for u in memories},
         guard_bits=_guard_bits(every),
         block_bits=max(1, (max(1, template.pes // schedule.stream_words)).bit_length()),
-        strand_depth={u: max(1, len(p)) for u, p in programs.items()},
-        operation_depth={u: max(1, sum(len(s.body) for s in p)) for u, p in programs.items()},
+        strand_depth={u: max(1, len(held)) for u, held in memories.items()},
+        operation_depth={u: max(1, sum(len(s.body) for s in held)) for u, held in memories.items()},
         functions=tuple(_table(n, schedule) for n in names),
         sequencers=template.sequencers,
         split_results=schedule.split_results,
@@ -157,7 +162,11 @@ def _table(name: str, schedule: Schedule) -> FunctionTable:
 
 
 def _accumulator(schedule: Schedule, shifts: Sequence[int]) -> int:
-    """Bits in which nothing wraps: the largest product or addend times the most terms, and as much again for a half."""
+    """Return the bits of an accumulator that never wraps (decision 3, section 3.9).
+
+    The largest value is that of the largest product or addend, times the most terms of a sum and one more for the half
+    unit of rounding.
+    """
     width = schedule.format.width
     most = schedule.template.pes
     for statement in schedule.mapped.statements:
@@ -170,6 +179,7 @@ def _accumulator(schedule: Schedule, shifts: Sequence[int]) -> int:
 
 
 def _guard_bits(strands: Sequence[Strand]) -> int:
+    """Return the bits of the guards `low` and `high`, with a sign."""
     least = most = 0
     for strand in strands:
         for operation in strand.body:
@@ -181,12 +191,13 @@ def _guard_bits(strands: Sequence[Strand]) -> int:
 
 
 def _ends(strand: Strand, address: Address) -> tuple[int, int]:
+    """Return the lowest and the highest value of a generator."""
     spans = [stride * (count - 1) for stride, count in zip(address.strides, strand.counts, strict=True)]
     return address.base + sum(min(0, s) for s in spans), address.base + sum(max(0, s) for s in spans)
 
 
 def deltas(strand: Strand, address: Address, levels: int) -> list[int]:
-    """What to add when a level steps and all inner ones wrap; innermost first."""
+    """Return what the hardware adds to a generator when a loop steps and all inner loops wrap, innermost loop first."""
     out, inner = [], 0
     for stride, count in zip(reversed(address.strides), reversed(strand.counts), strict=True):
         out.append(stride - inner)
@@ -194,11 +205,12 @@ def deltas(strand: Strand, address: Address, levels: int) -> list[int]:
     return out + [0] * (levels - len(out))
 
 
-def _words(unit: str, program: Sequence[Strand], parameters: Parameters) -> tuple[tuple[int, ...], tuple[int, ...]]:
+def _words(unit: str, held: Sequence[Strand], parameters: Parameters) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """Return the strand words and the operation words of a unit that holds some strands."""
     strand_form, operation_form = strand_layout(unit, parameters), operation_layout(unit, parameters)
     strands: list[int] = []
     operations: list[int] = []
-    for strand in program:
+    for strand in held:
         fields = {
             "start": strand.start,
             "interval": strand.interval,
@@ -216,7 +228,7 @@ def _words(unit: str, program: Sequence[Strand], parameters: Parameters) -> tupl
 def _operation(unit: str, strand: Strand, operation: Operation, form: WordLayout, levels: int) -> int:
     format = operation_format(unit)
     fields: dict[str, int] = {}
-    # What only arrays with several sequencers say.
+    # These fields exist only in arrays with several sequencers.
     alone = operation_format(f"{unit}_0").several if unit == kind_of(unit) else ()
     for name, value in operation.fields.items():
         if name in alone:

@@ -1,4 +1,4 @@
-"""The host's side: words of arrays into beats of the stream, and words of the machine back into arrays."""
+"""The host's side of a schedule: arrays become beats of the stream, and words of the machine become arrays."""
 
 from __future__ import annotations
 
@@ -19,7 +19,10 @@ Words = NDArray[np.int64]
 
 
 class Host:
-    """Packs and unpacks for one schedule. Index arrays are made once."""
+    """Packs samples and models into beats, and unpacks results and models, for one schedule.
+
+    All arrays hold words: integers of the build's format. Index arrays are made once, so packing is one gather.
+    """
 
     def __init__(self, schedule: Schedule) -> None:
         self.schedule = schedule
@@ -29,11 +32,14 @@ class Host:
 
     @property
     def dump_count(self) -> int:
-        """Tokens of a dump."""
+        """The number of tokens of a dump that brings back every model."""
         return self.schedule.dump_count
 
     def load_beats(self, models: Mapping[str, Words]) -> Words:
-        """Beats (n, S) that load models (words in the program's shapes) and constants."""
+        """Return the beats, of shape (beats, words of a beat), that load constants and models.
+
+        `models` has the words of each model, in the shape that the program gives it.
+        """
         parts = []
         for (tensor, spot), index in self._load:
             if index is None:
@@ -52,13 +58,16 @@ class Host:
         return _stack(parts, self.schedule.stream_words)
 
     def _one(self, scratch: Spot) -> int:
-        """The word that a product begins with."""
+        """Return the word that a product begins with, by the spot of its partial words."""
         operation = self.schedule.mapped.statements[scratch.axis].operation
         assert isinstance(operation, Product)
         return 1 << (self.schedule.format.fraction + operation.shift)
 
     def sample_beats(self, inputs: Mapping[str, Words]) -> Words:
-        """Beats (samples * beats, S) of samples; arrays have a leading axis of samples."""
+        """Return the beats of samples, of shape (samples * beats, words of a beat).
+
+        The arrays of `inputs` have a leading axis of samples.
+        """
         parts = []
         for tensor, index in self._sample:
             words = np.asarray(inputs[tensor], dtype=np.int64)
@@ -70,13 +79,13 @@ class Host:
         return np.concatenate(parts, axis=1).reshape(-1, self.schedule.stream_words)
 
     def models(self, dump: Sequence[int]) -> dict[str, Words]:
-        """Models from the words of a dump."""
+        """Return the models, in the shapes of the program, from the words of a dump."""
         template = self.schedule.template
         words = np.asarray(dump, dtype=np.int64).reshape(-1, template.lanes + 1, max(1, template.roots))
         layout, out = self.schedule.layout, {}
         for key, _ in self._load:
             tensor, spot = key
-            # A copy holds what the last sample read, not what it left.
+            # A copy holds the words that the last sample read, not those that it wrote.
             copy = spot != self.schedule.mapping.homes.get(tensor, spot)
             if layout.graph.tensors[tensor].role != "model" or tensor in out or copy:
                 continue
@@ -86,13 +95,13 @@ class Host:
             shape = _whole_shape(self.schedule, tensor)
             flat = np.zeros(int(np.prod(shape, dtype=np.int64)) + 1, dtype=np.int64)
             elements = _elements(self.schedule, key)
-            # A lane of `every` tells for all of them, a group for all that have the same.
+            # One lane stands for all lanes that hold the same words, and one group for all groups that do.
             flat[elements] = held[:, : elements.shape[1], : elements.shape[2]]
             out[tensor] = flat[:-1].reshape(shape)
         return out
 
     def results(self, words: Sequence[int]) -> dict[str, Words]:
-        """Results of samples: arrays with a leading axis of samples."""
+        """Return the results of samples, as arrays with a leading axis of samples, from the words that left."""
         flat = np.asarray(words, dtype=np.int64).reshape(-1, max(1, self.schedule.outputs))
         shapes = {shown: _whole_shape(self.schedule, tensor) for shown, tensor in self.schedule.graph.results}
         out = {shown: np.zeros((len(flat), math.prod(shape)), dtype=np.int64) for shown, shape in shapes.items()}
@@ -104,14 +113,17 @@ class Host:
 
 
 def result_elements(schedule: Schedule) -> list[tuple[str, Words]]:
-    """Results, or parts of them, as they leave: the flat index of each word's element in the whole tensor."""
+    """Return the results, or parts of results, in the order in which they leave.
+
+    Each has the name of the result and, for each word, the row-major number of its element in the whole tensor.
+    """
     tensors, roots = dict(schedule.graph.results), max(1, schedule.template.roots)
     found = []
     for shown, leaves in schedule.departures:
         record = schedule.mapped.tensors[tensors[shown]]
         places = elements(leaves, record.size)
         if schedule.split_results:
-            # Of each element of a part, those of all groups, the first group's first; what all have leaves from all.
+            # Each write sends out a word of every group, the first group's first. What all groups have leaves from all.
             own = np.stack(np.unravel_index(places, record.shape)) if record.shape else np.zeros((0, 1), dtype=np.int64)
             groups = np.repeat(own[:, :, None], roots, axis=2)
             if record.split >= 0:
@@ -124,16 +136,17 @@ def result_elements(schedule: Schedule) -> list[tuple[str, Words]]:
 
 
 def _whole_shape(schedule: Schedule, tensor: str) -> tuple[int, ...]:
-    """The shape of a tensor before it was cut between groups."""
+    """Return the shape of a tensor before it was cut between tap groups."""
     record = schedule.mapped.tensors[tensor]
     roots = max(1, schedule.template.roots)
     return tuple(n * roots if axis == record.split else n for axis, n in enumerate(record.shape))
 
 
 def _elements(schedule: Schedule, key: Key) -> Words:
-    """The flat index, in the whole tensor, of the word at (address, group, lane); its size stands for padding.
+    """Return which element lies at each address of each lane, as an array of shape (addresses, groups, lanes).
 
-    One group where all have the same, one lane where all have the same or the root has it.
+    An element is given by its row-major number in the whole tensor; the tensor's size stands for padding. There is one
+    group if all groups have the same words, and one lane if all lanes have the same words or the root has them.
     """
     place, record = schedule.layout.places[key], schedule.mapped.tensors[key[0]]
     spread = place.spot.axis if place.spot.kind == "lane" else -1
@@ -155,8 +168,10 @@ def _elements(schedule: Schedule, key: Key) -> Words:
 
 
 def _beat_index(schedule: Schedule, key: Key) -> Words:
-    """Element index of every word of every beat of a place, (beats, S); the tensor's size stands for a padding
-    zero."""
+    """Return which element each word of each beat of a place is, as an array of shape (beats, words of a beat).
+
+    An element is given as by `_elements`; padding is sent as 0.
+    """
     filling = Filling.of(schedule.layout, key, schedule.template)
     elements = _elements(schedule, key)
     rows = elements.reshape(len(elements), filling.row)

@@ -1,7 +1,8 @@
-"""What is handed to hardware and simulators: parameters, control constants, memory images.
+"""The image: what is handed to hardware and simulators.
 
-An :class:`Image` is everything that the Verilog emitter, the cycle model and the host need; none of them sees
-the graph or the schedule. The meaning of every number is in ``docs/decisions/0003-machine.md``.
+An :class:`Image` has the shape of the hardware, the constants of its controller, and the microcode. The Verilog emitter
+and the cycle model see nothing else of a build, neither the graph nor the schedule. The meaning of every number is in
+``docs/decisions/0003-machine.md``.
 """
 
 from __future__ import annotations
@@ -12,14 +13,14 @@ from dataclasses import dataclass
 from tabla.templates.template import units_of
 
 UNITS = units_of(1)
-"""The units of an array with one sequencer whose programs start with a token; `stream` is the fifth."""
+"""The units of an array with one sequencer that begin with a token. The stream, which does not, is one more."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FunctionTable:
-    """One function pipeline: integers of ``docs/decisions/0004-functions.md`` (empty tuples where a kind has none).
+    """The integers of one function's pipeline, as ``docs/decisions/0004-functions.md`` defines them.
 
-    `index_bits` is k, `fraction_bits` t (not `direct`), `reach` of the direct functions, `constant` C (exp, circular).
+    There, `index_bits` is k, `fraction_bits` is t, and `constant` is C. A function that needs no table has empty ones.
     """
 
     name: str
@@ -41,13 +42,21 @@ class FunctionTable:
 class Parameters:
     """The shape of the hardware.
 
-    Depths are words (>= 1) per lane or of the root; `address_bits` maps a unit to the width of its memory
-    addresses (every generator of that unit but low, high); `guard_bits` is the signed width of low and high;
-    `block_bits` the width of the stream's block generator. `levels` and `body` are the most loop levels and
-    body slots of any strand. `strand_depth` and `operation_depth` map each unit and `stream` to words. Each of
-    `sequencers` drives as many lanes as the others, side by side, with programs of its own. `roots` roots in lockstep
-    share `pes` lanes evenly; with more than one, each has one tap group (``pes_per_pu = pes / roots``). With
-    `split_results` each group has results of its own: all groups' words leave, one after the other.
+    Array: `pes` lanes in PUs of `pes_per_pu`. Each of `sequencers` drives an equal share of adjacent lanes with
+    microcode of its own. `roots` roots, in lockstep, have an equal share of the lanes each; with more than one, a PU is
+    the tap group of one root. With `split_results`, each group has results of its own, and the words of all groups
+    leave one after the other.
+
+    Words: `width` bits, `fraction` of them behind the point. `accumulator` is the width of an accumulator. `shifts` is
+    the table of shifts, in bits.
+
+    Memories: depths are in words, at least 1, of each lane or of the root. The ring has `ring_slots` slots. A beat has
+    `stream_words` words, and the output buffer has room for `output_depth` words.
+
+    Microcode: `levels` is the most loops of any strand, and `body` the most body slots. `start_bits`, `interval_bits`
+    and `count_bits` are widths of the fields of strand words. `address_bits` has, by unit, the width of address
+    generators; `guard_bits` is the signed width of `low` and `high`, and `block_bits` the width of the stream's
+    `block`. `strand_depth` and `operation_depth` have, by unit, the depths of the microcode memories.
     """
 
     name: str
@@ -82,21 +91,22 @@ class Parameters:
 
     @property
     def lanes(self) -> int:
-        """Lanes that share a root."""
+        """The number of lanes that share a root."""
         return self.pes // self.roots
 
     @property
     def lane_depths(self) -> dict[str, int]:
-        """Words of each memory that a lane may have."""
+        """The depth, in words, of each memory of a lane."""
         return {"model": self.model_depth, "data": self.data_depth, "interim": self.interim_depth}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Entry:
-    """One program of the units: where its strands lie and how its samples follow each other.
+    """The strands that the units run for each token of a command, ``run`` or ``dump``.
 
-    `skew`, `begin` (first strand word) and `strands` (how many, may be 0) are per unit. `outputs` words leave
-    per token. `drain` cycles after the last token everything has come to rest.
+    Tokens are at least `period` cycles apart. By unit, `skew` is the number of cycles from a token to the unit's first
+    strand, `begin` the address of the first strand word, and `strands` the number of strands, which may be 0. For each
+    token `outputs` words leave. All units are at rest `drain` cycles after the last token.
     """
 
     period: int
@@ -109,7 +119,10 @@ class Entry:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StreamEntry:
-    """A program of the stream: strand words [begin, begin + strands), `beats` in all (0: nothing to take)."""
+    """The strands that the stream runs for a sample or for a load: strand words [begin, begin + strands).
+
+    They take `beats` beats in all; with 0 there is nothing to take.
+    """
 
     begin: int
     strands: int
@@ -118,7 +131,13 @@ class StreamEntry:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Image:
-    """A whole build. `strands` and `operations` hold the microcode words of each unit and of `stream`."""
+    """Everything that hardware and simulators need of a build.
+
+    `run` and `dump` are the entries of these two commands, `stream_run` and `stream_load` those of the stream. A ring
+    slot is free `release` cycles after its token. A slot is `data_window` words of each lane's data memory and
+    `root_data_window` words of the root's. `strands` and `operations` have the microcode words by unit, the stream
+    included.
+    """
 
     parameters: Parameters
     run: Entry
@@ -133,15 +152,15 @@ class Image:
 
     @property
     def units(self) -> tuple[str, ...]:
-        """The units whose programs start with a token; `stream` is one more."""
+        """The units that begin with a token; the stream is one more."""
         return units_of(self.parameters.sequencers)
 
     @property
     def memories(self) -> tuple[tuple[str, str], ...]:
-        """What ``program_memory`` numbers, in this order: a unit and its kind of microcode words."""
+        """The microcode memories in the order in which the border's ``program_memory`` numbers them: unit and kind."""
         return tuple((unit, kind) for unit in ("stream", *self.units) for kind in ("strands", "operations"))
 
     @property
     def memory_bits(self) -> int:
-        """Bits of ``program_memory``."""
+        """The width of ``program_memory`` in bits."""
         return max(4, (len(self.memories) - 1).bit_length())

@@ -1,9 +1,10 @@
-"""Where each field lies in a microcode word, read from ``templates/machine.td``.
+"""Where each field lies in a microcode word, as ``templates/machine.td`` says.
 
-An operation word holds, from bit 0: the record's ``Inst`` bits; then for each generator, in the record's order,
-`base`, a `window` bit, and one `delta` per loop level, innermost (level 0) first. Low and high generators are
-signed (`guard_bits`), all others unsigned modulo 2^`address_bits`. A strand word holds the fields of
-``StrandWord``, then ``count - 1`` per level, innermost first.
+An operation word holds, from bit 0 on, the ``Inst`` bits of its record. For each address generator, in the record's
+order, follow its `base`, a `window` bit, and a `delta` for each loop, the innermost (level 0) first. The guards `low`
+and `high` are signed numbers of `guard_bits` bits; all other generators are unsigned, modulo 2^`address_bits`.
+
+A strand word holds the fields of ``StrandWord``, and then ``count - 1`` for each loop, the innermost first.
 """
 
 from __future__ import annotations
@@ -17,31 +18,31 @@ from tabla.templates.template import OperationFormat, operation_format, strand_f
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Field:
-    """Bits [offset, offset + width) of a word."""
+    """A field of a word: the bits [offset, offset + width)."""
 
     name: str
     offset: int
     width: int
 
     def extract(self, word: int) -> int:
-        """The field's unsigned value."""
+        """Return the unsigned value of the field in a word."""
         return (word >> self.offset) & ((1 << self.width) - 1)
 
     def insert(self, value: int) -> int:
-        """The field's bits in place; negative values in two's complement."""
+        """Return a word with a value in the field and 0 elsewhere; a negative value is in two's complement."""
         return (value & ((1 << self.width) - 1)) << self.offset
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WordLayout:
-    """All fields of one kind of word, by name, and its width."""
+    """All fields of one kind of word, by name, and the width of the word in bits."""
 
     fields: Mapping[str, Field]
     width: int
 
 
 def generator_width(unit: str, generator: str, parameters: Parameters) -> int:
-    """Bits of a generator's value."""
+    """Return the width, in bits, of an address generator's values."""
     if generator in ("low", "high"):
         return parameters.guard_bits
     if generator == "block":
@@ -58,8 +59,11 @@ def _pack(widths: list[tuple[str, int]]) -> WordLayout:
 
 
 def operation_layout(unit: str, parameters: Parameters) -> WordLayout:
-    """Layout of an operation word of a unit; generator fields are ``<generator>.base``, ``.window``,
-    ``.delta<l>``; then the bits that only arrays with several sequencers have."""
+    """Return the layout of the operation words of a unit.
+
+    The fields of a generator are ``<generator>.base``, ``<generator>.window`` and ``<generator>.delta<level>``. The
+    last fields are those that only arrays with several sequencers have.
+    """
     form: OperationFormat = operation_format(unit)
     widths: list[tuple[str, int]] = [(f.name, f.width) for f in form.fields]
     for generator in form.generators:
@@ -71,7 +75,11 @@ def operation_layout(unit: str, parameters: Parameters) -> WordLayout:
 
 
 def strand_layout(unit: str, parameters: Parameters) -> WordLayout:
-    """Layout of a strand word of a unit: start, interval, reduce, body (first operation word), length, count<l>."""
+    """Return the layout of the strand words of a unit.
+
+    The fields are `start`, `interval`, `reduce`, `body` (the address of the first operation word), `length` (of the
+    body) and ``count<level>``.
+    """
     width = {
         "start": parameters.start_bits,
         "interval": parameters.interval_bits,

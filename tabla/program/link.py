@@ -1,4 +1,4 @@
-"""The frames between a host and a board, written once: hardware and host take every number from here.
+"""The numbers of the frames between a host and a board, which hardware and host both take from here.
 
 The protocol is ``docs/decisions/0012-board.md``.
 """
@@ -12,22 +12,23 @@ from enum import IntEnum
 from tabla.program.image import Image
 
 FLAG, ESCAPE, FLIP = 0x7E, 0x7D, 0x20
-"""Delimiter of frames; what stands before a byte that is FLAG or ESCAPE itself, sent with the bits FLIP inverted."""
+"""FLAG separates frames. A byte of a frame that is FLAG or ESCAPE is sent as ESCAPE and the byte with the bits FLIP
+inverted."""
 
 CHECK_BYTES = 4
 ARGUMENT_BYTES = 4
 VERSION = 1
 MAGIC = 0x7AB1A000 + VERSION
 BAUD = 1_000_000
-"""Bits a second on the line, unless board and host are told otherwise."""
+"""The bits a second on the line, unless board and host are told otherwise."""
 OUTPUT_WORDS = 1024
-"""Words that the board holds back for the host before the accelerator has to wait."""
+"""The words that the board keeps for the host before the accelerator has to wait."""
 
 _BUFFER_BITS, _MOST_BITS = 1 << 14, 1 << 18
 
 
 class Request(IntEnum):
-    """Codes of the host's frames; the first three are the accelerator's own commands."""
+    """The codes of the host's frames; the first three are the accelerator's own commands."""
 
     LOAD = 0
     RUN = 1
@@ -39,11 +40,11 @@ class Request(IntEnum):
 
 
 DONE = 0x80
-"""Added to the code of a request that was carried out."""
+"""The number that a reply adds to the code of a request that was carried out."""
 
 
 class Refusal(IntEnum):
-    """Codes of the other replies."""
+    """The codes of the other replies."""
 
     REFUSED = 0xFE
     DAMAGED = 0xFF
@@ -63,12 +64,16 @@ STATUS = (
     "last_update",
     "last_output",
 )
-"""The 32-bit words of the replies to STATUS and RESET, in this order."""
+"""The 32-bit words of a reply to STATUS or RESET, in this order."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LinkShape:
-    """Sizes that follow from the image: `beats` a board can hold, bytes of a beat and of an output word."""
+    """The sizes of a link that follow from an image.
+
+    `beats` is the number of beats that a board can hold. `beat_bytes` is the size of a beat, and `word_bytes` that of
+    a word that leaves.
+    """
 
     beats: int
     beat_bytes: int
@@ -76,7 +81,7 @@ class LinkShape:
 
     @staticmethod
     def of(image: Image) -> LinkShape:
-        """Room for four samples, at least 16 kbit and at most 256, in a power of two of beats."""
+        """Return the sizes for an image: room for four samples, from 16 to 256 kbit, and a power of two of beats."""
         parameters = image.parameters
         bits = parameters.stream_words * parameters.width
         beats = 16
@@ -86,6 +91,6 @@ class LinkShape:
 
 
 def fingerprint(image: Image) -> int:
-    """32 bits that tell one program (with its number format and array) from another."""
+    """Return 32 bits that tell one image from another, so that a host knows which one a board runs."""
     text = repr((VERSION, image)).encode()
     return int.from_bytes(hashlib.sha256(text).digest()[:4], "little")

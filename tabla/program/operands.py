@@ -1,4 +1,8 @@
-"""Which factor of a lane's product is `a`, which is `b`: the product does not care, multiplexers in every lane do."""
+"""The order of the factors of a lane's product: which one is operand `a` and which is `b`.
+
+The product is the same in either order. But each operand has a multiplexer in every lane, which is smaller the fewer
+memories the operand is ever read from.
+"""
 
 from __future__ import annotations
 
@@ -9,15 +13,15 @@ from itertools import product
 from tabla.strands.strand import Operation, Strand
 from tabla.templates.template import kind_of
 
-# Sources that either operand may have; each has one generator, whichever operand reads it.
+# The memories that either operand may read. Each has one address generator, whichever operand reads it.
 _EITHER = ("model", "data", "interim")
 Pair = tuple[str, str]
 
 
-def ordered_operands(programs: Mapping[str, Sequence[Strand]]) -> dict[str, list[Strand]]:
-    """The same programs, by unit; lanes' factors ordered so that both operands have few sources."""
-    lanes = {unit for unit in programs if kind_of(unit) == "lane_issue"}
-    pairs = {_pair(o) for unit in lanes for s in programs[unit] for o in s.body}
+def ordered_operands(memories: Mapping[str, Sequence[Strand]]) -> dict[str, list[Strand]]:
+    """Return the strands of each unit, with the factors of the lanes ordered so that the multiplexers are small."""
+    lanes = {unit for unit in memories if kind_of(unit) == "lane_issue"}
+    pairs = {_pair(o) for unit in lanes for s in memories[unit] for o in s.body}
     free = sorted({(min(p), max(p)) for p in pairs if _turns(p)})
     fixed = [p for p in sorted(pairs) if not _turns(p)]
     wanted = min(
@@ -29,7 +33,7 @@ def ordered_operands(programs: Mapping[str, Sequence[Strand]]) -> dict[str, list
     )
     return {
         unit: [_ordered(s, wanted) for s in strands] if unit in lanes else list(strands)
-        for unit, strands in programs.items()
+        for unit, strands in memories.items()
     }
 
 
@@ -55,7 +59,10 @@ def _ordered(strand: Strand, wanted: Collection[Pair]) -> Strand:
 
 
 def _luts(pairs: Sequence[Pair]) -> int:
-    """LUT4 a bit of both multiplexers: two masked words in the first, then as many as still fit."""
+    """Return the LUT4 that both multiplexers take for each bit, given the pairs of sources of all products.
+
+    A first LUT4 selects between two sources, and each further one adds one more.
+    """
     cost = 0
     for sources in ({a for a, _ in pairs} - {"zero"}, {b for a, b in pairs if a != "zero"} - {"one"}):
         cost += max(1, len(sources) - 1)

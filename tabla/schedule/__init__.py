@@ -1,1 +1,1 @@
-"""Start cycles of strands, the bound, and the checker that knows nothing of the scheduler."""
+"""Scheduling: tasks get their start cycles, samples their period and borders, and a checker proves the result."""

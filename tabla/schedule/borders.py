@@ -1,4 +1,7 @@
-"""The borders: how samples follow each other, exactly as the controller does it (decision 3, 3.7)."""
+"""The borders of a sample: when its beats come in and when it begins, exactly as the controller decides it.
+
+The rules are in ``docs/decisions/0003-machine.md``, section 3.7.
+"""
 
 from __future__ import annotations
 
@@ -7,11 +10,16 @@ from dataclasses import dataclass
 from tabla.templates.template import Timing
 
 SETTLED = 64
+"""The number of samples after which the distance between samples no longer depends on how a run began."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Border:
-    """Beats a sample, slots of the ring, cycles after a token at which a slot is free, and the array's own period."""
+    """What decides how samples follow each other.
+
+    `beats` is the number of beats of a sample, and `slots` the number of samples that the ring holds. A slot is free
+    `release` cycles after the token of its sample. The array itself allows a token every `period` cycles.
+    """
 
     beats: int
     slots: int
@@ -19,7 +27,7 @@ class Border:
     period: int
 
     def tokens(self, samples: int, timing: Timing) -> tuple[list[int], list[int]]:
-        """(first beats, tokens) of samples that are always ready, from cycle 0."""
+        """Return the cycles of the first beats and of the tokens of some samples, if the host never waits."""
         firsts: list[int] = []
         tokens: list[int] = []
         last = -1
@@ -38,7 +46,7 @@ class Border:
         return firsts, tokens
 
     def cycles(self, timing: Timing) -> int:
-        """Cycles per sample in steady state; an average that is not whole is rounded up."""
+        """Return the cycles of a sample in steady state: the average distance of tokens, rounded up."""
         _, tokens = self.tokens(SETTLED + 12 * self.slots, timing)
         tail = tokens[-1] - tokens[-1 - 12 * self.slots]
         return -(-tail // (12 * self.slots))

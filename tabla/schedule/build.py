@@ -53,7 +53,7 @@ def schedule_mapping(
 
 
 def judge_of(graph: Graph, format: Format) -> Judge:
-    """Return the judge of mappings of a graph: the figures of an exact schedule."""
+    """Return the judge of the mappings of a graph, which schedules each one exactly and returns its figures."""
 
     def judge(mapping: Mapping) -> Figures | None:
         made = schedule_mapping(graph, mapping, format)
@@ -114,10 +114,10 @@ def _assemble(
         Border(beats=beats, slots=template.ring_slots, release=release, period=period), layout.depths.data, template
     )
     cycles = border.cycles(laws)
-    # Groups with results of their own: what all have leaves from each of them too.
+    # If each group has its part of some result, then every word leaves from each group, also where all have the same.
     words = port.each * sum(mapped.tensors[t].size for _, t in graph.results)
     finish = _last_update(strands) if graph.updates else port.last
-    # Both ends count: the first word's cycle and the last update's.
+    # The latency counts both ends: the cycle of the first beat, and that of the last update or of the last word out.
     latency = (beats - 1 + laws.ready if beats else 0) + laws.front + finish + 1
     dump = dump_strands(layout, template)
     return Schedule(
@@ -145,7 +145,7 @@ def _assemble(
 
 
 def _data_reads(placed: Placed) -> list[int]:
-    """The last cycle in which each access of a placed task reads streamed words."""
+    """Return the last cycles in which the operations of a placed task read streamed words."""
     out = []
     for strand in placed.strands():
         for slot, operation in enumerate(strand.body):
@@ -155,11 +155,12 @@ def _data_reads(placed: Placed) -> list[int]:
 
 
 def _last_update(strands: Sequence[Strand]) -> int:
+    """Return the last cycle in which a word of a model is updated."""
     return max(s.final for s in strands if any(o.field("model") for o in s.body))
 
 
 def _stream_words(layout: Layout, template: Template, period: int) -> int:
-    """The template's width, or the smallest power of two that does not bind."""
+    """Return the words of a beat: the template's number, or else the least power of two that does not bind."""
     if template.stream_words:
         return template.stream_words
     width = 1
@@ -169,10 +170,15 @@ def _stream_words(layout: Layout, template: Template, period: int) -> int:
 
 
 def _ring(border: Border, words: int, template: Template) -> Border:
-    """The fewest slots, from the template's on, with which the ring does not bind; as many as a lane has words for."""
+    """Return a border with as few slots of the ring as do not bind.
+
+    There are at least as many slots as the template has, and at most as many as a lane's data memory has room for;
+    `words` is the number of words of a sample there.
+    """
     laws = timing()
     aim = max(border.period, border.beats)
-    # The recurrence of the controller in one line (decision 3, 3.7); the candidates are counted by itself.
+    # This is the controller's recurrence as one formula (decision 3, section 3.7). The numbers of slots near the result
+    # are then judged by the recurrence itself.
     enough = -(-(border.beats + laws.ready + border.release) // aim)
     room = template.data_words // words if template.data_words and words else enough
     most = max(border.slots, min(enough, room, limits().ring_slots))

@@ -1,4 +1,7 @@
-"""Which task needs the words of which other task, and how many cycles must lie between them."""
+"""Dependences: which task needs the words of which other task, and how many cycles must lie between them.
+
+Dependences follow from footprints, word by word, so a task may begin before the task whose words it reads has ended.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +31,7 @@ class Dependences:
 
     @staticmethod
     def of(tasks: Sequence[Task], models: frozenset[MemoryKey]) -> Dependences:
-        """Collect the footprints of all tasks, fed from the bus or not."""
+        """Collect the footprints of all tasks, and of their fed variants."""
         writers: dict[MemoryKey, list[int]] = {}
         readers: dict[MemoryKey, list[int]] = {}
         for n, task in enumerate(tasks):
@@ -61,7 +64,11 @@ class Dependences:
         return graph
 
     def partners(self, key: MemoryKey, reader: int) -> bool:
-        """Say whether a reader of a model updates it too. Such tasks touch different elements; snapshots see to it."""
+        """Say whether a task that reads a model also updates it.
+
+        Such tasks need no order: each reads the words that it updates itself, and the snapshot pass has replaced all
+        other reads.
+        """
         return key in self.models and reader in self.writers[key]
 
     def after_writes(self, n: int, footprint: Footprint, placed: Mapping[int, Placed]) -> int:
@@ -89,13 +96,17 @@ class Dependences:
         return any(_both(w, r.first).any() for w in writes for r in reads)
 
     def _earlier(self, key: MemoryKey, writer: int, reader: int) -> bool:
-        """Say whether a reader can mean the words of a writer: several statements write one tensor in their order."""
+        """Say whether a task reads the words of a writer, or overwrites them.
+
+        If several statements write one tensor, a statement reads the words of those before it. Models, moves and
+        results are read whatever their order in the list.
+        """
         both = self.tasks[writer].statement, self.tasks[reader].statement
         return key in self.models or min(both) < 0 or both[0] < both[1]
 
 
 def _cleared(before: Placed, footprints: Sequence[Footprint], after: Footprint) -> int:
-    """Return the first cycle in which a task may begin whose footprint `after` follows the footprints of `before`."""
+    """Return the first cycle in which a task may begin if its footprint `after` must follow those of another task."""
     bound = 0
     for footprint in footprints:
         if footprint.key == after.key and (both := _both(footprint, after.first)).any():
@@ -104,5 +115,5 @@ def _cleared(before: Placed, footprints: Sequence[Footprint], after: Footprint) 
 
 
 def _both(footprint: Footprint, first: np.ndarray) -> np.ndarray:
-    """Mark the words that an footprint touches and that are touched again, `first` in these cycles."""
+    """Mark the words that a footprint touches and that another one, with the cycles `first`, touches too."""
     return (footprint.last > NEVER) & (first < LATE)

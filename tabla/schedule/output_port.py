@@ -1,4 +1,8 @@
-"""How results leave: one word a cycle, those that one operation of several roots sends out one after the other."""
+"""The output port: when the words of results leave the array.
+
+One word leaves in a cycle. If several roots have results of their own, one write sends out a word for each root, and
+these words leave one after the other.
+"""
 
 from __future__ import annotations
 
@@ -12,14 +16,14 @@ from tabla.strands.strand import Strand
 from tabla.templates.template import timing
 
 CREDIT_RETURN = 2
-"""From the cycle in which a word is taken to the first token that may use its place (decision 3, 3.10)."""
+"""Cycles from that in which the host takes a word to the first token that may use its room (decision 3, 3.10)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OutputPort:
-    """The words of a sample, samples `period` cycles apart, a host that takes every word at once.
+    """The words that samples send out, `period` cycles apart, to a host that takes every word at once.
 
-    `puts` are the cycles, in order, of the root's writes to the output; each sends `each` words.
+    `puts` are the cycles, in order, of the root's writes to the output, and each write sends `each` words.
     """
 
     puts: NDArray[np.int64]
@@ -28,7 +32,7 @@ class OutputPort:
 
     @staticmethod
     def of(strands: Iterable[Strand], each: int, period: int) -> OutputPort:
-        """The port of a sample's strands; no period is shorter than it takes for all words to leave."""
+        """Return the output port as the strands of a sample use it; the period is at least the words of a sample."""
         cycles = [
             strand.cycles(slot)
             for strand in strands
@@ -41,22 +45,23 @@ class OutputPort:
 
     @property
     def words(self) -> int:
-        """Words that a sample sends out."""
+        """The number of words that a sample sends out."""
         return self.each * len(self.puts)
 
     @property
     def last(self) -> int:
-        """The cycle in which a sample's last word stands on the port; 0 without words.
+        """The cycle in which the last word of a sample stands on the port; 0 if no word leaves.
 
-        Waiting words of the sample before are gone by then: the last word of a sample that waits for any waits for its
-        own.
+        The words of the sample before have left by then: if the last word waits at all, it waits for words of its own
+        sample.
         """
         return int(self._taken(1)[-1]) if self.words else 0
 
     @property
     def depth(self) -> int:
-        """The fewest words of buffer with which no token waits for room: a sample's own, and those of samples before
-        that may still be there.
+        """The least depth, in words, of the output buffer with which no token waits for room.
+
+        The buffer needs room for a sample's own words and for those of earlier samples that may still be there.
         """
         if not self.words:
             return 0
@@ -64,7 +69,7 @@ class OutputPort:
         return self.words + int(np.maximum(-(-away // self.period) - 1, 0).sum())
 
     def _taken(self, samples: int) -> NDArray[np.int64]:
-        """When each word of the last of some samples leaves, counted from that one's own cycle 0."""
+        """Return the cycles in which the words of the last of some samples leave, counted from its own cycle 0."""
         laws = timing()
         begins = self.period * np.arange(1 - samples, 1, dtype=np.int64)
         shown = np.repeat(np.add.outer(begins, self.puts).reshape(-1), self.each)

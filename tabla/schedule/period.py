@@ -1,4 +1,9 @@
-"""The period: the fewest cycles between two samples such that nothing of one disturbs the other."""
+"""The period: the fewest cycles from one sample to the next with which neither disturbs the other.
+
+Samples overlap: while the roots finish one sample, the lanes may begin the next. The period is as long as the longest
+of these: the time for which one sample takes a unit, the bus or the function unit, the time from reading a model to
+updating it, and the time for which a word in memory is needed.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +21,7 @@ from tabla.templates.template import timing
 
 
 class _Touches:
-    """First and last cycles of reads and writes of each address of a place."""
+    """The first and last cycles in which each word of a place is read and written."""
 
     def __init__(self, words: int) -> None:
         self.read_first: NDArray[np.int64] = np.full(words, LATE, dtype=np.int64)
@@ -26,7 +31,7 @@ class _Touches:
 
 
 def touches(placed: Iterable[Placed]) -> dict[MemoryKey, _Touches]:
-    """Collect the footprints of placed tasks; forwarded operands touch nothing."""
+    """Collect when placed tasks touch the words of each place; forwarded operands touch nothing."""
     found: dict[MemoryKey, _Touches] = {}
     for p in placed:
         skipped = {operand.footprint for operand, _ in p.forwards}
@@ -46,7 +51,7 @@ def touches(placed: Iterable[Placed]) -> dict[MemoryKey, _Touches]:
 
 
 def _gap(late: NDArray[np.int64], early: NDArray[np.int64]) -> int:
-    """The largest ``late + 1 - early`` over addresses where both happen."""
+    """Return the largest ``late + 1 - early`` over the words to which both happen; 0 if there is none."""
     both = (late > NEVER) & (early < LATE)
     return int((late[both] + 1 - early[both]).max()) if both.any() else 0
 
@@ -72,7 +77,7 @@ def period_of(placed: list[Placed], mapping: Mapping, layout: Layout) -> int:
 
 
 def _shared(placed: list[Placed]) -> list[list[tuple[int, int]]]:
-    """Closed intervals of what tasks share beside units: the bus with its holds, and the function output."""
+    """Return the closed intervals in which tasks take the bus, and those in which results of functions show."""
     broadcast = timing().broadcast
     bus: list[list[int]] = []
     function: list[tuple[int, int]] = []
@@ -85,16 +90,16 @@ def _shared(placed: list[Placed]) -> list[list[tuple[int, int]]]:
     bus.sort()
     for p in placed:
         if p.task.wants:
-            # It rides on the last words that came before it.
-            ridden = [b for b in bus if b[0] <= p.start + p.task.wants_cycles[0]][-1]
-            ridden[1] = max(ridden[1], p.start + p.task.wants_cycles[1])
+            # The task takes the scalar that came to the bus last, so that scalar stays longer.
+            taken = [b for b in bus if b[0] <= p.start + p.task.wants_cycles[0]][-1]
+            taken[1] = max(taken[1], p.start + p.task.wants_cycles[1])
     return [[(a, b) for a, b in bus], function]
 
 
 def _apart(least: int, groups: list[list[tuple[int, int]]]) -> int:
-    """The period, raised until all of a sample's intervals are over before those of the next begin.
+    """Return the period, at least so long that all intervals of a sample end before those of the next begin.
 
-    No gap between them may be used: the next sample comes a period later or any time after that.
+    The next sample may not use gaps between the intervals, because it begins a period later or at any time after that.
     """
     spans = [max(b for _, b in group) - min(a for a, _ in group) + 1 for group in groups if group]
     return max([least, *spans])

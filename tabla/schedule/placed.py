@@ -1,4 +1,4 @@
-"""Tasks at their cycles: what a scheduler returns."""
+"""Tasks with their cycles, and what every scheduler must do."""
 
 from __future__ import annotations
 
@@ -12,7 +12,11 @@ from tabla.strands.tasks import ForwardableOperand, MemoryKey, Task
 
 @dataclass(frozen=True, slots=True)
 class Placed:
-    """A task at a start cycle; `forwards` lists the ports that take a register instead of a word of memory."""
+    """A task with its start cycle.
+
+    `forwards` has the operands that are taken from a register of the root instead of from memory, each with the
+    register's name.
+    """
 
     task: Task
     start: int
@@ -35,7 +39,7 @@ class Placed:
 
 
 def all_strands(placed: Iterable[Placed]) -> list[Strand]:
-    """Return every strand, ordered by unit and start cycle."""
+    """Return the strands of all placed tasks, ordered by unit and start cycle."""
     return sorted((s for p in placed for s in p.strands()), key=lambda s: (s.unit, s.start))
 
 

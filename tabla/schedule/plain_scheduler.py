@@ -1,7 +1,8 @@
-"""The plain scheduler: tasks in the order of the program, each as soon as the words and units that it needs allow.
+"""The plain scheduler: tasks in their order, each as soon as the words and units that it needs allow.
 
-It forwards nothing from register to register and looks at no task twice. Its schedules are longer than those of the
-list scheduler; they show what the list scheduler gains, and tests hold the two against each other.
+The plain scheduler forwards nothing from register to register and gives each task its cycle at once. Its schedules are
+longer than those of the list scheduler. They show what the list scheduler gains, and tests hold the two against each
+other.
 """
 
 from __future__ import annotations
@@ -19,8 +20,7 @@ from tabla.strands.tasks import MemoryKey, Task
 def plain_schedule(
     tasks: Sequence[Task], models: frozenset[MemoryKey], *, sequencers: int, waves: bool = False
 ) -> list[Placed] | None:
-    """Place every task (:class:`tabla.schedule.placed.Scheduler`).
-
+    """Give every task its cycle, as :class:`tabla.schedule.placed.Scheduler` asks for.
     A task whose lanes want a scalar from the bus always brings it there itself. `waves` is ignored.
     """
     if any(task.clashes(sequencers) for task in tasks):

@@ -10,7 +10,10 @@ from tabla.strands.tasks import Task
 
 @dataclass(slots=True)
 class Hold:
-    """Cycles [first, last] in which the bus carries one task's words; `tensor` if it is a scalar that may stay."""
+    """The cycles [first, last] in which the bus carries the words of one task.
+
+    `tensor` names the scalar that may stay on the bus; it is empty for other words.
+    """
 
     first: int
     last: int
@@ -30,7 +33,7 @@ class Reservations:
 
     def push(self, name: str, begin: int, end: int) -> int:
         """Return how far an interval must move to clear the first thing in its way; 0 if it is free."""
-        # They are apart from each other, so their ends rise with their beginnings.
+        # Reserved intervals do not overlap, so their ends rise with their beginnings.
         taken = self.units.get(name, [])
         after = bisect_left(taken, (begin, begin))
         for b, e in taken[max(0, after - 1) : after + 1]:

@@ -1,4 +1,4 @@
-"""The finished schedule: strands of all units, the memory map, borders and figures."""
+"""The finished schedule: the strands of all units, the memory map, the borders and the figures."""
 
 from __future__ import annotations
 
@@ -22,11 +22,23 @@ from tabla.templates.template import Template
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Schedule:
-    """Everything between mapping and microcode. Cycles count from the sample's token, front latency apart.
+    """Everything that is known between mapping and microcode.
 
-    `graph` is what was compiled, `mapped` the graph with constants as tensors (`constants` their words). `end`
-    is the last cycle of any write; `beats` and `outputs` are words-wide beats in and words out per sample. With
-    minibatches, the machine's sample is a step of `graph.samples` samples, and every figure here is a step's.
+    Cycles count from the token of a sample, less the front latency. With minibatches, the machine's sample is a step of
+    ``graph.samples`` samples of the user, and every figure is one of a step.
+
+    Strands: `strands` are those of a sample, `dump` those that read models back, and `stream_sample` and `stream_load`
+    those of the stream. `placed` has the tasks that the strands of a sample come from. `shifts` is the table of shifts.
+
+    Borders: `stream_words` is the number of words of a beat, `beats` the number of beats of a sample, and `outputs`
+    the number of words that a sample sends out. The ring holds `ring_slots` samples, and a slot is free `release`
+    cycles after the token. `output_depth` is the depth of the output buffer, in words.
+
+    Figures, in cycles: `period` is what the array allows between tokens. `cycles` is what a sample takes in steady
+    state, with its stream. `latency` goes from the first beat to the last update, or to the last word out. `end` is
+    the last cycle of any write.
+
+    `graph` is the program before the legalising passes.
     """
 
     graph: Graph
@@ -71,34 +83,35 @@ class Schedule:
         return self.layout.depths
 
     def per_sample(self, figure: int) -> int | float:
-        """A figure of a step as one of a sample: whole where it divides, else to three digits."""
+        """Return a figure of a step as one of a sample: whole where it divides, else with three decimals."""
         samples = self.graph.samples
         return figure // samples if figure % samples == 0 else round(figure / samples, 3)
 
     @property
     def multiplies(self) -> int:
-        """Multiplies per sample."""
+        """The number of multiplies of a sample (:mod:`tabla.ir.work`)."""
         return multiplies(self.graph, self.format)
 
     @property
     def utilisation(self) -> float:
-        """Multiplies over the lanes' multiplier slots per sample."""
+        """The multiplies of a sample as a fraction of the multiplications that the lanes could do in its cycles."""
         return self.multiplies / (self.template.pes * self.cycles)
 
     @property
     def dump_count(self) -> int:
-        """Tokens of the dump program that bring back every model."""
+        """The number of tokens of a dump that bring back every model."""
         return dump_count(self.layout)
 
     @property
     def split_results(self) -> bool:
-        """Whether each group of lanes has a part of some result."""
+        """Whether each tap group has its part of some result."""
         return words_per_write(self.mapped, self.template) > 1
 
     @property
     def departures(self) -> list[tuple[str, tuple[Nest, ...]]]:
-        """Names of results in the order in which their words leave, each with the elements that leave there; none: all
-        of them, row-major.
+        """The names of results in the order in which their words leave, each with the elements that leave then.
+
+        A name may come several times, for parts of a result. Without elements, all of them leave, row-major.
         """
         begin = {
             p.start
@@ -114,22 +127,22 @@ class Schedule:
 
     @property
     def units(self) -> dict[str, tuple[Strand, ...]]:
-        """Strands of the run program by unit, in order."""
+        """The strands of a sample by unit, in the order of their start cycles."""
         return by_unit(self.strands, self.template.sequencers)
 
     @property
     def microcode_words(self) -> int:
-        """Strand and operation words of all programs; what several sequencers run counts in each."""
+        """The number of strand words and operation words; a strand of several sequencers counts for each of them."""
         units = [*by_unit((*self.strands, *self.dump), self.template.sequencers).values()]
         return sum(1 + len(s.body) for strands in (*units, self.stream_sample, self.stream_load) for s in strands)
 
     @property
     def model_words(self) -> int:
-        """Words of model memory per PE."""
+        """The words of model memory that each PE needs."""
         return self.depths.model
 
     def text(self) -> str:
-        """The schedule for people and golden tests."""
+        """Return the schedule as text, for people and golden tests."""
         lines = [
             f"schedule {self.graph.name}: {self.template.pes} PEs, {self.format}, {self.stream_words} words a beat",
             f"cycles {self.cycles} (period {self.period}, {self.beats} beats, ring of {self.ring_slots})",

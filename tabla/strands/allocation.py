@@ -16,7 +16,7 @@ from tabla.strands.extremes import lane_extreme
 from tabla.strands.fused import rising
 from tabla.strands.layout import Depths, Key, Layout, scratch
 from tabla.strands.loops import Lanes, plain
-from tabla.strands.moves import sent_out_from_tree
+from tabla.strands.results import results_from_tree
 from tabla.strands.scans import refuse_clashes
 from tabla.strands.uses import Uses
 
@@ -31,7 +31,7 @@ def lay_out(uses: Uses) -> Layout | None:
     if banked is None:
         return None
     from_tree = rising(uses)
-    left = {*uses.departing.values(), *sent_out_from_tree(uses, frozenset(from_tree.values()))}
+    left = {*uses.departing.values(), *results_from_tree(uses, frozenset(from_tree.values()))}
     gone = {(tensor, ROOT) for tensor in (*from_tree.values(), *uses.unread_at_root(left))}
     return _allocated(replace(banked, places={k: p for k, p in banked.places.items() if k not in gone}))
 

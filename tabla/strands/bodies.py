@@ -1,8 +1,8 @@
-"""Bodies of strands: which operand enters by which port of a lane or of the root.
+"""Bodies of strands: which word each operand of a lane or of the root is, and where it is read.
 
-A lane memory gives one word a cycle, so the words of one operation come from different banks, or are the same
-word, or come over the bus (DESIGN section 3). When no assignment exists, :class:`Clash` names the tensors of
-which one needs a second bank.
+An operation multiplies operands `a` and `b`, and may begin with an addend, operand `c`. Each memory of a lane gives one
+word a cycle, so the words of one operation must come from different memories, be the same word, or come over the bus.
+If no assignment of operands to memories exists, :class:`Clash` names the tensors of which one needs a second bank.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from tabla.strands.strand import Address, Operation
 
 
 class Clash(Exception):
-    """Words of one operation lie in one bank; `keys` are the places of which one must be doubled."""
+    """Raised when words of one operation lie in one bank; `keys` are the places of which one needs a second bank."""
 
     def __init__(self, keys: Sequence[Key]) -> None:
         super().__init__(", ".join(f"{t} at {s}" for t, s in keys))
@@ -29,7 +29,10 @@ class Clash(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Product:
-    """``sign * left * right``; `right` None stands for 1; `gated` products join only the first iteration."""
+    """The product ``sign * left * right``; a `right` of None stands for 1.
+
+    A `gated` product joins a sum only once, in the first turn of the loops that accumulate.
+    """
 
     sign: int
     left: Read
@@ -45,7 +48,11 @@ def _product(term: Term, gated: bool) -> Product:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LaneContext:
-    """All that decides how a lane reads an operand."""
+    """All that decides how a lane reads an operand.
+
+    `fit` and `lanes` say which index runs over lanes, `loops` are the loops of the strand, and `layout` has the place
+    of each tensor.
+    """
 
     layout: Layout
     fit: Fit
@@ -54,7 +61,7 @@ class LaneContext:
     bus: bool = True
 
     def spot(self, read: Read) -> Spot | None:
-        """Where the lanes find it; None: on the bus."""
+        """Return the spot where the lanes find a word; None if it comes over the bus."""
         if any(self.lanes.index.name in s.names for s in read.subscripts):
             found = spread(read.subscripts, self.lanes.index.name)
             assert found is not None
@@ -62,21 +69,25 @@ class LaneContext:
         return None if read.tensor == self.fit.bus else EVERY
 
     def options(self, read: Read) -> list[tuple[str, Place | None]]:
-        """Banks and places from which it can be read."""
+        """Return the banks and places from which a word can be read; the bus counts as a bank."""
         spot = self.spot(read)
         return [("bus", None)] if spot is None else list(self.layout.sources(read.tensor, spot))
 
-    def assign(self, ports: dict[str, Read]) -> tuple[dict[str, str], dict[str, Address]] | None:
-        """A bank for every port such that no bank gives two words; None if there is none."""
-        names = list(ports)
-        for choice in itertools.product(*(self.options(ports[n]) for n in names)):
+    def assign(self, operands: dict[str, Read]) -> tuple[dict[str, str], dict[str, Address]] | None:
+        """Assign a bank to each operand such that no bank gives two words; None if there is no such assignment.
+
+        `operands` has the word of each operand (`a`, `b`, `c`). The result has the bank of each operand and the address
+        generator of each bank. Operand `a` cannot come over the bus.
+        """
+        names = list(operands)
+        for choice in itertools.product(*(self.options(operands[n]) for n in names)):
             if any(n == "a" and bank == "bus" for n, (bank, _) in zip(names, choice, strict=True)):
                 continue
             used: dict[str, tuple[str, tuple[Affine, ...], int]] = {}
             addresses: dict[str, Address] = {}
             fine = True
             for name, (bank, place) in zip(names, choice, strict=True):
-                read = ports[name]
+                read = operands[name]
                 word = (read.tensor, read.subscripts, id(place))
                 fine &= used.setdefault(bank, word) == word
                 if place is not None:
@@ -86,15 +97,15 @@ class LaneContext:
         return None
 
     def slot(self, product: Product | None, addend: Read | None) -> Operation | None:
-        """One operation, or None if its words clash."""
+        """Return the operation of a product and an addend, either of which may be missing; None if its words clash."""
         orders: list[dict[str, Read]] = [{}]
         if product is not None:
             orders = [{"a": product.left}]
             if product.right is not None:
                 orders = [{"a": product.left, "b": product.right}, {"a": product.right, "b": product.left}]
         for order in orders:
-            ports = {**order, **({"c": addend} if addend is not None else {})}
-            if (found := self.assign(ports)) is None:
+            operands = {**order, **({"c": addend} if addend is not None else {})}
+            if (found := self.assign(operands)) is None:
                 continue
             fields: dict[str, str | int] = dict(found[0])
             fields.setdefault("a", "zero")
@@ -104,15 +115,16 @@ class LaneContext:
         return None
 
     def clash(self, *reads: Read | None) -> Clash:
-        """The fault for operands that do not fit together."""
+        """Return the fault for words that one operation cannot read."""
         keys = [(self.layout.owner(r.tensor), spot) for r in reads if r is not None and (spot := self.spot(r))]
         return Clash(keys)
 
 
 def lane_body(statement: Statement, context: LaneContext, *, shift: int, levels: int) -> tuple[Operation, ...]:
-    """Operations of a lane strand: a whole statement (`lane`), or the summed terms of one (`tree`).
+    """Return the body of a strand of the lanes: a whole statement, or, on its way up the tree, its summed terms.
 
-    `levels` innermost loops accumulate; `shift` is the index of the shift. Raises `Clash`.
+    The `levels` innermost loops accumulate. `shift` is the position of the statement's shift in the table of shifts.
+    Raises `Clash` if words of one operation lie in one bank.
     """
     tree = context.fit.way == "tree"
     match statement.operation:
@@ -133,7 +145,10 @@ def lane_body(statement: Statement, context: LaneContext, *, shift: int, levels:
 
 
 def tested(statement: Statement, slots: tuple[Operation, ...]) -> tuple[Operation, ...]:
-    """The slots of a sum with its test, if it has one: half a unit is in the accumulator, so its sign is right."""
+    """Return the operations of a sum with the test of the statement, if it has one.
+
+    The accumulator already holds the half unit for rounding, so its sign is that of the rounded sum.
+    """
     assert isinstance(statement.operation, Linear)
     test = statement.operation.test
     return slots if test is None else (*slots[:-1], slots[-1].with_fields(post=test))
@@ -142,8 +157,11 @@ def tested(statement: Statement, slots: tuple[Operation, ...]) -> tuple[Operatio
 def lane_sum(
     context: LaneContext, terms: Sequence[Term], *, start: str, shift: int, levels: int
 ) -> tuple[Operation, ...]:
-    """Operations that sum terms in a lane. `start`: `fresh` (zero or an addend), or `accumulator` (goes on); of no
-    terms, one operation that adds nothing. Raises `Clash`."""
+    """Return operations that sum terms in a lane; for no terms, one operation that adds nothing.
+
+    With a `start` of ``fresh`` the sum begins with zero or with an addend; with ``accumulator`` it goes on with what
+    the accumulator holds. Raises `Clash` if words of one operation lie in one bank.
+    """
     slots = _sum(context, terms, levels)
     if not slots:
         idle = context.slot(None, None)
@@ -163,7 +181,7 @@ def _sum(context: LaneContext, terms: Sequence[Term], levels: int) -> list[Opera
     word = addend.factors[0] if addend else None
     assert word is None or isinstance(word, Read)
     products = [_product(t, gated=bool(levels) and not t.reduce) for t in terms if t is not addend]
-    # A product that joins every iteration goes first: the start value and it share a slot.
+    # A product that joins every turn goes first, so that it shares an operation with the start value.
     products.sort(key=lambda p: p.gated)
     slots: list[Operation] = []
     if word is not None and products and not products[0].gated:
@@ -200,62 +218,69 @@ def _comparison(context: LaneContext, op: CompareOp, left: Read, right: Read) ->
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RootContext:
-    """All that decides how the root reads an operand: three ports, any word each.
+    """All that decides how the root reads an operand. Its memories have three read ports, so no words clash.
 
-    `shown`: the tensor whose words its result register shows just in time.
+    `shown` is the tensor whose words the root's result register shows just in time, if there is one.
     """
 
     layout: Layout
     loops: tuple[Loop, ...]
     shown: str = ""
 
-    def port(self, read: Read) -> tuple[str, Address]:
-        """Memory and address of a read."""
+    def source(self, read: Read) -> tuple[str, Address]:
+        """Return the root memory that holds a word, and the address generator that reads it."""
         place = self.layout.place(read.tensor, ROOT)
         bank = place.banks[0]
         return bank, address(place, read.subscripts, self.loops, window=bank == "data")
 
-    def operation(self, ports: dict[str, Read], **fields: str | int) -> Operation:
-        """One operation; ports not named: a = zero, b = one."""
+    def operation(self, operands: dict[str, Read], **fields: str | int) -> Operation:
+        """Return the operation with these words as operands `a`, `b`, `c`; without them, `a` is 0 and `b` is 1."""
         chosen: dict[str, str | int] = {"a": "zero"}
         addresses = {}
-        for name, read in ports.items():
+        for name, read in operands.items():
             if read.tensor == self.shown:
                 chosen[name] = "result"
             else:
-                chosen[name], addresses[name] = self.port(read)
+                chosen[name], addresses[name] = self.source(read)
         return Operation(fields={**chosen, **fields}, addresses=addresses)
 
 
 def root_sum(
     context: RootContext, terms: Sequence[Term], *, start: str, shift: int, levels: int, emit: bool = True
 ) -> tuple[Operation, ...]:
-    """Operations that sum terms, the early ones first, at the root.
+    """Return operations that sum terms at the root, in the order given.
 
-    `start`: `fresh` (zero or an addend), `tree`, `array`, or `accumulator` (goes on).
+    With a `start` of ``fresh`` the sum begins with zero or with an addend. With ``tree`` it begins with the sum of the
+    group's lanes, with ``array`` with that of all lanes, and with ``accumulator`` it goes on with what the accumulator
+    holds. The `levels` innermost loops accumulate. `shift` is the position of the shift in the table of shifts. Without
+    `emit`, the last operation ends no result.
     """
     addend = None
     if start == "fresh":
         plain = [t for t in terms if len(t.factors) == 1 and t.sign > 0 and not t.reduce]
-        # The first slot begins with it: alone, that slot waits for the latest word, an addend less than a factor.
+        # The addend joins the first operation. If there is no other operation, this one waits for the latest word, and
+        # an addend may come later than a factor: so the latest word becomes the addend.
         addend = plain[0 if len(terms) > 2 else -1] if plain else None
     products = [_product(t, gated=bool(levels) and not t.reduce) for t in terms if t is not addend]
     products.sort(key=lambda p: p.gated)
-    ports: list[dict[str, Read]] = []
+    operands: list[dict[str, Read]] = []
     fields: list[dict[str, str | int]] = []
     for product in products:
-        ports.append({"a": product.left, **({"b": product.right} if product.right is not None else {})})
+        operands.append({"a": product.left, **({"b": product.right} if product.right is not None else {})})
         fields.append({"negate": int(product.sign < 0), "gate": levels if product.gated else 0})
-    if not ports or fields[0]["gate"]:
-        # Nothing joins the first slot in every iteration: the start value has a slot of its own.
-        ports.insert(0, {})
+    if not operands or fields[0]["gate"]:
+        # No product joins the first operation in every turn, so the start value has an operation of its own.
+        operands.insert(0, {})
         fields.insert(0, {})
     if addend is not None:
         assert isinstance(addend.factors[0], Read)
-        ports[0]["c"] = addend.factors[0]
+        operands[0]["c"] = addend.factors[0]
     base = start if start != "fresh" else "addend" if addend is not None else "zero"
     half = "all" if start == "fresh" else "none"
-    slots = [context.operation(p, **f, shift=shift, base="accumulator") for p, f in zip(ports, fields, strict=True)]
+    slots = [
+        context.operation(each, **f, shift=shift, base="accumulator")
+        for each, f in zip(operands, fields, strict=True)
+    ]
     slots[0] = slots[0].with_fields(base=base, half=half)
     slots[-1] = slots[-1].with_fields(emit=int(emit))
     return tuple(slots)

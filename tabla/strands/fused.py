@@ -1,4 +1,8 @@
-"""Statements that share a task: a function on the operation that makes its operand, and chains at the root."""
+"""Statements that share a task.
+
+A function may ride on the root operation that makes its operand, or on the one that takes its operand from the tree. A
+chain of statements at the root may hand its words on in the result register.
+"""
 
 from __future__ import annotations
 
@@ -7,13 +11,16 @@ from collections.abc import Iterator
 from tabla.ir.body import common_reduction
 from tabla.ir.graph import Affine, Function, Linear, Read, Statement
 from tabla.mapping.places import ROOT
-from tabla.strands.moves import pieces
 from tabla.strands.site import Site
+from tabla.strands.spread import pieces
 from tabla.strands.uses import Uses
 
 
 def passed_on(site: Site) -> dict[int, tuple[Statement, ...]]:
-    """Statement -> those before it of which each makes the words that the next takes from the result register."""
+    """Find the chains at the root: by number of the last statement, the statements before it, in order.
+
+    Each statement of a chain but the last makes words that only the next takes, from the result register.
+    """
     passed: dict[str, tuple[Statement, ...]] = {}
     found: dict[int, tuple[Statement, ...]] = {}
     for statement, fit in zip(site.graph.statements, site.chosen.fits, strict=True):
@@ -28,7 +35,7 @@ def passed_on(site: Site) -> dict[int, tuple[Statement, ...]]:
 
 
 def _functions(uses: Uses) -> Iterator[tuple[Statement, str, Statement]]:
-    """Function statements, the tensor of which each takes the words, and the one statement that makes all of them."""
+    """Yield function statements, each with the tensor of its operands and the one statement that makes all of them."""
     for after in uses.graph.statements:
         if isinstance(after.operation, Function) and isinstance(after.operation.operand, Read):
             tensor = after.operation.operand.tensor
@@ -38,7 +45,7 @@ def _functions(uses: Uses) -> Iterator[tuple[Statement, str, Statement]]:
 
 
 def fusions(site: Site) -> dict[int, int]:
-    """Statement -> the function statement that its root operation feeds directly."""
+    """Find the statements whose root operation feeds a function directly: by number, that of the function statement."""
     found: dict[int, int] = {}
     for after, tensor, before in _functions(site):
         alone = site.readers[tensor] == 1 and not site.copies(tensor)
@@ -56,7 +63,10 @@ def fusions(site: Site) -> dict[int, int]:
 
 
 def rising(uses: Uses) -> dict[int, str]:
-    """Function statement -> the vector of the lanes of which it takes the words as they come up the tree."""
+    """Find the functions that take words as these come up the tree: by number, the vector of the lanes that comes up.
+
+    Nobody else reads such a vector, so no memory of the root holds it.
+    """
     found: dict[int, str] = {}
     for after, tensor, _ in _functions(uses):
         home, shape = uses.home(tensor), uses.graph.tensors[tensor].shape
@@ -66,7 +76,7 @@ def rising(uses: Uses) -> dict[int, str]:
             and uses.copies(tensor) == [ROOT]
             and [index.extent for index in after.indices] == [*shape]
             and len(shape) == 1
-            # One strand of the lanes sends all of it.
+            # One strand of the lanes sends the whole vector.
             and len(pieces(0, shape[0], uses.lanes(home))) == 1
         ):
             found[after.id] = tensor
@@ -74,7 +84,10 @@ def rising(uses: Uses) -> dict[int, str]:
 
 
 def same_elements(before: Statement, after: Statement) -> dict[str, Affine] | None:
-    """For each index of `after`, the affine of `before` that it equals, if both run over the same elements."""
+    """Return, for each index of a function statement, the affine form of `before`'s indices that it equals.
+
+    `before` makes the operands of `after`. The result is None if the two do not run over the same elements.
+    """
     assert isinstance(after.operation, Function) and isinstance(after.operation.operand, Read)
     if len(before.indices) != len(after.indices):
         return None
@@ -96,7 +109,7 @@ def same_elements(before: Statement, after: Statement) -> dict[str, Affine] | No
 
 
 def substituted(subscript: Affine, renaming: dict[str, Affine]) -> Affine:
-    """A subscript with its indices replaced."""
+    """Return a subscript with its indices replaced."""
     constant, coefficients = subscript.constant, dict[str, int]()
     for name, c in subscript.coefficients:
         constant += c * renaming[name].constant

@@ -1,12 +1,14 @@
-"""Gathers at the root: the word that the position register keeps is added to the address of an operation.
+"""Gathers at the root: the position register's word is added to the address of an operation.
 
-A position is fetched once for a run of words, its *row*. The register shows it from eight cycles after the fetch until
-the next one's arrives, so fetches run ahead of their words. Two shapes of strands:
+All words that one position decides are its *row*. A position is fetched once for its row. The position register shows
+it from eight cycles after the fetch until the next position arrives, so fetches run ahead of their words. There are two
+shapes of strands:
 
-Rows in one loop: each body is the fetch of a row and the words of those before it that the register shows by then; a
-row of w words takes w + 1 slots. The first bodies lack words and the last ones lack fetches: they are unrolled.
-
-Any other nest of loops, and few rows: a body fetches as many rows as there is time for before the first one's words.
+* Rows in one loop (software pipelining). The body fetches the position of one row, and issues words of earlier rows
+  whose positions the register shows by then. A row of w words takes w + 1 cycles. The first bodies lack words and the
+  last ones lack fetches, so they are unrolled as strands of their own.
+* Nested loops, for all other nests and for few rows. The body first fetches as many positions as there is time for
+  before the words of the first one, and then issues the words of all of them.
 """
 
 from __future__ import annotations
@@ -28,20 +30,20 @@ from tabla.strands.tasks import Task
 from tabla.templates.template import timing
 
 MOST_WORDS = 64
-"""Words of a row in one body; a longer row is fetched anew for each part."""
+"""The most words of a row in one body. The position of a longer row is fetched again for each part of it."""
 _STEP, _REST, _NOTHING = "chunk", Operation(fields={"a": "zero"}), Operation(fields={"source": "result"})
 
 
 def gather(site: Site, statement: Statement, name: str, shows: str) -> Task:
-    """The task of a gather; its positions lie in one table, counted in words of the tensor.
+    """Return the task of a gather whose positions lie in one table and count words of the gathered tensor.
 
-    `shows`: the name under which its words leave as they are made, if they do.
+    If `shows` names a result, its words leave as they are made.
     """
     rows, words = _split(statement)
     made, other = (_Making(site=site, statement=statement, name=name, leaves=bool(shows)) for _ in range(2))
     other.nested(rows, words)
     if not _in_one_loop(made, rows, words) or other.start < made.start:
-        # A few positions are fetched sooner one after the other.
+        # For few positions the nested shape takes fewer cycles.
         made = other
     size = site.graph.tensors[statement.target].size
     leaves = () if not shows or (len(made.nests) == 1 and made.nests[0].row_major(size)) else tuple(made.nests)
@@ -50,7 +52,7 @@ def gather(site: Site, statement: Statement, name: str, shows: str) -> Task:
 
 
 def _split(statement: Statement) -> tuple[list[Index], list[Index]]:
-    """Indices that decide the position, and those of a row's words."""
+    """Divide the indices of a gather into those that decide the position and those that count the words of a row."""
     assert isinstance(statement.operation, Gather)
     table = next(s.table for s in statement.operation.subscripts if isinstance(s, Gathered))
     deciding = table.names
@@ -59,7 +61,7 @@ def _split(statement: Statement) -> tuple[list[Index], list[Index]]:
 
 
 def _in_one_loop(made: _Making, rows: Sequence[Index], words: Sequence[Index]) -> bool:
-    """Builds the strands of rows in one loop, if that is what they are."""
+    """Build the strands of rows in one loop, and say whether the gather has that shape."""
     width = math.prod(index.extent for index in words)
     loops = tuple(plain(index) for index in rows)
     if not rows or width > MOST_WORDS:
@@ -79,7 +81,7 @@ def _points(words: Sequence[Index]) -> Iterator[tuple[Affine, ...]]:
 
 
 def _even(loops: Sequence[Loop], strides: Sequence[int]) -> bool:
-    """Whether a generator goes through a nest in steps of one size."""
+    """Say whether an address generator goes through a nest of loops in steps of one size, as if it were one loop."""
     inner = zip(itertools.pairwise(strides), loops[1:], strict=False)
     return all(outer == stride * loop.count for (outer, stride), loop in inner)
 
@@ -94,11 +96,11 @@ class _Row:
 
     @property
     def operations(self) -> tuple[Operation, ...]:
-        """All of them."""
+        """The fetch, the words and the writes."""
         return (self.fetch, *self.words, *self.writes)
 
     def in_one_loop(self) -> _Row:
-        """The same with the innermost loop's stride alone."""
+        """Return the row with one loop instead of a nest: each address keeps the stride of the innermost loop."""
         return _Row(
             fetch=_only_inner(self.fetch),
             words=tuple(map(_only_inner, self.words)),
@@ -112,20 +114,23 @@ def _only_inner(operation: Operation) -> Operation:
 
 
 def _moved(operation: Operation, rows: int) -> Operation:
-    """The operation of so many rows later."""
+    """Return the operation that serves a row so many rows later."""
     addresses = {name: replace(at, base=at.base + rows * at.strides[-1]) for name, at in operation.addresses.items()}
     return replace(operation, addresses=addresses)
 
 
 def _alone(operation: Operation) -> Operation:
-    """The operation of the first row, in no loop."""
+    """Return the operation that serves the first row alone, in no loop."""
     addresses = {name: replace(at, strides=()) for name, at in operation.addresses.items()}
     return replace(operation, addresses=addresses)
 
 
 @dataclass(slots=True, kw_only=True)
 class _Making:
-    """The strands of one gather as they grow, issues and writes of the root in turn; the elements in their order."""
+    """The strands of one gather as they grow: in turn, one of the root's issues and one of its writes.
+
+    `nests` has the elements in the order in which they are made. `start` is the cycle in which the next strand begins.
+    """
 
     site: Site
     statement: Statement
@@ -136,7 +141,7 @@ class _Making:
     start: int = 0
 
     def row(self, loops: Sequence[Loop], members: Sequence[Mapping[str, Affine]]) -> _Row:
-        """A row under loops; the indices of its words are those of `members`, which agree on the position."""
+        """Return a row under some loops. `members` has the indices of each of its words; all have the same position."""
         statement, site = self.statement, self.site
         assert isinstance(statement.operation, Gather)
         subscripts = statement.operation.subscripts
@@ -160,7 +165,11 @@ class _Making:
         return Operation(fields=fields, addresses=addresses)
 
     def pipelined(self, row: _Row, rows: int) -> None:
-        """Rows in one loop: in a body's slot s > 0 the word that the register's row of that cycle has there."""
+        """Add the strands of rows in one loop: ramp-up, the loop, and ramp-down.
+
+        Slot 0 of a body fetches a position. Slot s > 0 issues a word of the row whose position the register shows in
+        the cycle of that slot, `late[s]` rows before the one that is fetched.
+        """
         period, ahead = len(row.words) + 1, timing().held
         late = [(ahead - slot + period - 1) // period for slot in range(period)]
         first = -ahead % period
@@ -172,7 +181,7 @@ class _Making:
         lead = max(late[1:])
 
         def unrolled(iterations: range) -> list[tuple[Operation, Operation]]:
-            """Bodies one after the other, rests where there is no row."""
+            """Return the operations of some iterations one after the other, with a rest where there is no row."""
             out = []
             for iteration in iterations:
                 for back, issue, write in steady:
@@ -192,7 +201,7 @@ class _Making:
         self._add(tail, ())
 
     def nested(self, rows: Sequence[Index], words: Sequence[Index]) -> None:
-        """Any nest of loops: bodies of some rows, or of a part of one; first their positions, then their words."""
+        """Add the strands of any nest of loops; a body takes some rows, or a part of one row."""
         ahead, width = timing().held, words[-1].extent if words else 1
         part = -(-width // -(-width // MOST_WORDS))
         outer = tuple(plain(index) for index in (*rows[:-1], *words[:-1]))
@@ -201,7 +210,7 @@ class _Making:
                 self._bodies(outer, some, others)
 
     def _bodies(self, outer: tuple[Loop, ...], rows: _Chunk, words: _Chunk) -> None:
-        """Strands of one body under loops: a fetch for the words of each row, as far apart as those."""
+        """Add the strand of one body: the fetches of its rows, as far apart as their words, and then the words."""
         loops = (*outer, *rows.loops, *words.loops)
         ahead, width = timing().held, words.size
         slots = [(_REST, _NOTHING)] * (ahead + rows.size * width)
@@ -216,7 +225,10 @@ class _Making:
         self.nests.append(nest(self.site.graph, self.statement.target, write, (*loops, *inner)))
 
     def _add(self, slots: Sequence[tuple[Operation, Operation]], counts: tuple[int, ...]) -> None:
-        """A strand of issues right after the last, so that no other task's position comes between; and its writes."""
+        """Add a strand of issues and the strand of its writes.
+
+        The issues follow those before without a gap, so that no other task's position comes between.
+        """
         if not slots:
             return
         issue, write = (tuple(side) for side in zip(*slots, strict=True))
@@ -230,7 +242,10 @@ class _Making:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Chunk:
-    """A run of an index in parts of `size`: element ``first + counter * size + k`` is part `counter`'s k-th."""
+    """A range of an index in `count` parts of `size` elements: element k of part n is ``first + n * size + k``.
+
+    `what` names what is divided: rows or words. Without an index there is one element.
+    """
 
     what: str
     index: Index | None
@@ -240,7 +255,7 @@ class _Chunk:
 
     @property
     def own(self) -> str:
-        """The name of a loop over the elements of a part; no index has such a name."""
+        """The name of the loop over the elements of a part; no index has a name with spaces."""
         return f"one of {self.what}"
 
     @property
@@ -249,14 +264,14 @@ class _Chunk:
         return (Loop(name=f"some {self.what}", count=self.count),) if self.count > 1 else ()
 
     def member(self, k: int) -> Mapping[str, Affine]:
-        """The index as the k-th element of a part."""
+        """Return the index, by name, as the k-th element of a part."""
         if self.index is None:
             return {}
         return {self.index.name: Affine.make(self.first + k, {loop.name: self.size for loop in self.loops})}
 
     @property
     def members(self) -> Mapping[str, Affine]:
-        """The index as all elements of a part."""
+        """The index, by name, as any element of a part."""
         return {
             name: Affine.make(at.constant, {**dict(at.coefficients), self.own: 1})
             for name, at in self.member(0).items()
@@ -264,7 +279,7 @@ class _Chunk:
 
 
 def _chunks(what: str, index: Index | None, size: int) -> Iterator[_Chunk]:
-    """An index in parts of a size, and what is left."""
+    """Divide an index into parts of one size and, if some elements are left, one smaller part."""
     extent, low = (index.extent, index.low) if index is not None else (1, 0)
     whole, rest = divmod(extent, size)
     if whole:

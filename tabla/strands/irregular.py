@@ -1,4 +1,4 @@
-"""What one strand cannot hold: sums over different indices, and running products. Both run at the root."""
+"""Statements that one strand cannot hold: sums over different indices, and products. Both are computed at the root."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from tabla.templates.template import timing
 
 
 def _points(loops: Sequence[Loop]) -> Iterator[tuple[Loop, ...]]:
-    """Every point of a nest, as loops of one step."""
+    """Yield every point of a nest of loops, as loops of one turn."""
     if not loops:
         yield ()
         return
@@ -29,7 +29,11 @@ def _points(loops: Sequence[Loop]) -> Iterator[tuple[Loop, ...]]:
 
 
 def unrolled(site: Site, statement: Statement, name: str) -> Task:
-    """A sum of sums over different indices: for each output element a strand for each sum, back to back."""
+    """Return the task of a statement whose terms are summed over different indices.
+
+    Each output element has a strand for each set of summed indices. These strands follow each other without a gap and
+    share the accumulator, so that the whole is rounded once.
+    """
     assert isinstance(statement.operation, Linear)
     groups: dict[tuple[str, ...], list[int]] = {}
     for n, term in enumerate(statement.operation.terms):
@@ -66,10 +70,12 @@ def unrolled(site: Site, statement: Statement, name: str) -> Task:
 
 
 def product(site: Site, statement: Statement, name: str) -> Task:
-    """A running product: step t reads what step t-1 wrote; outputs in between hide the latency.
+    """Return the task of a product over indices, scan or not.
 
-    Word 0 of each run of scratch words is 1 (of integers too), loaded with the models, or the initial word, which every
-    sample copies there; step t writes word t + 1.
+    Each step of a product is rounded, so step t reads from the root's memory the partial word that step t - 1 wrote.
+    Other outputs are multiplied in between, which hides the latency. Each output, or each row of a scan, has a run of
+    partial words of its own. Word 0 of a run is what the product begins with: 1 (the integer 1 in a product of
+    integers), loaded with the models, or the initial word, which every sample copies there. Step t writes word t + 1.
     """
     assert isinstance(statement.operation, Product) and isinstance(statement.operation.operand, Read)
     laws = timing()
@@ -86,7 +92,7 @@ def product(site: Site, statement: Statement, name: str) -> Task:
         total *= index.extent
     run = tuple(Affine.make(-i.low, {i.name: 1}) for i in rows)
     before = address(place, (*run, Affine.make(constant, coefficients)), loops)
-    bank, at = RootContext(layout=site.layout, loops=loops).port(statement.operation.operand)
+    bank, at = RootContext(layout=site.layout, loops=loops).source(statement.operation.operand)
     between = math.prod(x.count for x in outs)
     interval = -(-(laws.result + laws.memory_write) // between)
     fields: dict[str, str | int] = {"a": "memory", "b": bank, "half": "all", "shift": site.shift(statement), "emit": 1}
@@ -106,7 +112,8 @@ def product(site: Site, statement: Statement, name: str) -> Task:
         taken = _taken(site, statement, found, outs, run, begin, name)
         return task_of(site, name, (*first, issue, write, *taken), extras, statement=statement.id)
     copy = _copy(address(place, (*run, Affine.make(total, {})), outs))
-    # The last words are written `interval` apart and fetched one a cycle: the last of them decides.
+    # The last partial words are written `interval` cycles apart and fetched one a cycle, so the last of them decides
+    # when the fetches may begin.
     last = write.final
     begin = last + laws.memory_write - (between - 1)
     begin = max(begin, issue.end, last - (between - 1) * interval + laws.memory_write)
@@ -118,7 +125,7 @@ def product(site: Site, statement: Statement, name: str) -> Task:
 
 
 def _copy(at: Address) -> Operation:
-    """What passes on a word of the root's memory."""
+    """Return the operation whose result is a word of the root's memory."""
     return Operation(fields={"a": "zero", "c": "memory", "base": "addend"}, addresses={"c": at})
 
 
@@ -131,7 +138,11 @@ def _taken(
     begin: int,
     name: str,
 ) -> tuple[Strand, ...]:
-    """The outputs of a product that runs on, from its partial words: none taken yet, one more each, none left."""
+    """Return the strands that copy the outputs of a scan of products from its partial words, from cycle `begin` on.
+
+    There are up to three ranges of outputs: those that take no point yet, those that take one point more each, and
+    those for which no point is left.
+    """
     place, index = site.layout.place(statement.target, scratch(statement.id)), found.index
     more = Affine.make(found.offset - found.points.start + 1, {index.name: 1})
     least = min(max(index.low, -more.constant), index.high)
@@ -159,12 +170,12 @@ def _taken(
 def _initial_words(
     site: Site, statement: Statement, place: Place, run: tuple[Affine, ...], outs: tuple[Loop, ...], name: str
 ) -> tuple[Strand, ...]:
-    """Copies of the initial words into word 0 of each run."""
+    """Return the strands that copy the initial words into word 0 of each run of partial words; none without them."""
     assert isinstance(statement.operation, Product)
     if statement.operation.initial is None:
         return ()
     assert isinstance(statement.operation.initial, Read)
-    bank, at = RootContext(layout=site.layout, loops=outs).port(statement.operation.initial)
+    bank, at = RootContext(layout=site.layout, loops=outs).source(statement.operation.initial)
     fetch = Operation(fields={"a": "zero", "c": bank, "base": "addend"}, addresses={"c": at})
     to = address(place, (*run, Affine()), outs)
     put = Operation(fields={"source": "result", "to_memory": 1}, addresses={"address": to})

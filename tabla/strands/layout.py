@@ -94,7 +94,11 @@ class Layout:
 
 
 def hollow(graph: Graph) -> frozenset[str]:
-    """Computed tensors with elements that no statement writes, and that something reads as a whole: they are zero."""
+    """Find the computed tensors with elements that no statement writes but that somebody may read.
+
+    Such elements are zero: they are loaded with the models. A tensor may be read as a whole if it is a result, if it is
+    `filled`, or if some statement writes it with strides.
+    """
     written: dict[str, int] = {}
     strided: set[str] = set()
     for statement in graph.statements:

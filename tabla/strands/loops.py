@@ -1,4 +1,4 @@
-"""Loop nests of statements, and addresses as strides over them."""
+"""The loop nest of a statement, and addresses as strides over its loops."""
 
 from __future__ import annotations
 
@@ -14,8 +14,10 @@ from tabla.strands.strand import Address
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Loop:
-    """A counter from 0. The index is ``low + counter``; for the lane index, ``low`` and the counter count rows
-    of P."""
+    """One loop of a strand: its counter runs from 0 to ``count - 1``, and the index `name` is ``low + counter``.
+
+    With `lane`, the index runs over lanes: the loop then counts rows of P elements, from row `low` on.
+    """
 
     name: str
     count: int
@@ -25,7 +27,10 @@ class Loop:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Lanes:
-    """The index over lanes: element ``index + offset`` lies in lane ``mod pes``, counted from lane `first`."""
+    """The index that runs over lanes: its value i is in lane ``first + (i + offset) mod pes``.
+
+    `pes` is the number of lanes that compute, and `first` the first of them.
+    """
 
     index: Index
     offset: int
@@ -34,19 +39,19 @@ class Lanes:
 
     @staticmethod
     def of(statement: Statement, fit: Fit, pes: int) -> Lanes:
-        """Those of a statement in an array of `pes` lanes."""
+        """Return the lanes of a statement in an array, or tap group, of `pes` lanes."""
         span = fit.span
         return Lanes(index=statement.box[fit.index], offset=fit.offset, pes=span.lanes or pes, first=span.first)
 
     @property
     def loop(self) -> Loop:
-        """The loop over rows."""
+        """The loop over rows of lanes."""
         low = (self.index.low + self.offset) // self.pes
         high = (self.index.high - 1 + self.offset) // self.pes
         return Loop(name=self.index.name, count=high - low + 1, low=low, lane=True)
 
     def bounds(self, loops: Sequence[Loop]) -> dict[str, Address]:
-        """Generators `low` and `high`: which lanes are active in each row that the loops go through."""
+        """Return the guards `low` and `high`: in each row, the lanes in [low, high) are active."""
         strides = tuple(-self.pes if loop.lane else 0 for loop in loops)
         row = next((loop.low for loop in loops if loop.lane), self.loop.low)
         moved = self.offset - row * self.pes + self.first
@@ -57,7 +62,7 @@ class Lanes:
 
 
 def plain(index: Index) -> Loop:
-    """The loop of an index that runs in time."""
+    """Return the loop of an index whose values follow each other in time."""
     return Loop(name=index.name, count=index.extent, low=index.low)
 
 
@@ -69,7 +74,11 @@ def address(
     *,
     window: bool = False,
 ) -> Address:
-    """Address of a read or a write at `place` under `loops`."""
+    """Return the address generator of a read or a write at a place.
+
+    `subscripts` say which element is meant, in terms of the indices of `loops`; at a place in the lanes, `lanes` is
+    needed to tell the row of an element.
+    """
     base, strides = place.base, [0] * len(loops)
     position = {loop.name: level for level, loop in enumerate(loops)}
     for axis, (subscript, stride) in enumerate(zip(subscripts, place.strides, strict=True)):
@@ -88,7 +97,10 @@ def address(
 
 
 def trimmed(address_: Address, loops: Sequence[Loop]) -> tuple[int, int]:
-    """(levels kept, iterations folded): the innermost loops on which the address does not depend, folded away."""
+    """Return how many outer loops an address needs, and how many iterations the other, innermost loops make.
+
+    The address does not depend on the innermost loops, so one word serves all of their iterations.
+    """
     kept = len(loops)
     folded = 1
     while kept and address_.strides[kept - 1] == 0:
@@ -98,26 +110,32 @@ def trimmed(address_: Address, loops: Sequence[Loop]) -> tuple[int, int]:
 
 
 def nest_of(statement: Statement, lanes: Lanes | None, fit: Fit) -> tuple[tuple[Loop, ...], tuple[Loop, ...]]:
-    """(output loops, reduction loops). Output loops on which the bus word depends go first, rows of lanes last, unless
-    the fit wants them first.
+    """Return the loops over the outputs of a statement, and those over its summed indices.
+
+    Among the outputs, the loops on which the word of the bus depends are the slowest, and the loop over rows of lanes
+    is the fastest; with ``fit.rows_first`` it is the slowest of all. Other loops keep the order of the target's axes,
+    so that a result can leave as it is made. `lanes` is None at the root.
     """
-    riding = {n for r in statement.reads if r.tensor == fit.bus for s in r.subscripts for n in s.names}
+    on_bus = {n for r in statement.reads if r.tensor == fit.bus for s in r.subscripts for n in s.names}
     over = lanes.index.name if lanes else ""
 
     def loop(name: str) -> Loop:
         return lanes.loop if lanes and name == over else plain(statement.box[name])
 
-    # Beyond that in the order of the target's axes: then a result can leave as it is made.
     axes = [name for subscript in statement.write for name in subscript.names]
     outs = sorted(
-        statement.indices, key=lambda i: ((i.name == over) != fit.rows_first, i.name not in riding, axes.index(i.name))
+        statement.indices, key=lambda i: ((i.name == over) != fit.rows_first, i.name not in on_bus, axes.index(i.name))
     )
     reduced = sorted(statement.reduced, key=lambda i: i.name == over)
     return tuple(loop(i.name) for i in outs), tuple(loop(i.name) for i in reduced)
 
 
 def parts_of(statement: Statement, fit: Fit, pes: int) -> list[Statement]:
-    """The statement on `fit.parts` ranges of its slowest loop, over rows of `pes` lanes or another; or as it is."""
+    """Return a statement as `fit.parts` statements, each on a range of the slowest loop; as it is if there is one part.
+
+    `pes` is the number of lanes; a range of rows is a range of multiples of it. With ``fit.early`` the first part has
+    just so many turns, and the others share the rest evenly.
+    """
     if fit.parts == 1:
         return [statement]
     lanes = None if fit.way == "root" else Lanes.of(statement, fit, pes)

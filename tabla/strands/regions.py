@@ -50,7 +50,7 @@ class Regions:
         self._bases = {m: [r.base for r in rs] for m, rs in self._regions.items()}
 
     def all(self) -> dict[str, list[Region]]:
-        """The regions of each memory, by their addresses."""
+        """Return the regions of each memory, in the order of their addresses."""
         return self._regions
 
     def of(self, memory: str, at: int) -> Region:
@@ -63,7 +63,7 @@ class Regions:
     def footprint(
         self, memory: str, strand: Strand, slot: int, generator: Address, *, anywhere: bool = False
     ) -> Footprint:
-        """Return the footprint of one address generator of one body slot of a strand.
+        """Return the footprint of one address generator of body slot `slot` of a strand.
 
         With `anywhere`, data decide which word of the place is read. Raises `TooLarge` for a place that no memory can
         hold.

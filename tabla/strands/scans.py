@@ -1,7 +1,13 @@
-"""Running sums and extremes: the accumulator goes on from output to output, and each of its words is a result.
+"""Scans of sums and extremes: the accumulator goes on from output to output, and each of its words is a result.
 
-A run has up to four strands, back to back, since any other operation would overwrite the accumulator: outputs that take
-no point yet, the first that does, those that take one point more each, and those for which none is left.
+A row of outputs has up to four strands, one for each *stretch* of outputs (:mod:`tabla.ir.scan` has the terms):
+
+* outputs that take no point yet;
+* the first output that takes points;
+* outputs that take one point more than the output before;
+* outputs for which no point is left.
+
+These strands follow each other without a gap, because any other operation would overwrite the accumulator.
 """
 
 from __future__ import annotations
@@ -28,9 +34,11 @@ from tabla.templates.template import timing
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stretch:
-    """Outputs that one strand makes: `outs` are their loops, `summed` that of the points that each of them takes.
+    """Outputs of a scan that one strand makes.
 
-    `fresh`: the accumulator begins anew. `adds`: there are points to take.
+    `statement` is the scan with its indices replaced by the strand's own. `outs` are the loops over the outputs, and
+    `summed` is the loop over the points that each output takes, if there are several. With `fresh`, the accumulator
+    begins anew; else it goes on. With `adds`, there are points to take.
     """
 
     statement: Statement
@@ -40,7 +48,7 @@ class Stretch:
     adds: bool
 
     def body(self, context: LaneContext | RootContext, shift: int) -> tuple[Operation, ...]:
-        """The operations of its strand. Raises `Clash`."""
+        """Return the body of the strand. Raises `Clash` if words of one operation lie in one bank of a lane."""
         match self.statement.operation:
             case Linear(terms=terms):
                 chosen = [t for t in terms if (self.adds if t.reduce else self.fresh)]
@@ -51,15 +59,15 @@ class Stretch:
             case Extreme(operands=operands) as extreme:
                 return scan_extreme(extreme, operands if self.adds else (), context, fresh=self.fresh)
             case operation:
-                raise AssertionError(f"{type(operation).__name__} cannot run on")
+                raise AssertionError(f"a scan of {type(operation).__name__} cannot keep an accumulator")
 
     def counts(self, rows: tuple[Loop, ...]) -> tuple[int, ...]:
-        """Iterations of its strand below the loop of a row of lanes, if there is one."""
+        """Return the turns of the strand's loops; `rows` is the loop over a row of lanes, if it runs in the lanes."""
         return tuple(loop.count for loop in (*rows, *self.outs, *self.summed))
 
 
 def stretches(statement: Statement, at: Mapping[str, int]) -> Iterator[Stretch]:
-    """Those of one row of outputs, in order; `at` says where the other indices stand."""
+    """Yield the stretches of one row of outputs, in order; `at` has the values of the other indices."""
     found = scan_of(statement)
     assert found is not None
     fixed = {name: Affine(constant=value) for name, value in at.items()}
@@ -80,7 +88,7 @@ def stretches(statement: Statement, at: Mapping[str, int]) -> Iterator[Stretch]:
 
 
 def _first(statement: Statement, found: Scan, fixed: Mapping[str, Affine]) -> Stretch:
-    """The first output that takes points, maybe several at once."""
+    """Return the stretch of the first output that takes points; it may take several at once."""
     points, point = found.first, found.summed.name
     at = {**fixed, found.index.name: Affine(constant=found.sign * found.begin)}
     if len(points) > 1:
@@ -97,7 +105,7 @@ def _loop(name: str, low: int, high: int) -> Loop:
 
 
 def _moved(statement: Statement, at: Mapping[str, Affine]) -> Statement:
-    """The statement's write and operation with indices replaced; of no use but for a strand."""
+    """Return a statement whose write and operation have some indices replaced; only a body is made of it."""
 
     def operand(word: Operand) -> Operand:
         return operand_at(word, at)
@@ -107,7 +115,10 @@ def _moved(statement: Statement, at: Mapping[str, Affine]) -> Statement:
 
 
 def root_scans(site: Site, statement: Statement, name: str, *, leaves: str) -> Task:
-    """All runs at the root, one after the other; what they make leaves at once as the result `leaves`, if named."""
+    """Return the task of a scan at the root, its rows one after the other.
+
+    If `leaves` names a result, its words go out as they are made.
+    """
     strands: list[Strand] = []
     nests: list[Nest] = []
     start = 0
@@ -135,7 +146,7 @@ def root_scans(site: Site, statement: Statement, name: str, *, leaves: str) -> T
 
 
 def lane_scans(site: Site, statement: Statement, fit: Fit, name: str) -> Task:
-    """Runs of as many rows as there are lanes at a time."""
+    """Return the task of a scan in the lanes: as many rows at a time as there are lanes."""
     lanes = Lanes.of(statement, fit, site.template.lanes)
     strands: list[Strand] = []
     start = 0
@@ -165,7 +176,7 @@ def lane_scans(site: Site, statement: Statement, fit: Fit, name: str) -> Task:
 
 
 def refuse_clashes(statement: Statement, fit: Fit, layout: Layout, pes: int) -> None:
-    """Raises `Clash` if words of one operation of a run in the lanes lie in one bank."""
+    """Raise `Clash` if words of one operation of a scan in the lanes lie in one bank."""
     lanes = Lanes.of(statement, fit, pes)
     for stretch in stretches(statement, next(_rows(statement, fit.index))):
         loops = (lanes.loop, *stretch.outs, *stretch.summed)
@@ -173,12 +184,15 @@ def refuse_clashes(statement: Statement, fit: Fit, layout: Layout, pes: int) -> 
 
 
 def _period(stretch: Stretch, body: tuple[Operation, ...]) -> int:
-    """Cycles from one output to the next."""
+    """Return the cycles from one output of a stretch to the next."""
     return len(body) * math.prod(loop.count for loop in stretch.summed)
 
 
 def _rows(statement: Statement, over: str) -> Iterator[dict[str, int]]:
-    """Where all indices stand but the one that runs and the one over lanes, in the order of the target's axes."""
+    """Yield the values of the indices that count rows: all but the scanned one, and but `over`, which runs over lanes.
+
+    Rows come in the order of the target's axes.
+    """
     found = scan_of(statement)
     assert found is not None
     box = statement.box

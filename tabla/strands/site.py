@@ -1,4 +1,4 @@
-"""What every task builder needs: the mapped graph on its layout, and the laws; and how strands become a task."""
+"""What every builder of tasks needs: the mapped graph on its layout, and the step from strands to a task."""
 
 from __future__ import annotations
 
@@ -17,13 +17,17 @@ from tabla.strands.uses import Uses
 from tabla.templates.template import functions, timing
 
 MOST_FORWARDED = 16
-"""Longest vector that goes from register to register: a strand follows the one before it by fewer cycles than that."""
+"""The longest vector that is forwarded. The root issues a strand that takes a vector only after the strand that makes
+it, so the first words of a longer vector no longer show by then."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Output:
-    """What a root strand yields: the loops and the interval at which words show, first in `show`, and in which
-    register."""
+    """What a strand of the root yields.
+
+    Words show in `register`, which is ``result`` or ``function``: the first in cycle `show`, then one every `interval`
+    cycles, in the order of `loops`.
+    """
 
     loops: tuple[Loop, ...]
     interval: int
@@ -51,22 +55,24 @@ class Site(Uses):
         return Site(**known, layout=layout, regions=Regions(layout), shifts=(0, *sorted(shifts)))
 
     def function_cycles(self, name: str) -> int:
-        """Latency of a function in this format."""
+        """Return the latency, in cycles, of a function of the function unit in the build's format."""
         return functions()[name].cycles(self.format.width, self.format.fraction)
 
     def early_first(self, terms: Sequence[Term]) -> list[Term]:
-        """Terms in the order in which their words are made: the sum waits for none longer than it must."""
+        """Return terms in the order in which their words are made, so that a sum waits for no word too long."""
         return sorted(terms, key=lambda t: max(self.made.get(f.tensor, -1) for f in t.factors if isinstance(f, Read)))
 
     def shift(self, statement: Statement) -> int:
-        """Index of the statement's shift in the shift table."""
+        """Return the position of a statement's shift in the table of shifts."""
         return self.shifts.index(statement.operation.shift) if isinstance(statement.operation, Linear | Product) else 0
 
     def root_write(
         self, target: str, write: Sequence[Affine], output: Output, name: str, *, leaves: bool = False
     ) -> Strand:
-        """The strand that writes a root result to its place, and out when it `leaves` as it is made; by the `name` of
-        what makes it.
+        """Return the strand that writes words of the root to memory, to the output port, or to both.
+
+        `write` has the subscripts of the elements of `target` that are written. With `leaves` the words go out, and to
+        memory only if the layout has a place for them. `name` is that of the strand that makes the words.
         """
         model = int(self.layout.owner(target) != target)
         symbols: dict[str, str | int] = {"source": output.register, "to_output": int(leaves), "model": model}
@@ -86,7 +92,7 @@ class Site(Uses):
     def lane_write(
         self, statement: Statement, lanes: Lanes, loops: tuple[Loop, ...], start: int, interval: int, comment: str
     ) -> Strand:
-        """The strand that writes what lanes make of a statement into every bank of its place, first in `start`."""
+        """Return the strand that writes what lanes compute into every bank of its place, first in cycle `start`."""
         place = self.layout.place(statement.target, self.home(statement.target))
         model = int(self.layout.owner(statement.target) != statement.target)
         banks = {f"to_{bank}": 1 for bank in place.banks}
@@ -104,7 +110,11 @@ class Site(Uses):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Extras:
-    """What a task offers beside its strands; cycles are those of the strands as given."""
+    """What a task offers beside its strands, in the terms of :class:`tabla.strands.tasks.Task`.
+
+    Cycles are those of the strands as the builder gives them, before they are shifted to begin at 0. `bus_until` is
+    the last cycle in which lanes still use a word of the bus.
+    """
 
     shown: tuple[Shown, ...] = ()
     function: tuple[int, int] | None = None
@@ -116,7 +126,7 @@ class Extras:
 
 
 def task_of(site: Site, name: str, strands: Sequence[Strand], extras: Extras, *, statement: int = -1) -> Task:
-    """Return the task of some strands: they are shifted to start at cycle 0, and every footprint is listed.
+    """Return the task of some strands: shifted so that the first begins in cycle 0, with every footprint listed.
 
     `statement` is the number of the statement that owns the task, -1 if none does.
     """
@@ -164,7 +174,7 @@ def _reads(site: Site, strands: Sequence[Strand]) -> tuple[list[Footprint], list
                 operand_read = ForwardableOperand(
                     tensor=tensor, strand=n, slot=slot, operand=generator, cycle=cycle, footprint=len(reads)
                 )
-                # A sum takes its factors in every turn, its start value in the first ones only.
+                # A sum takes its factors in every turn of its loops, but its start value in the first turns only.
                 turns = replace(strand, reduce=0) if generator != "c" else strand
                 words = shown_words(turns, operation.addresses[generator])
                 if strand.iterations == 1 and site.scalar(tensor):
@@ -177,7 +187,11 @@ def _reads(site: Site, strands: Sequence[Strand]) -> tuple[list[Footprint], list
 
 
 def shown_words(strand: Strand, at: Address) -> tuple[int, ...]:
-    """The addresses that a strand touches in turn, one slot if several times; none if they cannot be forwarded."""
+    """Return the addresses of the words that a strand takes or writes, in order; none if these cannot be forwarded.
+
+    A short vector can be forwarded if its strand has one body slot and sums nothing; a single word always can. Streamed
+    words, which lie in the sample's window, cannot.
+    """
     alone = len(strand.body) == 1 and not strand.reduce
     short = strand.iterations == 1 or (strand.iterations <= MOST_FORWARDED and alone)
     return tuple(strand.values(at).tolist()) if short and not at.window else ()
@@ -196,7 +210,7 @@ def _writes(site: Site, strands: Sequence[Strand]) -> list[Footprint]:
 
 
 def _bus(strands: Sequence[Strand]) -> tuple[list[int], list[int]]:
-    """Cycles of the first words on the bus, and of the last uses."""
+    """Return the cycles in which strands put their first words on the bus, and the cycles of the last uses there."""
     arrivals, uses = [], []
     for _, strand, _, operation in _slots(strands):
         if strand.unit == "root_write" and operation.field("to_bus"):

@@ -1,4 +1,7 @@
-"""Strands: hardware loop nests with a start cycle, one list a unit (docs/decisions/0003-machine.md, 3.2)."""
+"""Strands: the loop nests that the units of the array run, each with a start cycle.
+
+What a unit does with a strand is in ``docs/decisions/0003-machine.md``, sections 3.2 to 3.5.
+"""
 
 from __future__ import annotations
 
@@ -15,8 +18,10 @@ Cycles = NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Address:
-    """``base + sum(stride * counter)``, one stride per loop level, outermost first; `window` adds the sample's
-    offset."""
+    """An address generator: ``base + sum(stride * counter)``, with one stride for each loop level, outermost first.
+
+    With `window`, the hardware adds the offset of the sample's slot in the ring. Guards of lanes are generators too.
+    """
 
     base: int = 0
     strides: tuple[int, ...] = ()
@@ -25,27 +30,30 @@ class Address:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Operation:
-    """One operation: symbols or numbers of its fields, and its generators. A field not named is 0 (its first
-    choice)."""
+    """One operation of a unit: its fields and its address generators, by name.
+
+    A field holds a number or one of the symbols of ``templates/machine.td``. A field that is not named is 0, which
+    stands for the first symbol.
+    """
 
     fields: Mapping[str, str | int]
     addresses: Mapping[str, Address] = field(default_factory=dict)
 
     def field(self, name: str, default: str | int = 0) -> str | int:
-        """Value of a field."""
+        """Return the value of a field, or `default` if it is not named."""
         return self.fields.get(name, default)
 
     def with_fields(self, **changes: str | int) -> Operation:
-        """The same operation with some fields changed."""
+        """Return the operation with some fields changed."""
         return replace(self, fields={**self.fields, **changes})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Owner:
-    """What a strand is for: the statement of the mapped graph with this id (-1: no single statement, as for moves and
-    results), and which part of it, counted from 0, where a statement runs in several.
+    """What a strand is for.
 
-    Owners are for messages and tools. No schedule is judged by them.
+    `statement` is the number of a statement of the mapped graph, or -1 for moves and results. `part` counts, from 0,
+    the parts in which a statement is computed. Owners are for messages and tools; no schedule is judged by them.
     """
 
     statement: int = -1
@@ -56,10 +64,13 @@ class Owner:
 class Strand:
     """A loop nest over a body of operations.
 
-    `counts` outermost first, every count >= 1; slot k of iteration n issues at ``start + (n * len(body) + k) *
-    interval``; `reduce` innermost levels accumulate. `comment` says what it computes, or for what it moves words; a
-    write of results says the same as what makes them. `sequencers` run a strand of the lanes, side by side in step;
-    none named: all there are. `owner` is the statement that the strand belongs to.
+    `unit` is the kind of unit that runs the strand, such as ``lane_issue``. `counts` has the turns of each loop, the
+    outermost first, each at least 1. Body slot k of iteration n issues in cycle
+    ``start + (n * len(body) + k) * interval``. The `reduce` innermost loops accumulate: their turns make one sum.
+
+    `sequencers` are the sequencers that run a strand of the lanes, in step with each other; none stands for all.
+    `comment` says, for people, what the strand computes or moves; a write of results says what makes them.
+    `owner` is the statement that the strand belongs to.
     """
 
     unit: str
@@ -73,13 +84,16 @@ class Strand:
     owner: Owner = Owner()
 
     def units(self, sequencers: int) -> tuple[str, ...]:
-        """The units that run it in an array of so many sequencers."""
+        """Return the units that run the strand in an array of so many sequencers, such as ``lane_issue_0``."""
         if sequencers == 1 or self.unit not in LANE_KINDS:
             return (self.unit,)
         return tuple(f"{self.unit}_{s}" for s in self.sequencers or range(sequencers))
 
     def of(self, unit: str) -> Strand:
-        """What one of its units runs: of a sum that goes up the tree only the first sequencer adds the half unit."""
+        """Return what one of the strand's units runs.
+
+        In a sum that goes up the tree only the first sequencer's first lane adds the half unit for rounding.
+        """
         first = self.sequencers[0] if self.sequencers else 0
         if self.unit == unit or unit == f"{self.unit}_{first}":
             return self
@@ -88,7 +102,7 @@ class Strand:
 
     @property
     def iterations(self) -> int:
-        """Product of the counts."""
+        """The number of times that the body runs: the product of the counts."""
         n = 1
         for count in self.counts:
             n *= count
@@ -96,41 +110,41 @@ class Strand:
 
     @property
     def length(self) -> int:
-        """Cycles for which the unit is taken: to its last operation."""
+        """The cycles for which the unit is taken, from the first operation to the last."""
         return self.final - self.start + 1
 
     @property
     def final(self) -> int:
-        """Cycle of the last operation."""
+        """The cycle of the last operation."""
         return self.start + (self.iterations * len(self.body) - 1) * self.interval
 
     @property
     def end(self) -> int:
-        """First cycle in which the unit is free again."""
+        """The first cycle in which the unit is free again."""
         return self.start + self.length
 
     def at(self, start: int) -> Strand:
-        """The same strand at another start."""
+        """Return the strand with another start cycle."""
         return replace(self, start=start)
 
     def cycles(self, slot: int) -> Cycles:
-        """Issue cycles of a body slot, one per iteration, in order."""
+        """Return the cycles in which a body slot issues, one for each iteration, in order."""
         step = len(self.body) * self.interval
         return self.start + slot * self.interval + step * np.arange(self.iterations, dtype=np.int64)
 
     def values(self, address: Address) -> NDArray[np.int64]:
-        """Values of a generator, one per iteration, in order."""
+        """Return the values of a generator, one for each iteration, in order."""
         total = np.array([address.base], dtype=np.int64)
         for count, stride in zip(self.counts, address.strides, strict=True):
             total = np.add.outer(total, stride * np.arange(count, dtype=np.int64)).reshape(-1)
         return total
 
     def last(self) -> NDArray[np.bool_]:
-        """For each iteration, whether it is the last of its reduction."""
+        """Mark the iterations that are the last of their sum."""
         return self._edge(-1)
 
     def first(self) -> NDArray[np.bool_]:
-        """For each iteration, whether it is the first of its reduction."""
+        """Mark the iterations that are the first of their sum."""
         return self._edge(0)
 
     def _edge(self, which: int) -> NDArray[np.bool_]:
@@ -143,7 +157,7 @@ class Strand:
 
 
 def by_unit(strands: Iterable[Strand], sequencers: int) -> dict[str, tuple[Strand, ...]]:
-    """The strands of each unit, in the order given."""
+    """Return the strands of each unit, in the order given. A strand of several sequencers appears for each of them."""
     found: dict[str, list[Strand]] = {unit: [] for unit in units_of(sequencers)}
     for strand in strands:
         for unit in strand.units(sequencers):

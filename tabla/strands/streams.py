@@ -1,4 +1,4 @@
-"""Programs of the stream, of loading models and of reading them back."""
+"""The strands of the stream, which bring samples and models, and those that read models back (*dump*)."""
 
 from __future__ import annotations
 
@@ -11,13 +11,16 @@ from tabla.strands.strand import Address, Operation, Strand
 from tabla.templates.template import Template, timing
 
 MOST_STREAM_WORDS = 128
+"""The most words of one beat."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Filling:
-    """How the words of a place arrive: `row` words at each address, the first of them word `first` of the lanes' row.
+    """How the words of a place arrive in beats.
 
-    `same`: every tap group takes the same.
+    Each address of the place takes `row` words, one for each lane and group that has words of its own. The first of
+    them goes to lane `first`. With `all`, every lane of a group takes the same word; with `same`, every tap group takes
+    the same words.
     """
 
     row: int
@@ -27,7 +30,7 @@ class Filling:
 
     @staticmethod
     def of(layout: Layout, key: Key, template: Template) -> Filling:
-        """By where the place lies, and whether the tensor is cut between groups."""
+        """Return how a place is filled: it depends on the spot, and on whether the tensor is cut between groups."""
         place = layout.places[key]
         spread = place.spot.kind == "lane"
         split = layout.graph.tensors[key[0]].split >= 0
@@ -40,12 +43,12 @@ class Filling:
         )
 
     def blocks(self, stream_words: int) -> range:
-        """The beats of one address: S words a beat, from the lanes' first one on."""
+        """Return the blocks of lanes that the beats of an address go to; a block has a lane for each word of a beat."""
         return range(self.first // stream_words, -(-(self.first + self.row) // stream_words))
 
 
 def streamed(layout: Layout) -> list[Key]:
-    """Places that a sample's words go to, in stream order: by definition of the tensor, then by spot."""
+    """Return the places that a sample's words go to, in the order of the stream: by tensor as defined, then by spot."""
     order = {name: n for n, name in enumerate(layout.graph.tensors)}
     keys = [k for k, p in layout.places.items() if layout.graph.tensors[k[0]].role in ("input", "label")]
     return sorted(keys, key=lambda k: (order[k[0]], k[1]))
@@ -54,7 +57,10 @@ def streamed(layout: Layout) -> list[Key]:
 def _fill(
     place: Place, filling: Filling, stream_words: int, fields: dict[str, int], *, window: bool, comment: str
 ) -> Strand:
-    """One place: its words in address order; each address a row of words for lanes or groups, in blocks."""
+    """Return the strand of the stream that fills one place, address by address, each address block by block.
+
+    `fields` name the memories, and `window` says whether they are those of the sample's slot in the ring.
+    """
     rows, reach = filling.row > 1 or filling.first > 0, filling.blocks(stream_words)
     counts: tuple[int, ...] = (place.words, len(reach)) if rows else (place.words,)
     inner = (0,) if rows else ()
@@ -70,7 +76,7 @@ def _fill(
 
 
 def sample_strands(layout: Layout, stream_words: int, template: Template) -> list[Strand]:
-    """The beats of one sample."""
+    """Return the strands of the stream that bring one sample, in beats of `stream_words` words."""
     out = []
     for key in streamed(layout):
         place = layout.places[key]
@@ -81,14 +87,17 @@ def sample_strands(layout: Layout, stream_words: int, template: Template) -> lis
 
 
 def loaded(layout: Layout) -> list[Key]:
-    """Places that are loaded with the models, in stream order."""
+    """Return the places that are loaded with the models, in the order of the stream."""
     found = preloaded(layout, static_tensors(layout.graph))
     scratch = [k for k in layout.places if is_scratch(k[1])]
     return sorted({*found, *scratch})
 
 
 def load_strands(layout: Layout, stream_words: int, template: Template) -> list[Strand]:
-    """The beats that load models and constants; of scratch words only the leading ones."""
+    """Return the strands of the stream that load models and constants.
+
+    Of the partial words of a product only the first of each run is loaded: the word that the product begins with.
+    """
     out = []
     for key in loaded(layout):
         place = layout.places[key]
@@ -108,8 +117,12 @@ def load_strands(layout: Layout, stream_words: int, template: Template) -> list[
 
 
 def dump_strands(layout: Layout, template: Template) -> list[Strand]:
-    """Lanes pass their model word at the window's offset up the tree, one after the other; then the root's
-    memory word. With several roots every group does so, and a cycle each is left for their words to leave."""
+    """Return the strands that read models back: one address of every memory for each token.
+
+    For token n, the lanes pass the words of their model memories at address n up the tree, one lane after the other.
+    The word of the root's memory at address n follows. With several roots every group does so, and operations are as
+    many cycles apart as there are groups, because the groups' words leave one after the other.
+    """
     laws, every = timing(), max(1, template.roots)
     pes = template.lanes
     up = 1 + template.tree_levels * laws.tree_level
@@ -144,12 +157,12 @@ def dump_strands(layout: Layout, template: Template) -> list[Strand]:
 
 
 def dump_words(template: Template) -> int:
-    """Words of one token of the dump program."""
+    """Return the number of words that leave for one token of a dump."""
     return (template.lanes + 1) * max(1, template.roots)
 
 
 def dump_count(layout: Layout) -> int:
-    """Tokens that bring back every model."""
+    """Return the number of tokens that bring back every model: the highest address of a model, and one more."""
     ends = [
         layout.places[k].base + layout.places[k].words
         for k in loaded(layout)
@@ -159,5 +172,5 @@ def dump_count(layout: Layout) -> int:
 
 
 def widest(template: Template) -> int:
-    """Words a beat of the widest stream."""
+    """Return the words of a beat of the widest stream that an array can use: a power of two."""
     return min(MOST_STREAM_WORDS, 1 << (template.pes - 1).bit_length())

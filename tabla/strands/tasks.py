@@ -1,4 +1,9 @@
-"""Tasks: the strands of one statement or move, rigid to each other, with all that they touch."""
+"""Tasks: what a scheduler gives a cycle.
+
+A task is the strands of a statement, of several statements that belong together, of a move, or of a result. Its strands
+keep their distances in time, so one start cycle places all of them. A task says which words it touches and when, what
+it puts on the bus, and which results it shows in registers, so that a scheduler need not look into its strands.
+"""
 
 from __future__ import annotations
 
@@ -14,18 +19,20 @@ from tabla.strands.leaving import Nest
 from tabla.strands.strand import Address, Cycles, Strand, by_unit
 
 NEVER = np.iinfo(np.int64).min // 4
+"""The last cycle of an address that is not touched."""
 LATE = np.iinfo(np.int64).max // 4
+"""The first cycle of an address that is not touched."""
 
 MemoryKey = tuple[Key, bool]
-"""A place, and whether its twin in `interim` is meant."""
+"""The key of a place, and whether its twin in `interim` is meant."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Footprint:
-    """One generator's words: the first and the last cycle at which each address of a place is touched.
+    """The words that one address generator touches: the first and the last cycle for each address of a place.
 
-    Cycles are relative to the task, addresses to the place's base; `first` is LATE and `last` NEVER where
-    nothing is touched.
+    `first` and `last` have an element for each word of the place. Cycles count from the task's cycle 0, addresses from
+    the base of the place. Where a word is not touched, `first` is LATE and `last` is NEVER.
     """
 
     key: MemoryKey
@@ -34,9 +41,10 @@ class Footprint:
 
     @staticmethod
     def of(key: MemoryKey, strand: Strand, slot: int, address: Address, *, base: int, words: int) -> Footprint:
-        """Collect from a strand's slot."""
-        # Loops that leave the address alone touch a word from their first turn to their last: only the others are
-        # gone through, so a contraction costs what its operands have, not what it multiplies.
+        """Return the footprint of a generator of one body slot of a strand; the place has `words` words from `base`."""
+        # A loop that does not change the address touches the same word from its first turn to its last. Only the other
+        # loops are unrolled, so a contraction costs as many steps as its operand has words, not as many as it
+        # multiplies.
         step = len(strand.body) * strand.interval
         at, cycles, wait = (np.array([start], dtype=np.int64) for start in (address.base - base, strand.start, 0))
         cycles = cycles + slot * strand.interval
@@ -50,14 +58,14 @@ class Footprint:
             step *= count
         first: NDArray[np.int64] = np.full(words, LATE, dtype=np.int64)
         last: NDArray[np.int64] = np.full(words, NEVER, dtype=np.int64)
-        # Of equal addresses the last assignment counts: the earliest cycle, and the latest.
+        # Where an address comes several times, the last assignment counts: the earliest cycle, then the latest.
         first[at[::-1]] = cycles[::-1]
         last[at] = cycles + wait
         return Footprint(key=key, first=first, last=last)
 
     @staticmethod
     def anywhere(key: MemoryKey, strand: Strand, slot: int, *, words: int) -> Footprint:
-        """Any word of a place may be touched in any cycle of a strand's slot."""
+        """Return the footprint of a gathered operand: any word may be touched in any cycle of the strand's slot."""
         cycles = strand.cycles(slot)
         first = np.full(words, cycles[0], dtype=np.int64)
         return Footprint(key=key, first=first, last=np.full(words, cycles[-1], dtype=np.int64))
@@ -65,9 +73,10 @@ class Footprint:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shown:
-    """A result that shows in a root register: `show` is the cycle, `register` which one.
+    """A result that shows in a register of the root, from which another task may take it.
 
-    Words of a short vector show every `interval` cycles, in the order of their addresses `words` (none: a scalar).
+    `show` is the cycle in which the first word shows. `register` is ``result`` or ``function``. A short vector has the
+    addresses of its words in `words`, in the order in which they show, one every `interval` cycles; a scalar has none.
     """
 
     tensor: str
@@ -77,7 +86,10 @@ class Shown:
     interval: int = 1
 
     def wait(self, words: tuple[int, ...], interval: int) -> int | None:
-        """Cycles from the first word until these begin to show, one every `interval`; None if they do not."""
+        """Return the cycles from the first word until `words` begin to show, one every `interval` cycles.
+
+        The result is None if these words do not show in this order and at this distance.
+        """
         if not words or not self.words:
             return 0 if words == self.words else None
         if words[0] not in self.words:
@@ -89,9 +101,11 @@ class Shown:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ForwardableOperand:
-    """An operand of a root strand that may be forwarded: where it is, and when it is needed.
+    """An operand of a root strand that may be forwarded: taken from a register of the root instead of from its memory.
 
-    `words` and `interval`: those of the :class:`Shown` result that fits.
+    `strand` and `slot` say which operation of the task takes it, `operand` whether it is ``a``, ``b`` or ``c``, and
+    `footprint` which of the task's reads it saves. `cycle` is the cycle, from the task's cycle 0, in which the first
+    word must show. `words` and `interval` are as those of the :class:`Shown` result that fits.
     """
 
     tensor: str
@@ -106,12 +120,23 @@ class ForwardableOperand:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Task:
-    """Strands with starts relative to the task's cycle 0.
+    """Strands that are placed together; all cycles count from the task's cycle 0.
 
-    `bus` is (first arrival, last use) of what it puts there, `holds` the scalar tensor that then stays on the
-    bus; `wants` is a scalar that must be on the bus from `wants_cycles[0]` to `wants_cycles[1]`. `function` is
-    the span in which its function results show. `shows` is the result that leaves from it, or a
-    part of one: `leaves` are its elements in order (none: all of them, row-major).
+    Memories: `reads` and `writes` are the footprints. `produces` has the tensors that the task makes.
+
+    The bus: `bus` has the cycles of the first arrival and of the last use of the words that the task puts there. If
+    such a word is a scalar, which stays until another word comes, `holds` names it. A task with `wants` needs that
+    scalar on the bus from cycle ``wants_cycles[0]`` to ``wants_cycles[1]``, whoever put it there; its variant `fed`
+    brings the scalar itself.
+
+    Registers of the root: `function` is the span of cycles in which results of functions show. `shown` has the results
+    that others may take from a register, and `forwardable` the operands that the task may take from one.
+
+    Results: `shows` is the name of the result that leaves from the task, wholly or in part. `leaves` has its elements
+    in the order in which they leave; without any, all of them leave, row-major.
+
+    `statement` is the number of the statement that the task computes, of the last one if there are several, and -1 for
+    moves and results. Tasks of one statement are its parts.
     """
 
     name: str
@@ -135,16 +160,16 @@ class Task:
 
     @property
     def length(self) -> int:
-        """From cycle 0 to the end of its last strand."""
+        """The cycles from cycle 0 to the end of the last strand."""
         return max(s.end for s in self.strands)
 
     def of_part(self, part: int) -> Task:
-        """The same task as part number `part` of its statement."""
+        """Return the task with its strands labelled as part number `part` of their statement."""
         strands = tuple(replace(s, owner=replace(s.owner, part=part)) for s in self.strands)
         return replace(self, strands=strands, fed=None if self.fed is None else self.fed.of_part(part))
 
     def clashes(self, sequencers: int) -> bool:
-        """Whether two of its strands, or of those when it is fed, want a unit in the same cycle."""
+        """Say whether two strands of the task, or of its fed variant, want the same unit in the same cycle."""
         if self.fed is not None and self.fed.clashes(sequencers):
             return True
         units = by_unit(sorted(self.strands, key=lambda strand: strand.start), sequencers).values()

@@ -1,8 +1,7 @@
-"""Gathers are brought into the form that the machine takes: one table of positions, counted in words of a row-major
-tensor.
+"""Flat gathers: every gather takes its positions from one table, counted in words of the row-major tensor.
 
-A gather over one innermost axis reads its table as it is. Any other gather gets a tensor of positions of its own:
-integers that are the sum of the tables times the strides of their axes.
+A gather whose data decide the innermost axis alone reads its table as it is. Any other gather gets a new tensor of
+positions: integers, each the sum of its tables' words times the strides of their axes.
 """
 
 from __future__ import annotations
@@ -17,8 +16,9 @@ from tabla.source import Label, TablaError
 
 
 def flatten_gathers(graph: Graph, fmt: Format) -> Graph:
-    """Return the graph with gathers of one table each. Raises `TablaError` for a tensor with more words than a word can
-    count.
+    """Return the graph with flat gathers.
+
+    Raises `TablaError` for a gathered tensor with more words than the largest integer that a word can be.
     """
     if not any(isinstance(statement.operation, Gather) for statement in graph.statements):
         return graph
@@ -32,6 +32,7 @@ def flatten_gathers(graph: Graph, fmt: Format) -> Graph:
 
 
 def _gather(statement: Statement, operation: Gather, tensors: dict[str, Tensor], fmt: Format) -> list[Statement]:
+    """Return a gather as it is if it is flat, else the statement of its positions and the flat gather."""
     shape = tensors[operation.tensor].shape
     strides = [1] * len(shape)
     for axis in range(len(shape) - 1, 0, -1):
@@ -63,7 +64,8 @@ def _gather(statement: Statement, operation: Gather, tensors: dict[str, Tensor],
     )
     terms = [Term(factors=(table, _integer(stride, fmt))) for table, stride in tables]
     if lowest < 0:
-        # Positions before the tensor's first word belong into the sum: an address of the machine is none of another.
+        # The machine's addresses are not negative. So an offset that lies before the first word joins the sum of the
+        # positions, and is taken off the gather's own offset.
         terms.append(Term(factors=(_integer(lowest, fmt), _integer(1, fmt))))
     positions = replace(
         statement,
@@ -82,5 +84,5 @@ def _gather(statement: Statement, operation: Gather, tensors: dict[str, Tensor],
 
 
 def _integer(value: int, fmt: Format) -> Constant:
-    """The constant whose word is the integer."""
+    """Return the constant whose word is an integer."""
     return Constant(value=Fraction(value, fmt.one))

@@ -1,8 +1,9 @@
-"""Constraints become boxes: a constrained statement is split into unconstrained statements that write disjoint boxes.
+"""Index-set splitting: a statement with constraints becomes statements without, which write disjoint boxes.
 
-Every box of outputs has one region of points to sum over. Where the region is a box too, as with padding, bands and
-triangles, a box of outputs costs one statement. The words stay the same, because sums are exact and products keep their
-order. The number of boxes grows with the extents that constraints tie, so there is a limit.
+All outputs of one box sum over the same region of points. Where this region is a box too, as with padding, bands and
+triangles, a box of outputs is one statement. Example: ``y[i] = sum[j](a[i][j] * x[j])`` where ``i <= j``, with i and j
+in [0, 3), becomes three statements, with j in [0, 3), [1, 3) and [2, 3). No word changes: sums are exact, and products
+keep their order. The number of boxes grows with the extents of the indices that constraints tie, so it has a limit.
 """
 
 from __future__ import annotations
@@ -36,22 +37,20 @@ from tabla.ir.scan import scan_count
 from tabla.source import Label, TablaError
 
 MOST_BOXES = 256
-"""The most boxes of one statement. Each is a statement with strands of its own; with more of them, microcode and
-compile time would grow too large.
-"""
+"""The most boxes of one statement. Each is a statement with strands of its own; more would make the microcode and the
+compile time too large."""
 
 MOST_SCANS = 64
-"""The most runs of a statement that runs on. Each has strands of its own; with more of them, boxes over all rows are
-fewer.
-"""
+"""The most scans of one statement. Each has strands of its own; with more scans than this, boxes over all rows are
+fewer."""
 
 Ranges = tuple[tuple[str, int, int], ...]
-"""(index, low, high) of some indices."""
+"""The ranges [low, high) of some indices, by name."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Part:
-    """A box of outputs and the boxes of summed points that belong to it, in lexicographic order."""
+    """A box of outputs, and the boxes of the points that its outputs sum over, in lexicographic order."""
 
     outputs: Ranges
     summed: tuple[Ranges, ...]
@@ -71,7 +70,7 @@ def scans_kept(graph: Graph) -> frozenset[int]:
 
 
 def split_index_sets(graph: Graph, fmt: Format, kept: frozenset[int] = frozenset()) -> Graph:
-    """Return the graph without constraints, except on the statements, given by number, that are `kept` as they are.
+    """Return the graph without constraints, but for those of the statements, by number, that are `kept` as they are.
 
     Raises `TablaError` for a statement that would become more than `MOST_BOXES` statements.
     """
@@ -88,10 +87,10 @@ def split_index_sets(graph: Graph, fmt: Format, kept: frozenset[int] = frozenset
 
 
 def _parts(statement: Statement) -> list[tuple[_Part, ...]]:
-    """All combinations of parts, one part per group of tied indices."""
+    """Return all combinations of parts of a statement, one part for each group of indices that constraints tie."""
     tied = components(statement.constraints)
     if isinstance(statement.operation, Product):
-        # Its order runs through all indices, so they are looked at together.
+        # The order of a product goes through all its indices, so all of them are one group.
         names = frozenset(statement.operation.reduce).union(*(group for group, _ in tied))
         tied = [(names, statement.constraints)]
     groups = [_group(statement, names, members) for names, members in tied]
@@ -110,6 +109,7 @@ def _parts(statement: Statement) -> list[tuple[_Part, ...]]:
 
 
 def _group(statement: Statement, names: frozenset[str], constraints: tuple[Affine, ...]) -> list[_Part]:
+    """Return the parts of one group of tied indices: boxes of outputs that all sum over the same points."""
     outs = [index for index in statement.indices if index.name in names]
     order = summed_names(statement.operation)
     inner = [index for index in statement.reduced if index.name in names]
@@ -119,14 +119,14 @@ def _group(statement: Statement, names: frozenset[str], constraints: tuple[Affin
     mask = np.broadcast_to(satisfied(constraints, [*outs, *inner]), shape)
     written = np.broadcast_to(satisfied(applying(constraints, outs), outs), shape[: len(outs)])
     parts = []
-    for box, at in _runs(outs, (written, mask)):
+    for box, at in _uniform(outs, (written, mask)):
         if written[at]:
             parts.append(_Part(outputs=box, summed=tuple(_filled(inner, mask[at])) if inner else ((),)))
     return parts
 
 
-def _runs(indices: Sequence[Index], arrays: Sequence[Mask]) -> Iterator[tuple[Ranges, tuple[int, ...]]]:
-    """Boxes over which all arrays are the same, and one position in each."""
+def _uniform(indices: Sequence[Index], arrays: Sequence[Mask]) -> Iterator[tuple[Ranges, tuple[int, ...]]]:
+    """Yield boxes over which none of the arrays changes, each with one position in it."""
     if not indices:
         yield (), ()
         return
@@ -134,13 +134,13 @@ def _runs(indices: Sequence[Index], arrays: Sequence[Mask]) -> Iterator[tuple[Ra
     for position in range(1, first.extent + 1):
         if position < first.extent and all(np.array_equal(a[position], a[begin]) for a in arrays):
             continue
-        for box, at in _runs(indices[1:], [a[begin] for a in arrays]):
+        for box, at in _uniform(indices[1:], [a[begin] for a in arrays]):
             yield ((first.name, first.low + begin, first.low + position), *box), (begin, *at)
         begin = position
 
 
 def _filled(indices: Sequence[Index], mask: Mask) -> Iterator[Ranges]:
-    """The true points of a mask as boxes, in lexicographic order of their points."""
+    """Yield the true points of a mask as boxes, such that the points of all boxes are in lexicographic order."""
     if not indices:
         if mask:
             yield ()
@@ -150,7 +150,7 @@ def _filled(indices: Sequence[Index], mask: Mask) -> Iterator[Ranges]:
         if position < first.extent and np.array_equal(mask[position], mask[begin]):
             continue
         rest = list(_filled(indices[1:], mask[begin]))
-        # Points of several boxes would come in another order, so such runs are taken apart.
+        # If the other axes need several boxes, a box of several values of this axis would change the order of points.
         cuts = [(begin, position)] if len(rest) < 2 else [(p, p + 1) for p in range(begin, position)]
         for low, high in cuts:
             yield from (((first.name, first.low + low, first.low + high), *box) for box in rest)
@@ -159,7 +159,10 @@ def _filled(indices: Sequence[Index], mask: Mask) -> Iterator[Ranges]:
 
 @dataclass(frozen=True, slots=True)
 class _Split:
-    """One box of a statement."""
+    """The splitting of a statement for one box of outputs, which is number `number`.
+
+    `parts` has one part for each group of tied indices. `tensors` grows by the temporaries that are needed.
+    """
 
     statement: Statement
     parts: tuple[_Part, ...]
@@ -168,7 +171,7 @@ class _Split:
     format: Format
 
     def statements(self) -> list[Statement]:
-        """The statement over this box; several where the points to reduce over are several boxes."""
+        """Return the statement over this box, or several statements if its points are several boxes."""
         ranges = {name: (low, high) for part in self.parts for name, low, high in part.outputs}
         indices = tuple(_cut(index, ranges) for index in self.statement.indices)
         regions = [tuple(itertools.chain(*choice)) for choice in itertools.product(*(p.summed for p in self.parts))]
@@ -184,7 +187,7 @@ class _Split:
         return replace(self.statement, indices=indices, operation=operation, reduced=reduced, constraints=())
 
     def _sum(self, linear: Linear) -> tuple[Linear, tuple[Index, ...]]:
-        """Each term over its boxes; a second box has indices of its own."""
+        """Return a sum with each term over its boxes, and the summed indices; a second box has indices of its own."""
         terms: list[Term] = []
         reduced: dict[str, Index] = {}
         box = self.statement.box
@@ -193,7 +196,7 @@ class _Split:
             tied = [part for part in self.parts if any(n in term.reduce for s in part.summed for n, _, _ in s)]
             mine = [part for part, names in zip(self.parts, groups, strict=True) if names & set(term.reduce)]
             if any(not part.summed for part in mine):
-                # Nothing is left to add.
+                # No point is left for the term, so it adds nothing.
                 continue
             for number, choice in enumerate(itertools.product(*(part.summed for part in tied))):
                 ranges = {name: (low, high) for name, low, high in itertools.chain(*choice)}
@@ -210,7 +213,7 @@ class _Split:
     def _chain(
         self, indices: tuple[Index, ...], reduction: Extreme | Product, regions: list[Ranges]
     ) -> list[Statement]:
-        """Region after region, each from the word of the one before."""
+        """Return a statement for each region of points; each begins with the word that the statement before makes."""
         box, made = self.statement.box, list[Statement]()
         initial: Operand | None = reduction.initial
         for number, region in enumerate(regions):
@@ -224,7 +227,7 @@ class _Split:
         return made or [self._made(indices, copy_of(initial or self._neutral(reduction)), ())]
 
     def _before(self, step: Statement, number: int) -> Statement:
-        """The statement, into a temporary."""
+        """Return a statement that writes to a temporary instead of to its target."""
         name = f"{step.target}.b{step.id}.{self.number}.{number}"
         shape = tuple(index.extent for index in step.indices)
         self.tensors[name] = Tensor(name=name, shape=shape, role="value", origin=step.target, span=step.span)
@@ -232,6 +235,7 @@ class _Split:
         return replace(step, target=name, write=write)
 
     def _neutral(self, reduction: Extreme | Product) -> Constant:
+        """Return the value of a reduction over no points."""
         if isinstance(reduction, Product):
             return Constant(value=Fraction(2) ** reduction.shift)
         word = self.format.lowest if reduction.op == "max" else self.format.highest

@@ -1,4 +1,7 @@
-"""Constants and ordinals become tensors that are loaded with the models, so that mapping sees only reads."""
+"""Materialisation: constants and ordinals become tensors that are loaded with the models.
+
+The mapping then sees only reads. The constant 1 may stay as a factor beside a read, because the datapath has it.
+"""
 
 from __future__ import annotations
 
@@ -29,12 +32,15 @@ from tabla.source import Label, TablaError
 
 @dataclass(slots=True)
 class _Pool:
+    """The tensors and words of a graph as constants are added; `known` has the read of each value that is there."""
+
     format: Format
     tensors: dict[str, Tensor]
     words: dict[str, NDArray[np.int64]]
     known: dict[object, Read]
 
     def operand(self, operand: Operand, box: Mapping[str, Index], *, factor: bool) -> Operand:
+        """Return an operand as a read; with `factor`, the constant 1 may stay. `box` has the statement's indices."""
         match operand:
             case Read():
                 return operand
@@ -68,7 +74,7 @@ class _Pool:
         low, high = affine.bounds(box)
         for end in (low, high):
             self._checked(Fraction(end, 1 << fraction), operand)
-        # A table per index range: subscripts start at 0, so the range's low end is taken off.
+        # Each range of indices has a table of its own. Its subscripts start at 0, so the low end is taken off.
         key = (affine, fraction, tuple((i.low, i.high) for i in indices))
         if key not in self.known:
             name = f"constant.{len(self.known)}"
@@ -95,7 +101,7 @@ def materialise(legal: Legal, fmt: Format) -> Legal:
 
 
 def _factors(term: Term, box: Mapping[str, Index], pool: _Pool) -> tuple[Operand, ...]:
-    """Factors as reads; a factor 1 may stay beside a read."""
+    """Return the factors of a term as reads; a factor 1 may stay beside a read."""
     made = [pool.operand(f, box, factor=len(term.factors) == 2) for f in term.factors]
     if not any(isinstance(f, Read) for f in made):
         made[0] = pool.operand(term.factors[0], box, factor=False)

@@ -1,7 +1,7 @@
 """The legalising passes in order: each takes a graph one step nearer to what the machine can run.
 
-They run once, after the passes of :mod:`tabla.passes.pipeline`. Like those they change no word of any result or model,
-and the rules of a graph are checked after each.
+Legalising passes run once, after the passes of :mod:`tabla.passes.pipeline`. Like those they change no word of any
+result or model, and the rules of a graph are checked after each.
 """
 
 from __future__ import annotations
@@ -22,9 +22,10 @@ from tabla.passes.legalise.snapshot import snapshot
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LegalisingPass:
-    """A named function from a graph and the words of its constants to the same, one step nearer to the machine.
+    """A pass with its name: `function` takes a graph and the words of its constants, and returns both rewritten.
 
-    `flat_gathers` says whether gathers are flat when it has run (:func:`tabla.ir.verify.verify`).
+    `flat_gathers` says whether all gathers are flat when the pass has run, so that
+    :func:`tabla.ir.verify.verify` may ask for it.
     """
 
     name: str
@@ -54,7 +55,7 @@ LEGALISE: tuple[LegalisingPass, ...] = (
 
 
 def legalise(graph: Graph, fmt: Format) -> Legal:
-    """Return the graph that the machine runs, with the words of its constants.
+    """Return the graph that the machine runs, with the words of its constants in the format `fmt`.
 
     Raises `TablaError` for a program that the machine cannot run, and `GraphFault`, which names the pass, if a pass
     breaks a rule of graphs.

@@ -1,5 +1,4 @@
-"""Values that are known before any sample comes become constants, which are computed here and loaded with the models.
-"""
+"""Precomputation: values that depend on indices alone become constants, which are loaded with the models."""
 
 from __future__ import annotations
 
@@ -13,9 +12,10 @@ from tabla.ir.rewrite import with_statements
 
 
 def precompute(legal: Legal, fmt: Format) -> Legal:
-    """Evaluate the statements that depend on indices alone, and make their values constants.
+    """Evaluate the statements that depend on indices alone, and replace them by constants.
 
-    If one of them overflows or leaves the domain of a function, all of them stay, so that the machine counts it.
+    If one of these statements overflows or leaves the domain of a function, all of them stay in the graph, so that the
+    machine counts the event.
     """
     graph = legal.graph
     names = tables(graph)

@@ -1,8 +1,8 @@
-"""Models that two updates read crosswise are copied first.
+"""Snapshots of models whose updates read each other's models.
 
-An update may overwrite its model only after every read of the old words. When updates read each other's models (``u -
-e*v`` and ``v - e*u``), no such order exists. Reading a copy of one model instead makes an order possible, and changes
-no word.
+An update may overwrite its model only after every read of the old words. If two updates read each other's models, as
+``u - e*v`` and ``v - e*u`` do, no order of the two is right. The updates then read a copy of the model, made before
+either of them. A copy changes no word.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from tabla.ir.rewrite import with_operands
 
 
 def snapshot(graph: Graph) -> Graph:
-    """Insert copies where updates depend on each other in a circle."""
+    """Return the graph with copies of the models whose updates depend on each other in a circle."""
     copied = _circular(graph)
     if not copied:
         return graph
@@ -48,7 +48,7 @@ def snapshot(graph: Graph) -> Graph:
 
 
 def _circular(graph: Graph) -> set[str]:
-    """Models that some update of a circle reads, apart from the very word that it replaces."""
+    """Find the models that some update of a circle reads, apart from the very word that the update replaces."""
     next_of = {graph.updates[m]: m for m in graph.updates}
     edges: nx.DiGraph[str] = nx.DiGraph()
     for statement in graph.statements:

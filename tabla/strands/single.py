@@ -1,0 +1,192 @@
+"""The task of a single statement, by its way: in the lanes, in the lanes with the tree, or at the root."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+from tabla.ir.body import common_reduction
+from tabla.ir.graph import FLIPPED, Compare, Divide, Extreme, Function, Gather, Linear, Product, Read, Statement
+from tabla.mapping.fit import AT_ROOT, Fit
+from tabla.strands.bodies import LaneContext, RootContext, lane_body, root_sum, tested
+from tabla.strands.broadcasts import broadcast, fed_task
+from tabla.strands.extremes import lane_extreme, root_extreme
+from tabla.strands.finish import Delivered, finish, finished_task
+from tabla.strands.gathers import gather
+from tabla.strands.irregular import product, unrolled
+from tabla.strands.loops import Lanes, Loop, nest_of
+from tabla.strands.scans import lane_scans, root_scans
+from tabla.strands.site import Extras, Site
+from tabla.strands.strand import Operation, Strand
+from tabla.strands.tasks import Task
+from tabla.templates.template import functions, timing
+
+
+def name_of(statement: Statement, after: Statement | None = None) -> str:
+    """Return the name of a statement's task, for people: its number and target, and those of the function after it.
+
+    Example: ``s3 h.t1 + s4 h``.
+    """
+    return f"s{statement.id} {statement.target}" + (f" + s{after.id} {after.target}" if after else "")
+
+
+def lane_task(site: Site, statement: Statement, fit: Fit) -> Task:
+    """Return the task of a statement whose outputs arise in the lanes, with the broadcast that feeds them."""
+    issue, write, feed = lane_strands(site, statement, fit)
+    extras = Extras(produces=(statement.target,))
+    return fed_task(site, statement, (issue, write), feed, fit, issue, issue.comment, extras)
+
+
+def lane_strands(site: Site, statement: Statement, fit: Fit) -> tuple[Strand, Strand, tuple[Strand, ...]]:
+    """Return what the lanes issue from cycle 0 on, what they write, and what the root broadcasts to them."""
+    lanes = Lanes.of(statement, fit, site.template.lanes)
+    outs, reduced = nest_of(statement, lanes, fit)
+    loops = (*outs, *reduced)
+    context = LaneContext(layout=site.layout, fit=fit, lanes=lanes, loops=loops)
+    body = _lane_body(site, statement, context, levels=len(reduced))
+    name = name_of(statement)
+    own = site.sequencers(fit.span)
+    issue = Strand(
+        unit="lane_issue",
+        start=0,
+        body=body,
+        counts=_counts(loops),
+        reduce=len(reduced),
+        comment=name,
+        sequencers=own,
+    )
+    period = len(body) * math.prod(_counts(reduced))
+    write = site.lane_write(statement, lanes, outs, period - 1 + timing().result, period, name)
+    write = replace(write, sequencers=own)
+    return issue, write, broadcast(site, statement, fit, loops, len(body))
+
+
+def tree_task(site: Site, delivered: Delivered, statement: Statement, fit: Fit, after: Statement | None) -> Task:
+    """Return the task of a statement whose terms are summed in the lanes, by the tree, and finished at the root.
+
+    Terms without a summed index are added at the root, beside the tree's word.
+    """
+    lanes = Lanes.of(statement, fit, site.template.lanes)
+    outs, reduced = nest_of(statement, lanes, fit)
+    loops = (*outs, *reduced)
+    context = LaneContext(layout=site.layout, fit=fit, lanes=lanes, loops=loops)
+    body = _lane_body(site, statement, context, levels=len(reduced))
+    top = RootContext(layout=site.layout, loops=outs)
+    match statement.operation:
+        case Linear(terms=terms):
+            start = "array" if statement.crosses else "tree"
+            rest = [t for t in site.early_first(terms) if not t.reduce]
+            above = tested(statement, root_sum(top, rest, start=start, shift=site.shift(statement), levels=0))
+        case Extreme() as extreme:
+            above = root_extreme(extreme, top, tree=True)
+        case _:
+            raise AssertionError(f"statement {statement.id} cannot go up the tree")
+    slots = len(body) * math.prod(_counts(reduced))
+    several = math.prod(_counts(outs)) > 1
+    # The root has as many cycles for an output as the lanes take for it, so its operations must divide that time: if
+    # they do not, the lanes slow down.
+    interval = len(above) // math.gcd(slots, len(above)) if several else 1
+    name = name_of(statement, after)
+    issue = Strand(
+        unit="lane_issue",
+        start=0,
+        body=body,
+        counts=_counts(loops),
+        interval=interval,
+        reduce=len(reduced),
+        comment=name,
+        sequencers=site.sequencers(fit.span),
+    )
+    spacing = slots * interval // len(above) if several else 1
+    root = Strand(
+        unit="root_issue",
+        start=(slots - 1) * interval + site.up(statement),
+        body=above,
+        counts=_counts(outs),
+        interval=spacing,
+        comment=name,
+    )
+    strands, extras = finish(site, delivered, statement, after, root, outs)
+    feed = broadcast(site, statement, fit, loops, len(body) * interval)
+    return fed_task(site, statement, (issue, *strands), feed, fit, issue, name, extras)
+
+
+def root_task(site: Site, delivered: Delivered, statement: Statement, after: Statement | None) -> Task:
+    """Return the task of a statement that the root computes by itself."""
+    name = name_of(statement, after)
+    if isinstance(statement.operation, Linear):
+        if not common_reduction(statement):
+            return unrolled(site, statement, name)
+        return finished_task(site, delivered, statement, after, *sum_strand(site, statement, name=name))
+    outs, reduced = nest_of(statement, None, AT_ROOT)
+    context = RootContext(layout=site.layout, loops=(*outs, *reduced))
+    body: tuple[Operation, ...]
+    match statement.operation:
+        case Compare(op=op, left=Read() as left, right=Read() as right):
+            if site.made.get(left.tensor, -1) < site.made.get(right.tensor, -1):
+                # The operand that is made last becomes the addend, which the datapath takes later than a factor.
+                op, left, right = FLIPPED[op], right, left
+            body = (context.operation({"a": right, "c": left}, negate=1, base="addend", post=op, emit=1),)
+        case Function(name=function, operand=Read() as operand):
+            body = (context.operation({"c": operand}, base="addend", function=functions()[function].code),)
+        case Divide(left=Read() as left, right=Read() as right, unit=unit):
+            code = functions()[unit].code
+            body = (context.operation({"c": left, "b": right}, base="addend", function=code),)
+        case Product(operand=Read()):
+            return product(site, statement, name)
+        case Extreme() as extreme:
+            body = root_extreme(extreme, context)
+        case Gather():
+            shows = site.departing.get(statement.target, "")
+            delivered.left.update({shows} - {""})
+            return gather(site, statement, name, shows)
+        case _:
+            raise AssertionError(f"statement {statement.id} has operands that are not tensors")
+    root = Strand(
+        unit="root_issue", start=0, body=body, counts=_counts((*outs, *reduced)), reduce=len(reduced), comment=name
+    )
+    return finished_task(site, delivered, statement, after, root, outs)
+
+
+def scan_task(site: Site, delivered: Delivered, statement: Statement, fit: Fit) -> Task:
+    """Return the task of a scan (:mod:`tabla.ir.scan`)."""
+    name = name_of(statement)
+    if isinstance(statement.operation, Product):
+        return product(site, statement, name)
+    if fit.way == "lane":
+        return lane_scans(site, statement, fit, name)
+    shows = site.departing.get(statement.target, "")
+    delivered.left.update({shows} - {""})
+    return root_scans(site, statement, name, leaves=shows)
+
+
+def sum_strand(site: Site, statement: Statement, shown: str = "", name: str = "") -> tuple[Strand, tuple[Loop, ...]]:
+    """Return the root's strand of a sum that fits one body, and the loops of its outputs.
+
+    The words of the tensor `shown` are taken from the result register, all others from memory.
+    """
+    assert isinstance(statement.operation, Linear)
+    outs, reduced = nest_of(statement, None, AT_ROOT)
+    context = RootContext(layout=site.layout, loops=(*outs, *reduced), shown=shown)
+    ordered, shift = site.early_first(statement.operation.terms), site.shift(statement)
+    body = tested(statement, root_sum(context, ordered, start="fresh", shift=shift, levels=len(reduced)))
+    counts = _counts((*outs, *reduced))
+    strand = Strand(
+        unit="root_issue",
+        start=0,
+        body=body,
+        counts=counts,
+        reduce=len(reduced),
+        comment=name or name_of(statement),
+    )
+    return strand, outs
+
+
+def _lane_body(site: Site, statement: Statement, context: LaneContext, *, levels: int) -> tuple[Operation, ...]:
+    if isinstance(statement.operation, Extreme):
+        return tuple(lane_extreme(statement.operation, context))
+    return lane_body(statement, context, shift=site.shift(statement), levels=levels)
+
+
+def _counts(loops: tuple[Loop, ...]) -> tuple[int, ...]:
+    return tuple(loop.count for loop in loops)
