@@ -32,8 +32,8 @@ class Row:
     """Figures are per sample, those of a minibatch divided by its samples; the memories are words per PE.
 
     `bound` is the full one, of ``tabla bound``. `operations`: scalar operations as the text writes them. `beats`: of a
-    step's samples; `narrow_binds`: whether 32 words a beat would make the samples late. `gen_seconds` are on the processor. `aim`, `peer`: cycles, where
-    there are such figures.
+    step's samples; `narrow_binds`: whether 32 words a beat would make the samples late. `gen_seconds` are on the
+    processor. `aim`, `peer`: cycles, where there are such figures.
     """
 
     program: str

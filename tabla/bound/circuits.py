@@ -21,7 +21,7 @@ from dataclasses import dataclass, replace
 from functools import reduce
 
 from tabla.bound.choice import EVERYWHERE, Choice
-from tabla.bound.claims import Claims, Reach, all_of, largest, last_in_sums, pinned_indices, sources
+from tabla.bound.claims import Claim, Claims, Reach, all_of, largest, last_in_sums, pinned_indices, sources
 from tabla.bound.dependents import dependent
 from tabla.bound.distances import NEVER, NOW, Distances, Times
 from tabla.bound.needs import needed, needed_before
@@ -166,7 +166,11 @@ class Circuits:
         own = needed(self.graph, v, distances, every=every)
         floor = NOW
         if self.template.sequencers <= 1:
-            floor = behind(self._work(all_of(self.graph.tensors), own, distances), self.template)
+            every = all_of(self.graph.tensors)
+            # Words of models may move in the sample that makes them, which is not the one that reads them.
+            moves = moved(self.graph, all_of(every.keys() - self.graph.updates.keys()), own, distances)
+            work = self._operations(every, own, distances, NOW, ANY_TIME) + moves
+            floor = behind(work, self.template)
         return Reach(own=own, other=needed_before(self.graph, own, distances, floor)), floor
 
     def _between(
@@ -227,6 +231,10 @@ def _most(names: Iterable[str]) -> tuple[str, ...]:
 # ---- along the circuit
 
 
+def _last_heard(graph: Graph, statement: Statement, name: str, claim: Claim, distances: Distances) -> Times:
+    return distances.heard_last(statement, name, claim.times, claim.last, claim.words(graph, name))
+
+
 def _shared(
     graph: Graph,
     statement: Statement,
@@ -250,14 +258,15 @@ def _shared(
         if before is None:
             continue
         names = [name for name, pinned in claimed.items() if pinned == before]
-        head = distances.issued(term, reduce(Times.later, (distances.heard(forward[name].times) for name in names)))
+        heard = (distances.heard(statement, name, forward[name].times) for name in names)
+        head = distances.issued(term, reduce(Times.later, heard))
         tail = distances.multiplied(statement, term, target.times, floor)
         slots = distances.slots_of(statement, term, before | after)
         if choice is not None and (last := last_in_sums(graph, statement, names, forward, before)):
             # Sums that take all words of a vector wait for its last word, but for those that are begun before.
             name, summed = last
             late = distances.slots_of(statement, term, before | after | summed)
-            behind = head.later(distances.heard(distances.crossed(statement, name, forward[name].last)))
+            behind = head.later(_last_heard(graph, statement, name, forward[name], distances))
             found.append(Work(multiplies=0, slots=late, head=behind, tail=tail, aside=aside))
             slots -= late
         multiplies = points(statement, term, before | after) if multiplied(statement.operation, binary) else 0

@@ -7,6 +7,7 @@ the longest chain of shortest ways from place to place (:mod:`tabla.bound.distan
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
@@ -30,6 +31,10 @@ class Claim:
     times: Times
     last: Times = NOW
     train: Train = field(default_factory=Train)
+
+    def words(self, graph: Graph, tensor: str) -> int:
+        """How many elements of the tensor are claimed."""
+        return math.prod(extent for axis, extent in enumerate(graph.tensors[tensor].shape) if axis not in self.pins)
 
     def kept(self, distances: Distances) -> Claim:
         """Of a model, from that of its update in the sample before."""

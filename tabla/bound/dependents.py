@@ -76,20 +76,23 @@ def _written(graph: Graph, statement: Statement, claims: Claims, distances: Dist
     if not all(plain(statement.write[axis], statement.box) for axis in axes):
         return None
     operands = {name: claims[name] for name, each in read.items() if each == pinned}
-    times, last, train = distances.made(statement, {n: c.times for n, c in operands.items()}, pinned), NOW, Train()
+    heard = {name: distances.heard(statement, name, claim.times) for name, claim in operands.items()}
+    times, last, train = distances.made(statement, heard, pinned), NOW, Train()
     one = frozenset(index.name for index in statement.reduced)
     for name, claim in operands.items():
         issue = distances.issue(statement, name, pinned)
-        last = last.later(distances.made(statement, {name: claim.times}, one, issue))
+        last = last.later(distances.made(statement, {name: heard[name]}, one, issue))
         if reads_all(graph, statement, name, claim.pins, pinned):
             train = train.joined(claim.train)
-            crossed = distances.crossed(statement, name, claim.last)
-            last = last.later(distances.made(statement, {name: crossed}, one))
+            words = claim.words(graph, name)
+            behind = {name: distances.heard_last(statement, name, claim.times, claim.last, words)}
+            last = last.later(distances.made(statement, behind, one))
             if summed := in_every_sum(statement, name):
                 # No sum is done before that word is there, and a unit finishes one before it begins another.
-                times = times.later(distances.made(statement, {name: claim.last}, one))
+                latest = distances.heard(statement, name, claim.last)
+                times = times.later(distances.made(statement, {name: latest}, one))
                 issue = distances.issue(statement, name, pinned | summed)
-                last = last.later(distances.made(statement, {name: crossed}, one, issue))
+                last = last.later(distances.made(statement, behind, one, issue))
     train, end = _issued(statement, operands, times, train, pinned, distances)
     return Claim(pins=frozenset(axes), times=times, last=last.later(times).later(end), train=train)
 
@@ -107,7 +110,7 @@ def _issued(
     issues = {name: distances.issue(statement, name, pinned) for name in operands}
     name = max(issues, key=lambda name: issues[name])
     issue, share = issues[name], distances.share(statement, name, pinned)
-    heard = distances.heard(operands[name].times)
+    heard = distances.heard(statement, name, operands[name].times)
     # A sum begins with its first term, before it is made; what is only added comes late.
     first = Times(times.root - operation, times.lane - operation)
     if statement.reduced:

@@ -9,6 +9,7 @@ these are laws of the machine (decision 3).
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
@@ -23,6 +24,8 @@ from tabla.templates.template import Template, timing
 
 NEVER = 1 << 40
 """More cycles than any schedule takes: it cannot be."""
+LATE = timing().late_operand - timing().operand
+"""How many cycles later a word may come that is only added."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,10 +110,16 @@ class Distances:
         """How much later than in the lane a sum is a result that goes up the tree of its group."""
         return 1 + self.template.tree_levels * timing().tree_level
 
-    @property
-    def word_up(self) -> int:
-        """From a lane's result to the root's."""
-        return self.memory + self.operation + self.up
+    def word_up(self, statement: Statement, tensor: str) -> int:
+        """Cycles from a word as a lane's result to the same word as an operand of a statement at the root.
+
+        A lane that alone is active in its slot sends its word up as it makes it. A model's word goes through a memory
+        besides, because it is for the next sample. A word that is only added joins the statement's own operation, as
+        the tree's word: its result is there as soon as the word would be.
+        """
+        if tensor in self.groups.graph.updates:
+            return self.up + self.memory
+        return self.up - (self.operation - LATE) if joins(statement, tensor) else self.up
 
     @property
     def across(self) -> int:
@@ -128,15 +137,31 @@ class Distances:
             root = last.root + self.across - self.up
         return Times(min(root, last.lane + self.across), NEVER)
 
-    def heard(self, made: Times) -> Times:
-        """When a word can be an operand, from when it can be a result."""
-        root = min(made.root, made.lane + self.word_up)
+    def heard(self, statement: Statement, tensor: str, made: Times) -> Times:
+        """When a word of a tensor can be an operand of a statement, from when it can be a result."""
+        root = min(made.root, made.lane + self.word_up(statement, tensor))
         return Times(root, min(made.root + timing().broadcast, made.lane + self.memory))
 
-    def told(self, wanted: Times) -> Times:
+    def heard_last(self, statement: Statement, tensor: str, first: Times, last: Times, words: int) -> Times:
+        """When the last of so many words can be an operand, from when the first and the last can be results.
+
+        A lane that sends a sum up as it makes it has to sum it alone. So the last word comes no sooner than the first
+        would after another operation, unless all other sums are made after the first.
+        """
+        crossed = self.crossed(statement, tensor, last)
+        heard = self.heard(statement, tensor, crossed)
+        maker = next(self.groups.graph.writers(tensor), None)
+        if maker is None or self.template.sequencers > 1 or tensor in self.groups.graph.updates:
+            return heard
+        terms = math.prod(index.extent for index in maker.reduced)
+        sums = -(-words // max(1, self.template.roots)) - 1
+        later = first.lane + self.word_up(statement, tensor) + min(self.memory + self.operation, sums * terms)
+        return Times(max(heard.root, min(crossed.root, later)), heard.lane)
+
+    def told(self, statement: Statement, tensor: str, wanted: Times) -> Times:
         """Cycles from a result to some end, from those from an operand to it: `heard`, backwards."""
         root = min(wanted.root, timing().broadcast + wanted.lane)
-        return Times(root, min(self.word_up + wanted.root, self.memory + wanted.lane))
+        return Times(root, min(self.word_up(statement, tensor) + wanted.root, self.memory + wanted.lane))
 
     def kept(self, model: Times) -> Times:
         """Forwards or backwards, of an update and the next sample: lanes hear of their memory anyway."""
@@ -144,12 +169,12 @@ class Distances:
 
     # ---- statements
 
-    def made(self, statement: Statement, made: Mapping[str, Times], pinned: Pinned, issue: int = 0) -> Times:
-        """When the result can be there, from when those can that it takes; one term of sums over `pinned` indices.
+    def made(self, statement: Statement, heard: Mapping[str, Times], pinned: Pinned, issue: int = 0) -> Times:
+        """When the result can be there, from when its operands can; one term of sums over `pinned` indices.
 
         `issue`: how many cycles later the operation issues, at the least.
         """
-        ways = [(self.heard(times).after(issue), self._ways(statement, name, pinned)) for name, times in made.items()]
+        ways = [(at.after(issue), self._ways(statement, name, pinned)) for name, at in heard.items()]
         root = max((_taken(at, way.root) for at, way in ways), default=0)
         lane = max((_taken(at, way.lane) for at, way in ways), default=0)
         tree = max((_taken(at, way.tree) for at, way in ways), default=0)
@@ -180,7 +205,7 @@ class Distances:
             return min(ends.values()) if way is None else ends[way]
 
         at_root = least(ways.root.root, ways.lane.root, ways.tree.root)
-        return self.told(Times(at_root, least(ways.root.lane, ways.lane.lane, ways.tree.lane)))
+        return self.told(statement, tensor, Times(at_root, least(ways.root.lane, ways.lane.lane, ways.tree.lane)))
 
     def multiplied(self, statement: Statement, term: Term, result: Times, floor: Times) -> Times:
         """The same from a factor of a term: NEVER where the term is not multiplied."""
@@ -279,6 +304,17 @@ class Distances:
         group = self.up + -(-summed // template.lanes) - 1
         array = self.across + -(-summed // template.pes) - 1
         return min(group, array) if along in (None, APART) else array if along in term.reduce else group
+
+
+def joins(statement: Statement, tensor: str) -> bool:
+    """Whether a statement adds, or compares, words of a tensor that it does not multiply."""
+    match statement.operation:
+        case Linear(terms=terms):
+            plain = [t for t in terms if len(t.factors) == 1 and t.sign > 0 and not t.reduce]
+            return any(isinstance(t.factors[0], Read) and t.factors[0].tensor == tensor for t in plain)
+        case Function() | Divide():
+            return False
+    return True
 
 
 def _taken(at: Times, after: Times) -> int:

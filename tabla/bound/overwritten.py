@@ -62,4 +62,4 @@ def _readers(graph: Graph, model: str, forward: Claims, distances: Distances) ->
             if pinned is not None:
                 names = [name for name, each in claimed.items() if each == pinned]
                 if last := last_in_sums(graph, reader, names, forward, pinned):
-                    yield reader, distances.heard(forward[last[0]].last).lane + 1
+                    yield reader, distances.heard(reader, last[0], forward[last[0]].last).lane + 1

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 
 from tabla.bound.choice import EVERYWHERE, UNDIVIDED
 from tabla.bound.claims import Claim, Claims, met, pinned_indices
-from tabla.bound.distances import NEVER, NOW, Distances, Times
+from tabla.bound.distances import LATE, NEVER, NOW, Distances, Times, joins
 from tabla.bound.products import root_slots
 from tabla.bound.windows import Work
 from tabla.ir.graph import Divide, Function, Graph, Linear, Read, Statement
@@ -32,18 +32,46 @@ def moved(graph: Graph, forward: Claims, backward: Claims, distances: Distances)
         (maker,) = makers[tensor]
         found += _crossing(graph, maker, claim, backward, distances)
         if distances.way(maker) == "lane":
-            sent = list(_sent(graph, maker, tensor, claim.pins, backward, distances))
-            if sent:
-                extents, wanted = max(sent, key=_words)
-                slot, template = claim.times.lane + distances.memory, distances.template
-                words = math.prod(extents.values())
-                each = template.pes if distances.along(maker) == UNDIVIDED else template.lanes
-                # A word may go up in the slot in which it is made.
-                slots = words * each // max(1, template.sequencers) - words
-                tail = Times(NEVER, distances.operation + distances.up + wanted)
-                found.append(Work(multiplies=0, slots=slots, head=Times(NEVER, slot), tail=tail))
-                found.append(taken(words, maker, slot + distances.up, wanted, distances))
+            found += _up_the_tree(graph, maker, tensor, claim, backward, distances)
     return found
+
+
+def _up_the_tree(
+    graph: Graph, maker: Statement, tensor: str, claim: Claim, backward: Claims, distances: Distances
+) -> Iterator[Work]:
+    """What lanes and roots do for words that lanes make and others take elsewhere."""
+    template, slot = distances.template, claim.times.lane - distances.operation
+    # Of several readers the one that takes most words.
+    if sent := list(_sent(graph, maker, tensor, claim.pins, backward, distances)):
+        extents, wanted = max(sent, key=_words)
+        words = math.prod(extents.values()) - _as_made(maker, extents, distances)
+        each = template.pes if distances.along(maker) == UNDIVIDED else template.lanes
+        tail = Times(NEVER, distances.operation + distances.up + wanted)
+        if words:
+            slots = words * each // max(1, template.sequencers)
+            yield Work(multiplies=0, slots=slots, head=Times(NEVER, slot), tail=tail)
+    # A word that joins an operation of the root takes no other.
+    if apart := list(_sent(graph, maker, tensor, claim.pins, backward, distances, joining=False)):
+        extents, wanted = max(apart, key=_words)
+        yield taken(math.prod(extents.values()), maker, slot + distances.up, wanted, distances)
+
+
+def _as_made(maker: Statement, extents: Mapping[str, int], distances: Distances) -> int:
+    """How many of these words, by extents along each axis, can go up in a slot that they take anyway.
+
+    A word has to be alone in its slot. Where a word takes one operation, that is one word of each row of lanes. A sum
+    of several terms that is computed alone takes more slots than a sum that is sent later, unless no other sum lies in
+    its row.
+    """
+    index, words = distances.choices[maker.id].index, math.prod(extents.values())
+    lanes = max(1, distances.template.lanes // max(1, distances.template.sequencers))
+    if index not in extents:
+        return words
+    rows, rest = divmod(extents[index], lanes)
+    if math.prod(index.extent for index in maker.reduced) > 1:
+        rows = rows if lanes == 1 else 0
+        rest = rest if rest == 1 else 0
+    return words // extents[index] * (rows + (rest > 0))
 
 
 def taken(words: int, maker: Statement, slot: int, wanted: int, distances: Distances) -> Work:
@@ -86,11 +114,20 @@ def _words(sent: tuple[Mapping[str, int], int]) -> tuple[int, int]:
 
 
 def _sent(
-    graph: Graph, maker: Statement, tensor: str, pins: frozenset[int], backward: Claims, distances: Distances
+    graph: Graph,
+    maker: Statement,
+    tensor: str,
+    pins: frozenset[int],
+    backward: Claims,
+    distances: Distances,
+    *,
+    joining: bool = True,
 ) -> Iterator[tuple[Mapping[str, int], int]]:
     """For each reader that words go up for: how many along each axis, and how long before the end a root has them."""
     for reader in graph.statements:
         reads = list(dict.fromkeys(read for read in reader.reads if read.tensor == tensor))
+        if not joining and joins(reader, tensor) and distances.way(reader) in (None, "root"):
+            continue
         if len(reads) == 1 and not found_where_made(reader, reads[0], maker, distances):
             found = _wanted(graph, maker, reader, tensor, pins, backward, distances)
             if found is not None:
@@ -118,7 +155,8 @@ def _wanted(
     shape = graph.tensors[tensor].shape
     names = [",".join(subscript.names) or str(axis) for axis, subscript in enumerate(maker.write)]
     extents = {names[axis]: extent for axis, extent in enumerate(shape) if axis not in pins | wanted}
-    return extents, distances.wanted(reader, tensor, target.times, NOW).root
+    saved = distances.operation - LATE if joins(reader, tensor) else 0
+    return extents, distances.wanted(reader, tensor, target.times, NOW).root - saved
 
 
 def found_where_made(reader: Statement, read: Read, maker: Statement, distances: Distances) -> bool:
