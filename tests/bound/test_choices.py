@@ -22,8 +22,8 @@ from tabla.bound.products import Slots, per_group, points, turns_of
 from tabla.bound.trains import Train
 from tabla.bound.windows import Work, behind, issued, longest
 from tabla.driver import build
+from tabla.ir.expand import zero_or_one
 from tabla.ir.graph import Graph
-from tabla.ir.work import binary_tensors
 from tabla.schedule.build import schedule_graph
 from tabla.schedule.schedule import Schedule
 from tests.schedule.agreement import Q6_10, shaped_graph
@@ -83,7 +83,7 @@ def of_its_choices(schedule: Schedule) -> int:
     for statement in schedule.graph.statements:
         if len(found := ways.get(statement.target, set())) == 1:
             distances = distances.with_choice(statement, *found)
-    circuits = Circuits.of(schedule.graph, binary_tensors(schedule.graph), schedule.template)
+    circuits = Circuits.of(schedule.graph, zero_or_one(schedule.graph), schedule.template)
     return circuits.longest(distances)
 
 
@@ -181,7 +181,7 @@ def test_a_model_is_overwritten_after_it_is_read(monkeypatch: pytest.MonkeyPatch
             distances = distances.with_choice(statement, Choice("root"))
         if statement.target in ways:
             distances = distances.with_choice(statement, Choice(*ways[statement.target]))  # type: ignore[arg-type]
-    circuits = Circuits.of(graph, binary_tensors(graph), template)
+    circuits = Circuits.of(graph, zero_or_one(graph), template)
     update = next(statement for statement in graph.statements if statement.target == "w2.next")
     own = dependent(graph, "d", distances).own
     laws = timing()
