@@ -1,8 +1,8 @@
-"""Words that lanes have to send up, by the choices how statements are computed.
+"""Words that lanes have to send up the tree, by the ways of statements.
 
-What a statement makes in lanes over an index lies spread along it. Others find it there if they run over lanes along
-the same axis; else it goes up the tree, one word a cycle and group (decision 3), in a slot of all its lanes and one of
-its root.
+What a statement makes in lanes over an index lies spread along that index. Another statement finds it there if it runs
+over lanes along the same axis. Otherwise the words go up the tree, one a cycle in each group (decision 3). Each takes a
+slot of all lanes of its group and a slot of the group's root.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from tabla.templates.template import timing
 
 
 def moved(graph: Graph, forward: Claims, backward: Claims, distances: Distances) -> list[Work]:
-    """The slots for words that `forward` claims as made and `backward` as wanted elsewhere."""
+    """Return the work of moving the words that `forward` claims as made and `backward` as wanted elsewhere."""
     updates = {following: model for model, following in graph.updates.items()}
     makers: dict[str, list[Statement]] = {}
     for statement in graph.statements:
@@ -39,7 +39,7 @@ def moved(graph: Graph, forward: Claims, backward: Claims, distances: Distances)
 def _up_the_tree(
     graph: Graph, maker: Statement, tensor: str, claim: Claim, backward: Claims, distances: Distances
 ) -> Iterator[Work]:
-    """What lanes and roots do for words that lanes make and others take elsewhere."""
+    """Yield what lanes and roots do for words that lanes make and other statements take elsewhere."""
     template, slot = distances.template, claim.times.lane - distances.operation
     # Of several readers the one that takes most words.
     if sent := list(_sent(graph, maker, tensor, claim.pins, backward, distances)):
@@ -57,7 +57,7 @@ def _up_the_tree(
 
 
 def _as_made(maker: Statement, extents: Mapping[str, int], distances: Distances) -> int:
-    """How many of these words, by extents along each axis, can go up in a slot that they take anyway.
+    """Return how many of these words, by extents along each axis, can go up in a slot that they take anyway.
 
     A word has to be alone in its slot. Where a word takes one operation, that is one word of each row of lanes. A sum
     of several terms that is computed alone takes more slots than a sum that is sent later, unless no other sum lies in
@@ -75,7 +75,10 @@ def _as_made(maker: Statement, extents: Mapping[str, int], distances: Distances)
 
 
 def taken(words: int, maker: Statement, slot: int, wanted: int, distances: Distances) -> Work:
-    """What roots do for words that come up, from a `slot` on, the results `wanted` so long before an end."""
+    """Return what roots do for words that come up the tree.
+
+    The roots take the words from cycle `slot` on, and their results are wanted at least `wanted` cycles before v.
+    """
     outs = [index.name for index in maker.indices]
     slots = root_slots(words, outs, distances.template.roots, distances.along(maker))
     head, tail = Times(slot, NEVER), Times(distances.operation + wanted, NEVER)
@@ -83,7 +86,7 @@ def taken(words: int, maker: Statement, slot: int, wanted: int, distances: Dista
 
 
 def _crossing(graph: Graph, maker: Statement, claim: Claim, backward: Claims, distances: Distances) -> list[Work]:
-    """What lanes and roots do for words of which each group makes a part and takes all."""
+    """Return what lanes and roots do for words of which each group makes a part and takes all."""
     groups, template, tensor = distances.groups, distances.template, maker.target
     if tensor not in groups.crossing:
         return []
@@ -93,7 +96,7 @@ def _crossing(graph: Graph, maker: Statement, claim: Claim, backward: Claims, di
         return []
     extents, wanted = max((words for words in sent if words is not None), key=_words)
     words, roots = math.prod(extents.values()), max(1, template.roots)
-    # What lanes make may go up as it is made; so much of it is counted already.
+    # A word that lanes make may go up as it is made, and its slot in the lanes of its own group is counted already.
     at_root = isinstance(maker.operation, Function | Divide) or distances.way(maker) == "root"
     lanes, takes = (template.pes, roots) if at_root else (template.pes - template.lanes, roots - 1)
     slot = min(claim.times.root + timing().broadcast, claim.times.lane - distances.operation)
@@ -108,7 +111,7 @@ def _crossing(graph: Graph, maker: Statement, claim: Claim, backward: Claims, di
 
 
 def _words(sent: tuple[Mapping[str, int], int]) -> tuple[int, int]:
-    """How many words, and how early they are wanted."""
+    """The order of what readers take: first by the number of words, then by how early they are wanted."""
     extents, wanted = sent
     return math.prod(extents.values()), wanted
 
@@ -123,7 +126,10 @@ def _sent(
     *,
     joining: bool = True,
 ) -> Iterator[tuple[Mapping[str, int], int]]:
-    """For each reader that words go up for: how many along each axis, and how long before the end a root has them."""
+    """Yield what each reader takes up the tree: how many words along each axis, and how early a root must have them.
+
+    Unless `joining`, readers at the root that only add the words are left out.
+    """
     for reader in graph.statements:
         reads = list(dict.fromkeys(read for read in reader.reads if read.tensor == tensor))
         if not joining and joins(reader, tensor) and distances.way(reader) in (None, "root"):
@@ -143,7 +149,7 @@ def _wanted(
     backward: Claims,
     distances: Distances,
 ) -> tuple[Mapping[str, int], int] | None:
-    """How many words a reader takes along each axis, by the maker's indices, and how long before the end."""
+    """Return how many words a reader takes along each axis of the maker, and how many cycles before v."""
     reads = list(dict.fromkeys(read for read in reader.reads if read.tensor == tensor))
     if reader.target not in backward or len(reads) != 1:
         return None
@@ -160,7 +166,7 @@ def _wanted(
 
 
 def found_where_made(reader: Statement, read: Read, maker: Statement, distances: Distances) -> bool:
-    """Whether a reader can find words in the lanes that make them."""
+    """Return whether a reader can find words in the lanes that make them."""
     if isinstance(reader.operation, Function | Divide):
         return False
     choice, made = distances.choice(reader), distances.choices[maker.id]
