@@ -1,8 +1,8 @@
 """Circuits of dependences through a model, from one sample to the next, with the work that lies on them.
 
 Let u be a word of one sample and v a word of the next. Every operation that depends on u, and on which v depends,
-issues between the two. So a circuit takes at least the latencies from v to u, the issue of these operations on all lanes
-and roots, and the latency of the last of them. Parts of the work may be far from u or from v, and then bound the
+issues between the two. So a circuit takes at least the latencies from v to u, the issue of these operations on all
+lanes and roots, and the latency of the last of them. Parts of the work may be far from u or from v, and then bound the
 circuit alone (:mod:`tabla.bound.windows`). What is far depends on the ways of statements
 (:mod:`tabla.bound.distances`).
 
@@ -167,10 +167,10 @@ class Circuits:
         own = needed(self.graph, v, distances, every=every)
         floor = NOW
         if self.template.sequencers <= 1:
-            every = all_of(self.graph.tensors)
+            tensors = all_of(self.graph.tensors)
             # Words of models may move in the sample that makes them, which is not the one that reads them.
-            moves = moved(self.graph, all_of(every.keys() - self.graph.updates.keys()), own, distances)
-            work = self._operations(every, own, distances, NOW, ANY_TIME) + moves
+            moves = moved(self.graph, all_of(tensors.keys() - self.graph.updates.keys()), own, distances)
+            work = self._operations(tensors, own, distances, NOW, ANY_TIME) + moves
             floor = behind(work, self.template)
         return Reach(own=own, other=needed_before(self.graph, own, distances, floor)), floor
 
