@@ -1,4 +1,4 @@
-"""How a statement may be computed, as the bound sees it (DESIGN 4)."""
+"""The ways in which a statement may be computed."""
 
 from __future__ import annotations
 
@@ -6,15 +6,12 @@ from dataclasses import dataclass
 from typing import Literal
 
 Way = Literal["root", "lane", "tree"]
-"""How a statement is computed: at the root, in lanes over an output index, or up the tree over a summed index."""
+"""At the root, in lanes over an output index, or over lanes along a summed one, added by the tree."""
 
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """How a statement is computed: at the root, in lanes over an output index, or up the tree over a summed one.
-
-    In lanes with no index: every lane makes all words for itself.
-    """
+    """A way, and the index over the lanes. In lanes without an index every lane makes all words for itself."""
 
     way: Way
     index: str = ""
@@ -23,4 +20,7 @@ class Choice:
 EVERYWHERE = Choice("lane")
 
 UNDIVIDED, APART = "", "apart from"
-"""In place of an index along which groups divide a statement: each does all of it; some group does none of it."""
+"""Names that stand in place of the index along which groups of lanes divide a statement.
+
+`UNDIVIDED`: every group computes all of the statement. `APART`: some group computes none of it.
+"""

@@ -1,16 +1,13 @@
-"""The bound by circuits that carry work: words through which all of a model's update must pass (DESIGN section 4, b).
+"""Circuits of dependences through a model, from one sample to the next, with the work that lies on them.
 
-Let u be a word of one sample and v one of the next. Every multiply that depends on u, and that v depends on, issues
-between them. Around the circuit go then: the shortest latencies from v to u, the issue of these multiplies on all
-lanes and roots, and the latency of the last. What lanes make reaches others by the tree only, and lanes hear of others
-by the bus only, so that they have fewer of these cycles than a root; and each word of the model that a lane takes
-part in is written and read in between.
+Let u be a word of one sample and v a word of the next. Every operation that depends on u, and on which v depends,
+issues between the two. So a circuit takes at least the latencies from v to u, the issue of these operations on all
+lanes and roots, and the latency of the last of them. Parts of the work may be far from u or from v, and then bound the
+circuit alone (:mod:`tabla.bound.windows`). What is far depends on the ways of statements
+(:mod:`tabla.bound.distances`).
 
-A part of these multiplies may be far from u, and from v (:mod:`tabla.bound.windows`). What is near depends on where
-statements are computed (:class:`tabla.bound.choice.Choice`). The bound is that of the best choice, found by
-branch and bound: the choice with the least bound is divided by the heaviest statement that it leaves open.
-
-The words are the first ones of their tensors, and dependences are counted symbolically (:mod:`tabla.bound.claims`).
+The words are the first elements of their tensors, or the last of whole vectors. Dependences are sets of elements that
+are kept symbolically (:mod:`tabla.bound.claims`).
 """
 
 from __future__ import annotations
@@ -21,7 +18,7 @@ from dataclasses import dataclass, replace
 from functools import reduce
 
 from tabla.bound.choice import EVERYWHERE, Choice
-from tabla.bound.claims import Claims, Reach, all_of, largest, last_in_sums, pinned_indices, sources
+from tabla.bound.claims import Claim, Claims, Reach, all_of, largest, last_in_sums, pinned_indices, sources
 from tabla.bound.dependents import dependent
 from tabla.bound.distances import NEVER, NOW, Distances, Times
 from tabla.bound.needs import needed, needed_before
@@ -36,15 +33,15 @@ from tabla.templates.template import Template
 ANY_TIME: Mapping[int, int] = {}
 MOST_WORDS = 16
 MOST_STATEMENTS = 64
-"""Circuits are looked for through so many words, and work on them in so many statements, the heaviest: what is left out
-makes the bound no larger, and the time would grow with the third power of the program's length."""
+"""Circuits are looked for through so many words, with work in so many statements, the heaviest. What is left out makes
+the bound no larger. Without these limits the time would grow with the third power of the program's length."""
 MOST_DIVIDED = 12
-"""The heaviest statements whose ways are chosen."""
+"""For so many statements, the heaviest, a way is chosen."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Circuits:
-    """Where circuits of a graph are looked for: from words of `first` to words of `last`, with work in `statements`."""
+    """The circuits of a graph on a template: from words of `first` to words of `last`, with work in `statements`."""
 
     graph: Graph
     binary: frozenset[str]
@@ -55,7 +52,7 @@ class Circuits:
 
     @staticmethod
     def of(graph: Graph, binary: frozenset[str], template: Template) -> Circuits:
-        """Those with the most work."""
+        """Return the circuits with the most work."""
         heavy = _heavy(graph, binary)
         following = set(graph.updates.values())
         made = {statement.target for statement in graph.statements}
@@ -69,7 +66,7 @@ class Circuits:
         )
 
     def longest(self, distances: Distances) -> int:
-        """Cycles of the longest one."""
+        """Return the cycles of the longest circuit."""
         units = self.issued(distances)
         found = max([units.root, units.lane, *(self.through(u, distances, units) for u in self.first)])
         # What is between two words is on the way from each to itself, too, where it is chosen how it is done.
@@ -91,16 +88,16 @@ class Circuits:
         return found, words
 
     def through(self, u: str, distances: Distances, units: Times) -> int:
-        """Cycles from the last word of a vector to that of the next sample's; 0 if they are not bound to each other.
+        """Return the cycles from the last word of a vector to the last word of the next sample's vector.
 
-        `units`: what roots and lanes issue a sample.
+        It is 0 if the two do not depend on each other. `units` holds the cycles that roots and lanes issue a sample.
         """
         if u not in (after := dependent(self.graph, u, distances)).other:
             return 0
         needs = self._needed(u, distances, every=True)
         found = longest(*self._between(u, after, *needs, distances), self.template)
         if least := overwritten(self.graph, self.binary, after.own, distances):
-            # What is overwritten before takes an operation more: of the cycles that it saves they need as many.
+            # A word that is overwritten sooner takes one operation more, so that e cycles saved are e cycles added.
             later = longest(*self._between(u, after, *needs, distances, least), self.template) - NOT_YET_WRITTEN
             found = max(found, -(-(later + units.lane) // 2))
         return max(after.other[u].last.least, found)
@@ -113,15 +110,16 @@ class Circuits:
         return [s for s in self.graph.statements if s.target in back | here | following]
 
     def issued(self, distances: Distances) -> Times:
-        """Cycles that roots and lanes issue a sample, as far as it is chosen who does what."""
+        """Return the cycles in which roots and lanes issue operations of a sample, as far as ways are chosen."""
         every = all_of(self.graph.tensors)
         units = issued(self._work(every, every, distances), self.template)
         return Times(units.root, units.lane + distances.groups.carried)
 
     def choices(self, distances: Distances) -> Iterator[Distances] | None:
-        """All ways to choose one thing more; None at the end.
+        """Return all ways to make one more choice; None if nothing is left to choose.
 
-        First where statements with models are computed, for most of the work is theirs; then how groups share it.
+        The ways of statements that read models come first, because most of the work is theirs. Then come the layouts
+        of models in groups, and then the ways of the other statements.
         """
         models = self.graph.updates.keys()
         still = [s for s in self.statements[:MOST_DIVIDED] if s.id not in distances.choices]
@@ -140,14 +138,17 @@ class Circuits:
         floor: Times = NOW,
         least: Mapping[int, int] = ANY_TIME,
     ) -> list[Work]:
-        """What depends on one and is needed by the other, in one sample; in lanes no sooner than the `least` cycle."""
+        """Return the work of a sample that depends on what `forward` claims and that `backward` needs, moves included.
+
+        No operand is nearer to the end than `floor`. In lanes no statement begins before its `least` cycle.
+        """
         operations = self._operations(forward, backward, distances, floor, least)
         return operations + moved(self.graph, forward, backward, distances)
 
     def _operations(
         self, forward: Claims, backward: Claims, distances: Distances, floor: Times, least: Mapping[int, int]
     ) -> list[Work]:
-        """The same without moves."""
+        """Return the same work without moves."""
         found = []
         for s in self.statements:
             if s.id not in least:
@@ -159,14 +160,18 @@ class Circuits:
         return found
 
     def _needed(self, v: str, distances: Distances, *, every: bool = False) -> tuple[Reach, Times]:
-        """What v depends on, and how far from it an operation of the sample before is at the least.
+        """Return what v depends on, and the fewest cycles from an operation of the sample before to v.
 
-        One unit does all operations of a sample before those of the next: here those that v depends on.
+        A unit does all operations of a sample before those of the next, among them all on which v depends.
         """
         own = needed(self.graph, v, distances, every=every)
         floor = NOW
         if self.template.sequencers <= 1:
-            floor = behind(self._work(all_of(self.graph.tensors), own, distances), self.template)
+            tensors = all_of(self.graph.tensors)
+            # Words of models may move in the sample that makes them, which is not the one that reads them.
+            moves = moved(self.graph, all_of(tensors.keys() - self.graph.updates.keys()), own, distances)
+            work = self._operations(tensors, own, distances, NOW, ANY_TIME) + moves
+            floor = behind(work, self.template)
         return Reach(own=own, other=needed_before(self.graph, own, distances, floor)), floor
 
     def _between(
@@ -178,8 +183,8 @@ class Circuits:
         distances: Distances,
         least: Mapping[int, int] = ANY_TIME,
     ) -> tuple[list[Work], list[Work]]:
-        """What depends on u and v depends on: in the sample of u, and in that of v."""
-        # What makes u comes before it.
+        """Return the work that depends on u and on which v depends: in the sample of u, and in the sample of v."""
+        # The statement that makes u comes before u.
         others = {tensor: claim for tensor, claim in before.other.items() if tensor != u}
         beside = all_of(after.own.keys() - others.keys() - {u})
         here = self._work(after.own, others, distances, floor, least)
@@ -189,9 +194,9 @@ class Circuits:
     def _in_the_way(
         self, forward: Claims, beside: Claims, distances: Distances, floor: Times, least: Mapping[int, int]
     ) -> list[Work]:
-        """What v does not depend on, but units do in u's sample, before they begin with that of v.
+        """Return the work of u's sample on which v does not depend, but which its unit does before v's sample.
 
-        Only what they do for v after it tells how far from v it is.
+        It is as far from v as the unit's work of v's sample takes.
         """
         work = [replace(w, multiplies=0) for w in self._operations(forward, beside, distances, floor, least)]
         near = distances.operation + distances.up
@@ -201,7 +206,7 @@ class Circuits:
 
 
 def _choices(statement: Statement) -> list[Choice]:
-    """All ways, whether the statement fits them or not."""
+    """Return all ways that a statement may have."""
     outs = {index.name for index in statement.indices}
     lanes = [Choice("lane", index.name) for index in statement.indices]
     trees = [Choice("tree", index.name) for index in statement.reduced if index.name not in outs]
@@ -209,7 +214,7 @@ def _choices(statement: Statement) -> list[Choice]:
 
 
 def _heavy(graph: Graph, binary: frozenset[str]) -> list[Statement]:
-    """The statements that multiply or add, those that do it most often first."""
+    """Return the statements that multiply or add, those with most operations first."""
     found = []
     for statement in graph.statements:
         operation = statement.operation
@@ -220,11 +225,15 @@ def _heavy(graph: Graph, binary: frozenset[str]) -> list[Statement]:
 
 
 def _most(names: Iterable[str]) -> tuple[str, ...]:
-    """The first tensors by which work hangs together: it begins with them or ends in them."""
+    """Return the first so many of these names, each once."""
     return tuple(dict.fromkeys(names))[:MOST_WORDS]
 
 
 # ---- along the circuit
+
+
+def _last_heard(graph: Graph, statement: Statement, name: str, claim: Claim, distances: Distances) -> Times:
+    return distances.heard_last(statement, name, claim.times, claim.last, claim.words(graph, name))
 
 
 def _shared(
@@ -236,7 +245,7 @@ def _shared(
     binary: frozenset[str],
     floor: Times,
 ) -> list[Work]:
-    """By term, a statement's operations on what is claimed by `forward`, and what they make by `backward`."""
+    """Return a statement's operations by term: those on what `forward` claims that make what `backward` claims."""
     if statement.target not in backward or not isinstance(statement.operation, Linear):
         return []
     target = backward[statement.target]
@@ -250,14 +259,15 @@ def _shared(
         if before is None:
             continue
         names = [name for name, pinned in claimed.items() if pinned == before]
-        head = distances.issued(term, reduce(Times.later, (distances.heard(forward[name].times) for name in names)))
+        heard = (distances.heard(statement, name, forward[name].times) for name in names)
+        head = distances.issued(term, reduce(Times.later, heard))
         tail = distances.multiplied(statement, term, target.times, floor)
         slots = distances.slots_of(statement, term, before | after)
         if choice is not None and (last := last_in_sums(graph, statement, names, forward, before)):
-            # Sums that take all words of a vector wait for its last word, but for those that are begun before.
+            # Sums that take all words of a vector wait for its last word, except for those that have begun before.
             name, summed = last
             late = distances.slots_of(statement, term, before | after | summed)
-            behind = head.later(distances.heard(distances.crossed(statement, name, forward[name].last)))
+            behind = head.later(_last_heard(graph, statement, name, forward[name], distances))
             found.append(Work(multiplies=0, slots=late, head=behind, tail=tail, aside=aside))
             slots -= late
         multiplies = points(statement, term, before | after) if multiplied(statement.operation, binary) else 0

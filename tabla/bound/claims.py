@@ -1,12 +1,14 @@
-"""What depends on one word, and what that word depends on, counted symbolically: of elements by axes.
+"""Sets of elements that depend on one word, or on which that word depends, kept symbolically by axes.
 
-Of each tensor a set of *pinned* axes, along which only the first element is claimed; along the others every element is.
-A claim is never too large. With it goes how many cycles each of these elements is away from the word, on any schedule:
-the longest chain of shortest ways from place to place (:mod:`tabla.bound.distances`).
+A *claim* names the elements of a tensor by its *pinned* axes: along a pinned axis only the first element is claimed,
+along every other axis all elements are. A claim may hold fewer elements than depend on the word, never more. With it
+goes how many cycles its elements are away from the word on any schedule: the longest chain of the shortest ways
+from place to place (:mod:`tabla.bound.distances`).
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
@@ -20,10 +22,11 @@ Pins = frozenset[int]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Claim:
-    """Elements of a tensor, by pinned axes, and the fewest cycles from the word to each of them, or from each to it.
+    """Elements of a tensor, by pinned axes, and their distance from the word in cycles.
 
-    `times`: both as results, the element by where it is made. Of what depends on the word, `last`: until all of them
-    can be there; `train`: what units issue before.
+    `times` holds the fewest cycles from the word's result to each element's result, or back, by the place where the
+    element is made. Of elements that depend on the word, `last` holds the cycles until all of them can be there, and
+    `train` the work that units issue before.
     """
 
     pins: Pins
@@ -31,8 +34,12 @@ class Claim:
     last: Times = NOW
     train: Train = field(default_factory=Train)
 
+    def words(self, graph: Graph, tensor: str) -> int:
+        """How many elements of the tensor are claimed."""
+        return math.prod(extent for axis, extent in enumerate(graph.tensors[tensor].shape) if axis not in self.pins)
+
     def kept(self, distances: Distances) -> Claim:
-        """Of a model, from that of its update in the sample before."""
+        """Return the claim of a model that this claim of its update, in the sample before, gives."""
         times, last = distances.kept(self.times), distances.kept(self.last)
         return Claim(pins=self.pins, times=times, last=last, train=self.train.before())
 
@@ -42,46 +49,46 @@ Claims = Mapping[str, Claim]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reach:
-    """What is claimed of tensors, in a word's own sample and, through models, in the one beside it."""
+    """What is claimed of tensors, in the word's own sample and, through models, in the next or the one before."""
 
     own: Claims
     other: Claims
 
 
 def all_of(tensors: Iterable[str]) -> Claims:
-    """Every element of some tensors, at once."""
+    """Claim every element of some tensors, at distance 0."""
     return {name: Claim(pins=frozenset(), times=NOW) for name in tensors}
 
 
 def first_word(graph: Graph, tensor: str) -> Claim:
-    """The first element of a tensor, now."""
+    """Claim the first element of a tensor, at distance 0."""
     return Claim(pins=frozenset(range(len(graph.tensors[tensor].shape))), times=NOW)
 
 
 def whole(graph: Graph, tensor: str) -> bool:
-    """Whether its statements write every element."""
+    """Return whether the statements that write a tensor write every element of it."""
     written = sum(points(s, [index.name for index in s.indices]) for s in graph.writers(tensor))
     return written >= graph.tensors[tensor].size
 
 
 def pinned_indices(subscripts: tuple[Affine, ...], pins: Pins, box: Mapping[str, Index]) -> frozenset[str] | None:
-    """The indices that stand at 0 where the pinned axes do; None if that cannot be said."""
+    """Return the indices that are 0 where the pinned axes are; None if a pinned axis is no plain index."""
     names = [plain(subscripts[axis], box) for axis in sorted(pins)]
     return None if "" in names else frozenset(names)
 
 
 def largest(claims: Iterable[frozenset[str]]) -> frozenset[str] | None:
-    """The largest claim: that with the fewest pinned indices."""
+    """Return the largest claim, which has the fewest pinned indices."""
     return min(claims, key=_size, default=None)
 
 
 def _size(pinned: frozenset[str]) -> tuple[int, list[str]]:
-    """Smaller for a larger claim; ties by name."""
+    """The order of claims: the larger claim comes first, and of equal ones the first by name."""
     return len(pinned), sorted(pinned)
 
 
 def plain(subscript: Affine, box: Mapping[str, Index]) -> str:
-    """The index that a subscript is, if it begins at 0; empty otherwise."""
+    """Return the name of the index that a subscript is, if the index begins at 0; otherwise an empty name."""
     if subscript.constant or len(subscript.coefficients) != 1:
         return ""
     name, factor = subscript.coefficients[0]
@@ -89,13 +96,14 @@ def plain(subscript: Affine, box: Mapping[str, Index]) -> str:
 
 
 def reads_all(graph: Graph, statement: Statement, tensor: str, pins: Pins, pinned: frozenset[str]) -> bool:
-    """Whether a statement reads all that is claimed of a tensor, where some indices stand at 0."""
+    """Return whether a statement whose `pinned` indices are 0 reads exactly what is claimed of a tensor."""
     return any(met(statement, read, pinned, graph) == pins for read in statement.reads if read.tensor == tensor)
 
 
 def in_every_sum(statement: Statement, tensor: str) -> frozenset[str]:
-    """The summed indices along which a statement reads a tensor, if every output sums over all that it reads of it;
-    else none.
+    """Return the summed indices along which a statement reads a tensor, if every output sums over all that is read.
+
+    Otherwise return none, as if the tensor is read along an output index or in several places.
     """
     outs = {index.name for index in statement.indices}
     reads = [read for read in statement.reads if read.tensor == tensor]
@@ -105,7 +113,7 @@ def in_every_sum(statement: Statement, tensor: str) -> frozenset[str]:
 def last_in_sums(
     graph: Graph, statement: Statement, names: Iterable[str], forward: Claims, pinned: frozenset[str]
 ) -> tuple[str, frozenset[str]] | None:
-    """A vector of which all words that are claimed join every sum of a statement, and along which indices."""
+    """Return a vector of which all claimed words join every sum of a statement, and the indices along which they do."""
     for name in names:
         summed = in_every_sum(statement, name)
         if summed and reads_all(graph, statement, name, forward[name].pins, pinned):
@@ -114,7 +122,7 @@ def last_in_sums(
 
 
 def sources(statement: Statement, reads: Iterable[Read], claims: Claims) -> dict[str, frozenset[str]]:
-    """For each tensor that is read and claimed: the indices that stand at 0 where a read meets what is claimed."""
+    """Return, for each claimed tensor that is read, the indices that are 0 where a read meets what is claimed."""
     found: dict[str, frozenset[str]] = {}
     for read in reads:
         if read.tensor in claims:
@@ -125,7 +133,7 @@ def sources(statement: Statement, reads: Iterable[Read], claims: Claims) -> dict
 
 
 def met(statement: Statement, read: Read, pinned: frozenset[str], graph: Graph) -> Pins | None:
-    """The pinned axes of the elements that a read meets; None if along some axis it is not the first, or all."""
+    """Return the pinned axes of what a read meets; None if it meets neither one nor all elements along some axis."""
     box, pins, seen = statement.box, set(), set()
     for axis, (subscript, extent) in enumerate(zip(read.subscripts, graph.tensors[read.tensor].shape, strict=True)):
         if subscript == Affine():

@@ -1,8 +1,8 @@
-"""What depends on a word: in its sample, and through models in the next; and when it can be there.
+"""What depends on a word, in its sample and through models in the next, and when it can be there.
 
-The first of the words that a statement makes waits for the first of those that it takes, the last one for their last,
-and for the issue of all that is asked for. Where every output sums over a whole vector, all wait for its last word:
-so a network's layers wait for each other.
+The first word that a statement makes waits for the first word that it takes. The last word waits for the last word
+that the statement takes, and for the issue of all operations between. Where every output sums over a whole vector, all
+outputs wait for the last word of the vector. That is how the layers of a network wait for each other.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from tabla.ir.graph import Graph, Linear, Statement
 
 
 def dependent(graph: Graph, tensor: str, distances: Distances) -> Reach:
-    """What depends on the first word of `tensor`: in its sample, and through models in the next."""
+    """Return what depends on the first word of `tensor`: in its sample, and through models in the next."""
     own = _spread(graph, {tensor: first_word(graph, tensor)}, distances)
     models = {
         model: own[following].kept(distances)
@@ -58,7 +58,7 @@ def _spread(graph: Graph, known: Claims, distances: Distances) -> Claims:
 
 
 def _together(made: Sequence[Claim]) -> Claim:
-    """What several statements write counts with the quickest of them."""
+    """Join what several statements write of one tensor: the quickest of them counts."""
     return Claim(
         pins=frozenset[int]().union(*(each.pins for each in made)),
         times=reduce(Times.sooner, (each.times for each in made)),
@@ -67,7 +67,7 @@ def _together(made: Sequence[Claim]) -> Claim:
 
 
 def _written(graph: Graph, statement: Statement, claims: Claims, distances: Distances) -> Claim | None:
-    """What a statement makes of what is claimed; None if that cannot be said."""
+    """Return what a statement makes of what is claimed; None if the claims cannot express it."""
     read = sources(statement, statement.reads, claims)
     pinned = largest(read.values())
     if pinned is None:
@@ -76,20 +76,23 @@ def _written(graph: Graph, statement: Statement, claims: Claims, distances: Dist
     if not all(plain(statement.write[axis], statement.box) for axis in axes):
         return None
     operands = {name: claims[name] for name, each in read.items() if each == pinned}
-    times, last, train = distances.made(statement, {n: c.times for n, c in operands.items()}, pinned), NOW, Train()
+    heard = {name: distances.heard(statement, name, claim.times) for name, claim in operands.items()}
+    times, last, train = distances.made(statement, heard, pinned), NOW, Train()
     one = frozenset(index.name for index in statement.reduced)
     for name, claim in operands.items():
         issue = distances.issue(statement, name, pinned)
-        last = last.later(distances.made(statement, {name: claim.times}, one, issue))
+        last = last.later(distances.made(statement, {name: heard[name]}, one, issue))
         if reads_all(graph, statement, name, claim.pins, pinned):
             train = train.joined(claim.train)
-            crossed = distances.crossed(statement, name, claim.last)
-            last = last.later(distances.made(statement, {name: crossed}, one))
+            words = claim.words(graph, name)
+            behind = {name: distances.heard_last(statement, name, claim.times, claim.last, words)}
+            last = last.later(distances.made(statement, behind, one))
             if summed := in_every_sum(statement, name):
-                # No sum is done before that word is there, and a unit finishes one before it begins another.
-                times = times.later(distances.made(statement, {name: claim.last}, one))
+                # No sum is done before the last word is there, and a unit finishes a sum before it begins another.
+                latest = distances.heard(statement, name, claim.last)
+                times = times.later(distances.made(statement, {name: latest}, one))
                 issue = distances.issue(statement, name, pinned | summed)
-                last = last.later(distances.made(statement, {name: crossed}, one, issue))
+                last = last.later(distances.made(statement, behind, one, issue))
     train, end = _issued(statement, operands, times, train, pinned, distances)
     return Claim(pins=frozenset(axes), times=times, last=last.later(times).later(end), train=train)
 
@@ -97,9 +100,9 @@ def _written(graph: Graph, statement: Statement, claims: Claims, distances: Dist
 def _issued(
     statement: Statement, operands: Claims, times: Times, train: Train, pinned: Pinned, distances: Distances
 ) -> tuple[Train, Times]:
-    """What units have issued when all words are made that depend on what is claimed, and when they can be there.
+    """Return the work that units have issued when the last claimed word is made, and when that word can be there.
 
-    `times`: when the first can. Of several operands those that take most.
+    `times` says when the first word can be there. Of several operands the one whose operations take longest counts.
     """
     choice, operation = distances.choice(statement), distances.operation
     if choice is None or not isinstance(statement.operation, Linear):
@@ -107,8 +110,8 @@ def _issued(
     issues = {name: distances.issue(statement, name, pinned) for name in operands}
     name = max(issues, key=lambda name: issues[name])
     issue, share = issues[name], distances.share(statement, name, pinned)
-    heard = distances.heard(operands[name].times)
-    # A sum begins with its first term, before it is made; what is only added comes late.
+    heard = distances.heard(statement, name, operands[name].times)
+    # A sum begins with its first term, before its last operand is there; a word that is only added comes late.
     first = Times(times.root - operation, times.lane - operation)
     if statement.reduced:
         first = first.sooner(heard)

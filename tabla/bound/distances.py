@@ -1,14 +1,14 @@
-"""How long words take from statement to statement, at the least, by where they are made and where they are wanted.
+"""The fewest cycles from statement to statement, by the places where words are made and wanted.
 
-A statement is computed at the roots, in the lanes, by every lane for itself or each its part, or in the lanes with its
-sums up the tree (DESIGN 4). What a root makes it may take at once from its result register; lanes hear of it over the
-bus. What a lane makes it reads from its memory; a root hears of it by an operation that sends the word up, and other
-lanes from the root. Nothing but memories reaches over to the next sample. Functions are evaluated at the roots. All
-these are laws of the machine (decision 3).
+A root may take its own result at once from the result register. Lanes receive a root's word over the bus. A lane
+reads its own result from its memory. A lane's word reaches the root through the tree, and other lanes by way of the
+root. Only memories reach over to the next sample. Functions are evaluated at the roots. All of these are laws of the
+machine (decision 3); a way of a statement is a :class:`tabla.bound.choice.Choice`.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
@@ -22,31 +22,33 @@ from tabla.ir.work import multiplicity
 from tabla.templates.template import Template, timing
 
 NEVER = 1 << 40
-"""More cycles than any schedule takes: it cannot be."""
+"""More cycles than any schedule takes. It stands for what cannot be."""
+LATE = timing().late_operand - timing().operand
+"""How many cycles later a word may come that is only added."""
 
 
 @dataclass(frozen=True, slots=True)
 class Times:
-    """Cycles by place: at a root, in the lanes."""
+    """Cycles at a root, and cycles in the lanes."""
 
     root: int
     lane: int
 
     @property
     def least(self) -> int:
-        """Wherever it is."""
+        """The distance when the place has not been chosen: the minimum over the places."""
         return min(self.root, self.lane)
 
     def after(self, cycles: int) -> Times:
-        """So many cycles later."""
+        """Return the times so many cycles later."""
         return Times(self.root + cycles, self.lane + cycles)
 
     def later(self, other: Times) -> Times:
-        """The larger one for each place."""
+        """Return the larger time at each place."""
         return Times(max(self.root, other.root), max(self.lane, other.lane))
 
     def sooner(self, other: Times) -> Times:
-        """The smaller one for each place."""
+        """Return the smaller time at each place."""
         return Times(min(self.root, other.root), min(self.lane, other.lane))
 
 
@@ -56,14 +58,14 @@ NOWHERE = Times(NEVER, NEVER)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Ways:
-    """Cycles from an operand, by its place, to the result of a statement, by how the statement is computed."""
+    """Cycles from an operand, by its place, to the result of a statement, for each way of the statement."""
 
     root: Times = NOWHERE
     lane: Times = NOWHERE
     tree: Times = NOWHERE
 
     def sooner(self, other: _Ways) -> _Ways:
-        """The smaller ones."""
+        """Return the smaller time of each way and place."""
         return _Ways(
             root=self.root.sooner(other.root), lane=self.lane.sooner(other.lane), tree=self.tree.sooner(other.tree)
         )
@@ -71,7 +73,7 @@ class _Ways:
 
 @dataclass(frozen=True, slots=True)
 class Distances:
-    """Of a template and a format, kept once they are known; of schedules with such choices for some statements."""
+    """Distances on one template in one format, for all schedules that agree on the `choices` and the `groups`."""
 
     latencies: Latencies
     slots: Slots
@@ -81,7 +83,7 @@ class Distances:
 
     @staticmethod
     def anyhow(latencies: Latencies, graph: Graph) -> Distances:
-        """Of all schedules of a graph: nothing is chosen."""
+        """Return the distances for all schedules of a graph: nothing is chosen."""
         template = latencies.template
         return Distances(latencies, Slots(template), Groups(graph=graph, count=max(1, template.roots)))
 
@@ -94,62 +96,90 @@ class Distances:
 
     @property
     def operation(self) -> int:
-        """From operands to the result."""
+        """Cycles from an operation's operands to its result."""
         return timing().multiply + timing().accumulate + timing().round
 
     @property
     def memory(self) -> int:
-        """From a result through a memory to an operand."""
+        """Cycles from a result through a memory to an operand."""
         return timing().memory_write + timing().memory_read
 
     @property
     def up(self) -> int:
-        """How much later than in the lane a sum is a result that goes up the tree of its group."""
+        """How many cycles later a sum is the root's result than it would be the lane's: the tree of one group."""
         return 1 + self.template.tree_levels * timing().tree_level
 
-    @property
-    def word_up(self) -> int:
-        """From a lane's result to the root's."""
-        return self.memory + self.operation + self.up
+    def word_up(self, statement: Statement, tensor: str) -> int:
+        """Cycles from a word as a lane's result to the same word as an operand of a statement at the root.
+
+        A lane that alone is active in its slot sends its word up as it makes it. A model's word goes through a memory
+        besides, because it is for the next sample. A word that is only added joins the statement's own operation, as
+        the tree's word: its result is there as soon as the word would be.
+        """
+        if tensor in self.groups.graph.updates:
+            return self.up + self.memory
+        return self.up - (self.operation - LATE) if joins(statement, tensor) else self.up
 
     @property
     def across(self) -> int:
-        """How much later than in the lane a sum is a result that goes up the tree to all groups."""
+        """How many cycles later a sum of all groups is each root's result than it would be the lane's."""
         return self.up + self.template.array_levels * timing().tree_level
 
     def crossed(self, statement: Statement, tensor: str, last: Times) -> Times:
-        """When a statement can hear of the last word of a tensor, from when it can be a result of some group."""
+        """Return when a statement can have the last word of a tensor, given when some group can make that word.
+
+        The word may have to cross to other groups, through the tree of all groups.
+        """
         if not self.groups.all_wait(statement, tensor):
             return last
         (maker,) = self.groups.graph.writers(tensor)
         root = last.root + timing().broadcast + self.operation + self.across
         if maker.reduced and self.way(maker) in (None, "tree"):
-            # A sum may go to all groups at once, if those have zeros for it.
+            # A sum may go to all groups at once, if the other groups add zeros to it.
             root = last.root + self.across - self.up
         return Times(min(root, last.lane + self.across), NEVER)
 
-    def heard(self, made: Times) -> Times:
-        """When a word can be an operand, from when it can be a result."""
-        root = min(made.root, made.lane + self.word_up)
+    def heard(self, statement: Statement, tensor: str, made: Times) -> Times:
+        """Return when a word of a tensor can be an operand of a statement, given when it can be a result."""
+        root = min(made.root, made.lane + self.word_up(statement, tensor))
         return Times(root, min(made.root + timing().broadcast, made.lane + self.memory))
 
-    def told(self, wanted: Times) -> Times:
-        """Cycles from a result to some end, from those from an operand to it: `heard`, backwards."""
+    def heard_last(self, statement: Statement, tensor: str, first: Times, last: Times, words: int) -> Times:
+        """Return when the last of so many words can be an operand, given when the first and the last can be results.
+
+        A lane that sends a sum up as it makes it has to sum it alone. So the last word comes no sooner than the first
+        would after another operation, unless all other sums are made after the first.
+        """
+        crossed = self.crossed(statement, tensor, last)
+        heard = self.heard(statement, tensor, crossed)
+        maker = next(self.groups.graph.writers(tensor), None)
+        if maker is None or self.template.sequencers > 1 or tensor in self.groups.graph.updates:
+            return heard
+        terms = math.prod(index.extent for index in maker.reduced)
+        sums = -(-words // max(1, self.template.roots)) - 1
+        later = first.lane + self.word_up(statement, tensor) + min(self.memory + self.operation, sums * terms)
+        return Times(max(heard.root, min(crossed.root, later)), heard.lane)
+
+    def told(self, statement: Statement, tensor: str, wanted: Times) -> Times:
+        """Return the cycles from a result to some end, given those from an operand to the end: `heard` backwards."""
         root = min(wanted.root, timing().broadcast + wanted.lane)
-        return Times(root, min(self.word_up + wanted.root, self.memory + wanted.lane))
+        return Times(root, min(self.word_up(statement, tensor) + wanted.root, self.memory + wanted.lane))
 
     def kept(self, model: Times) -> Times:
-        """Forwards or backwards, of an update and the next sample: lanes hear of their memory anyway."""
+        """Return the times of a model, given those of its update, or the other way round, in the sample beside it.
+
+        A root has to go through its memory. A lane does so within a sample, too, and that is counted elsewhere.
+        """
         return Times(model.root + self.memory, model.lane)
 
     # ---- statements
 
-    def made(self, statement: Statement, made: Mapping[str, Times], pinned: Pinned, issue: int = 0) -> Times:
-        """When the result can be there, from when those can that it takes; one term of sums over `pinned` indices.
+    def made(self, statement: Statement, heard: Mapping[str, Times], pinned: Pinned, issue: int = 0) -> Times:
+        """Return when the result can be there, given when its operands can.
 
-        `issue`: how many cycles later the operation issues, at the least.
+        Of a sum over `pinned` indices one term is asked for. The operation issues at least `issue` cycles later.
         """
-        ways = [(self.heard(times).after(issue), self._ways(statement, name, pinned)) for name, times in made.items()]
+        ways = [(at.after(issue), self._ways(statement, name, pinned)) for name, at in heard.items()]
         root = max((_taken(at, way.root) for at, way in ways), default=0)
         lane = max((_taken(at, way.lane) for at, way in ways), default=0)
         tree = max((_taken(at, way.tree) for at, way in ways), default=0)
@@ -163,10 +193,10 @@ class Distances:
         return Times(min(root, tree), lane)
 
     def wanted(self, statement: Statement, tensor: str, result: Times, floor: Times, issue: int = 0) -> Times:
-        """Cycles from a word that it takes to some end, from those from its result to it; of sums the last term.
+        """Return the cycles from an operand of a statement to some end, given those from its result to the end.
 
-        `floor`: no fewer from an operand, by where the statement multiplies. `issue`: how many cycles later the
-        operation issues, at the least.
+        Of a sum the operand is the last term. No operand is nearer to the end than `floor`, by the place where the
+        statement multiplies. The operation issues at least `issue` cycles later.
         """
         way = self.way(statement)
         ways = self._ways(statement, tensor, frozenset(index.name for index in statement.reduced))
@@ -180,10 +210,10 @@ class Distances:
             return min(ends.values()) if way is None else ends[way]
 
         at_root = least(ways.root.root, ways.lane.root, ways.tree.root)
-        return self.told(Times(at_root, least(ways.root.lane, ways.lane.lane, ways.tree.lane)))
+        return self.told(statement, tensor, Times(at_root, least(ways.root.lane, ways.lane.lane, ways.tree.lane)))
 
     def multiplied(self, statement: Statement, term: Term, result: Times, floor: Times) -> Times:
-        """The same from a factor of a term: NEVER where the term is not multiplied."""
+        """Return the cycles from a factor of a term to some end: NEVER at a place where the term is not multiplied."""
         root = max(self.operation + result.root, floor.root)
         lane = max(self.operation + result.lane, floor.lane)
         tree = max(self.operation + self.up_the_tree(statement, term) + result.root, floor.lane)
@@ -194,45 +224,45 @@ class Distances:
                 return Times(NEVER, lane)
             case "tree" if term.reduce:
                 return Times(NEVER, tree)
-        # A term of its own may join at the root what goes up the tree.
+        # A term without a summed index may join at the root, beside what comes from the tree.
         return Times(root, min(lane, tree))
 
     def issued(self, term: Term, heard: Times) -> Times:
-        """When an operation can issue, from when its word can be an operand: what is only added comes late."""
+        """Return when an operation can issue, given when its word can be an operand: a word only added comes late."""
         laws = timing()
         return heard if len(term.factors) == 2 or term.reduce else heard.after(laws.operand - laws.late_operand)
 
     def choice(self, statement: Statement) -> Choice | None:
-        """How a statement is computed, if it is chosen."""
+        """Return how a statement is computed, if that is chosen."""
         return self.choices.get(statement.id)
 
     def slots_of(self, statement: Statement, term: Term, pinned: Pinned) -> int:
-        """Issue slots of a term (:func:`tabla.bound.products.turns_of`)."""
+        """Return the issue slots of a term (:func:`tabla.bound.products.turns_of`)."""
         return self.slots.of(statement, term, pinned, self.choice(statement), self.along(statement)).slots
 
     def issue(self, statement: Statement, tensor: str, pinned: Pinned) -> int:
-        """Cycles that taking words of a tensor takes (:meth:`tabla.bound.products.Slots.issue`)."""
+        """Return the cycles from first to last use of a tensor's words (:meth:`tabla.bound.products.Slots.issue`)."""
         return self.slots.issue(statement, tensor, pinned, self.choice(statement), self.along(statement))
 
     def share(self, statement: Statement, tensor: str, pinned: Pinned) -> int:
-        """Whole cycles of all units that this takes (:meth:`tabla.bound.products.Slots.share`)."""
+        """Return the whole cycles that these uses take of all units (:meth:`tabla.bound.products.Slots.share`)."""
         return self.slots.share(statement, tensor, pinned, self.choice(statement), self.along(statement))
 
     def way(self, statement: Statement) -> Way | None:
-        """The way of a statement, if it is chosen."""
+        """Return the way of a statement, if it is chosen."""
         choice = self.choice(statement)
         return choice.way if choice else None
 
     def along(self, statement: Statement) -> str | None:
-        """The index along which groups divide a statement, if it is known (:mod:`tabla.bound.groups`)."""
+        """Return the index along which groups divide a statement, if it is known (:mod:`tabla.bound.groups`)."""
         return self.groups.along.get(statement.id)
 
     def with_groups(self, groups: Groups) -> Distances:
-        """Of those of these schedules that share the program so among groups."""
+        """Return the distances for those schedules that share models among groups in this way."""
         return replace(self, groups=groups)
 
     def with_choice(self, statement: Statement, choice: Choice) -> Distances:
-        """Of those of these schedules with one more choice."""
+        """Return the distances for those schedules that make one more choice."""
         return replace(self, choices={**self.choices, statement.id: choice})
 
     def _ways(self, statement: Statement, tensor: str, pinned: Pinned) -> _Ways:
@@ -261,7 +291,7 @@ class Distances:
                 return _Ways(root=anywhere, lane=anywhere)
 
     def _term(self, statement: Statement, term: Term, pinned: Pinned) -> _Ways:
-        """What several terms of a sum have in common waits for the last of them."""
+        """Return the ways of a term. An operand of several terms of a sum waits for the last of them."""
         laws = timing()
         summed = multiplicity(statement, frozenset(term.reduce) - pinned)
         late = laws.late_operand - laws.operand if len(term.factors) == 1 and term.sign > 0 and not term.reduce else 0
@@ -269,16 +299,27 @@ class Distances:
         return _Ways(
             root=Times(root, NEVER),
             lane=Times(NEVER, self.operation + summed - 1),
-            # A term of its own may join at the root.
+            # A term without a summed index may join at the root.
             tree=Times(NEVER if term.reduce else root, self.operation + self.up_the_tree(statement, term, summed)),
         )
 
     def up_the_tree(self, statement: Statement, term: Term, summed: int = 1) -> int:
-        """How much later than one term in a lane a sum over the lanes is a result: of one group, or of all."""
+        """Return how many cycles later a sum over lanes is a result than one term in a lane would be."""
         template, along = self.template, self.along(statement)
         group = self.up + -(-summed // template.lanes) - 1
         array = self.across + -(-summed // template.pes) - 1
         return min(group, array) if along in (None, APART) else array if along in term.reduce else group
+
+
+def joins(statement: Statement, tensor: str) -> bool:
+    """Whether a statement adds, or compares, words of a tensor that it does not multiply."""
+    match statement.operation:
+        case Linear(terms=terms):
+            plain = [t for t in terms if len(t.factors) == 1 and t.sign > 0 and not t.reduce]
+            return any(isinstance(t.factors[0], Read) and t.factors[0].tensor == tensor for t in plain)
+        case Function() | Divide():
+            return False
+    return True
 
 
 def _taken(at: Times, after: Times) -> int:

@@ -15,8 +15,9 @@ from tabla.bound.groups import ASIDE, CARRIED, WHOLE
 from tabla.bound.lower_bound import Bound, evaluations
 from tabla.ir.format import Format
 from tabla.ir.graph import Graph, Statement
+from tabla.ir.operations import zero_or_one
 from tabla.ir.text import statement_text
-from tabla.ir.work import binary_tensors, work_by_term
+from tabla.ir.work import work_by_term
 from tabla.templates.template import Template, limits
 
 WIDTH = 110
@@ -138,7 +139,7 @@ def _on_circuit(circuit: Circuit, graph: Graph, template: Template) -> Iterator[
         return
     found = list(graph.statements)
     if circuit.words:
-        circuits = Circuits.of(graph, binary_tensors(graph), template)
+        circuits = Circuits.of(graph, zero_or_one(graph), template)
         found = circuits.between(circuit.words[0], circuit.words[-1], circuit.distances)
     for statement in found:
         choice = circuit.distances.choice(statement)

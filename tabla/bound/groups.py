@@ -1,9 +1,10 @@
-"""How the groups of an array share a program, as far as the bound has chosen it (DESIGN 4; decision 3, 3.13).
+"""How the groups of an array with several roots share a program, as far as the bound has chosen it.
 
-Each tensor has one layout. The words of a model lie in groups along one of its axes, or every group has all of them,
-or they are carried from group to group in every sample. Statements that read a model are divided as it is. Nothing
-but the tree's sum over all groups brings a word to another group: it takes a slot of all lanes and one of every root.
-So of what all groups take all words, each makes all, or they cross one by one.
+Every tensor has one layout. A model lies in groups along one of its axes, or every group has all of it, or its words
+are carried from group to group in every sample, or some group has none of it. Statements that read a model are
+divided as the model is. Only the tree's sum over all groups brings a word to another group, and that takes a slot of
+all lanes and one of every root (decision 3, 3.13). So if all groups take all words of a tensor, either each group makes
+all of them or they cross one by one.
 """
 
 from __future__ import annotations
@@ -17,19 +18,22 @@ from tabla.bound.shares import reads_whole
 from tabla.ir.graph import Affine, Graph, Linear, Read, Statement
 
 WHOLE, CARRIED, ASIDE = -1, -2, -3
-"""In place of an axis: every group has all of a model; its words are carried to other groups; some group has none."""
+"""Values that stand in place of an axis of a model.
+
+`WHOLE`: every group has all of the model. `CARRIED`: its words go to other groups. `ASIDE`: some group has none.
+"""
 MOST_CUT = 4
-"""The largest models whose layouts are chosen."""
+"""So many models, the largest, have their layout chosen."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Groups:
-    """Some choices, and what follows from them.
+    """Choices, and what follows from them for `count` groups.
 
-    `cuts`: the axis of a model along which it lies in groups. `made`: whether each group makes all words of a
-    statement that is free to choose, or they cross. `along`: the index by which a statement is divided; not there:
-    anyhow. `whole`: by tensors, the statements in which all groups take all words of it; `crossing`: those of these
-    tensors of which each group makes a part.
+    `cuts` gives the axis of each model along which it lies in groups. `made` says of statements that are free to
+    choose whether each group makes all of their words; otherwise the words cross. `along` gives the index by which a
+    statement is divided, where that is known. `whole` lists for each tensor the statements in which all groups take all
+    of its words. `crossing` holds those of these tensors of which each group makes a part only.
     """
 
     graph: Graph
@@ -41,7 +45,7 @@ class Groups:
     crossing: frozenset[str] = frozenset()
 
     def choices(self) -> list[Groups] | None:
-        """All ways to choose one thing more, but those that another choice forbids; None if nothing is open."""
+        """Return all ways to make one more choice that the others do not forbid; None if nothing is left to choose."""
         if self.count <= 1:
             return None
         tensors = self.graph.tensors
@@ -59,25 +63,23 @@ class Groups:
 
     @property
     def carried(self) -> int:
-        """Words of models that cross in every sample."""
+        """The words of models that cross in every sample."""
         words = (self._carried(model) for model, axis in self.cuts.items() if axis == CARRIED)
         return sum(each - -(-each // self.count) for each in words)
 
     def aside(self, statement: Statement) -> str:
-        """The model that a statement reads and some group has not; of several the first; empty if there is none."""
+        """Return the first model that a statement reads and some group does not have; if there is none, no name."""
         return next((name for name in statement.sources if self.cuts.get(name) == ASIDE), "")
 
     def all_wait(self, statement: Statement, tensor: str) -> bool:
-        """Whether some group with a full part of a statement waits for the last word of a tensor to cross, whichever
-        that is.
-        """
+        """Return whether some group with a full part of a statement waits until all words of a tensor have crossed."""
         if tensor not in self.crossing or statement.id not in self.whole[tensor]:
             return False
         index = self.along[statement.id]
         return index == UNDIVIDED or statement.box[index].extent % self.count == 0
 
     def _open(self) -> Iterator[Statement]:
-        """Statements of which all groups take all words, where no model says how they are divided."""
+        """Yield the statements of which all groups take all words and which no read of a model divides."""
         models = self.graph.updates.keys()
         for statement in reversed(self.graph.statements):
             free = statement.id not in self.along and statement.id not in self.made and not statement.reduced
@@ -85,7 +87,7 @@ class Groups:
                 yield statement
 
     def _followed(self) -> Groups | None:
-        """The same with what follows; None if one choice forbids another."""
+        """Return the same choices with all that follows from them; None if they contradict each other."""
         along: dict[int, str] = {}
         for statement in self.graph.statements:
             for name in self._divided_along(statement):
@@ -110,13 +112,13 @@ class Groups:
         )
 
     def _in_parts(self, maker: Statement, along: Mapping[int, str]) -> bool:
-        """Whether no group makes all of the words, or not all of them do."""
+        """Return whether each group makes a part of the words only."""
         if maker.id in along:
             return along[maker.id] == APART or any(index.name == along[maker.id] for index in maker.indices)
         return self.made.get(maker.id) is False
 
     def _divided_along(self, statement: Statement) -> Iterator[str]:
-        """The indices along which a statement reads models that are cut; none, if it updates one that is whole."""
+        """Yield what divides a statement: indices along which it reads models that are cut, or what stands for one."""
         model = next((model for model, following in self.graph.updates.items() if following == statement.target), "")
         if self.cuts.get(model) == WHOLE and not statement.reduced:
             yield UNDIVIDED
@@ -128,14 +130,14 @@ class Groups:
                 yield from self._all_along(statement, read, axis)
 
     def _all_along(self, statement: Statement, read: Read, axis: int) -> Iterator[str]:
-        """The index that goes along all of an axis, if one does: parts of it are as even as those of the axis."""
+        """Yield the index that goes along all of an axis, if one does: its parts are as even as those of the axis."""
         for name in read.subscripts[axis].names:
             index, extent = statement.box[name], self.graph.tensors[read.tensor].shape[axis]
             if read.subscripts[axis] == Affine.make(0, {name: 1}) and (index.low, index.high) == (0, extent):
                 yield name
 
     def _makers(self) -> dict[str, Statement]:
-        """The statement that makes a tensor, if one makes all of it and it is no model's."""
+        """Return for each tensor the statement that makes all of it, if there is one and the tensor is no model."""
         makers: dict[str, list[Statement]] = {}
         for statement in self.graph.statements:
             makers.setdefault(statement.target, []).append(statement)
@@ -147,7 +149,7 @@ class Groups:
         }
 
     def _carried(self, model: str) -> int:
-        """The words of a model that one statement takes beside its updates; of several the fewest."""
+        """Return how many words of a model are taken by a statement besides its update; of several the fewest."""
         following, words = self.graph.updates[model], []
         for statement in self.graph.statements:
             for read in statement.reads:
@@ -164,7 +166,7 @@ def _reads_whole(graph: Graph, statement: Statement, read: Read) -> bool:
 
 
 def _in_every_term(statement: Statement, read: Read) -> bool:
-    """Whether all that a statement sums is where a word is that it reads."""
+    """Return whether a read is a factor of every sum of a statement, so that the word's group does all of the sum."""
     if not statement.reduced:
         return True
     operation = statement.operation

@@ -1,4 +1,4 @@
-"""The shortest time from a word that a statement reads to the word that it makes, on any schedule."""
+"""The shortest time from a word that a statement reads to the word that it makes, wherever it is computed."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Pinned = frozenset[str]
 
 
 def _reduction(terms: int, pes: int) -> int:
-    """The fewest extra cycles to sum `terms` products: minimum over q lanes of ceil(terms/q) - 1 + tree(q)."""
+    """Return the fewest extra cycles to sum `terms` products: minimum over q lanes of ceil(terms/q) - 1 + tree(q)."""
     laws = timing()
     best = terms - 1
     q = 2
@@ -27,17 +27,17 @@ def _reduction(terms: int, pes: int) -> int:
 
 @dataclass(slots=True)
 class Latencies:
-    """Of a template and a format, kept once they are known."""
+    """The latencies of statements on one template in one format; each is computed once."""
 
     template: Template
     format: Format
     _known: dict[tuple[int, Pinned], dict[str, int]] = field(default_factory=dict)
 
     def after(self, statement: Statement, pinned: Pinned = frozenset()) -> dict[str, int]:
-        """For each tensor it reads: shortest cycles from an operand at the multiplexers to the result, forwarded.
+        """Return the shortest cycles from an operand at the multiplexers to the result, for each tensor that is read.
 
-        `pinned`: indices of which only the first value is asked for. A sum over such an index waits for one of its
-        terms, and all others may have come before.
+        Of an index in `pinned` only the first value is asked for. A sum over such an index waits for one of its
+        terms, because all others may have come before.
         """
         key = statement.id, pinned & {index.name for index in statement.reduced}
         if key not in self._known:
@@ -47,7 +47,7 @@ class Latencies:
     def _after(self, statement: Statement, pinned: Pinned) -> dict[str, int]:
         laws = timing()
         base = laws.multiply + laws.accumulate + laws.round
-        # What is only added, or compared, may join after the multiplexers.
+        # A word that is only added or compared may join after the multiplexers.
         added = base - (laws.late_operand - laws.operand)
 
         def all_alike(cycles: int) -> dict[str, int]:

@@ -26,7 +26,8 @@ from tabla.bound.shares import Shares
 from tabla.ir.format import Format
 from tabla.ir.graph import Divide, Function, Graph
 from tabla.ir.independent import independent
-from tabla.ir.work import binary_tensors, multiplicity, work_by_term
+from tabla.ir.operations import zero_or_one
+from tabla.ir.work import multiplicity, work_by_term
 from tabla.templates.template import Template, timing
 
 
@@ -69,7 +70,7 @@ def full(graph: Graph, template: Template, format: Format) -> Bound:
 
 def _bound(graph: Graph, template: Template, format: Format, *, choosing: bool) -> Bound:
     latencies = Latencies(template, format)
-    circuit = busiest_circuit(graph, template, latencies, binary_tensors(graph), choosing=choosing)
+    circuit = busiest_circuit(graph, template, latencies, zero_or_one(graph), choosing=choosing)
     functions = max([0, *evaluations(graph).values()])
     plain, model = _plain_path(graph, latencies)
     if plain > circuit.cycles:

@@ -1,4 +1,4 @@
-"""What a word depends on: in its sample, and through models in the one before."""
+"""What a word depends on, in its sample and through models in the sample before: dependences backwards."""
 
 from __future__ import annotations
 
@@ -10,15 +10,18 @@ from tabla.ir.graph import Graph
 
 
 def needed(graph: Graph, tensor: str, distances: Distances, *, every: bool = False) -> Claims:
-    """What the first word of `tensor` depends on in its sample; of `every` word, what the last to come waits for."""
+    """Return what the first word of a tensor depends on in its sample.
+
+    With `every`, all words of the tensor are asked for, and times count to the last of them.
+    """
     known = all_of([tensor]) if every else {tensor: first_word(graph, tensor)}
     return _gathered(graph, known, distances, NOW)
 
 
 def needed_before(graph: Graph, own: Claims, distances: Distances, floor: Times) -> Claims:
-    """What a word depends on in the sample before, through models, from what it depends on in its `own`.
+    """Return what a word depends on in the sample before, through the models that are among its `own` dependences.
 
-    `floor`: cycles from each operand of the sample before to the word at the least, by where the operand is.
+    No operand of the sample before is nearer to the word than `floor`, by the place of the operand.
     """
     before = {following: own[model].kept(distances) for model, following in graph.updates.items() if model in own}
     return _gathered(graph, before, distances, floor)
@@ -37,7 +40,7 @@ def _gathered(graph: Graph, known: Claims, distances: Distances, floor: Times) -
             pins = met(statement, read, pinned, graph)
             if pins is None:
                 continue
-            # What a word is taken for is issued after it.
+            # The operations that take the word issue after it.
             issue = distances.issue(statement, read.tensor, pinned | read.names)
             here = Claim(pins=pins, times=distances.wanted(statement, read.tensor, target.times, floor, issue))
             before = found.get(read.tensor)

@@ -1,9 +1,10 @@
-"""Updates of models that other statements read in the lanes: no word is overwritten while it is needed.
+"""A model's word is not overwritten while a statement in the lanes still needs its old value.
 
-A model's word has one address, and a lane one sum in its accumulator. Where every sum that reads the model takes a
-vector's last word, too, the update's operations come after the first of these sums, but for those whose results are
-written when it has read the words. A word that is overwritten before has to be copied first, or moved to its place
-afterwards: an operation of the lanes more.
+A model's word has one address, and a lane holds one sum in its accumulator. Suppose that every sum that reads the
+model also waits for the last word of some vector. Then the first of these sums ends after that word has come, and
+the update's operations come after that sum, except for the few whose results are written after the sum has read. A
+word that is overwritten sooner has to be copied before, or moved to its place afterwards. Either takes one operation
+of the lanes more.
 """
 
 from __future__ import annotations
@@ -19,13 +20,14 @@ from tabla.ir.graph import Graph, Linear, Statement
 from tabla.templates.template import timing
 
 NOT_YET_WRITTEN = timing().result - 1
-"""The cycles before a read in which the operations issue that write no sooner than after it."""
+"""An operation that issues so many cycles before a read, or fewer, writes its result after that read."""
 
 
 def overwritten(graph: Graph, binary: frozenset[str], forward: Claims, distances: Distances) -> dict[int, int]:
-    """Updates in the lanes, and when the first sum that reads their model there is made, as `forward` claims.
+    """Return the updates that come after a sum in the lanes, by statement, and the cycle in which they may begin.
 
-    Those that take one operation a word: of them no more are saved than are added.
+    Only updates that take one operation a word count: copying a word then costs as much as updating it sooner saves.
+    The cycles count from the word that `forward` starts from.
     """
     found: dict[int, int] = {}
     if distances.template.sequencers > 1:
@@ -41,20 +43,26 @@ def overwritten(graph: Graph, binary: frozenset[str], forward: Claims, distances
 
 
 def _in_all_lanes(update: Statement, distances: Distances) -> bool:
-    """Whether lanes of all groups do as much of an update: then a word copied costs as much as a word sooner saves."""
+    """Return whether the lanes of all groups do equal parts of an update.
+
+    Otherwise a group with a smaller part could copy words in slots in which the others update theirs.
+    """
     roots, along = max(1, distances.template.roots), distances.along(update)
     even = along == UNDIVIDED or (along in update.box and update.box[along].extent % roots == 0)
     return distances.way(update) == "lane" and (roots == 1 or even)
 
 
 def _one_each(update: Statement, binary: frozenset[str]) -> bool:
-    """Whether an update takes one operation a word."""
+    """Return whether an update takes one operation a word."""
     operation = update.operation
     return isinstance(operation, Linear) and not update.reduced and len(issued_terms(operation, binary)) == 1
 
 
 def _readers(graph: Graph, model: str, forward: Claims, distances: Distances) -> Iterator[tuple[Statement, int]]:
-    """Statements of the lanes that read all of a model in sums that all wait for one word, and when one has it."""
+    """Yield the statements in the lanes that read all of a model in sums that all wait for the last word of a vector.
+
+    With each goes the first cycle after that word has come.
+    """
     for reader in graph.statements:
         if distances.way(reader) in ("lane", "tree") and reads_all(graph, reader, model, frozenset(), frozenset()):
             claimed = sources(reader, reader.reads, forward)
@@ -62,4 +70,4 @@ def _readers(graph: Graph, model: str, forward: Claims, distances: Distances) ->
             if pinned is not None:
                 names = [name for name, each in claimed.items() if each == pinned]
                 if last := last_in_sums(graph, reader, names, forward, pinned):
-                    yield reader, distances.heard(forward[last[0]].last).lane + 1
+                    yield reader, distances.heard(reader, last[0], forward[last[0]].last).lane + 1

@@ -1,8 +1,8 @@
-"""The products of sums: which are multiplies, and how many issue slots those of a term take, counted in multiplies.
+"""The issue slots that the products of a statement take.
 
-Lanes go in step: a slot is one of all lanes, so a row that does not fill them counts as full. An array of several
-groups divides a statement among them along one index (DESIGN 4). A unit has one sum in its accumulator until it is
-done.
+Lanes go in step, so that a row that does not fill the lanes takes a slot of all of them. The groups of an array divide
+a statement along one index. A unit holds one sum in its accumulator until the sum is done. Slots are counted as
+multiplies are: one operation of one lane or root is one slot.
 """
 
 from __future__ import annotations
@@ -19,22 +19,23 @@ from tabla.templates.template import Template
 
 
 def issued_terms(operation: Linear, binary: frozenset[str]) -> list[Term]:
-    """The terms of which each point takes an operation at the least: the multiplies, or the widest term if none is."""
+    """Return the terms that take an operation at each point: those that multiply, or the widest if none does."""
     return multiplied(operation, binary) or [max(operation.terms, key=lambda term: len(mentioned(term)))]
 
 
 def points(statement: Statement, term: Term, pinned: frozenset[str]) -> int:
-    """Multiplies of a term where some indices stand at 0.
+    """Return the multiplies of a term while the `pinned` indices are 0.
 
-    A product is made once for all points that differ in indices which it does not mention.
+    A product is made once for all points that differ only in indices that it does not mention.
     """
     return math.prod(statement.box[name].extent for name in mentioned(term) - pinned)
 
 
 def per_group(extents: Mapping[str, int], groups: int, along: str | None = None) -> int:
-    """The points of a box that some group has at the least, if all have parts of it along one index: this one, or any.
+    """Return how many points of a box the group with most points has at the least.
 
-    If it is none of the box, each group has all of it; if it is `APART`, some group has none.
+    The groups divide the box along one index: `along`, or any index if it is None. If `along` is no index of the box,
+    each group has all of the box. If it is `APART`, some group has nothing of it.
     """
     whole = math.prod(extents.values())
     if along == APART:
@@ -45,9 +46,9 @@ def per_group(extents: Mapping[str, int], groups: int, along: str | None = None)
 
 @dataclass(frozen=True, slots=True)
 class Turns:
-    """The least that a term takes: cycles, in which groups do their parts, and all groups' slots of so many units.
+    """The least that a term takes: cycles in which the groups do their parts, and slots of all groups together.
 
-    Other statements may have the slots that a group has no part for (DESIGN 4: tensors may share a pass).
+    A slot in which a group has no part of the term may serve another statement, because tensors may share a pass.
     """
 
     cycles: int
@@ -56,8 +57,10 @@ class Turns:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Box:
-    """The points of a term: extents by index of the sums, and of what one of them sums, but for the index over lanes;
-    all, and those that are asked for.
+    """The points of a term, without the index over the lanes.
+
+    `sums` has the extents of the sums, `terms` the extents of what each sums, and `asked` those of the terms that are
+    asked for. `over` and `over_asked` are the extents of the index over the lanes.
     """
 
     sums: Mapping[str, int]
@@ -68,17 +71,17 @@ class _Box:
 
     @property
     def every(self) -> int:
-        """How many sums, but for those side by side."""
+        """The number of sums, where sums side by side in the lanes count once."""
         return math.prod(self.sums.values())
 
     @property
     def each(self) -> int:
-        """How many terms a sum has, but for those side by side."""
+        """The number of terms of a sum, where terms side by side in the lanes count once."""
         return math.prod(self.terms.values())
 
     @property
     def one(self) -> int:
-        """Of the last sum those that are asked for."""
+        """The number of terms of the last sum that are asked for."""
         return math.prod(self.asked.values())
 
 
@@ -90,10 +93,11 @@ def turns_of(
     template: Template,
     along: str | None = None,
 ) -> Turns:
-    """The same with what stays empty beside them: at the roots slots of all roots, in the lanes of all lanes.
+    """Return what a term takes, including the slots that must stay idle beside it.
 
-    Of a sum of which one term is asked for, the others of that sum may have come before. With no choice the fewest.
-    `along`: see `per_group`.
+    A statement at one root idles the same slot of every other root, and a row idles the lanes that it does not fill.
+    Of a sum of which one term is asked for, the other terms may have come before. Without a choice the fewest slots of
+    all ways count. `along` is as in `per_group`.
     """
     total, names = points(statement, term, pinned), mentioned(term)
     outs = frozenset(index.name for index in statement.indices)
@@ -117,13 +121,13 @@ def turns_of(
             return _in_lanes(found, index, template, along, together=together)
         case Choice("tree") if template.sequencers <= 1 and over in names:
             return _up_the_tree(found, over, template, along, together=together)
-    # Of so many sums begun before, one term each; all others whole.
+    # So many sums may have begun before, and have one term left; all others come as a whole.
     each, one = (math.prod(e) for e in ([box[n].extent for n in names - outs], [extents[n] for n in names - outs]))
     return Turns(0, total + max(0, found.every - template.pes) * (each - one))
 
 
 def _in_lanes(box: _Box, over: str, template: Template, along: str | None, *, together: bool) -> Turns:
-    """Sums in lanes over an index, or all of them in every lane."""
+    """Return what sums take in lanes over an index, or in every lane."""
     roots = max(1, template.roots)
     rows = _rows(box.over_asked, template.lanes)
     array = _rows(box.over_asked, template.lanes * _groups(roots, along)) * box.every
@@ -135,7 +139,7 @@ def _in_lanes(box: _Box, over: str, template: Template, along: str | None, *, to
 
 
 def _up_the_tree(box: _Box, over: str, template: Template, along: str | None, *, together: bool) -> Turns:
-    """Sums over an index over lanes: groups divide the sums, the index, or other terms of each sum."""
+    """Return what sums over lanes take: the groups divide the sums, the index over lanes, or the terms of each sum."""
     roots, lanes = max(1, template.roots), template.lanes
     groups, others = _groups(roots, along), None if along == APART else along
     whole, part = _rows(box.over, lanes), _rows(box.over_asked, lanes)
@@ -154,8 +158,10 @@ def _up_the_tree(box: _Box, over: str, template: Template, along: str | None, *,
 
 
 def _divided(most: int, rows: int, whole: int, part: int, roots: int, units: int, *, together: bool) -> Turns:
-    """So many rows, a group the most, each of whole sums but for one that each group has begun; or all groups do as
-    many together.
+    """Return what `rows` rows take, of which some group has `most`.
+
+    A row takes `whole` cycles; the row that a group has begun before takes `part`. If all groups go `together`, each
+    of them takes the slots of the largest part.
     """
     roots, cycles = max(1, roots), (most - 1) * whole + part
     begun = min(rows, roots)
@@ -163,7 +169,7 @@ def _divided(most: int, rows: int, whole: int, part: int, roots: int, units: int
 
 
 def _groups(roots: int, along: str | None) -> int:
-    """The groups that do a part at the most."""
+    """Return how many groups do a part of a statement, at the most."""
     return max(1, roots - 1) if along == APART else roots
 
 
@@ -172,15 +178,17 @@ def _rows(extent: int, lanes: int) -> int:
 
 
 def root_slots(words: int, outs: Iterable[str], roots: int, along: str | None) -> int:
-    """All roots' slots for words that one statement makes of what comes up: all take what every group makes, and the
-    sums of all groups.
+    """Return the slots of all roots for words that come up the tree.
+
+    Each root takes the words of its own group. If every group makes all words, or the words are sums of all groups,
+    every root takes all of them.
     """
     return words if along in (None, APART) or along in outs else words * max(1, roots)
 
 
 @dataclass(frozen=True, slots=True)
 class Slots:
-    """Issue slots on a template, kept once they are known."""
+    """The issue slots of terms on one template; each is computed once."""
 
     template: Template
     _known: dict[tuple[int, int, frozenset[str], Choice | None, str | None], Turns] = field(default_factory=dict)
@@ -208,9 +216,9 @@ class Slots:
         choice: Choice | None,
         along: str | None = None,
     ) -> int:
-        """Cycles from the first to the last operation that takes words of a tensor, at the least.
+        """Return the cycles from the first to the last operation that takes words of a tensor, at the least.
 
-        `pinned`: indices that stand at 0. Of several terms that with the fewest; 0 where nothing is chosen.
+        The `pinned` indices are 0. Of several terms the one with the fewest cycles counts. Without a choice it is 0.
         """
         if choice is None:
             return 0
@@ -227,7 +235,7 @@ class Slots:
         choice: Choice | None,
         along: str | None = None,
     ) -> int:
-        """Whole cycles of all roots, or of all lanes, that these operations take: others may have the rest."""
+        """Return the whole cycles of all roots, or all lanes, that these operations take; others may share the rest."""
         uses = _joined(statement, tensor, choice)
         units = max(1, self.template.roots) if choice and choice.way == "root" else self.template.pes
         return min((self.of(statement, term, pinned, choice, along).slots // units for term in uses), default=0)
@@ -241,7 +249,7 @@ class Slots:
 
 
 def _joined(statement: Statement, tensor: str, choice: Choice | None) -> list[Term]:
-    """The terms of a sum that read a tensor; none if not all are work of the lanes that send them up."""
+    """Return the terms of a sum that read a tensor; none if some of them join at the root only."""
     uses = _uses(statement, tensor)
     if choice and choice.way == "tree" and not all(choice.index in term.reduce for term in uses):
         return []
@@ -249,6 +257,6 @@ def _joined(statement: Statement, tensor: str, choice: Choice | None) -> list[Te
 
 
 def _uses(statement: Statement, tensor: str) -> list[Term]:
-    """The terms of a sum that read a tensor."""
+    """Return the terms of a sum that read a tensor."""
     terms = statement.operation.terms if isinstance(statement.operation, Linear) else ()
     return [t for t in terms if any(isinstance(factor, Read) and factor.tensor == tensor for factor in t.factors)]

@@ -1,10 +1,10 @@
-"""How few cycles lanes and roots need for multiplies, of which each kind is the lanes' or the roots' work (DESIGN 4).
+"""The fewest cycles in which lanes and roots can make all multiplies of a sample.
 
-A tensor is spread over lanes, replicated, or at the root, so a term of a statement is computed here or there, for all
-its elements, and what one makes and the other multiplies has to move. Laws of moving (decision 3): a word of a lane
-goes up the tree in a slot of all lanes of its group and sequencer, and takes a slot of the root; a word of the root is
-either written in a lane, in a cycle in which the lanes write nothing of their own, or multiplied as it stands on the
-bus, by as many lanes as have a product with it.
+A tensor is spread over lanes, replicated, or at the root. So all elements of a term are multiplied in the lanes, or all
+at the roots, and what one side makes and the other multiplies has to move. A word of a lane goes up the tree in a slot
+of all lanes of its group and sequencer, and takes a slot of the root. A word of the root is either written into a lane,
+in a cycle in which the lanes write nothing of their own, or multiplied while it stands on the bus, by as many lanes
+as have a product with it (decision 3).
 """
 
 from __future__ import annotations
@@ -19,14 +19,15 @@ from tabla.ir.graph import Affine, Graph, Linear, Read, Statement, Term
 from tabla.templates.template import Template
 
 MOST_PLACED = 8
-"""Terms, the heaviest, for which every choice of lanes and roots is tried; others move for nothing."""
+"""For so many terms, the heaviest, every choice of lanes or roots is tried. The words of others move for nothing."""
 
 
 def issue_cycles(terms: Sequence[int], lanes: int, roots: int, *, lanes_idle: int = 0, roots_idle: int = 0) -> int:
-    """No more cycles than any choice needs to issue so many multiplies of each term, one a cycle in a lane or root.
+    """Return a lower bound on the cycles in which lanes and roots can issue so many multiplies of each term.
 
-    Lanes and roots issue nothing in `lanes_idle` and `roots_idle` of these cycles. It may be too few: of terms that
-    roots can take on their own, it is not asked how many fit together, and words move for nothing.
+    Each lane and each root issues one a cycle. Lanes issue nothing in `lanes_idle` of the cycles, and roots nothing in
+    `roots_idle`. The bound does not ask how many of the terms that fit the roots alone fit them together, and words
+    move for nothing.
     """
     cycles = -(-(sum(terms) + lanes * lanes_idle + roots * roots_idle) // (lanes + roots))
     while True:
@@ -60,8 +61,9 @@ class _Choice:
 class Shares:
     """The work of a graph, to be shared out among the lanes and roots of a template.
 
-    `updated`: of tensors that one statement makes whole, which statement that is; `makers`: these, and of models
-    the statement of their update. `elementwise`: those that sum nothing: their results arise where their products are.
+    `updated` gives the statement that makes all of a tensor, where one does. `makers` holds these and, for each model,
+    the statement of its update. `elementwise` holds the statements that sum nothing, so that their results arise
+    where their products are made.
     """
 
     work: tuple[Work, ...]
@@ -73,7 +75,7 @@ class Shares:
 
     @staticmethod
     def of(graph: Graph, work: Sequence[tuple[Statement, Term | None, int]], template: Template) -> Shares:
-        """From each statement's multiplies by term; a term is None if its words cannot be told apart."""
+        """Build the work from statements' multiplies by term; a term is None if its words cannot be told apart."""
         writers = Counter(s.target for s in graph.statements)
         made = {
             s.target: s.id
@@ -95,7 +97,7 @@ class Shares:
         )
 
     def cycles(self) -> int:
-        """No more cycles than any choice needs."""
+        """Return a lower bound on the cycles that any choice needs."""
         counts = [work.multiplies for work in self.work]
         low, high = issue_cycles(counts, self.template.pes, self._roots), -(-sum(counts) // self.template.pes)
         while low < high:
@@ -111,7 +113,7 @@ class Shares:
         return max(1, self.template.roots)
 
     def _choices(self, cycles: int) -> Iterator[_Choice]:
-        """What roots can take in so many cycles, out of the terms that are placed."""
+        """Yield every set of placed terms that roots could take in so many cycles, each term by itself."""
         placed = self.work[:MOST_PLACED]
         small = [n for n, work in enumerate(placed) if work.multiplies <= self._roots * cycles]
         for chosen in chain.from_iterable(combinations(small, n) for n in range(len(small) + 1)):
@@ -122,7 +124,7 @@ class Shares:
             yield _Choice(roots=roots, lanes=lanes, made=made)
 
     def _enough(self, cycles: int, choice: _Choice) -> bool:
-        """Whether nothing forbids that roots and lanes do their parts in so many cycles."""
+        """Return whether nothing forbids that roots and lanes do their parts in so many cycles."""
         pes, roots = self.template.pes, self._roots
         light = [work.multiplies for work in self.work[MOST_PLACED:]]
         forced = [n for n in light if n > roots * cycles]
@@ -134,14 +136,14 @@ class Shares:
         return root <= roots * cycles and lanes <= pes * cycles and everything <= (pes + roots) * cycles
 
     def _sent_up(self, choice: _Choice) -> int:
-        """Words that lanes make and a root multiplies."""
+        """Return the number of words that lanes make and a root multiplies."""
         taken = frozenset[str]().union(*(work.whole for work in choice.roots))
         return sum(self.sizes[name] for name in taken if self.makers[name] in choice.made)
 
     def _idle(self, cycles: int, choice: _Choice) -> int:
-        """Slots of lanes that stay empty while not all of them multiply by a word of the bus.
+        """Return the slots of lanes that stay empty while not all of them multiply by the word on the bus.
 
-        The bus' words that lanes have time to write cost none; with several sequencers all have.
+        A word that lanes have time to write into their memories costs nothing. With several sequencers all words do.
         """
         if self.template.sequencers > 1:
             return 0
@@ -156,7 +158,7 @@ class Shares:
         return idle
 
     def _from_bus(self, choice: _Choice) -> dict[str, int]:
-        """Tensors that roots make and lanes multiply: lanes that have a product with a word, at the most."""
+        """Return, for tensors that roots make and lanes multiply, how many lanes can multiply one word at the most."""
         made = {work.statement for work in choice.roots}
         users: dict[str, int] = {}
         for work in choice.lanes:
@@ -168,7 +170,7 @@ class Shares:
 
 
 def _factors(graph: Graph, statement: Statement, term: Term, makers: Container[str]) -> frozenset[str]:
-    """The tensors with a maker of which each element is a factor of the term somewhere."""
+    """Return the tensors with a maker of which each element is a factor of the term somewhere."""
     if statement.constraints:
         return frozenset()
     reads = [factor for factor in term.factors if isinstance(factor, Read) and factor.tensor in makers]
@@ -176,7 +178,7 @@ def _factors(graph: Graph, statement: Statement, term: Term, makers: Container[s
 
 
 def reads_whole(graph: Graph, statement: Statement, tensor: str, subscripts: Sequence[Affine]) -> bool:
-    """Whether the subscripts, an index each, meet every element of the tensor."""
+    """Return whether the subscripts, each a single index, meet every element of the tensor."""
     names = [s.names[0] for s in subscripts if len(s.names) == 1 and s.coefficient(s.names[0]) == 1]
     if len(set(names)) < len(subscripts):
         return False

@@ -1,9 +1,9 @@
-"""How long work takes between two words of a circuit, at the least: all of it, and what is far from both.
+"""The cycles between two words u and v of a circuit, given the work that must lie between them.
 
-Of the multiplies between words u and v some are far from u, some far from v. Any part of them takes the shortest way
-from u to its first, its issue, and the shortest way from its last to v, as jobs on a machine do that have heads and
-tails (J. Carlier, The one-machine sequencing problem, European Journal of Operational Research 11, 1982). A
-network's layers wait for each other, and what is done between two of them is such a part.
+Some operations are far from u, and some are far from v. Any part of the operations takes the shortest way from u to its
+first operation, the issue of all, and the shortest way from its last operation to v. This is the bound of jobs with
+heads and tails on one machine (J. Carlier, The one-machine sequencing problem, European Journal of Operational
+Research 11, 1982). The layers of a network wait for each other, and the work of a layer is such a part.
 """
 
 from __future__ import annotations
@@ -18,11 +18,12 @@ from tabla.templates.template import Template, timing
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Work:
-    """So many multiplies of a term, none less than `head` cycles after u, and each at least `tail` before v, by where
-    they are done: NEVER where they are not.
+    """Operations of one term that lie between u and v.
 
-    `slots`: these, with what stays empty beside them; in the lanes all of them. `aside`: the model that some group has
-    not, so that this group has no part of the work.
+    No operation issues earlier than `head` cycles after u, or later than `tail` cycles before v, at the place where it
+    is done. Both are NEVER at a place where it is not done. `multiplies` counts the operations that multiply. `slots`
+    counts all that they take, including slots that stay idle beside them. `aside` names the model that some group does
+    not have, so that this group has no part of the work.
     """
 
     multiplies: int
@@ -33,12 +34,12 @@ class Work:
 
     @property
     def way(self) -> Times:
-        """From u to v through one of them."""
+        """The cycles from u to v through one of the operations."""
         return Times(self.head.root + self.tail.root, self.head.lane + self.tail.lane)
 
 
 def longest(before: Sequence[Work], after: Sequence[Work], template: Template) -> int:
-    """Cycles from u to v around so much work of u's sample and of v's; negative if there is none."""
+    """Return the cycles from u to v with work of u's sample `before` and of v's `after`; -1 if there is no work."""
     if not before and not after:
         return -1
     issue = _issue([work.multiplies for work in before], [work.multiplies for work in after], template)
@@ -46,7 +47,7 @@ def longest(before: Sequence[Work], after: Sequence[Work], template: Template) -
     every = [*before, *after]
     roots, lanes = _roots(every), _lanes(every)
     parts = [*_parts(every, lane=True), *_parts(roots, lane=False)]
-    # What no root does is looked at alone if a root does some of the rest.
+    # If roots do some of the work, the lanes' work is looked at alone as well.
     parts += _parts(lanes, lane=True) if len(lanes) < len(every) else []
     cycles = [whole, *(_cycles(part, way, template.pes, max(1, template.roots)) for part, way in parts)]
     for model in sorted({each.aside for each in every} - {""}):
@@ -57,7 +58,7 @@ def longest(before: Sequence[Work], after: Sequence[Work], template: Template) -
 
 
 def issued(work: Sequence[Work], template: Template) -> Times:
-    """Cycles in which the roots, and the lanes, issue all of this work that is theirs alone."""
+    """Return the cycles in which the roots, and the lanes, issue the work that is theirs alone."""
     roots, lanes = _roots(work), _lanes(work)
     return Times(
         -(-sum(each.slots for each in roots) // max(1, template.roots)),
@@ -66,7 +67,7 @@ def issued(work: Sequence[Work], template: Template) -> Times:
 
 
 def behind(work: Sequence[Work], template: Template) -> Times:
-    """Cycles to v from an operation that goes before all this work on its unit, a root's or the lanes'."""
+    """Return the cycles to v from an operation that comes before all of this work on its unit."""
     cycles = issued(work, template)
     return Times(
         cycles.root + min((each.tail.root for each in _roots(work)), default=0),
@@ -75,18 +76,20 @@ def behind(work: Sequence[Work], template: Template) -> Times:
 
 
 def _roots(work: Sequence[Work]) -> list[Work]:
-    """What no lane does."""
+    """Return the work that no lane does."""
     return [each for each in work if each.way.lane >= NEVER]
 
 
 def _lanes(work: Sequence[Work]) -> list[Work]:
-    """What no root does."""
+    """Return the work that no root does."""
     return [each for each in work if each.way.root >= NEVER]
 
 
 def _parts(work: Sequence[Work], *, lane: bool) -> Iterator[tuple[list[int], Times]]:
-    """The slots of all that is so far from u, and so far from v, in the lanes or at the roots, and the shortest ways
-    to some of it and from some of it.
+    """Yield every part of the work that is at least so far from u and at least so far from v.
+
+    With the slots of a part goes the way from u to v: the shortest head and the shortest tail in it. Distances are
+    those in the lanes or at the roots.
     """
 
     def at(times: Times) -> int:
@@ -103,7 +106,7 @@ def _parts(work: Sequence[Work], *, lane: bool) -> Iterator[tuple[list[int], Tim
 
 
 def _cycles(slots: Sequence[int], way: Times, lanes: int, roots: int) -> int:
-    """Cycles from u to v around a part of the work, in whatever order so many lanes and roots do it."""
+    """Return the cycles from u to v with a part of the work, in whatever order lanes and roots do it."""
     alone = [way.root - (-sum(slots) // roots), way.lane - (-sum(slots) // lanes)]
     if max(way.root, way.lane) >= NEVER:
         return min(alone) - 1
@@ -113,14 +116,12 @@ def _cycles(slots: Sequence[int], way: Times, lanes: int, roots: int) -> int:
 
 
 def _issue(before: Sequence[int], after: Sequence[int], template: Template) -> int:
-    """Cycles from the first possible issue to the last of so many multiplies of each term, before the model is written
-    and after it.
-    """
+    """Return the cycles from the first issue to the last of multiplies before a model is written and after that."""
     laws, roots = timing(), max(1, template.roots)
-    # From a root to lanes, and what they make of it to a root, beside the cycles of operations.
+    # A word goes from a root to the lanes, and what they make of it goes back, beside the operations themselves.
     away = laws.broadcast + 1 + template.tree_levels * laws.tree_level
-    # None of those after is issued before a word of the model is written, none of those before so late that no word
-    # is read again: each kind lacks these cycles, a root's write following an addend that came late.
+    # No multiply after the write issues before a word of the model is written, and none before the write issues so
+    # late that no word can be read again. Each kind lacks these cycles. A root's write may follow a late addend.
     written = laws.result + laws.memory_write
     late = laws.late_operand - laws.operand
 

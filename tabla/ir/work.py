@@ -9,34 +9,24 @@ from __future__ import annotations
 
 from tabla.ir.constraints import points
 from tabla.ir.format import Format
-from tabla.ir.graph import Compare, Constant, Graph, Linear, Operand, Operation, Product, Read, Statement, Term
+from tabla.ir.graph import Constant, Graph, Linear, Operand, Product, Read, Statement, Term
 from tabla.ir.independent import independent
+from tabla.ir.operations import zero_or_one
 from tabla.ir.scan import scan_of
 
 
-def binary_tensors(graph: Graph) -> frozenset[str]:
-    """Tensors that hold only 0 and 1: a product with one is a choice, not a multiply."""
-    writers: dict[str, list[Statement]] = {}
-    for statement in graph.statements:
-        writers.setdefault(statement.target, []).append(statement)
-    return frozenset(t for t, ss in writers.items() if all(_tests(s.operation) for s in ss))
-
-
-def _tests(operation: Operation) -> bool:
-    return isinstance(operation, Compare) or (isinstance(operation, Linear) and operation.test is not None)
-
-
 def multiplies(graph: Graph, format: Format) -> int:
-    """Multiplies per sample: products of two words of which none is 0, 1 or -1, nor a 0/1 value.
+    """Return the multiplies of a sample.
 
-    What depends on indices alone is known before.
+    A product with 0, 1, -1 or a word that is always 0 or 1 (:func:`tabla.ir.operations.zero_or_one`) is none, and what
+    depends on indices alone is known before any sample comes.
     """
     return sum(n for _, _, n in work_by_term(graph))
 
 
 def work_by_term(graph: Graph) -> list[tuple[Statement, Term | None, int]]:
     """Multiplies per sample of every statement, by term where there are terms."""
-    binary, before = binary_tensors(graph), independent(graph)
+    binary, before = zero_or_one(graph), independent(graph)
     return [
         (statement, term, n)
         for statement in graph.statements

@@ -24,7 +24,7 @@ from tabla.bound.trains import Train
 from tabla.bound.windows import Work, behind, issued, longest
 from tabla.driver import build
 from tabla.ir.graph import Graph
-from tabla.ir.work import binary_tensors
+from tabla.ir.operations import zero_or_one
 from tabla.schedule.schedule import Schedule
 from tests.schedule.agreement import Q6_10, shaped_graph
 
@@ -83,7 +83,7 @@ def of_its_choices(schedule: Schedule) -> int:
     for statement in schedule.graph.statements:
         if len(found := ways.get(statement.target, set())) == 1:
             distances = distances.with_choice(statement, *found)
-    circuits = Circuits.of(schedule.graph, binary_tensors(schedule.graph), schedule.template)
+    circuits = Circuits.of(schedule.graph, zero_or_one(schedule.graph), schedule.template)
     return circuits.longest(distances)
 
 
@@ -181,7 +181,7 @@ def test_a_model_is_overwritten_after_it_is_read(monkeypatch: pytest.MonkeyPatch
             distances = distances.with_choice(statement, Choice("root"))
         if statement.target in ways:
             distances = distances.with_choice(statement, Choice(*ways[statement.target]))  # type: ignore[arg-type]
-    circuits = Circuits.of(graph, binary_tensors(graph), template)
+    circuits = Circuits.of(graph, zero_or_one(graph), template)
     update = next(statement for statement in graph.statements if statement.target == "w2.next")
     own = dependent(graph, "d", distances).own
     laws = timing()
@@ -265,10 +265,35 @@ def test_slots_by_hand() -> None:
 
 
 def test_words_by_place_by_hand() -> None:
-    laws, distances = timing(), Distances.anyhow(Latencies(template_for(64).with_roots(1), Q6_10), program(0, 1, 1))
-    at_root, in_lanes = distances.heard(Times(0, NEVER)), distances.heard(Times(NEVER, 0))
-    assert at_root == Times(0, laws.broadcast)
-    # Written and read by its lane; or sent up by an operation of its own, six levels of the tree.
-    assert in_lanes == Times(3 + 5 + 1 + 6, 3)
-    assert distances.told(Times(0, NEVER)) == Times(0, in_lanes.root)
-    assert distances.told(Times(NEVER, 0)) == Times(laws.broadcast, in_lanes.lane)
+    """A word of a lane reaches the root by the tree, six levels high, as soon as a lane makes it."""
+    text = """model_input x[8]; model w[8]; gradient g[8] -> w; iterator i[0:8];
+    a[i] = w[i]*x[i]; b[i] = a[i]*x[i]; c[i] = a[i] + x[i]*x[i]; g[i] = b[i]*c[i];"""
+    graph, laws = shaped_graph(text), timing()
+    distances = Distances.anyhow(Latencies(template_for(64).with_roots(1), Q6_10), graph)
+    a, b, c = (next(s for s in graph.statements if s.target == name) for name in "abc")
+    assert distances.heard(b, "a", Times(0, NEVER)) == Times(0, laws.broadcast)
+    in_lanes = distances.heard(b, "a", Times(NEVER, 0))
+    assert in_lanes == Times(1 + 6, 3)
+    # A word that is only added is the start value of the root's operation, which then takes no time of its own: its
+    # result would come four cycles after a late operand.
+    assert distances.heard(c, "a", Times(NEVER, 0)) == Times(1 + 6 - 4, 3)
+    # A model's word is for the next sample, and goes through a memory.
+    assert distances.heard(a, "w", Times(NEVER, 0)) == Times(1 + 6 + 3, 3)
+    assert distances.told(b, "a", Times(0, NEVER)) == Times(0, in_lanes.root)
+    assert distances.told(b, "a", Times(NEVER, 0)) == Times(laws.broadcast, in_lanes.lane)
+
+
+def test_the_last_word_that_lanes_send_by_hand() -> None:
+    """Twelve sums of five words each in lanes: one is sent as it is made, or all others are made after the first."""
+    graph = program(2, 5, 12)
+    distances = Distances.anyhow(Latencies(template_for(16).with_roots(1), Q6_10), graph)
+    h, e = (next(s for s in graph.statements if s.target == name) for name in ("h", "e"))
+    assert h.reduced and not e.reduced
+
+    def last(words: int) -> int:
+        return distances.heard_last(e, "h", Times(NEVER, 10), Times(NEVER, 10), words).root
+
+    up = 1 + 4 - 4  # `e` only adds it
+    assert last(1) == 10 + up
+    assert last(2) == 10 + up + 5
+    assert last(12) == 10 + up + 3 + 5

@@ -23,7 +23,7 @@ from tabla.bound.sent import moved
 from tabla.bound.windows import Work, longest
 from tabla.driver import build
 from tabla.ir.graph import Graph
-from tabla.ir.work import binary_tensors
+from tabla.ir.operations import zero_or_one
 from tests.schedule.agreement import Q6_10, shaped_graph
 
 
@@ -138,10 +138,10 @@ def test_words_that_cross_by_hand() -> None:
 def test_the_bound_knows_that_groups_have_their_parts(monkeypatch: pytest.MonkeyPatch) -> None:
     """16-32-16 on 16 PEs and two roots: nobody makes half of the errors that all groups take."""
     graph, template = network(16, 32, 16), template_for(16).with_roots(2)
-    latencies, binary = Latencies(template, Q6_10), binary_tensors(graph)
-    assert busiest_circuit(graph, template, latencies, binary).cycles == 195
+    latencies, binary = Latencies(template, Q6_10), zero_or_one(graph)
+    assert busiest_circuit(graph, template, latencies, binary).cycles == 197
     monkeypatch.setattr(Groups, "choices", lambda _: None)
-    assert busiest_circuit(graph, template, latencies, binary).cycles == 186
+    assert busiest_circuit(graph, template, latencies, binary).cycles == 182
 
 
 def test_a_group_may_have_a_program_of_its_own() -> None:
@@ -152,7 +152,7 @@ def test_a_group_may_have_a_program_of_its_own() -> None:
     alone = schedule_graph(shaped_graph(head + one.format(n=0)), template_for(4).with_roots(1), Q6_10)
     both = shaped_graph(head + one.format(n=0) + one.format(n=1))
     template = template_for(8).with_roots(2)
-    bound = busiest_circuit(both, template, Latencies(template, Q6_10), binary_tensors(both)).cycles
+    bound = busiest_circuit(both, template, Latencies(template, Q6_10), zero_or_one(both)).cycles
     assert bound <= alone.cycles == 83
 
 
@@ -162,7 +162,7 @@ def test_rows_of_a_group_leave_lanes_to_others() -> None:
     text = "mu = 0.25; model_input x[17]; iterator i[0:17];"
     text += "".join(f"model w{n}[17]; gradient g{n}[17] -> w{n}; g{n}[i] = w{n}[i]*x[i];" for n in models)
     graph, template = shaped_graph(text), template_for(64).with_roots(4)
-    assert busiest_circuit(graph, template, Latencies(template, Q6_10), binary_tensors(graph)).cycles <= 8
+    assert busiest_circuit(graph, template, Latencies(template, Q6_10), zero_or_one(graph)).cycles <= 8
     (term,) = graph.statements[0].operation.terms[1:]  # type: ignore[union-attr]
     turns = turns_of(graph.statements[0], term, frozenset(), Choice("lane", "i"), template)
     assert turns == Turns(cycles=1, slots=2 * 16)
@@ -242,7 +242,7 @@ def test_a_model_that_its_own_update_takes_in_another_order() -> None:
 def test_each_of_the_layouts_is_worse_than_none(monkeypatch: pytest.MonkeyPatch) -> None:
     """What is chosen only forbids schedules: no bound of a part is below that of the whole."""
     graph, template = network(8, 12, 6), template_for(8).with_roots(2)
-    circuits = Circuits.of(graph, binary_tensors(graph), template)
+    circuits = Circuits.of(graph, zero_or_one(graph), template)
     distances = Distances.anyhow(Latencies(template, Q6_10), graph)
     for statement in graph.statements:
         if statement.reduced or statement.target.endswith(".next"):

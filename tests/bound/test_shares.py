@@ -13,6 +13,7 @@ from tabla.backend import schedule_graph
 from tabla.bound import full, quick
 from tabla.bound.shares import issue_cycles
 from tabla.ir.graph import Graph
+from tabla.ir.operations import zero_or_one
 from tabla.ir.work import multiplies
 from tests.schedule.agreement import Q6_10, shaped_graph
 
@@ -135,3 +136,14 @@ def test_no_schedule_is_below(n: int, m: int, k: int, pes: int, roots: int) -> N
     count = multiplies(graph, Q6_10)
     multiplied = quick(graph, template, Q6_10).terms["multiplies"]
     assert -(-count // (pes + max(1, template.roots))) <= multiplied <= max(1, -(-count // pes))
+
+
+def test_a_product_of_tests_is_no_multiply() -> None:
+    """Two comparisons and their product: whoever multiplies by the product chooses, as whoever multiplies by one."""
+    text = """
+    model_input x[16]; model w[16]; gradient g[16] -> w; iterator i[0:16];
+    a[i] = x[i] < 0.5; b[i] = w[i] > x[i]; c[i] = a[i]*b[i]; g[i] = c[i]*x[i] + w[i]*x[i];
+    """
+    graph = shaped_graph(text)
+    assert zero_or_one(graph) >= {"a", "b", "c"}
+    assert multiplies(graph, Q6_10) == 16
