@@ -4,13 +4,27 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
+from dataclasses import replace
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tabla.ir.graph import Affine, Compare, Extreme, Function, Graph, Index, Linear, Operation, Product, Read, Term
-from tabla.ir.graph import Statement as Statement
+from tabla.ir.graph import (
+    Affine,
+    Compare,
+    Divide,
+    Extreme,
+    Function,
+    Graph,
+    Index,
+    Linear,
+    Operation,
+    Product,
+    Read,
+    Statement,
+    Term,
+)
 from tabla.mapping.fit import AT_ROOT, Fit, fits, spread, without_bus
 from tabla.mapping.places import ALL, EVERY, ROOT, Span, Spot
 from tabla.schedule.build import schedule_mapping
@@ -19,6 +33,7 @@ from tests.ir.examples import Builder, at, product, word
 from tests.lang.tabla.random_programs import programs
 from tests.mapping.single import legal_of, one_in_its_way, ways
 from tests.schedule.agreement import Q6_10, agree_on, shaped_graph
+from tests.strands.running import Shape, running_graph
 
 PES = 3
 EXTENT = 2 * PES + 1
@@ -33,7 +48,10 @@ def lane_offset(subscripts: Sequence[Affine], index: str, points: Sequence[dict[
 
     "any" if the element does not depend on the index; None if no spread of one axis has it in the index's lane.
     """
-    moving = [d for d, s in enumerate(subscripts) if any(s.at({**p, index: 0}) != s.at({**p, index: 1}) for p in points)]
+    def moves(subscript: Affine) -> bool:
+        return any(subscript.at({**point, index: 0}) != subscript.at({**point, index: 1}) for point in points)
+
+    moving = [d for d, subscript in enumerate(subscripts) if moves(subscript)]
     if not moving:
         return "any"
     if len(moving) > 1:
@@ -199,8 +217,9 @@ def test_a_tensor_that_is_read_twice_does_not_ride_the_bus() -> None:
 
 
 def test_functions_quotients_and_products_are_the_roots() -> None:
-    for operation, reduced in ((Function(name="tanh", operand=at("x", "i")), ""), (Product(operand=at("x", "i"), reduce=()), "")):
-        assert [fit.way for fit in fits_of(graph_of(operation, "i", reduced, x=(4,)))] == ["root"]
+    x = at("x", "i")
+    for operation in (Function(name="tanh", operand=x), Divide(left=x, right=x), Product(operand=x, reduce=())):
+        assert [fit.way for fit in fits_of(graph_of(operation, x=(4,)))] == ["root"]
 
 
 def test_several_sequencers_have_no_tree_that_compares() -> None:
@@ -243,8 +262,6 @@ def test_spread(subscripts: tuple[Affine, ...], expected: tuple[int, int] | None
 
 
 def test_a_sum_over_all_groups_needs_the_tree() -> None:
-    from dataclasses import replace
-
     graph = graph_of(Linear(terms=(product(at("w", "j"), at("x", "j"), "j"),)), "", "j", w=(4,), x=(4,))
     crossing = replace(graph.statements[0], crosses=True)
     assert [fit.way for fit in fits(crossing, graph, 4, frozenset())] == ["tree"]
@@ -268,8 +285,6 @@ def test_text() -> None:
 
 
 def test_rows_of_running_sums_run_over_lanes() -> None:
-    from tests.strands.running import Shape, running_graph
-
     graph = running_graph(Shape(rows=4))
     assert [(fit.way, fit.index) for fit in ways(graph.statements[0], graph, 2)] == [("lane", "b"), ("root", "")]
     product_of = running_graph(Shape(kind="product", rows=4))
