@@ -1,6 +1,9 @@
 """Verilog from an image."""
 
+import gc
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from amaranth._toolchain.yosys import find_yosys
@@ -39,6 +42,22 @@ _HEADER = """\
 """
 
 
+@contextmanager
+def _without_collection() -> Iterator[None]:
+    """Pause the collector of reference cycles.
+
+    A netlist is hundreds of thousands of small objects, nearly all of them alive until it is written. Looking through
+    them for garbage again and again took a third of the time of an emission.
+    """
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if enabled:
+            gc.enable()
+
+
 def _modules(image: Image, name: str, sources: bool) -> dict[str, str]:
     """Return the RTLIL of the accelerator and of each module that it shares, by the name of its top module."""
     emission = Emission(name)
@@ -70,10 +89,9 @@ def _plain_names(text: str) -> str:
 
 
 def rtlil_text(image: Image, name: str, *, sources: bool = False) -> str:
-    """Return all modules as RTLIL with plain names. With `sources` it names the places in ``hw/`` too, as paths of this
-    machine.
-    """
-    return _plain_names("\n".join(_modules(image, name, sources).values()))
+    """All modules as RTLIL with plain names; with `sources` the places in ``hw/`` too, as paths of this machine."""
+    with _without_collection():
+        return _plain_names("\n".join(_modules(image, name, sources).values()))
 
 
 def _short_memories(text: str) -> str:

@@ -19,6 +19,7 @@ from tabla.schedule.check import check
 from tabla.schedule.list_scheduler import list_schedule
 from tabla.schedule.placed import Scheduler
 from tabla.schedule.schedule import Schedule
+from tabla.strands.regions import ScheduleFault
 from tabla.templates.template import Template
 
 
@@ -32,10 +33,15 @@ def legal_graph(graph: Graph, template: Template, format: Format) -> Legal:
 
 
 def best_mapping(
-    graph: Graph, legal: Legal, template: Template, format: Format, effort: Effort = EFFORTS[DEFAULT_EFFORT]
+    graph: Graph,
+    legal: Legal,
+    template: Template,
+    format: Format,
+    effort: Effort = EFFORTS[DEFAULT_EFFORT],
+    scheduler: Scheduler = list_schedule,
 ) -> Mapping:
-    """Return the best mapping that the search finds; the search judges each mapping by its exact schedule."""
-    return map_graph(graph, legal, template, format, judge=judge_of(graph, format), effort=effort)
+    """Return the best mapping that the search finds, each one judged by its exact schedule."""
+    return map_graph(graph, legal, template, format, judge=judge_of(graph, format, scheduler), effort=effort)
 
 
 def checked_schedule(
@@ -44,18 +50,24 @@ def checked_schedule(
     """Return the schedule of a mapping, checked against the laws of the machine.
 
     `template` is the user's, with the depths of memories that must hold the program. Raises `TablaError` if one is too
-    small, and `ScheduleFault` if the schedule breaks a law, which is a fault of this program.
+    small, and `ScheduleFault` if the schedule breaks a law, which is a fault of this program. A scheduler that finds no
+    schedule is at fault too: the search only returns mappings that its own scheduler could schedule.
     """
     schedule = schedule_mapping(graph, mapping, format, scheduler=scheduler)
-    assert schedule is not None, "the search returns mappings that can be scheduled"
+    if schedule is None:
+        raise ScheduleFault("the scheduler found no schedule of the mapping")
     refuse_too_deep(schedule, template)
     check(schedule)
     return schedule
 
 
 def schedule_graph(
-    graph: Graph, template: Template, format: Format, effort: Effort = EFFORTS[DEFAULT_EFFORT]
+    graph: Graph,
+    template: Template,
+    format: Format,
+    effort: Effort = EFFORTS[DEFAULT_EFFORT],
+    scheduler: Scheduler = list_schedule,
 ) -> Schedule:
     """Return the fastest schedule that the search finds, checked. Raises `TablaError` as the stages do."""
-    mapping = best_mapping(graph, legal_graph(graph, template, format), template, format, effort)
-    return checked_schedule(graph, mapping, template, format)
+    mapping = best_mapping(graph, legal_graph(graph, template, format), template, format, effort, scheduler)
+    return checked_schedule(graph, mapping, template, format, scheduler)

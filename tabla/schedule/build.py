@@ -52,11 +52,11 @@ def schedule_mapping(
     return None if placed is None else _assemble(graph, mapping, layout, placed, site.shifts, format)
 
 
-def judge_of(graph: Graph, format: Format) -> Judge:
-    """Return the judge of the mappings of a graph, which schedules each one exactly and returns its figures."""
+def judge_of(graph: Graph, format: Format, scheduler: Scheduler = list_schedule) -> Judge:
+    """Return the judge of mappings of a graph: the figures of the schedule that a scheduler makes of each."""
 
     def judge(mapping: Mapping) -> Figures | None:
-        made = schedule_mapping(graph, mapping, format)
+        made = schedule_mapping(graph, mapping, format, scheduler=scheduler)
         if made is None:
             return None
         return Figures(

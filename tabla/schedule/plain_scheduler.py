@@ -1,8 +1,8 @@
 """The plain scheduler: tasks in their order, each as soon as the words and units that it needs allow.
 
-The plain scheduler forwards nothing from register to register and gives each task its cycle at once. Its schedules are
-longer than those of the list scheduler. They show what the list scheduler gains, and tests hold the two against each
-other.
+It forwards nothing from register to register and looks at no task twice. Its schedules of the examples are longer than
+those of the list scheduler, which shows what the list scheduler gains. Neither scheduler is optimal: of random programs
+the plain one schedules about one in thirty in fewer cycles. Tests hold the two against each other.
 """
 
 from __future__ import annotations
@@ -20,14 +20,16 @@ from tabla.strands.tasks import MemoryKey, Task
 def plain_schedule(
     tasks: Sequence[Task], models: frozenset[MemoryKey], *, sequencers: int, waves: bool = False
 ) -> list[Placed] | None:
-    """Give every task its cycle, as :class:`tabla.schedule.placed.Scheduler` asks for.
-    A task whose lanes want a scalar from the bus always brings it there itself. `waves` is ignored.
+    """Place every task (:class:`tabla.schedule.placed.Scheduler`).
+
+    A task whose lanes want a scalar from the bus always brings it there itself. `waves` only leaves out the
+    dependences that parts of statements do not have; the tasks that remain come in the order of the program.
     """
     if any(task.clashes(sequencers) for task in tasks):
         return None
     fed = [task.fed or task for task in tasks]
     dependences = Dependences.of(fed, models)
-    order = dependences.order()
+    order = dependences.order(waves=waves)
     if not nx.is_directed_acyclic_graph(order):
         return None
     reserved, placed = Reservations(sequencers=sequencers), dict[int, Placed]()
