@@ -43,6 +43,13 @@ def test_one_word_alone_comes_out_as_it_went_in(shift: int, rounded: bool) -> No
         np.testing.assert_array_equal(alone.word(shift, mode), WORD)
 
 
+def test_several_halves_make_another_word() -> None:
+    """As when every lane adds its own to the one word that goes up the tree."""
+    halves = 4 * half_unit(10)
+    alone, none = held(WORD * power_of_two(10) + halves, 1, halves), held(NONE + halves, 0, halves)
+    assert not (alone.word(10, "sum") == WORD).any() and none.word(10, "sum").all()
+
+
 def test_an_empty_sum_is_nothing_and_an_empty_extreme_an_end() -> None:
     half = half_unit(10)
     assert not held(NONE + half, 0, half).word(10, "sum").any()
