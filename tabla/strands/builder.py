@@ -17,7 +17,7 @@ from tabla.strands.moves import TAKE, down_move, sent_up, twin_copies, up_move
 from tabla.strands.results import result_tasks
 from tabla.strands.single import lane_strands, lane_task, name_of, root_task, scan_task, sum_strand, tree_task
 from tabla.strands.site import Site, task_of
-from tabla.strands.strand import Strand
+from tabla.strands.strand import Owner, Strand
 from tabla.strands.tasks import Task
 from tabla.templates.template import functions, timing
 
@@ -52,7 +52,8 @@ class Builder:
             parts = site.parts(statement, fit)
             if before := chains.get(statement.id):
                 whole = [*(site.parts(each, fit) for each in before), parts]
-                out += [self._chain(together) for together in zip(*whole, strict=True)]
+                made = [self._chain(together) for together in zip(*whole, strict=True)]
+                out += [task.of_part(number) for number, task in enumerate(made)]
                 continue
             after = site.graph.statements[fused[statement.id]] if statement.id in fused else None
             fits = [without_bus(fit) if fit.early else fit, *[fit] * (fit.parts - 1)]
@@ -101,6 +102,7 @@ class Builder:
         (root, put, *taken), extras = finish(site, self.delivered, maker, None, root, outs)
         assert (put.counts, put.interval) == (fetch.counts, both), f"{maker.target} comes in another order"
         put = replace(put, body=(put.body[0].with_fields(to_bus=1),))
+        root, put, *taken = (replace(s, owner=Owner(statement=maker.id)) for s in (root, put, *taken))
         start = put.start + laws.broadcast - laws.operand
         issue = replace(issue, start=start, interval=wait)
         first = start + (write.start - laws.result) * wait + laws.result

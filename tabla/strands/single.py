@@ -17,7 +17,7 @@ from tabla.strands.irregular import product, unrolled
 from tabla.strands.loops import Lanes, Loop, nest_of
 from tabla.strands.scans import lane_scans, root_scans
 from tabla.strands.site import Extras, Site
-from tabla.strands.strand import Operation, Strand
+from tabla.strands.strand import Operation, Owner, Strand
 from tabla.strands.tasks import Task
 from tabla.templates.template import functions, timing
 
@@ -178,6 +178,7 @@ def sum_strand(site: Site, statement: Statement, shown: str = "", name: str = ""
         counts=counts,
         reduce=len(reduced),
         comment=name or name_of(statement),
+        owner=Owner(statement=statement.id),
     )
     return strand, outs
 

@@ -128,11 +128,11 @@ class Extras:
 def task_of(site: Site, name: str, strands: Sequence[Strand], extras: Extras, *, statement: int = -1) -> Task:
     """Return the task of some strands: shifted so that the first begins in cycle 0, with every footprint listed.
 
-    `statement` is the number of the statement that owns the task, -1 if none does.
+    `statement` is the number of the statement that owns the strands without an owner of their own, -1 if none does.
     """
     zero = min(s.start for s in strands)
     owner = Owner(statement=statement)
-    moved = tuple(replace(s, start=s.start - zero, owner=owner) for s in strands)
+    moved = tuple(replace(s.at(s.start - zero), owner=s.owner if s.owner != Owner() else owner) for s in strands)
     reads, forwardable = _reads(site, moved)
     arrivals, uses = _bus(moved)
     if extras.bus_until is not None:

@@ -402,6 +402,15 @@ def half_a_unit_in_every_lane(schedule: Schedule) -> Iterator[Schedule]:
 
 
 @_fault
+def half_a_unit_in_every_lane_of_a_copy(schedule: Schedule) -> Iterator[Schedule]:
+    """One half would not change a word that goes up; those of all lanes do."""
+    for number, slot, _, operation in operations(schedule, "lane_issue"):
+        if operation.field("up") and not _true_product(operation) and schedule.template.lanes > 1:
+            if operation.field("post", "none") == "none":
+                yield with_operation(schedule, number, slot, operation.with_fields(half="all"))
+
+
+@_fault
 def half_a_unit_in_every_group(schedule: Schedule) -> Iterator[Schedule]:
     yield from _fields(schedule, "lane_issue", "half", "array0", "lane0")
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 
@@ -9,9 +10,11 @@ import pytest
 from tabla.templates.template import template_for
 
 from tabla.backend import schedule_graph
+from tabla.driver import build
 from tabla.ir.format import Format
 from tabla.lang.tabla import parse
 from tabla.lower.tabla import lower
+from tabla.options import Options
 from tabla.schedule.check import ScheduleFault, check
 from tabla.schedule.schedule import Schedule
 from tabla.source import Source
@@ -154,6 +157,31 @@ def test_another_ones_result() -> None:
     assert strands[one].counts == strands[other].counts
     strands[one], strands[other] = strands[one].at(strands[other].start), strands[other].at(strands[one].start)
     assert "writes v.next[0] where w.next[0] lies, to model" in refused(with_strands(schedule, strands))
+
+
+def test_exchanged_writes_of_one_statement() -> None:
+    """Two writes that are called the same change places: every cycle is right, and two words are not."""
+    schedule = build("examples/backprop.t", Options(pes=16)).schedule
+    strands = list(schedule.strands)
+    one, other = [n for n, s in enumerate(strands) if s.unit == "root_write" and s.comment == "s5 d.t2"][:2]
+    first, second = strands[one].body, strands[other].body
+    strands[one], strands[other] = replace(strands[one], body=second), replace(strands[other], body=first)
+    message = refused(with_strands(schedule, strands))
+    assert re.fullmatch(
+        r"'s5 d.t2' writes d.t2\[(\d)\] where d.t2\[(?!\1)\d\] lies, to root memory\[\d+\] at cycle \d+", message
+    )
+
+
+@pytest.mark.parametrize("part", [0, 1])
+def test_strands_say_whose_they_are(part: int) -> None:
+    """The statement by its number, and which part of it; moves and results belong to none."""
+    schedule = build("examples/backprop.t", Options(pes=16)).schedule
+    for strand in schedule.strands:
+        if numbers := re.findall(r"s(\d+) ", strand.comment):
+            assert str(strand.owner.statement) in numbers
+        if strand.comment.startswith(("move", "result")):
+            assert strand.owner.statement == -1
+    assert any(strand.owner.part == part for strand in schedule.strands)
 
 
 def test_names_of_the_machine() -> None:

@@ -47,10 +47,6 @@ def _bank(models: int, words: int, neurons: int) -> Callable[[], Schedule]:
     return made
 
 
-def _softmax() -> Schedule:
-    return schedule_graph(softmax(8, 8), template_for(16).with_roots(4), Q6_10, FREE_ROOTS)
-
-
 def _running(kind: str) -> Callable[[], Schedule]:
     return lambda: schedule_graph(scan_graph(Shape(kind=kind, rows=3)), template_for(4), Q6_10)
 
@@ -70,7 +66,7 @@ PROGRAMS: Mapping[str, Callable[[], Schedule]] = {
     "padded": lambda: schedule_graph(padded(), template_for(4), Q6_10),
     "triangle": lambda: schedule_graph(triangle(), template_for(4), Q6_10),
     "gathers": lambda: schedule_graph(embedding(), template_for(4), Q6_10),
-    "softmax on four roots": _softmax,
+    "softmax on four roots": lambda: schedule_graph(softmax(8, 8), template_for(16).with_roots(4), Q6_10, FREE_ROOTS),
     **{f"running {kind}": _running(kind) for kind in ("products", "both", "product", "scaled")},
 }
 

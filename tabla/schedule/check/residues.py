@@ -94,7 +94,11 @@ class Sum:
         return Sum(total=total, halves=np.zeros_like(many), parts=many)
 
     def word(self, shift: int, mode: Mode) -> Residues:
-        """The accumulator shifted and saturated. One word alone comes out as it went in; an empty sum is 0."""
+        """The accumulator shifted and saturated.
+
+        One word alone comes out as it went in, and an empty sum is 0, with half a unit or without it; with several
+        halves neither does.
+        """
         if mode == "sum":
             if self.parts.size and int(self.parts.min()) > 1:
                 return _hashed(_ROUND, shift, self.total)
@@ -102,7 +106,9 @@ class Sum:
         else:
             other, nothing = _hashed(_EXTREME, ("max", "min").index(mode), self.total), empty_extreme(mode)
         alone = (self.total - self.halves) % PRIME * power_of_two(-shift) % PRIME
-        found: Residues = np.where(self.parts == 0, nothing, np.where(self.parts == 1, alone, other))
+        plain = (self.halves == 0) | (self.halves == half_unit(shift))
+        few = np.where(self.parts == 0, nothing, alone)
+        found: Residues = np.where(plain & (self.parts < 2), few, other)
         return found
 
     def compared(self, op: CompareOp) -> Residues:

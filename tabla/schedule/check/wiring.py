@@ -286,13 +286,13 @@ class Wiring:
         arrivals: list[tuple[Cycles, Sources]] = []
         for strand in self.units["root_write"]:
             for slot, operation in enumerate(strand.body):
-                if not any(operation.field(name) for name in ("to_memory", "to_bus", "to_output")):
-                    continue
                 cycles = strand.cycles(slot)
                 source = str(operation.field("source", "result"))
                 found = self._register(source, cycles)
                 if found is None:
                     raise ScheduleFault(f"'{strand.comment}' writes a {source} that does not show")
+                if not any(operation.field(name) for name in ("to_memory", "to_bus", "to_output")):
+                    continue
                 self._take(found)
                 self.writes.append(Write(unit="root_write", strand=strand, slot=slot, cycles=cycles, sources=found))
                 if operation.field("to_bus"):
