@@ -1,4 +1,4 @@
-"""The instruction-set reference ``docs/instruction-set.md``, generated from the records of ``machine.td``."""
+"""The generator of ``docs/instruction-set.md``, the instruction-set reference, from the records of ``machine.td``."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ level, innermost first. Widths of generators follow the build.
 
 
 def instruction_set() -> str:
-    """The page, as Markdown."""
+    """Return the page as Markdown."""
     parts = [_HEAD]
     for unit in UNITS:
         parts.append(_unit(operation_format(unit)))

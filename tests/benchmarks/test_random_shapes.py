@@ -43,7 +43,7 @@ def exact(problem: Problem, pes: int, seed: int) -> None:
     if any(cost.unfilled for cost in report.costs.statements):
         worst = report.costs.most_wasteful
         assert worst is not None and worst.wasted
-        assert f"{worst.name} wastes most" in report.text()
+        assert f"{worst.name} wastes the most" in report.text()
 
 
 @settings(max_examples=40)

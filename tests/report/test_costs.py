@@ -69,9 +69,10 @@ def test_rows_that_do_not_fill_the_lanes_are_named(tmp_path: Path) -> None:
     worst = found.most_wasteful
     assert worst is not None and worst.name.startswith("s0 h")
     assert (worst.way, worst.cycles, worst.slots, worst.multiplies, worst.unfilled) == ("reduced", 2, 32, 17, 15)
-    assert worst.reason == "the tree adds the lanes' sums, one word a cycle; its rows fill 53 % of the lanes"
+    reason = "the tree adds the lanes' sums, one word a cycle; the statement's rows fill 53 % of the lanes"
+    assert worst.reason == reason
     assert worst.line == 13
-    assert f"{worst.name} wastes most" in found.headline
+    assert f"{worst.name} wastes the most" in found.headline
 
 
 def test_full_rows_waste_nothing(tmp_path: Path) -> None:
