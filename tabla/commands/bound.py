@@ -50,7 +50,7 @@ def _text(made: Build, found: Bound, why: tuple[Reason, ...]) -> str:
     step = f"a step of {samples} samples" if samples > 1 else "a sample"
     head = [
         f"{made.name}: PEs {array.pes}, roots {roots}, sequencers {sequencers}, {made.format}",
-        f"bound        {found.cycles} cycles by {found.binding}: no schedule takes fewer for {step}",
+        f"bound        {found.cycles} cycles, set by {found.binding}: no schedule takes fewer for {step}",
         f"cycles       {schedule.cycles}, {schedule.cycles / found.cycles:.2f} times the bound",
     ]
     return "\n".join([*head, *(f"\n{reason.text()}" for reason in why)])

@@ -10,7 +10,7 @@ from typing import Any
 from tabla.source import TablaError
 
 _PART = 1024
-"""Bytes that are written at once: even a slow line takes so many long before a board counts as gone."""
+"""The number of bytes that are written at once. Even a slow line takes them long before a board counts as gone."""
 
 _HINTS = {
     errno.EACCES: "join the group that owns it (usually dialout or uucp), or ask its owner",
