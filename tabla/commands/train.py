@@ -61,6 +61,9 @@ def run(arguments: Namespace, console: Console) -> int:
     if arguments.json != "-":
         console.result(training.text(unicode=console.unicode))
     if arguments.strict and not training.events.clean:
-        console.fault("error: --strict: the counters are not all zero\nhint: more bits with --format, or other scales")
+        console.fault(
+            "error: --strict: there were overflows, domain errors or zero updates\n"
+            "hint: use more bits with --format, or scale the data"
+        )
         return 1
     return 0
