@@ -76,7 +76,7 @@ def _timing() -> str:
 
 
 def stage_table(path: str) -> str:
-    """Return the stages of a path, `issue` or `write`, with the wires wanted in each, as a Markdown table."""
+    """Return the stages of a path, `issue` or `write`, as a Markdown table with the wires that each stage needs."""
     rows = []
     for stage in stages(path):
         wires = (", ".join(f"`{wire}`" for wire in wired) for wired in (stage.lane, stage.root))

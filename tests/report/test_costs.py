@@ -1,4 +1,4 @@
-"""What statements cost: every lane slot is accounted for, and the one that wastes is named."""
+"""The costs of statements: every slot of the lanes is accounted for, and the most wasteful statement is named."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def test_every_slot_is_accounted_for(text: str, pes: int) -> None:
     for cost in found.statements:
         assert min(cost.other, cost.unfilled, cost.waiting) >= 0
         assert cost.slots == cost.cycles * pes
-        if cost.way not in ("root", "reduced"):  # the root multiplies too
+        if cost.way not in ("root", "reduced"):  # in these ways the root multiplies, too
             assert cost.multiplies + cost.other + cost.unfilled + cost.waiting >= cost.slots
         assert cost.name in found.text()
 

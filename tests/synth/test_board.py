@@ -1,4 +1,4 @@
-"""From an accelerator to a bitstream, as far as it goes without the time that place and route takes."""
+"""Making bitstreams for boards. Most of these tests replace place and route, which takes long, by a stand-in."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ def test_the_pll_is_set_as_computed(build: Build) -> None:
 
 
 def test_the_button_and_the_lights_have_the_levels_of_the_board(build: Build) -> None:
-    """The record alone decides: the same design with the levels turned is another Verilog."""
+    """The record of the board decides the levels: the same design with inverted levels is another Verilog text."""
     found = board(NANO)
     texts = {
         component_verilog(
@@ -106,7 +106,7 @@ def test_the_button_and_the_lights_have_the_levels_of_the_board(build: Build) ->
 
 
 class Runs:
-    """Stands in for Yosys, nextpnr and the packer: runs reach the clocks that a test gives."""
+    """A stand-in for Yosys, nextpnr and the packer, whose runs reach the clock rates that a test gives."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch, *reached: float, luts: int = 100) -> None:
         self.reached = list(reached)
@@ -118,7 +118,7 @@ class Runs:
         monkeypatch.setattr(board_flow, "component_verilog", self.emit)
 
     def emit(self, design: BoardTop, name: str) -> str:
-        # Nobody elaborates these two, which Amaranth would complain of.
+        # These two components are not elaborated, so Amaranth's warning about that is switched off.
         design._MustUse__silence = design.core._MustUse__silence = True
         return f"{name} {design.settings} {design.core.divisor}\n"
 
@@ -242,7 +242,7 @@ def test_the_command_writes_all_or_nothing(
     assert json.loads(Path("bitstream/linear.json").read_text()) == content
     names = {"linear.v", "linear_board.v", "linear.lpf", "linear.bit", "linear.json"}
     assert {path.name for path in Path("bitstream").iterdir()} == names
-    # A folder of ours is replaced; another one is left alone before any tool runs.
+    # A folder with a manifest is replaced. Any other folder is refused before a tool runs.
     Runs(monkeypatch, 113.0)
     assert main(words) == 0
     assert "written" in capsys.readouterr().out
@@ -256,7 +256,7 @@ def test_the_command_writes_all_or_nothing(
 
 
 def test_yosys_takes_a_board_s_design_apart(build: Build) -> None:
-    """The first passes, which stumble over constant registers; the whole way is among the slow tests."""
+    """The first passes of Yosys, which once failed on constant registers. A slow test makes whole bitstreams."""
     text = f"{build.verilog}\n{top(build, ICE)}"
     flat, _ = yosys._run(f"hierarchy -top top; {yosys._COPIES}; write_json design.json", text, "design.json")
     cells = json.loads(flat)["modules"]["top"]["cells"].values()
@@ -290,7 +290,10 @@ def test_the_command_builds_for_an_own_board(
     [(ULX3S, 50, b"LFE5U-85F-6CABGA381"), (NANO, 27, b"\n1010010111000011\n"), (ICE, 12, b"\x7e\xaa\x99\x7e")],
 )
 def test_real_bitstreams(tmp_path: Path, name: str, clock: float, mark: bytes) -> None:
-    """The tools themselves: a bitstream for the part (its name, or the preamble of its file), at a clock that holds."""
+    """The real tools make a bitstream for the part, at a clock rate that was proved.
+
+    `mark` is the name of the part in the file, or the preamble of the file.
+    """
     (tmp_path / "linear.t").write_text(LINEAR)
     found = tabla.compile(tmp_path / "linear.t", pes=1, format="q4.4").bitstream(name, megahertz=clock)
     assert mark in found.content

@@ -1,4 +1,4 @@
-"""Data files: what is read, and that every fault in one is told."""
+"""Data files: the arrays that are read, and an error for every fault in a file."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from tabla.training.arrays import (
 def test_npz_there_and_back(array: np.ndarray, tmp_path_factory: pytest.TempPathFactory) -> None:
     path = tmp_path_factory.mktemp("npz") / "a.npz"
     with path.open("wb") as file:
-        # Names that numpy's own writer takes for its parameters, and a prime.
+        # The names are parameters of numpy's own writer, and one has a prime.
         write_npz(file, {"file": array, "args": array, "y'": array})
     found = read_arrays(path)
     assert found.keys() == {"file", "args", "y'"}
