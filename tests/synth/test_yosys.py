@@ -15,7 +15,7 @@ def test_a_build_of_four_pes_maps_to_every_family(name: str, logistic: str) -> N
     netlist = synthesise_flat(logistic, "logistic", target(name))
     assert netlist.warnings == ()
     taken = netlist.taken
-    # There is one multiplier per PE, one in the root and one in the sigmoid. The last one is narrow, and for Gowin Yosys
+    # There is one multiplier per PE, one in the root and one in the sigmoid. The last is narrow, and for Gowin Yosys
     # makes it of LUTs.
     assert taken["DSP"] == (5 if name == "gowin" else 6)
     assert 1000 < taken["LUT"] < 8000
