@@ -117,7 +117,7 @@ def _reals(inputs: Mapping[str, ArrayLike]) -> dict[str, Reals]:
 def _words(build: Stages, arrays: Arrays) -> dict[str, Words]:
     for name in sorted(arrays.keys() & build.reading.integers):
         if not np.array_equal(arrays[name], np.trunc(arrays[name])):
-            raise TablaError(f"'{name}' is a tensor of integers, its array has fractions", hint="round the data")
+            raise TablaError(f"'{name}' is a tensor of integers, but its array has fractions", hint="round the data")
     return {
         name: (integer_words if name in build.reading.integers else to_words)(array, build.format, name)
         for name, array in arrays.items()
@@ -251,10 +251,12 @@ def call(build: Stages, arrays: Sequence[ArrayLike], named: Mapping[str, ArrayLi
     names = list(shapes_of(build.sample, "input", "label", "model"))
     given = dict(zip(names, arrays, strict=False))
     if len(arrays) > len(names):
-        raise TablaError(f"'{build.name}' takes {len(names)} arrays, {len(arrays)} are given", hint=", ".join(names))
+        raise TablaError(
+            f"'{build.name}' takes {len(names)} arrays, but {len(arrays)} are given", hint=", ".join(names)
+        )
     for name in named:
         if name in given:
-            raise TablaError(f"'{name}' is given twice", hint="by position or by name")
+            raise TablaError(f"'{name}' is given twice", hint="give it either by position or by name")
     found = simulate(build, {**given, **named}).arrays
     if build.reading.trainable:
         return dict(found)
@@ -321,14 +323,17 @@ def train(
     """
     if not build.reading.trainable:
         file = build.reading.text.original.name
-        raise TablaError(f"'{file}' is a kernel, it learns nothing", hint="run it with tabla sim or tabla eval")
+        raise TablaError(f"'{file}' is a kernel, so it learns nothing", hint="run it with tabla sim or tabla eval")
     graph, engine = build.lowered, engine or default_engine()
     arrays = read_arrays(Path(data)) if isinstance(data, (str, Path)) else _reals(data)
     refuse_strangers(arrays, shapes_of(build.sample, "input", "label"), "the data")
     found = _samples(build, arrays, samples)
     steps = found.count // graph.samples
     if not steps:
-        raise TablaError(f"{found.count} samples do not fill a minibatch of {graph.samples}", hint="use a smaller one")
+        raise TablaError(
+            f"{found.count} samples do not fill a minibatch of {graph.samples}",
+            hint="use a smaller --minibatch, or more data",
+        )
     shapes = shapes_of(graph, "model")
     if weights is None:
         if shapes and not graph.updates:
@@ -395,7 +400,9 @@ def _prediction(build: Stages, predict: str | None) -> tuple[Graph, Prediction]:
     if predict is not None:
         values = build.reading.values
         if predict not in values:
-            raise TablaError(f"--predict {predict}: no such value is computed", hint=f"there are {', '.join(values)}")
+            raise TablaError(
+                f"--predict {predict}: the program computes no such value", hint=f"there are {', '.join(values)}"
+            )
         names = tuple(dict.fromkeys((*build.options.results, predict)))
         graph = build.relowered(names)
         return graph, named_prediction(graph, predict, labels)

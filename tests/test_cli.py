@@ -139,7 +139,7 @@ FAULTS = {
     "not npz": (("eval", "model.t", "--inputs", "model.t", "-o", "o.npz"), "neither .npz nor .csv"),
     "models missing": (("eval", "model.t", "--inputs", "data.npz", "-o", "o.npz"), "model 'w[4]' is missing"),
     "output folder": (("eval", "model.t", "--inputs", "in.npz", "-o", "no/o.npz"), "cannot write 'no/o.npz'"),
-    "output is a folder": (("train", "model.t", "--data", "data.npz", "-o", "."), "'.' is no name for arrays"),
+    "output is a folder": (("train", "model.t", "--data", "data.npz", "-o", "."), "arrays cannot be written to '.'"),
     "output of another kind": (("train", "model.t", "--data", "data.npz", "-o", "w.csv"), "ends in .npz"),
     "JSON nowhere": (("gen", "model.t", "--json", "no/figures.json"), "there is no folder 'no'"),
     "foreign digits": (("gen", "model.t", "--format", "q٣.٥"), "is not a number format"),

@@ -122,7 +122,7 @@ FAULTS = {
     "no such def": (("gen", "mm.tc:mn", *SIZES), "mm.tc:5:5", "there is no function 'mn'"),
     "no such input": (("gen", "mm.tc", *SIZES, "--keep", "C"), None, "--keep C: 'mm' has no such input"),
     "no such value": (("gen", "mm.tc", *SIZES, "--result", "E"), None, "--result E: 'mm' does not compute it"),
-    "training": (("train", "mm.tc", *SIZES, "--data", "one.npz"), None, "'mm.tc' is a kernel, it learns nothing"),
+    "training": (("train", "mm.tc", *SIZES, "--data", "one.npz"), None, "'mm.tc' is a kernel, so it learns nothing"),
     "rate": (("gen", "mm.tc", *SIZES, "--learning-rate", "0.5"), None, "'mm.tc' does not learn"),
     "steps": (("gen", "mm.tc", *SIZES, "--minibatch", "2"), None, "has no gradient, so it takes no steps"),
     "unused -D": (("gen", "mm.tc", *SIZES, "-D", "M=3"), None, "-D M: 'mm.tc' does not use $M"),
@@ -191,7 +191,7 @@ def test_integers_are_integers_in_files(folder: Path, capsys: pytest.CaptureFixt
     assert main(("gen", *words, "-o", "lookup")) == 0
     capsys.readouterr()
     outside = "gives position {} on axis 0 of 'table'"
-    for wrong, message in ((9, outside.format(9)), (3000, outside.format(3000)), (0.5, "its array has fractions")):
+    for wrong, message in ((9, outside.format(9)), (3000, outside.format(3000)), (0.5, "but its array has fractions")):
         np.savez(folder / "in.npz", table=table, at=np.array([3, 0, wrong, 1, 2]))
         for command in ("sim", "eval"):
             assert main((command, *words, "-o", "out.npz")) == 1

@@ -127,7 +127,7 @@ def test_commands_build_with_own_records(run: Run, own: str, tmp_path: Path) -> 
         # The words were in the format q3.13, whose step is 2^-13.
         step = np.load(tmp_path / f"{command}.npz")["w"] * 2.0**13
         assert (step == np.round(step)).all() and (step != 0).all()
-    assert "none of them is asked for" in run("gen", *words[:3], "-q", "-o", str(tmp_path / "no"), status=1)
+    assert "no option uses any of them" in run("gen", *words[:3], "-q", "-o", str(tmp_path / "no"), status=1)
 
 
 def test_synthesis_knows_own_parts(own: str) -> None:

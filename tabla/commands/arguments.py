@@ -212,7 +212,7 @@ def build_options(arguments: Namespace) -> Options:
     names = ("template", "format", "target", "board")
     if arguments.templates is not None and not any(getattr(arguments, name, None) for name in names):
         hint = "add --template NAME, or --format NAME of a number format in it"
-        raise TablaError("--templates names a file of your own records, but none of them is asked for", hint=hint)
+        raise TablaError("--templates names a file of records, but no option uses any of them", hint=hint)
     fields = ("pes", "pes_per_pu", "sequencers", "format", "learning_rate", "minibatch", "stream_words")
     more = ("model_words", "data_words", "interim_words", "template", "templates", "effort")
     return Options(

@@ -22,7 +22,7 @@ def megahertz(text: str) -> float:
     except ValueError:
         raise ArgumentTypeError(f"'{text}' is not a number of MHz") from None
     if not 0 < rate < 10_000:
-        raise ArgumentTypeError(f"{text} MHz is no clock")
+        raise ArgumentTypeError(f"{text} MHz is no possible clock rate")
     return rate
 
 

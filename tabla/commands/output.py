@@ -18,7 +18,7 @@ def check_arrays(where: str | None) -> None:
     if where is None:
         return
     if Path(where).suffix != ".npz":
-        raise TablaError(f"'{where}' is no name for arrays", hint="name a file that ends in .npz with -o")
+        raise TablaError(f"arrays cannot be written to '{where}'", hint="name a file that ends in .npz with -o")
     check_file(Path(where))
 
 

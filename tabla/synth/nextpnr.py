@@ -86,7 +86,7 @@ def check_capacity(netlist: Netlist, device: Device) -> None:
         if taken > device.capacity(kind):
             name = netlist.target.title_of(kind)
             raise TablaError(
-                f"the design needs {taken} {name}, {device.part} has {device.capacity(kind)}",
+                f"the design needs {taken} {name}, but {device.part} has {device.capacity(kind)}",
                 hint="ask for fewer PEs or a larger device",
             )
 

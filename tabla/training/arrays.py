@@ -49,7 +49,7 @@ def read_arrays(path: Path) -> dict[str, Reals]:
         return _read_npz(path)
     if path.suffix == ".csv":
         return _read_csv(path)
-    raise TablaError(f"'{path}' is neither .npz nor .csv", hint="name the file by what it holds")
+    raise TablaError(f"'{path}' is neither .npz nor .csv", hint="use a file whose name ends in .npz or .csv")
 
 
 def _read_npz(path: Path) -> dict[str, Reals]:
@@ -109,7 +109,7 @@ def _read_csv(path: Path) -> dict[str, Reals]:
     except (UnicodeDecodeError, csv.Error) as fault:
         raise TablaError(f"'{path}' is not comma-separated text: {fault}") from None
     if len(rows) < 2:
-        raise TablaError(f"'{path}' holds no sample", hint="a header line first, then a line for each sample")
+        raise TablaError(f"'{path}' holds no sample", hint="write a header line, and then a line for each sample")
     columns = [_column(header, path) for header in rows[0]]
     if len(set(columns)) != len(columns):
         twice = next(h for h, c in zip(rows[0], columns, strict=True) if columns.count(c) > 1)
@@ -117,7 +117,7 @@ def _read_csv(path: Path) -> dict[str, Reals]:
     table = np.empty((len(rows) - 1, len(columns)))
     for number, row in enumerate(rows[1:]):
         if len(row) != len(columns):
-            raise TablaError(f"'{path}': row {number + 2} has {len(row)} values, the header has {len(columns)}")
+            raise TablaError(f"'{path}': row {number + 2} has {len(row)} values, but the header has {len(columns)}")
         for k, text in enumerate(row):
             try:
                 table[number, k] = float(text)
@@ -183,7 +183,7 @@ def stack_samples(arrays: Arrays, shapes: Mapping[str, tuple[int, ...]]) -> Samp
             found[name], counts[name] = array, len(array)
         else:
             raise TablaError(
-                f"'{name}' has shape {array.shape} in the data, the program declares '{name}{_text(shape)}'",
+                f"'{name}' has shape {array.shape} in the data, but the program declares '{name}{_text(shape)}'",
                 hint=f"give {shape} for one sample, or (samples, {', '.join(map(str, shape))})".replace(", )", ",)"),
             )
     if len(set(counts.values())) > 1:
@@ -191,7 +191,7 @@ def stack_samples(arrays: Arrays, shapes: Mapping[str, tuple[int, ...]]) -> Samp
         raise TablaError(f"'{a}' has {counts[a]} samples and '{b}' has {counts[b]}")
     single = sorted(found.keys() - counts.keys())
     if counts and single:
-        raise TablaError(f"'{single[0]}' has no sample axis, '{sorted(counts)[0]}' has one")
+        raise TablaError(f"'{single[0]}' has no axis of samples, but '{sorted(counts)[0]}' has one")
     count = next(iter(counts.values()), 1)
     if not count:
         raise TablaError("the data holds no sample")
@@ -208,7 +208,8 @@ def take_models(arrays: Arrays, shapes: Mapping[str, tuple[int, ...]], origin: s
             raise TablaError(f"the initial value of model '{name}{_text(shape)}' is missing in {origin}")
         if arrays[name].shape != shape:
             raise TablaError(
-                f"model '{name}' has shape {arrays[name].shape} in {origin}, the program says '{name}{_text(shape)}'"
+                f"model '{name}' has shape {arrays[name].shape} in {origin},"
+                f" but the program declares '{name}{_text(shape)}'"
             )
     return {name: arrays[name] for name in shapes}
 
@@ -234,7 +235,7 @@ def initial_models(shapes: Mapping[str, tuple[int, ...]], seed: int) -> dict[str
     """
     for name, shape in shapes.items():
         if prod(shape) > MOST_DRAWN:
-            raise TablaError(f"model '{name}{_text(shape)}' is too large: more than {MOST_DRAWN:,} numbers")
+            raise TablaError(f"model '{name}{_text(shape)}' is too large: it has more than {MOST_DRAWN:,} numbers")
     chance = np.random.default_rng(seed)
     models: dict[str, Reals] = {}
     for name in sorted(shapes):

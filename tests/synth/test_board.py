@@ -172,10 +172,10 @@ def test_a_clock_asked_for_is_proved_or_refused(build: Build, monkeypatch: pytes
 
 def test_a_design_that_never_reaches_its_clock_ends(build: Build, monkeypatch: pytest.MonkeyPatch) -> None:
     Runs(monkeypatch, 9.0)
-    with pytest.raises(TablaError, match=r"reaches 9\.0 MHz only"):
+    with pytest.raises(TablaError, match=r"reaches only 9\.0 MHz"):
         made(build)
     runs = Runs(monkeypatch, 99.0, 86.0, 74.0, 62.0)
-    with pytest.raises(TablaError, match=r"reaches 62\.0 MHz only"):
+    with pytest.raises(TablaError, match=r"reaches only 62\.0 MHz"):
         made(build)
     assert [rate for rate, _ in runs.asked] == [100, 87.5, 75, 62.5]
 
@@ -191,7 +191,7 @@ def test_a_baud_that_the_clock_cannot_make(build: Build, monkeypatch: pytest.Mon
     Runs(monkeypatch, 200.0)
     with pytest.raises(TablaError, match=r"3000000 baud cannot be made of 12\.5 MHz: the nearest is 3125000"):
         made(build, megahertz=12.5, baud=3_000_000)
-    with pytest.raises(TablaError, match="4 cycles a bit"):
+    with pytest.raises(TablaError, match="a bit takes at least 4 cycles"):
         made(build, megahertz=12.5, baud=12_500_000)
 
 
@@ -200,7 +200,7 @@ def test_a_family_without_timing_runs_from_the_crystal(build: Build, monkeypatch
     found = made(build, NANO)
     assert (found.megahertz, found.proved, found.settings, found.divisor) == (27, None, None, 27)
     assert "not proved: nextpnr lacks timing" in found.text()
-    with pytest.raises(TablaError, match="crystal's 27 MHz only"):
+    with pytest.raises(TablaError, match="runs only at the 27 MHz of its crystal"):
         made(build, NANO, megahertz=54)
 
 
@@ -211,14 +211,14 @@ def test_a_crystal_is_proved_where_timing_is_known(build: Build, monkeypatch: py
     assert (found.megahertz, found.proved, found.settings, found.divisor) == (12, 21.5, None, 12)
     assert "crystal; place and route proved 21.5 MHz" in found.text()
     Runs(monkeypatch, 11.9)
-    with pytest.raises(TablaError, match=r"reaches 11\.9 MHz, its crystal has 12"):
+    with pytest.raises(TablaError, match=r"reaches 11\.9 MHz, but its crystal has 12"):
         made(build, ICE)
 
 
 def test_a_board_without_a_way_to_a_bitstream(build: Build) -> None:
     found = board(ULX3S)
     bare = replace(target(found.target), packing=None)
-    with pytest.raises(TablaError, match="no open way"):
+    with pytest.raises(TablaError, match="no open tool"):
         build_bitstream(build.image, build.module, "", found, bare)
 
 

@@ -64,7 +64,7 @@ def test_csv(tmp_path: Path) -> None:
         ("x[0],x[999999999]\n3,4\n", "column 'x\\[1\\]' is missing"),
         ("x[1][0],x[0][99999999999999999999]\n3,4\n", "column 'x\\[0\\]\\[0\\]' is missing"),
         ("x" + "[0]" * 70 + "\n3\n", "more than 32 subscripts"),
-        ("x,y\n3\n", "row 2 has 1 values, the header has 2"),
+        ("x,y\n3\n", "row 2 has 1 values, but the header has 2"),
         ("x,y\n3,4\n3,four\n", "row 3, column 'y': 'four' is not a number"),
         ("x,y\n3,\n", "row 2, column 'y': '' is not a number"),
         ("x,y\n3,nan\n", "column 'y' of .* holds nan"),
@@ -133,7 +133,7 @@ def test_samples_have_a_leading_axis_or_not() -> None:
     [
         ((5, 3), (5,), r"'x' has shape \(5, 3\)"),
         ((5, 2), (4,), "'x' has 5 samples and 'y' has 4|'y' has 4 samples and 'x' has 5"),
-        ((5, 2), (), "'y' has no sample axis"),
+        ((5, 2), (), "'y' has no axis of samples, but 'x' has one"),
         ((0, 2), (0,), "no sample"),
         ((1, 1, 2), (1,), "'x' has shape"),
         (None, (5,), "'x\\[2\\]' is missing"),
