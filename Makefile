@@ -1,21 +1,21 @@
-# Every target sets itself up: a virtual environment in .venv with what that target needs, from the Python index.
+# Every target first makes a virtual environment in .venv, with the Python packages that the target needs.
 #
-#   make demo      examples/logistic.t and a real data set -> Verilog -> trains in simulation; no system package
-#   make test      lint, then the test suite (installs Icarus Verilog, g++ and the like with apt where it may)
-#   make test-all  the same with the slow tests, and random programs drawn anew
-#   make lint      ruff, and mypy --strict on the package as it is installed
-#   make bench     time of gen, speed of each engine, the published learning problems, into benchmarks/results; 2,000 random
-#                  TableGen programs against llvm-tblgen
-#   make bench-fpga  the five algorithms on 16 and 64 PEs, placed and routed on an ECP5-85F: hours; PARTS, PES, SEEDS
-#   make clean
+#   make demo        write Verilog for examples/logistic.t and train it on real data in simulation; no system package
+#   make test        run lint, then the tests (this installs Icarus Verilog, g++ and others with apt where it may)
+#   make test-all    run the slow tests, too, and draw new random programs
+#   make lint        run ruff, and mypy --strict on the installed package
+#   make bench       measure tabla gen, each engine and the published learning problems, into benchmarks/results; compare
+#                    2,000 random TableGen programs with llvm-tblgen
+#   make bench-fpga  place and route five algorithms on 16 and 64 PEs for an ECP5-85F; takes hours; PARTS, PES, SEEDS
+#   make clean       remove everything that the other targets made
 
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check
-# -rs: a skipped test says why
+# With -rs pytest prints why each test was skipped.
 PYTEST := $(BIN)/python -m pytest -rs
-# Two workers suit the smallest check machines; `make test WORKERS=8` on a larger one.
+# Two workers suit the smallest check machines. On a larger one use `make test WORKERS=8`.
 WORKERS ?= 2
 
 .PHONY: help demo test test-all lint bench bench-fpga simulators clean
@@ -28,7 +28,8 @@ $(VENV)/created:
 	$(PYTHON) -m venv $(VENV)
 	@touch $@
 
-# One stamp per set of extras; a change of setup.cfg installs again.
+# The file .venv/demo or .venv/test marks the set of extras that is installed. After a change of setup.cfg the set is
+# installed again.
 $(VENV)/demo: $(VENV)/created setup.cfg pyproject.toml
 	$(PIP) install --quiet --editable '.[data]'
 	@touch $@
@@ -37,7 +38,8 @@ $(VENV)/test: $(VENV)/created setup.cfg pyproject.toml
 	$(PIP) install --quiet --editable '.[all,test]'
 	@touch $@ $(VENV)/demo
 
-# The hardware itself takes the first steps in Amaranth's simulator; the cycle model, the same word for word, does the whole job.
+# Amaranth's simulator runs the hardware itself for the first samples. The cycle model, which agrees with the hardware in
+# every word, then does the whole training.
 demo: export PATH := $(CURDIR)/$(BIN):$(PATH)
 demo: $(VENV)/demo
 	tabla examples logistic -o demo
@@ -49,7 +51,7 @@ demo: $(VENV)/demo
 simulators: $(VENV)/test
 	@sh .ci/simulators $(BIN)/python
 
-# A fault of lint does not hide what the tests say; either makes the target fail.
+# The tests run even if lint finds a fault. The target fails if either of them fails.
 TESTED = lint=0; $(MAKE) --no-print-directory lint || lint=1; $(PYTEST) --numprocesses $(WORKERS) --dist worksteal
 
 test: $(VENV)/test simulators
@@ -58,7 +60,7 @@ test: $(VENV)/test simulators
 test-all: $(VENV)/test simulators
 	@export TABLA_EXPLORE=1 TABLEGEN_PROGRAMS=2000; $(TESTED) && exit $$lint
 
-# mypy reads the package as pip installs it: the map of setup.cfg is then in force, and a folder that it forgets shows.
+# mypy reads the package as pip installs it, so a package that is missing in setup.cfg is found.
 lint: $(VENV)/test
 	$(BIN)/ruff check .
 	rm -rf .lint
@@ -69,8 +71,9 @@ bench: $(VENV)/test simulators
 	$(BIN)/python -m benchmarks -o benchmarks/results
 	TABLEGEN_PROGRAMS=2000 $(PYTEST) tests/lang/tablegen/test_random_programs.py
 
-# Rows measured before stay in the file, so that a long run can be done in parts: make bench-fpga PES=16 SEEDS=1
-# Deep memories and large arrays, without routing: make bench-fpga PES=64 WORDS=1024 SEEDS=0; make bench-fpga PES=128 SEEDS=0
+# Rows that were measured before stay in the file, so a long run can be done in parts: make bench-fpga PES=16 SEEDS=1
+# Deep memories and large arrays are synthesised without routing: make bench-fpga PES=64 WORDS=1024 SEEDS=0 and
+# make bench-fpga PES=128 SEEDS=0
 PARTS ?= 85k:6,85k:8,um5g-85k:8
 PES ?= 16,64
 SEEDS ?= 4

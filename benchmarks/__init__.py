@@ -1,1 +1,1 @@
-"""Measurements of the tool itself: ``make bench``."""
+"""The benchmarks of the tool: ``make bench`` and ``make bench-fpga``."""

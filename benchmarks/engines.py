@@ -1,4 +1,4 @@
-"""Simulated cycles per second of each engine."""
+"""Measuring the simulated cycles per second of each engine."""
 
 from __future__ import annotations
 
@@ -18,12 +18,16 @@ from tabla.training.arrays import initial_models
 
 LEAST_CYCLES = 20_000.0
 NAMES = ("logistic", "backprop")
-SECONDS = 3.0  # for each engine, after it is built
+SECONDS = 3.0  # the least time for which each engine runs, without the time to build it
 FIRST_SAMPLES = 8
 
 
 def bench_engines(name: str, pes: int) -> Iterator[dict[str, Any]]:
-    """Blocks of samples, doubled until an engine has worked for long enough; building it is timed apart."""
+    """Yield a row for each engine on the example `name`.
+
+    An engine runs blocks of samples of doubling size until it has run for `SECONDS`. The time to build it is measured
+    separately. An engine whose tools are not installed gives a row with the message about that.
+    """
     build = tabla.compile(EXAMPLES[name].program, pes=pes)
     chance = np.random.default_rng(1)
     inputs, models = shapes_of(build.graph, "input", "label"), initial_models(shapes_of(build.graph, "model"), 1)
@@ -41,7 +45,7 @@ def bench_engines(name: str, pes: int) -> Iterator[dict[str, Any]]:
                     }
                     start = time.perf_counter()
                     machine.learn(block)
-                    if not ready:  # the first block also waits for the simulator to start
+                    if not ready:  # the first block is not counted, because it waits for the simulator to start
                         ready = time.perf_counter() - began
                     else:
                         counted += machine.cycles * samples

@@ -1,12 +1,16 @@
-"""What ``make bench-fpga`` measures: the five learning algorithms on an ECP5, placed and routed.
+"""The benchmark of ``make bench-fpga``: five learning algorithms on an ECP5, placed and routed.
 
 python -m benchmarks.fpga [--parts 85k:6,85k:8,um5g-85k:8] [--pes 16,64] [--only logistic,svm] [--seeds 4] [--words N]
     [--json FILE]
 
-With ``--words`` model and data memories have N words a PE, whatever the program needs; with no seeds nothing is routed.
-Each row is printed as it comes; FILE gets all of them, and the table of the README beside it as ``.md``.
-Rows that FILE has already are kept, unless they are measured again: a run can be done in parts. The problems have the
-sizes that others publish, and the programs, formats and streams of ``make bench``.
+The programs, their sizes and their number format are those of ``make bench``. ``--parts`` names devices with their
+speed grades. ``--seeds`` is the number of runs of place and route for each row, of which the best is kept; with
+``--seeds 0`` the designs are only synthesised. With ``--words`` the model and data memories of each PE have N words,
+even if the program needs fewer.
+
+Each row is printed as soon as it is measured. FILE gets all rows, and a file beside it with the suffix ``.md`` gets
+the table of ``docs/fpga.md``. Rows that FILE already has are kept unless they are measured again, so a long run can be
+done in parts.
 """
 
 from __future__ import annotations
@@ -37,7 +41,7 @@ Row = dict[str, Any]
 
 
 def measured(name: str, made: Build, netlist: Netlist, part: str, grade: int, seeds: int) -> Row:
-    """A row: the best of so many seeds, and the clock of each; with no seed only what synthesis tells."""
+    """Return a row: the best of so many seeds, with the clock rate of each; without seeds only the resources."""
     device = target("ecp5").device(part)
     runs = [nextpnr.place_and_route(netlist, device, grade, seed=seed) for seed in range(1, seeds + 1)]
     best = nextpnr.best(runs) if runs else None
@@ -63,7 +67,11 @@ def measured(name: str, made: Build, netlist: Netlist, part: str, grade: int, se
 def rows(
     parts: list[tuple[str, int]], pes: list[int], only: list[str], seeds: int, words: int | None = None
 ) -> Iterator[Row]:
-    """Small arrays first; `words`: depth of the model and data memories of a PE, None: as the program needs."""
+    """Yield the rows, those of small arrays first.
+
+    `parts` are pairs of a device and a speed grade, and `only` names the kinds of programs to measure, or is empty.
+    `words` is the depth of the model and data memories of each PE; None means the depth that the program needs.
+    """
     chosen = [p for p in problems() if p.name in SIZES and (not only or p.kind in only)]
     for size in pes:
         for problem in chosen:
@@ -75,7 +83,7 @@ def rows(
 
 
 def show(row: Row) -> str:
-    """A line of the table."""
+    """Return a row as a line of text."""
     clock = "-" if row["megahertz"] is None else f"{row['megahertz']:.1f}"
     rate = "-" if row["samples_per_second"] is None else f"{row['samples_per_second']:,}"
     return (
@@ -85,11 +93,10 @@ def show(row: Row) -> str:
 
 
 def markdown(found: list[Row]) -> str:
-    """The rows as the README has them; [1]: the cycles that VeriGOOD-ML's TABLA needs."""
-    lines = [
-        "| program | PEs | cycles | [1] | part, grade | MHz (seeds) | samples/s | LUT4 (a PE) | DSP | RAM |",
-        "|---|---|---|---|---|---|---|---|---|---|",
-    ]
+    """Return the rows as the Markdown table of ``docs/fpga.md``, whose page explains the columns."""
+    heads = ("program", "PEs", "cycles", "cycles of VeriGOOD-ML", "part, grade", "MHz (seeds)", "samples/s")
+    heads += ("LUT4 (per PE)", "DSP", "RAM")
+    lines = [f"| {' | '.join(heads)} |", "|" + "---|" * len(heads)]
     for row in found:
         clock, rate = "not routed", ""
         if row["megahertz"] is not None:
@@ -103,7 +110,7 @@ def markdown(found: list[Row]) -> str:
 
 
 def key(row: Row) -> tuple[Any, ...]:
-    """What a row is about; rows are kept in this order."""
+    """Return what a row is about. Rows are sorted by this key."""
     order = [name for name in SIZES if name == row["program"]]
     return row["pes"], SIZES.index(order[0]) if order else len(SIZES), row["part"], row["grade"]
 
@@ -116,7 +123,7 @@ def _kept(file: Path | None) -> list[Row]:
 
 
 def main(words: list[str]) -> int:
-    """Measure, print each row as it comes, keep the file right after each."""
+    """Measure and print the rows, and write the files again after each row."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.fpga")
     parser.add_argument("--parts", default="85k:6")
     parser.add_argument("--pes", default="16,64")

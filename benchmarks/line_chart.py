@@ -1,4 +1,4 @@
-"""A line chart as SVG: logarithmic to the right, linear upwards from 0, every line named at its end."""
+"""Drawing a line chart as SVG. The horizontal axis is logarithmic, and the vertical one is linear and begins at 0."""
 
 from __future__ import annotations
 
@@ -8,14 +8,17 @@ from math import log10
 
 WIDTH, HEIGHT = 760, 400
 LEFT, RIGHT, TOP, BOTTOM = 62, 92, 54, 52
-NAME = 16  # pixels between two names at least
+NAME = 16  # the least distance between two names, in pixels
 COLOURS = ("#2563eb", "#ea580c", "#16a34a", "#9333ea")
 
 Points = Sequence[tuple[float, float]]
 
 
 def line_chart(lines: Mapping[str, Points], *, title: str, across: str, upwards: str) -> str:
-    """The picture. Points are (x > 0, y >= 0), by x."""
+    """Return the chart as SVG. Each line is a sequence of points (x, y), x > 0 and y >= 0, sorted by x.
+
+    The name of a line stands at its end.
+    """
     every = [point for points in lines.values() for point in points]
     low, high = log10(min(x for x, _ in every)), log10(max(x for x, _ in every))
     step = _step(max(y for _, y in every))
@@ -60,7 +63,7 @@ def line_chart(lines: Mapping[str, Points], *, title: str, across: str, upwards:
 
 
 def _step(most: float) -> float:
-    """1, 2 or 5 times a power of ten, such that at most eight lines are needed."""
+    """Return the distance of the grid lines: 1, 2 or 5 times a power of ten, for at most eight lines."""
     return next(f * 10.0**ten for ten in range(-6, 9) for f in (1, 2, 5) if most <= 8 * f * 10.0**ten)
 
 

@@ -1,7 +1,7 @@
-"""A command in a process of its own: its time and its peak memory.
+"""Measuring the time and the peak memory of a command that runs in a process of its own.
 
-The kernel counts what a process's parent held as part of its peak, so a small process stands between: this file, run
-as a program, starts the command and prints what it took.
+The kernel counts the memory of the parent process into the peak of its child. So this file, run as a small program,
+starts the command and prints the measured values.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Usage:
-    """Seconds by the clock and on the processor, megabytes (10^6 bytes) at the peak."""
+    """The time of a command by the clock and on the processor, in seconds, and its peak memory in 10^6 bytes."""
 
     seconds: float
     processor_seconds: float
@@ -25,7 +25,7 @@ class Usage:
 
 
 def measured(words: Sequence[str]) -> Usage:
-    """Run ``python -m tabla WORDS`` without its output. Its failure is a fault."""
+    """Run ``python -m tabla WORDS`` and drop its output. A failure of the command is an AssertionError."""
     done = subprocess.run(
         [sys.executable, "-I", "-S", __file__, *words], stdout=subprocess.PIPE, env=os.environ, check=True
     )

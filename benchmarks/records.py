@@ -1,4 +1,4 @@
-"""Our TableGen on LLVM's intrinsics: 14,854 defs, in a process of its own."""
+"""Measuring the TableGen front end on the intrinsics of LLVM, which have 14,854 defs."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ MOST_SECONDS, MOST_MEGABYTES = 10.0, 1000.0
 
 
 def bench_records() -> dict[str, Any]:
-    """Seconds on the processor and peak memory; `missing` where Debian's llvm-14-dev is not installed."""
+    """Return the processor time and the peak memory, or `missing` if Debian's package llvm-14-dev is not installed."""
     if not FILE.is_file():
         return {"missing": "llvm-14-dev is not installed"}
     return asdict(measured(["tblgen", str(FILE), "-I", str(INCLUDE), "-o", os.devnull]))

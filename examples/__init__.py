@@ -1,1 +1,1 @@
-"""Programs to start from, with the real data that they learn from; shipped inside the package."""
+"""The example programs with their data. They are part of the installed package."""

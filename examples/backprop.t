@@ -17,7 +17,7 @@ iterator     k[0:classes];
 
 a[j] = sigmoid(sum[i](w1[j][i] * x[i]) + b1[j]);
 h[k] = sigmoid(sum[j](w2[k][j] * a[j]) + b2[k]);
-e[k] = h[k] - y[k];                           // of the cross entropy
+e[k] = h[k] - y[k];                           // the derivative of the cross entropy by the sigmoid's argument
 d[j] = sum[k](w2[k][j] * e[k]) * (a[j] * (1 - a[j]));
 g2[k][j] = e[k] * a[j];
 gb2[k] = e[k];

@@ -19,7 +19,7 @@ iterator     c[0:classes];
 a1[j] = tanh(sum[i](w1[j][i] * x[i]));
 a2[k] = tanh(sum[j](w2[k][j] * a1[j]));
 h[c] = sigmoid(sum[k](w3[c][k] * a2[k]) + b3[c]);
-e[c] = h[c] - y[c];                           // of the cross entropy
+e[c] = h[c] - y[c];                           // the derivative of the cross entropy by the sigmoid's argument
 d2[k] = sum[c](w3[c][k] * e[c]) * (1 - a2[k] * a2[k]);
 d1[j] = sum[k](w2[k][j] * d2[k]) * (1 - a1[j] * a1[j]);
 g3[c][k] = e[c] * a2[k];

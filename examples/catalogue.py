@@ -1,7 +1,8 @@
-"""The example programs and the data that they learn from, written as ``.npz`` files.
+"""The example programs, and the data that they learn from, written as ``.npz`` files.
 
-The classification and regression sets are real ones that scikit-learn brings along; the ratings are made up, from a
-seed. Measurements are standardised (mean 0, deviation 1), and the order of the samples is shuffled once, from a seed.
+The data for classification and regression is real and comes with scikit-learn. The ratings are made up, from a fixed
+seed. Measurements are standardised to mean 0 and standard deviation 1, except for the digits, whose pixels are
+between 0 and 1. The order of the samples is shuffled once, from a fixed seed.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ SEED = 2026
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Example:
-    """A program, the name of its data file, and what makes the data."""
+    """An example: a program, the name of its data file, and the function that makes the data."""
 
     name: str
     data: str
@@ -33,12 +34,15 @@ class Example:
 
     @property
     def program(self) -> Path:
-        """The ``.t`` file, in the checkout or in the installed package."""
+        """The ``.t`` file of the program, in the checkout or in the installed package."""
         return FOLDER / f"{self.name}.t"
 
 
 def _bundled(loader: str) -> tuple[Reals, Reals]:
-    """Measurements and targets of a set of scikit-learn, shuffled."""
+    """Return the measurements and the targets of a data set of scikit-learn, shuffled.
+
+    Raises `TablaError` if scikit-learn is not installed.
+    """
     try:
         datasets = import_module("sklearn.datasets")
     except ImportError:
@@ -60,40 +64,40 @@ def _one_hot(target: Reals) -> Reals:
 
 
 def diabetes() -> dict[str, Reals]:
-    """442 patients, 10 measurements; the label is the progress of the disease, standardised."""
+    """Return 442 patients with 10 measurements each. The label is the progress of the disease, standardised."""
     measured, target = _bundled("load_diabetes")
     return {"x": _standard(measured), "y": _standard(target)}
 
 
 def breast_cancer() -> dict[str, Reals]:
-    """569 tumours, 30 measurements; the label is 1 for a benign one, 0 for a malignant one."""
+    """Return 569 tumours with 30 measurements each. The label is 1 for a benign tumour and 0 for a malignant one."""
     measured, target = _bundled("load_breast_cancer")
     return {"x": _standard(measured), "y": target}
 
 
 def breast_cancer_signs() -> dict[str, Reals]:
-    """The same with labels 1 and -1."""
+    """Return the tumours of `breast_cancer` with the labels 1 (benign) and -1 (malignant)."""
     arrays = breast_cancer()
     return {"x": arrays["x"], "y": 2 * arrays["y"] - 1}
 
 
 def wine() -> dict[str, Reals]:
-    """178 wines, 13 measurements; the label marks one of 3 growers."""
+    """Return 178 wines with 13 measurements each. The label has a 1 for one of 3 growers."""
     measured, target = _bundled("load_wine")
     return {"x": _standard(measured), "y": _one_hot(target)}
 
 
 def digits() -> dict[str, Reals]:
-    """1797 handwritten digits, 8 by 8 pixels between 0 and 1; the label marks one of 10."""
+    """Return 1797 handwritten digits of 8 by 8 pixels between 0 and 1. The label has a 1 for one of 10 digits."""
     measured, target = _bundled("load_digits")
     return {"x": measured / 16, "y": _one_hot(target)}
 
 
 def ratings() -> dict[str, Reals]:
-    """Made-up ratings, not real ones: 30 users, 40 films, 4 hidden tastes, some noise; 60 % of the ratings are known.
+    """Return made-up ratings of 40 films by 30 users, with 4 hidden tastes and some noise.
 
-    A sample is one user: `u` marks who, `r` is 1 where a rating is known, `y` is the rating minus the mean (0 where
-    unknown).
+    A sample is one user. `u` has a 1 for the user. `r` is 1 where a rating is known, which is the case for 60 % of the
+    ratings. `y` is the rating minus the mean, or 0 where the rating is not known.
     """
     chance = np.random.default_rng(SEED)
     users, films, tastes = 30, 40, 4
@@ -117,7 +121,7 @@ EXAMPLES = {
 
 
 def write(example: Example, folder: Path) -> tuple[Path, Path]:
-    """Write the program and its data into `folder`; returns both paths."""
+    """Write the program and its data into `folder` and return both paths."""
     arrays = example.arrays()
     try:
         folder.mkdir(parents=True, exist_ok=True)

@@ -1,4 +1,4 @@
-// Linear regression: how far will a patient's diabetes have come in a year?
+// Linear regression: how far will the diabetes of a patient have progressed in a year?
 //
 // Data:   diabetes.npz, 442 real patients, 10 measurements and the progress of the disease, all standardised
 // Format: q4.12 (16 bits)

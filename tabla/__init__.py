@@ -1,11 +1,11 @@
 """TABLA: from the gradient of a loss to an FPGA accelerator that learns.
 
-build = tabla.compile("model.t", pes=16)    # a program that cannot be compiled raises tabla.TablaError
-build.evaluate(arrays)                      # what the program means, in fixed point or float64
-build.simulate(arrays)                      # the same from the simulated accelerator, cycles counted
-build.train("data.npz", epochs=5)           # learns on it, float64 beside it
-build.write("build/")                       # Verilog, images, manifest, pictures, a test bench
-build.report()                              # cycles, bound, utilisation
+build = tabla.compile("model.t", pes=16)    # raises tabla.TablaError if the program cannot be compiled
+build.evaluate(arrays)                      # computes the program's results without hardware
+build.simulate(arrays)                      # computes them on the simulated accelerator and counts its cycles
+build.train("data.npz", epochs=5)           # trains the models on the simulated accelerator and in float64
+build.write("build/")                       # writes Verilog, memory images, manifest, pictures and a test bench
+build.report()                              # returns cycles, their lower bound and the use of the multipliers
 """
 
 from pathlib import Path as _Path
@@ -13,8 +13,10 @@ from typing import TYPE_CHECKING as _TYPE_CHECKING
 from typing import Any as _Any
 
 _root = _Path(__file__).resolve().parent.parent
-if (_root / "setup.cfg").is_file():  # a checkout: hw/, sim/, templates/ lie beside us
-    __path__.append(str(_root))  # an installed wheel has them inside and skips this
+# In a checkout the folders hw/, sim/, templates/ and examples/ lie beside this package; in an installed wheel they lie
+# in it.
+if (_root / "setup.cfg").is_file():
+    __path__.append(str(_root))
 
 from tabla._version import VERSION as __version__  # noqa: E402  (after the path is complete)
 from tabla.source import TablaError  # noqa: E402
@@ -26,7 +28,7 @@ __all__ = ["Build", "TablaError", "__version__", "compile"]
 
 
 def __getattr__(name: str) -> _Any:
-    """`compile` and `Build` bring the whole compiler; they are fetched when they are first asked for."""
+    """Import `compile` and `Build` when they are first used, because they import the whole compiler."""
     if name in ("compile", "Build"):
         from tabla import driver
 

@@ -1,4 +1,4 @@
-"""``python -m tabla`` and the ``tabla`` script."""
+"""The entry point of ``python -m tabla`` and of the ``tabla`` script."""
 
 import sys
 
@@ -6,7 +6,7 @@ from tabla.cli import main as _main
 
 
 def main() -> None:
-    """Run the command line and leave with its status."""
+    """Run the command line and exit with its status."""
     sys.exit(_main())
 
 

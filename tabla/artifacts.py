@@ -1,4 +1,4 @@
-"""The output folders of ``tabla gen`` and ``tabla build``: every file of them, and nothing else."""
+"""The content of the output folders that ``tabla gen`` and ``tabla build`` write."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ GOLDEN_SAMPLES, GOLDEN_SEED = 4, 1
 
 
 def write(build: Stages, folder: Path) -> Path:
-    """Write the folder, whole or not at all. Returns its path."""
+    """Write the output folder of ``tabla gen`` and return its path. After an error the old folder is unchanged."""
     files = artifacts(build)
     with replaced_folder(folder) as fresh:
         for name, text in files.items():
@@ -44,7 +44,7 @@ def write(build: Stages, folder: Path) -> Path:
 
 
 def artifacts(build: Stages) -> dict[str, str]:
-    """The text of every file, by its path in the folder."""
+    """Return the text of every file of ``tabla gen``, by its path in the folder."""
     name, schedule = build.name, build.schedule
     return {
         f"{name}.v": build.verilog,
@@ -59,7 +59,10 @@ def artifacts(build: Stages) -> dict[str, str]:
 
 
 def write_bitstream(build: Stages, made: Bitstream, folder: Path) -> dict[str, Any]:
-    """Write the folder of a board, whole or not at all: sources, constraints, bitstream, figures. Returns those."""
+    """Write the folder of ``tabla build``: sources, constraints, bitstream and figures. Returns the figures.
+
+    After an error the old folder is unchanged.
+    """
     name = build.name
     content = {
         "schema": BOARD_SCHEMA,
@@ -89,7 +92,10 @@ def _json(content: Mapping[str, Any]) -> str:
 
 
 def _hex(words: tuple[int, ...], bits: int) -> str:
-    """The form of ``$readmemh``; negative words in two's complement."""
+    """Return the words as a file for Verilog's ``$readmemh``: a hexadecimal word of `bits` bits a line.
+
+    Negative words are written in two's complement.
+    """
     digits = -(-bits // 4)
     return "".join(f"{word & ((1 << bits) - 1):0{digits}x}\n" for word in words)
 
@@ -109,17 +115,18 @@ def _images(image: Image) -> dict[str, str]:
 
 
 def golden(build: Stages) -> dict[str, Any]:
-    """Beats of random samples and the words that must come of them, for the test bench.
+    """Return the golden vectors of the test bench: random samples as beats, and the words that must come of them.
 
-    The expected words are the evaluation's and the cycles those of the borders' recurrence, so that a large program
-    costs no simulation; `check` holds [position in the dump, word] of every model word.
+    The expected words come from the fixed-point evaluation, and the expected period from the recurrence in
+    :mod:`tabla.schedule.borders`. So a large program needs no simulation here. `check` holds a pair
+    [position in the dump, word] for every model word.
     """
     chance = np.random.default_rng(GOLDEN_SEED)
     number, graph, image = build.format, build.graph, build.image
     integers = build.reading.integers
     reach = min(1.0, number.highest / number.one)
     samples = {
-        # Integers may be positions: 0 is one wherever there is any.
+        # An integer may be a position in a tensor. Position 0 exists in every tensor, so integers are 0.
         name: to_words((name not in integers) * chance.uniform(-reach, reach, (GOLDEN_SAMPLES, *shape)), number, name)
         for name, shape in shapes_of(graph, "input", "label").items()
     }
@@ -136,7 +143,7 @@ def golden(build: Stages) -> dict[str, Any]:
     outputs = np.concatenate([*results, np.zeros((GOLDEN_SAMPLES, 0), dtype=np.int64)], axis=1)
     border = Border(beats=schedule.beats, slots=schedule.ring_slots, release=schedule.release, period=schedule.period)
     _, starts = border.tokens(GOLDEN_SAMPLES, timing())
-    # Where each model word lies in the dump: a dump of its own positions, taken apart.
+    # A dump whose words are their own positions tells where each model word lies in a dump.
     words = host.dump_count * dump_words(schedule.template)
     check: dict[int, int] = {}
     for name, places in host.models(range(words)).items() if words else ():
@@ -158,7 +165,7 @@ def golden(build: Stages) -> dict[str, Any]:
 
 
 def _packed(beats: np.ndarray[Any, np.dtype[np.int64]], width: int) -> list[str]:
-    """Each beat as a hexadecimal number, word 0 lowest."""
+    """Return each beat, a row of words, as one hexadecimal number with word 0 in the lowest `width` bits."""
     mask, packed = (1 << width) - 1, []
     for row in beats.tolist():
         value = 0

@@ -1,6 +1,7 @@
-"""The command line: arguments, where text goes, exit status.
+"""The command line: it parses the arguments, runs one command and returns the exit status.
 
-0: done. 1: a fault of the user's program or data. 2: a fault of usage. Faults of ours keep their traceback.
+The status is 0 when the command succeeded, 1 for a fault of the user's program or data, 2 for a wrong command line and
+130 after an interrupt. A fault of this tool itself is an exception with its traceback.
 """
 
 from __future__ import annotations
@@ -18,7 +19,8 @@ from tabla._version import VERSION
 from tabla.commands.console import Console
 from tabla.source import TablaError
 
-# Command name -> module of tabla.commands with HELP, configure(parser) and run(arguments, console) -> status.
+# The name of each command, and the module of tabla.commands that has it. Such a module defines HELP,
+# configure(parser) and run(arguments, console), which returns the exit status.
 COMMANDS = {
     "gen": "gen",
     "check": "check",
@@ -39,15 +41,19 @@ COMMANDS = {
 
 
 class Parser(argparse.ArgumentParser):
-    """Says `error: ` first, as every fault does."""
+    """A parser whose messages begin with ``error: ``, as all messages about faults do."""
 
     def error(self, message: str) -> NoReturn:
-        """A fault of usage."""
+        """Report a wrong command line and exit with status 2."""
         self.exit(2, f"error: {message}\nhint: {self.prog} --help\n")
 
 
 def parser_for(command: str | None) -> Parser:
-    """The parser of all commands; only `command` gets its options, so that the others need not be imported."""
+    """Return the parser of all commands.
+
+    If `command` is the name of a command, only that command gets its options: the modules of the others need not be
+    imported, which saves time.
+    """
     parser = Parser(prog="tabla", description="From the gradient of a loss to an FPGA accelerator.", allow_abbrev=False)
     parser.add_argument("--version", action="version", version=f"tabla {VERSION}")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True, parser_class=Parser)
@@ -63,7 +69,7 @@ def parser_for(command: str | None) -> Parser:
 
 
 def _check_json(where: str | None) -> None:
-    """Refuse, before any work, a name for JSON that cannot be written at its end."""
+    """Raise `TablaError` if the file of ``--json`` cannot be written, before the command does any work."""
     if where and where != "-":
         from tabla.report.folder import check_file
 
@@ -71,13 +77,13 @@ def _check_json(where: str | None) -> None:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run one command; returns the exit status."""
+    """Run one command, whose words are `arguments` or those of the process, and return the exit status."""
     words = list(sys.argv[1:] if arguments is None else arguments)
     console = Console(out=sys.stdout, err=sys.stderr)
     command = next((word for word in words if not word.startswith("-")), None)
     try:
         parsed = parser_for(command).parse_args(words)
-    except SystemExit as stop:  # argparse's way to say that it is done
+    except SystemExit as stop:  # argparse exits after --help, --version and errors
         return int(stop.code or 0)
     console.quiet = getattr(parsed, "quiet", False)
     try:
@@ -89,7 +95,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         console.fault(str(fault))
         return 1
     except BrokenPipeError:
-        # The reader of our output has gone (`| head`); Python would complain again when it closes it.
+        # The program that reads our output has ended, as in `tabla targets | head -1`. Python would report the same
+        # error again when it closes standard output, so standard output becomes the null device.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
     except OSError as fault:
@@ -100,7 +107,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         console.fault("error: the memory of this machine is not enough\nhint: use smaller sizes, or less data at once")
         return 1
     except KeyboardInterrupt:
-        # Half-made hardware would complain that nobody uses it.
+        # Amaranth warns about components that were built and not used; after an interrupt that is no fault.
         warnings.simplefilter("ignore")
         console.fault("error: interrupted")
         return 130

@@ -1,4 +1,8 @@
-"""Evaluating, simulating and training a build: arrays of real numbers in, arrays and figures out."""
+"""Evaluating, simulating and training a build: arrays of real numbers in, arrays and figures out.
+
+Every function takes the :class:`~tabla.stages.Stages` of a build. Arrays of samples have one leading axis of samples;
+arrays of models have none. `Reals` are float64 numbers, `Words` are the signed integers of the number format.
+"""
 
 from __future__ import annotations
 
@@ -38,21 +42,27 @@ Words = NDArray[np.int64]
 
 
 def _silent(_: object) -> None:
-    """Progress that nobody watches."""
+    """The default report of `train`: it ignores the progress."""
 
 
 def shapes_of(graph: Graph, *roles: str) -> dict[str, tuple[int, ...]]:
-    """Tensors of some roles with their shapes, in the order of the text."""
+    """Return the shapes of all tensors that have one of the given roles, in the order of the program text.
+
+    `roles` are those of :class:`tabla.ir.graph.Tensor`: ``input``, ``label``, ``model`` and so on.
+    """
     return {t.name: t.shape for t in graph.tensors.values() if t.role in roles}
 
 
 def _samples(build: Stages, arrays: Arrays, first: int | None) -> Samples:
-    """The inputs and labels, with zeros for those that the program declares and never reads."""
+    """Return the inputs and labels of at most the `first` samples.
+
+    An input or label that the program declares but never reads may be missing from `arrays`; it is filled with zeros.
+    """
     read = {tensor for s in build.sample.statements for tensor in s.sources} | {t for _, t in build.sample.results}
     shapes = shapes_of(build.sample, "input", "label")
     given = {name: shape for name, shape in shapes.items() if name in read or name in arrays}
     samples = stack_samples(arrays, given)
-    # Without inputs every sample is like the others: as many as asked for.
+    # The samples of a program without inputs are all alike, so any requested number of them will do.
     count = samples.count if not first else min(samples.count, first) if given else first
     found = {name: array[:count] for name, array in samples.arrays.items()}
     found |= {name: np.zeros((count, *shape)) for name, shape in shapes.items() if name not in given}
@@ -62,7 +72,10 @@ def _samples(build: Stages, arrays: Arrays, first: int | None) -> Samples:
 def _inputs(
     build: Stages, inputs: Mapping[str, ArrayLike], first: int | None, seed: int | None
 ) -> tuple[Samples, dict[str, Reals]]:
-    """Samples and initial models from one set of arrays; with a seed, models that are not in it are random."""
+    """Split one set of arrays into the samples and the initial models.
+
+    With a `seed`, a model that is missing from `inputs` gets random values. Without one it is a `TablaError`.
+    """
     arrays = _reals(inputs)
     shapes = shapes_of(build.lowered, "model")
     refuse_strangers(arrays, shapes_of(build.sample, "input", "label", "model"), "the input")
@@ -71,7 +84,7 @@ def _inputs(
 
 
 def _whole_steps(build: Stages, data: Samples) -> Samples:
-    """The samples, refused if the last minibatch of them is not full."""
+    """Return the samples unchanged. Raises `TablaError` if their number is not a multiple of the minibatch size."""
     size = build.lowered.samples
     if data.count % size:
         whole = data.count - data.count % size
@@ -83,13 +96,16 @@ def _whole_steps(build: Stages, data: Samples) -> Samples:
 
 
 def _steps(build: Stages, arrays: Mapping[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
-    """Arrays with an axis of samples as the step graph takes them: an axis of steps, and one of a minibatch."""
+    """Reshape arrays from [samples, ...] to what the step graph takes.
+
+    With minibatches of B samples that is [samples / B, B, ...]. Without minibatches the shape stays [samples, ...].
+    """
     size = build.lowered.samples
     return {n: a.reshape(-1, size, *a.shape[1:]) for n, a in arrays.items()} if size > 1 else dict(arrays)
 
 
 def _unstepped(build: Stages, arrays: Mapping[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
-    """The other way."""
+    """Undo `_steps`: reshape arrays from [steps, B, ...] back to [samples, ...]."""
     size = build.lowered.samples
     return {n: a.reshape(-1, *a.shape[2:]) for n, a in arrays.items()} if size > 1 else dict(arrays)
 
@@ -101,7 +117,7 @@ def _reals(inputs: Mapping[str, ArrayLike]) -> dict[str, Reals]:
 def _words(build: Stages, arrays: Arrays) -> dict[str, Words]:
     for name in sorted(arrays.keys() & build.reading.integers):
         if not np.array_equal(arrays[name], np.trunc(arrays[name])):
-            raise TablaError(f"'{name}' is a tensor of integers, its array has fractions", hint="round the data")
+            raise TablaError(f"'{name}' is a tensor of integers, but its array has fractions", hint="round the data")
     return {
         name: (integer_words if name in build.reading.integers else to_words)(array, build.format, name)
         for name, array in arrays.items()
@@ -109,9 +125,11 @@ def _words(build: Stages, arrays: Arrays) -> dict[str, Words]:
 
 
 def _returned(build: Stages, models: Arrays, results: Arrays, *, stacked: bool) -> dict[str, Reals]:
-    """Models after the last step with the results of the last step; of an inference program, those of every sample.
+    """Select the arrays that a run returns, by name.
 
-    What a kernel keeps on chip is no result of it.
+    A program that learns returns its models after the last step and the results of the last step. A program without
+    updates returns the results of every sample, if its data was `stacked` (had an axis of samples). The tensors that a
+    kernel keeps on chip are models of the graph, but they are not returned.
     """
     every = stacked and not build.lowered.updates
     shown = models if build.reading.trainable else {}
@@ -126,9 +144,11 @@ def evaluate(
     samples: int | None = None,
     seed: int | None = None,
 ) -> dict[str, Reals]:
-    """The graph's own meaning, in words of the format or in float64.
+    """Compute what the program means, without any hardware: in words of the number format, or in float64.
 
-    `samples`: only so many of the first. `seed`: models that `inputs` does not have are drawn from it.
+    `inputs` holds inputs, labels and initial models by name. `samples` limits the run to the first samples. `seed`
+    draws the models that `inputs` lacks. The result holds real arrays by name, see `_returned`. Data that does not
+    fit the program is a `TablaError`.
     """
     if float64 and build.reading.evaluate_float is not None:
         return build.reading.evaluate_float(_reals(inputs), samples)
@@ -154,7 +174,12 @@ def evaluate(
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Simulation:
-    """What the simulated accelerator gave: arrays by name, and cycles counted beside those predicted."""
+    """The outcome of a run on the simulated accelerator.
+
+    `arrays` holds the returned models and results by name. `cycles_predicted` and `cycles_simulated` are the cycles
+    per sample in the steady state, from the schedule and counted on the engine. The latencies are those of the first
+    sample, in cycles.
+    """
 
     engine: str
     samples: int
@@ -166,7 +191,7 @@ class Simulation:
     counters: Counters
 
     def text(self) -> str:
-        """For people."""
+        """Return what ``tabla sim`` prints."""
         counters = self.counters
         return "\n".join(
             [
@@ -187,11 +212,15 @@ def simulate(
     samples: int | None = None,
     seed: int | None = None,
 ) -> Simulation:
-    """The same as `evaluate`, by the accelerator. A word that differs from the evaluation is a fault of ours."""
+    """Run the program on an engine: a simulation of the accelerator, or a board.
+
+    The arguments are those of `evaluate`, with the name of the `engine`. Every word is compared with the fixed-point
+    evaluation; a difference is an AssertionError, because it is a fault of this tool and not of the user.
+    """
     data, models = _inputs(build, inputs, samples, seed)
     model_words, steps = _words(build, models), _steps(build, _words(build, data.arrays))
     count = data.count // build.lowered.samples
-    # First, because it says what is wrong with the data: a position outside its tensor stops a machine anywhere.
+    # The evaluation comes first, because it reports bad data: a machine would stop at a position outside its tensor.
     expected = _expected(build, model_words, steps, count)
     with session(build.schedule, build.image, engine, build.module) as machine:
         machine.load(model_words)
@@ -214,17 +243,20 @@ def simulate(
 
 
 def call(build: Stages, arrays: Sequence[ArrayLike], named: Mapping[str, ArrayLike]) -> Any:
-    """The program on the cycle model: arrays by position or name in, the result or a tuple of results out.
+    """Run the program on the cycle model, as a Python function call does.
 
-    A program that learns gives its models after the step, by name, with its results.
+    Arrays come by position, in the order of the declarations, or by name. A kernel returns its result, or a tuple of
+    its results. A program that learns returns a dictionary of its models after the step and its results.
     """
     names = list(shapes_of(build.sample, "input", "label", "model"))
     given = dict(zip(names, arrays, strict=False))
     if len(arrays) > len(names):
-        raise TablaError(f"'{build.name}' takes {len(names)} arrays, {len(arrays)} are given", hint=", ".join(names))
+        raise TablaError(
+            f"'{build.name}' takes {len(names)} arrays, but {len(arrays)} are given", hint=", ".join(names)
+        )
     for name in named:
         if name in given:
-            raise TablaError(f"'{name}' is given twice", hint="by position or by name")
+            raise TablaError(f"'{name}' is given twice", hint="give it either by position or by name")
     found = simulate(build, {**given, **named}).arrays
     if build.reading.trainable:
         return dict(found)
@@ -233,7 +265,10 @@ def call(build: Stages, arrays: Sequence[ArrayLike], named: Mapping[str, ArrayLi
 
 
 def _integers_in_range(build: Stages, counts: Counts) -> None:
-    """Reals saturate and are counted; an integer that is no longer exact is an error at its statement."""
+    """Raise `TablaError` at the statement in which an integer left the range of the number format.
+
+    A real number that leaves the range saturates and is counted. A saturated integer would be wrong, so it is refused.
+    """
     for statement, overflows in zip(build.lowered.statements, counts.overflows_by_statement, strict=True):
         tensor = build.lowered.tensors[statement.target]
         name = (tensor.origin or tensor.name).partition(".")[0]
@@ -249,7 +284,7 @@ def _integers_in_range(build: Stages, counts: Counts) -> None:
 
 
 def _expected(build: Stages, models: Mapping[str, Words], samples: Mapping[str, Words], count: int) -> Run:
-    """The fixed-point evaluation. Raises `TablaError` for data that the program cannot take."""
+    """Return the fixed-point evaluation of a run. Raises `TablaError` for data that the program cannot take."""
     plan = FixedPlan.of(build.lowered, build.format)
     plan.load(models)
     expected = plan.run(samples, [tensor for _, tensor in build.lowered.results], count)
@@ -258,7 +293,7 @@ def _expected(build: Stages, models: Mapping[str, Words], samples: Mapping[str, 
 
 
 def _agree(build: Stages, expected: Run, after: Mapping[str, Words], results: Mapping[str, Words]) -> None:
-    """Every word of the machine against the fixed-point evaluation."""
+    """Compare every word of the machine with the fixed-point evaluation; a difference is an AssertionError."""
     for name, array in expected.models.items():
         assert np.array_equal(after[name], array), f"model {name} differs from the fixed-point evaluation"
     for shown, tensor in build.lowered.results:
@@ -278,23 +313,27 @@ def train(
     samples: int | None = None,
     report: Report | Callable[[object], None] = _silent,
 ) -> Training:
-    """Learn from `data` on the simulated accelerator, with float64 taking the same steps beside it.
+    """Learn from `data` on an engine, and in float64 for comparison.
 
-    Samples that do not fill the last minibatch are measured and not learnt from. `predict` names the value to hold
-    against the label (default: the one that the program compares with it), `metric`
-    one of `training.metrics.NAMES`. The models start from `weights`, else from `seed`. An inference program learns
-    nothing: it works through the data once, with `weights`.
+    `data` holds inputs and labels by name, or is the path of a file with them. The accelerator and float64 take the
+    same steps, `epochs` times over all samples. Samples that do not fill the last minibatch are measured but not
+    learnt from. `predict` names the value to compare with the label; by default it is the value that the program text
+    compares with a label. `metric` is one of `training.metrics.NAMES`. The models start from `weights`, or else from
+    `seed`. A program without gradients cannot learn: it needs `weights`, and works through the data once.
     """
     if not build.reading.trainable:
         file = build.reading.text.original.name
-        raise TablaError(f"'{file}' is a kernel, it learns nothing", hint="run it with tabla sim or tabla eval")
+        raise TablaError(f"'{file}' is a kernel, so it learns nothing", hint="run it with tabla sim or tabla eval")
     graph, engine = build.lowered, engine or default_engine()
     arrays = read_arrays(Path(data)) if isinstance(data, (str, Path)) else _reals(data)
     refuse_strangers(arrays, shapes_of(build.sample, "input", "label"), "the data")
     found = _samples(build, arrays, samples)
     steps = found.count // graph.samples
     if not steps:
-        raise TablaError(f"{found.count} samples do not fill a minibatch of {graph.samples}", hint="use a smaller one")
+        raise TablaError(
+            f"{found.count} samples do not fill a minibatch of {graph.samples}",
+            hint="use a smaller --minibatch, or more data",
+        )
     shapes = shapes_of(graph, "model")
     if weights is None:
         if shapes and not graph.updates:
@@ -352,12 +391,18 @@ def train(
 
 
 def _prediction(build: Stages, predict: str | None) -> tuple[Graph, Prediction]:
-    """What to measure, and a graph that has it."""
+    """Return the prediction to measure, and a graph that computes it.
+
+    A value that the user names with `predict` may have been optimised away, so the program is lowered again with that
+    value as a result.
+    """
     labels = list(shapes_of(build.sample, "label"))
     if predict is not None:
         values = build.reading.values
         if predict not in values:
-            raise TablaError(f"--predict {predict}: no such value is computed", hint=f"there are {', '.join(values)}")
+            raise TablaError(
+                f"--predict {predict}: the program computes no such value", hint=f"there are {', '.join(values)}"
+            )
         names = tuple(dict.fromkeys((*build.options.results, predict)))
         graph = build.relowered(names)
         return graph, named_prediction(graph, predict, labels)
@@ -369,7 +414,7 @@ def _prediction(build: Stages, predict: str | None) -> tuple[Graph, Prediction]:
 def _inference(
     build: Stages, machine: Session, measure: Measure, models: Arrays, words: Mapping[str, Words]
 ) -> Outcome:
-    """One pass over the data without learning."""
+    """Measure a program without gradients: one pass over the data, compared with the evaluation."""
     machine.load(words)
     results = machine.run(measure.words)
     count = len(measure.labels)

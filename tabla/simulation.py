@@ -1,4 +1,7 @@
-"""The machine of a schedule on some engine, seen from the program: arrays in, arrays and counted cycles out."""
+"""Running a schedule on an engine: arrays of words in, arrays of words and counted cycles out.
+
+An *engine* is what plays the accelerator: the cycle model, a simulator of the Verilog, or a board.
+"""
 
 from __future__ import annotations
 
@@ -18,11 +21,11 @@ from tabla.source import TablaError
 
 Words = NDArray[np.int64]
 ENGINES = ("model", "cxxrtl", "verilator", "icarus", "amaranth")
-"""Those that need no board; `serial:PATH` is one."""
+"""The engines that need no board. The name of a board is ``serial:PATH``, with the path of its serial line."""
 
 
 def checked_engine(text: str) -> str:
-    """The name of an engine, as it is; any other text is a `TablaError`."""
+    """Return the name of an engine unchanged. A text that names no engine is a `TablaError`."""
     if text.startswith(PREFIX):
         place_of(text)
     elif text not in ENGINES:
@@ -31,14 +34,17 @@ def checked_engine(text: str) -> str:
 
 
 def default_engine() -> str:
-    """The hardware itself in C++ where that can be built, else the cycle model."""
+    """Return ``cxxrtl``, the hardware compiled to C++, where its tools are installed; otherwise ``model``."""
     from tabla.sim.engines.cxxrtl_run import available
 
     return "cxxrtl" if available() else "model"
 
 
 def open_machine(image: Image, engine: str, module: str) -> Machine:
-    """The machine of an image on an engine; a missing tool is a `TablaError` that names its cure."""
+    """Start an image on an engine. `module` is the name of the Verilog module.
+
+    A tool of the engine that is not installed is a `TablaError` that says how to install it.
+    """
     match checked_engine(engine):
         case "model":
             from tabla.sim.model.cycle_model import CycleModel
@@ -57,7 +63,7 @@ def open_machine(image: Image, engine: str, module: str) -> Machine:
             from tabla.hw.emit import verilog
             from tabla.sim.engines.cocotb_run import CocotbMachine, require
 
-            require(engine)  # before the work of writing Verilog
+            require(engine)  # a missing tool is reported before Verilog is written, which takes time
             return CocotbMachine(image, verilog(image, module), module, engine)
         case _:
             return SerialMachine(image, engine)
@@ -65,7 +71,10 @@ def open_machine(image: Image, engine: str, module: str) -> Machine:
 
 @dataclass(slots=True, kw_only=True, eq=False)
 class Session:
-    """A running machine with its host. `last` is the result of the last call, `first` of the first one."""
+    """A running machine, with the host that translates arrays into beats and back.
+
+    `first` is the result of the first call of `run`, and `last` is that of the last call.
+    """
 
     machine: Machine
     host: Host
@@ -73,43 +82,46 @@ class Session:
     last: RunResult | None = field(default=None, init=False)
 
     def load(self, models: Mapping[str, Words]) -> None:
-        """Set models and constants."""
+        """Load the models and the constants into the machine."""
         self.machine.load(self.host.load_beats(models))
 
     def learn(self, samples: Mapping[str, Words]) -> None:
-        """One step a sample, in order."""
+        """Run the samples in order, one step each, and drop the results."""
         self.run(samples)
 
     def run(self, samples: Mapping[str, Words], count: int | None = None) -> dict[str, Words]:
-        """The samples in order; returns the results of each. `count` is for programs without inputs."""
+        """Run the samples in order and return the results, each with a leading axis of samples.
+
+        `count` is the number of samples of a program without inputs; it is not used otherwise.
+        """
         number = len(next(iter(samples.values()))) if samples else count or 0
         result = self.machine.run(self.host.sample_beats(samples), number)
         self.first, self.last = self.first or result, result
         return self.host.results(result.outputs) if self.host.schedule.outputs else {}
 
     def models(self) -> dict[str, Words]:
-        """The models as they are."""
+        """Read the current models back from the machine."""
         count = self.host.dump_count
         return self.host.models(self.machine.dump(count)) if count else {}
 
     @property
     def cycles(self) -> int:
-        """Cycles per sample in the steady state of the last call; 0 when it had one sample."""
+        """Cycles per sample in the steady state of the last call; 0 if that call had only one sample."""
         return self.last.cycles if self.last else 0
 
     @property
     def latency(self) -> int:
-        """Cycles of the very first sample, from its first word to its last update or output."""
+        """Cycles of the first sample of the first call, from its first word to its last update or output."""
         return self.first.latencies[0] if self.first and self.first.latencies else 0
 
     @property
     def counters(self) -> Counters:
-        """The machine's own counters."""
+        """The event counters of the machine after the last call."""
         return self.last.counters if self.last else Counters()
 
 
 @contextmanager
 def session(schedule: Schedule, image: Image, engine: str, module: str) -> Iterator[Session]:
-    """A machine that is closed at the end of the block; `module` is the name of the Verilog."""
+    """Open a machine for the length of a ``with`` block. `module` is the name of the Verilog module."""
     with open_machine(image, engine, module) as machine:
         yield Session(machine=machine, host=Host(schedule))

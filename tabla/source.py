@@ -1,8 +1,8 @@
-"""Source texts, places in them, and faults that point at those places.
+"""Source texts, places in source texts, and errors that point at places.
 
-Every room may import this module; it imports nothing of ours. A fault of the *user* is a
-:class:`TablaError` (it prints as ``error: ...`` with file, line, column, the line, a caret and a cure);
-any other exception is a fault of *ours* and keeps its traceback.
+Every room of the package may import this module, and it imports no other module of the package. A fault of the *user*
+is a :class:`TablaError`: it prints as ``error: ...`` with file, line, column, the line itself, a caret and a cure. Any
+other exception is a fault of *this tool* and keeps its traceback.
 """
 
 from __future__ import annotations
@@ -16,19 +16,22 @@ _BOM = "\ufeff"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Source:
-    """A text with a name. Line ends are ``\\n`` in `text`, whatever the file had (CRLF, CR); a BOM is dropped."""
+    """A text with a name. Every line of `text` ends with ``\\n``, and a byte-order mark has been removed."""
 
     name: str
     text: str = field(repr=False)
 
     @staticmethod
     def from_text(text: str, name: str = "<text>") -> Source:
-        """Normalise line ends and the byte-order mark, so that positions do not shift."""
+        """Make a source of a text: CRLF and CR become ``\\n``, and a byte-order mark is removed.
+
+        So a position means the same character on every system.
+        """
         return Source(name=name, text=text.removeprefix(_BOM).replace("\r\n", "\n").replace("\r", "\n"))
 
     @staticmethod
     def from_path(path: str | Path) -> Source:
-        """Read a UTF-8 file. A file that cannot be read is the user's fault: `TablaError`."""
+        """Read a UTF-8 file. A file that cannot be read, or is not UTF-8, is a `TablaError`."""
         try:
             data = Path(path).read_bytes()
         except OSError as fault:
@@ -39,20 +42,20 @@ class Source:
             raise TablaError(f"'{path}' is not UTF-8 text: {fault.reason} at byte {fault.start}") from None
 
     def line_column(self, offset: int) -> tuple[int, int]:
-        """1-based line and 1-based column (in characters; a tab is one) of a character offset."""
+        """Return the line and the column of a character offset, both counted from 1. A tab is one column."""
         offset = max(0, min(offset, len(self.text)))
         line = self.text.count("\n", 0, offset) + 1
         return line, offset - (self.text.rfind("\n", 0, offset) + 1) + 1
 
     def line(self, number: int) -> str:
-        """The text of 1-based line `number`, without its end; empty past the last line."""
+        """Return line `number`, counted from 1, without its line end. A line that does not exist is empty."""
         lines = self.text.split("\n")
         return lines[number - 1] if 1 <= number <= len(lines) else ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Span:
-    """Characters [start, end) of a source."""
+    """The characters [start, end) of a source, counted from 0."""
 
     source: Source
     start: int
@@ -60,28 +63,28 @@ class Span:
 
     @property
     def line(self) -> int:
-        """1-based line of the first character."""
+        """The line of the first character, counted from 1."""
         return self.source.line_column(self.start)[0]
 
     @property
     def column(self) -> int:
-        """1-based column of the first character."""
+        """The column of the first character, counted from 1."""
         return self.source.line_column(self.start)[1]
 
     def to(self, other: Span) -> Span:
-        """From the start of this span to the end of `other` (same source)."""
+        """Return the smallest span that covers this span and `other`, which must be of the same source."""
         return Span(source=self.source, start=min(self.start, other.start), end=max(self.end, other.end))
 
 
 @dataclass(frozen=True, slots=True)
 class Label:
-    """A span and what to say beside its caret."""
+    """A span with the text that stands beside its caret in an error message."""
 
     span: Span
     text: str = ""
 
     def render(self) -> str:
-        """The place, the line and the caret, as rustc draws them."""
+        """Return three lines of text: the place, the source line and the caret under it, as rustc draws them."""
         source, (line, column) = self.span.source, self.span.source.line_column(self.span.start)
         text = source.line(line)
         number = str(line)
@@ -95,8 +98,8 @@ class Label:
 class TablaError(Exception):
     """A fault of the user's program, data or command line.
 
-    `labels` are places, the first being the main one; `hint` is the cure; `notes` are further lines; `more`
-    holds further faults found in the same run (the command prints them all).
+    `labels` are the places of the fault, the main one first. `hint` says how to cure it. `notes` are further lines of
+    explanation. `more` holds further faults that were found in the same run; the command line prints all of them.
     """
 
     def __init__(
@@ -116,17 +119,17 @@ class TablaError(Exception):
 
     @property
     def file(self) -> str | None:
-        """Name of the file at fault, if a place is known."""
+        """The name of the file at fault, or None if no place is known."""
         return self.labels[0].span.source.name if self.labels else None
 
     @property
     def line(self) -> int | None:
-        """1-based line of the fault, if a place is known."""
+        """The line of the fault, counted from 1, or None if no place is known."""
         return self.labels[0].span.line if self.labels else None
 
     @property
     def column(self) -> int | None:
-        """1-based column of the fault, if a place is known."""
+        """The column of the fault, counted from 1, or None if no place is known."""
         return self.labels[0].span.column if self.labels else None
 
     def __str__(self) -> str:

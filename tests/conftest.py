@@ -1,9 +1,9 @@
-"""What all tests share: the path, golden files, and how hypothesis draws.
+"""What all tests share: the import path, the golden files, and the settings of hypothesis.
 
-Tests import each other's interpreters, strategies and programs as ``tests.<room>.<module>``.
+Tests import interpreters, strategies and programs of other tests as ``tests.<room>.<module>``.
 
-The suite draws the same examples in every run, so that a change of ours, and not of chance, makes a test fail;
-``TABLA_EXPLORE=1`` (as in ``make test-all``) draws new ones.
+The suite draws the same examples in every run, so a test fails because of a change and not by chance. With
+``TABLA_EXPLORE=1``, as in ``make test-all``, it draws new ones.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
-# Pytest's importlib mode adds no paths.
+# In its importlib mode, pytest adds no folder to the import path.
 _ROOT = str(Path(__file__).resolve().parents[1])
 if _ROOT not in sys.path:
     sys.path.insert(0, _ROOT)
 
-# No deadlines and no complaints of slowness: the machine that runs the suite may be shared.
+# There are no deadlines and no warnings about slow tests, because other work may run on the same machine.
 _CALM = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow, HealthCheck.data_too_large]}
 settings.register_profile("same", derandomize=True, **_CALM)
 settings.register_profile("explore", derandomize=False, **_CALM)
@@ -31,13 +31,13 @@ _GOLDEN = Path(__file__).parent / "golden"
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Add ``--update-golden``: write the golden files anew, to be read in ``git diff``."""
+    """Add ``--update-golden``, which writes the golden files anew; read the changes with ``git diff``."""
     parser.addoption("--update-golden", action="store_true", help="write golden files instead of comparing")
 
 
 @pytest.fixture
 def golden(request: pytest.FixtureRequest) -> Callable[[str, str], None]:
-    """``golden(name, text)`` compares `text` with ``tests/golden/<name>``; a missing file fails."""
+    """Return a function that compares a text with the file ``tests/golden/<name>``. A missing file fails the test."""
 
     def compare(name: str, text: str) -> None:
         path = _GOLDEN / name

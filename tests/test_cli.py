@@ -1,4 +1,4 @@
-"""The command line: what is said where, exit status, and that nothing is half-written."""
+"""The command line: which output gets which text, the exit status, and that no file is written in part."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ g[i] = (h - y) * x[i];
 
 @dataclass(frozen=True)
 class Said:
-    """How a command ended and what it said."""
+    """The exit status of a command and its two outputs."""
 
     status: int
     out: str
@@ -46,7 +46,7 @@ Tabla = Callable[..., Said]
 
 @pytest.fixture
 def tabla(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Tabla:
-    """Run a command in a folder of its own, with ``model.t`` and data for it there."""
+    """Return a function that runs a command in a folder of its own, with the program ``model.t`` and its data."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / "model.t").write_text(PROGRAM)
     (tmp_path / "wide.t").write_text(PROGRAM.replace("m = 4", "m = 400"))
@@ -64,7 +64,7 @@ def tabla(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Captur
 
 
 def files(folder: Path) -> dict[str, bytes]:
-    """Every file below a folder."""
+    """Return the content of every file below a folder."""
     return {str(p.relative_to(folder)): p.read_bytes() for p in sorted(folder.rglob("*")) if p.is_file()}
 
 
@@ -139,7 +139,7 @@ FAULTS = {
     "not npz": (("eval", "model.t", "--inputs", "model.t", "-o", "o.npz"), "neither .npz nor .csv"),
     "models missing": (("eval", "model.t", "--inputs", "data.npz", "-o", "o.npz"), "model 'w[4]' is missing"),
     "output folder": (("eval", "model.t", "--inputs", "in.npz", "-o", "no/o.npz"), "cannot write 'no/o.npz'"),
-    "output is a folder": (("train", "model.t", "--data", "data.npz", "-o", "."), "'.' is no name for arrays"),
+    "output is a folder": (("train", "model.t", "--data", "data.npz", "-o", "."), "arrays cannot be written to '.'"),
     "output of another kind": (("train", "model.t", "--data", "data.npz", "-o", "w.csv"), "ends in .npz"),
     "JSON nowhere": (("gen", "model.t", "--json", "no/figures.json"), "there is no folder 'no'"),
     "foreign digits": (("gen", "model.t", "--format", "q٣.٥"), "is not a number format"),
@@ -234,7 +234,7 @@ def test_examples(tabla: Tabla) -> None:
 
 
 def environment(**more: str) -> dict[str, str]:
-    """For a process of its own that runs the checkout from anywhere."""
+    """Return the environment of a process that can run the checkout from any folder."""
     return {**os.environ, "PYTHONPATH": str(ROOT), **more}
 
 
@@ -285,7 +285,7 @@ def test_progress_only_on_a_terminal(tabla: Tabla, tmp_path: Path) -> None:
         try:
             while chunk := os.read(lead, 4096):
                 shown += chunk
-        except OSError:  # how a terminal without a writer ends on Linux
+        except OSError:  # on Linux, reading a terminal without a writer ends with this error
             pass
         process.communicate()
         os.close(lead)

@@ -1,4 +1,4 @@
-"""``tabla gen``: the output folder, whole or not at all, the same bytes every time."""
+"""``tabla gen``: the output folder is written completely or not at all, with the same bytes every time."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ WORDS = ("gen", "--pes", "4", "--result", "h")
 
 
 def files(folder: Path) -> dict[str, bytes]:
-    """Every file below a folder."""
+    """Return the content of every file below a folder."""
     return {str(p.relative_to(folder)): p.read_bytes() for p in sorted(folder.rglob("*")) if p.is_file()}
 
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder that ``gen`` wrote, from a program whose stem is no Verilog name."""
+    """The folder that ``tabla gen`` wrote for a program whose stem is no legal name in Verilog."""
     folder = tmp_path_factory.mktemp("gen")
     (folder / "2layer.x.t").write_text(PROGRAM.replace("y;", "y';"))
     assert main(["gen", str(folder / "2layer.x.t"), "-o", str(folder / "out"), "--pes", "4", "--result", "h"]) == 0

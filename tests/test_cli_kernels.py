@@ -1,4 +1,4 @@
-"""Kernels (.tc) and the $-preprocessor through the commands and the Python API."""
+"""Kernels (.tc) and the preprocessor, through the commands and through the Python interface."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def load(path: str) -> dict[str, np.ndarray]:
 
 
 def bench_passes(build: Path) -> None:
-    """The written test bench ends well. Call it last: where Icarus is missing, it skips the rest of the test."""
+    """Run the written test bench, which must pass. Without Icarus this skips the rest of the test, so call it last."""
     if not available("icarus"):
         pytest.skip("the bench needs cocotb and Icarus Verilog; all before it passed")
     ran = subprocess.run([sys.executable, str(build / "tb/run.py")], capture_output=True, text=True)
@@ -94,7 +94,7 @@ def test_what_is_only_sized_is_not_streamed_and_may_be_left_out(folder: Path) ->
     given = load("one.npz")
     del given["only_sized"]
     made = tabla.compile("mm.tc", sizes={"L": 5000}, inputs=given, pes=4)
-    # 12 words of A, 8 of B: none of the 5000.
+    # 12 words of A and 8 of B are streamed, and none of the 5000.
     assert made.schedule.cycles < 200
     np.testing.assert_array_equal(made.simulate(given).arrays["C"], made.evaluate(given)["C"])
     assert made.evaluate(given, float64=True)["C"].shape == (3, 2)
@@ -122,7 +122,7 @@ FAULTS = {
     "no such def": (("gen", "mm.tc:mn", *SIZES), "mm.tc:5:5", "there is no function 'mn'"),
     "no such input": (("gen", "mm.tc", *SIZES, "--keep", "C"), None, "--keep C: 'mm' has no such input"),
     "no such value": (("gen", "mm.tc", *SIZES, "--result", "E"), None, "--result E: 'mm' does not compute it"),
-    "training": (("train", "mm.tc", *SIZES, "--data", "one.npz"), None, "'mm.tc' is a kernel, it learns nothing"),
+    "training": (("train", "mm.tc", *SIZES, "--data", "one.npz"), None, "'mm.tc' is a kernel, so it learns nothing"),
     "rate": (("gen", "mm.tc", *SIZES, "--learning-rate", "0.5"), None, "'mm.tc' does not learn"),
     "steps": (("gen", "mm.tc", *SIZES, "--minibatch", "2"), None, "has no gradient, so it takes no steps"),
     "unused -D": (("gen", "mm.tc", *SIZES, "-D", "M=3"), None, "-D M: 'mm.tc' does not use $M"),
@@ -166,7 +166,7 @@ def test_defines_reach_a_model_by_variable_and_by_constant(folder: Path, capsys:
     (folder / "a.t").write_text("$n ?= 5\nm = $n;\nmodel_input x[m], z[3];\niterator i[0:m];\ny = sum[i](x[i]) * w;")
     assert main(("check", "a.t", "-D", "n=4")) == 1
     said = capsys.readouterr().err
-    # The place is that of the file, not of the text without its definitions.
+    # The place is that in the file, not that in the text without its definitions.
     assert "--> a.t:5:20\n5 | y = sum[i](x[i]) * w;\n" in said
     (folder / "a.t").write_text("$n ?= 5\nm = $n;\nmodel_input x[m];\niterator i[0:m];\ny = sum[i](x[i]);")
     for words, size in (((), 5), (("-D", "n=4"), 4), (("-D", "m=7"), 7)):
@@ -191,7 +191,7 @@ def test_integers_are_integers_in_files(folder: Path, capsys: pytest.CaptureFixt
     assert main(("gen", *words, "-o", "lookup")) == 0
     capsys.readouterr()
     outside = "gives position {} on axis 0 of 'table'"
-    for wrong, message in ((9, outside.format(9)), (3000, outside.format(3000)), (0.5, "its array has fractions")):
+    for wrong, message in ((9, outside.format(9)), (3000, outside.format(3000)), (0.5, "but its array has fractions")):
         np.savez(folder / "in.npz", table=table, at=np.array([3, 0, wrong, 1, 2]))
         for command in ("sim", "eval"):
             assert main((command, *words, "-o", "out.npz")) == 1
@@ -201,7 +201,7 @@ def test_integers_are_integers_in_files(folder: Path, capsys: pytest.CaptureFixt
 
 
 def test_integers_that_leave_the_range(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Reals saturate; integers are exact or an error."""
+    """Real numbers saturate. An integer is exact, or there is an error."""
     (folder / "square.tc").write_text("def square(int32(N) A) -> (B) {\n  B(i) = A(i) * A(i)\n}\n")
     words = ("square.tc", "--inputs", "in.npz", "-q", "-o", "out.npz")
     np.savez(folder / "in.npz", A=np.array([181, -181, 0]))

@@ -1,4 +1,4 @@
-"""The commands that list records, and a user's own records: one def in a file, no Python."""
+"""The commands that list records, and the records of a user, which need one def in a file and no Python."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ Run = Callable[..., str]
 
 @pytest.fixture
 def run(capsys: pytest.CaptureFixture[str]) -> Run:
-    """Run a command that ends well; what it said."""
+    """Return a function that runs a command, checks its exit status and returns its output."""
 
     def of(*words: str, status: int = 0) -> str:
         assert main(words) == status
@@ -52,7 +52,7 @@ def run(capsys: pytest.CaptureFixture[str]) -> Run:
 
 @pytest.fixture
 def own(tmp_path: Path) -> str:
-    """A user's file: parts of their own, a board, a number format and a preset."""
+    """The file of a user, with parts, a board, a number format and a preset."""
     path = tmp_path / 'my "own".td'
     path.write_text(PARTS + OWN)
     return str(path)
@@ -124,10 +124,10 @@ def test_commands_build_with_own_records(run: Run, own: str, tmp_path: Path) -> 
         files = (files[0], str(tmp_path / files[1]))
         engine = [] if command == "eval" else ["--engine", "model"]
         run(command, *words, *files, *engine, "-q", "-o", str(tmp_path / f"{command}.npz"))
-        # Format q3.13, whose step is 2^-13, held the words.
+        # The words were in the format q3.13, whose step is 2^-13.
         step = np.load(tmp_path / f"{command}.npz")["w"] * 2.0**13
         assert (step == np.round(step)).all() and (step != 0).all()
-    assert "none of them is asked for" in run("gen", *words[:3], "-q", "-o", str(tmp_path / "no"), status=1)
+    assert "no option uses any of them" in run("gen", *words[:3], "-q", "-o", str(tmp_path / "no"), status=1)
 
 
 def test_synthesis_knows_own_parts(own: str) -> None:

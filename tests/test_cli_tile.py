@@ -1,4 +1,4 @@
-"""Tile functions (.py) through the commands and the Python API."""
+"""Tile functions (.py), through the commands and through the Python interface."""
 
 from __future__ import annotations
 

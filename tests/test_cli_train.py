@@ -1,4 +1,4 @@
-"""``tabla eval``, ``sim`` and ``train``: arrays in, arrays and figures out."""
+"""``tabla eval``, ``tabla sim`` and ``tabla train``: the arrays and figures that they return."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ Run = Callable[..., str]
 
 @pytest.fixture
 def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
-    """Run a command that must end well in a folder with programs and data; returns its standard output."""
+    """Return a function that runs a command in a folder with programs and data and returns its standard output."""
     monkeypatch.chdir(tmp_path)
     Path("model.t").write_text(LOGISTIC)
     Path("infer.t").write_text(INFERENCE)
@@ -98,7 +98,7 @@ def test_the_first_samples_only(run: Run) -> None:
 
 
 def test_inference_gives_every_sample(run: Run) -> None:
-    # The label of an inference program is never read, so it need not be there.
+    # The label of an inference program is never read, so the data need not have it.
     data = loaded("in.npz")
     np.savez("x.npz", x=data["x"], w=data["w"])
     for command in (("eval",), ("sim", "--engine", "model")):
@@ -178,7 +178,7 @@ def test_strict(run: Run) -> None:
     words = ("train", "model.t", "--data", "data.npz", "--engine", "model", "--epochs", "1")
     run(*words, "--format", "q8.8")
     said = run(*words, "--format", "q8.8", "--strict", status=1)
-    assert said.startswith("error: --strict: the counters are not all zero")
+    assert said.startswith("error: --strict: there were overflows, domain errors or zero updates")
     run(*words, "--format", "q8.24", "--strict")
 
 
@@ -204,12 +204,12 @@ def test_predict_and_metric(run: Run) -> None:
     words = ("train", "model.t", "--data", "data.npz", "--engine", "model", "--epochs", "1", "--json", "-")
     record = json.loads(run(*words, "--predict", "e", "--metric", "mae"))
     assert (record["predict"], record["metric"]) == ("e", "mae")
-    # At first h = 0.5 for every sample, so e is 0.5 or -0.5, and |e - y| is half for ones, half for zeros.
+    # At first h is 0.5 for every sample, so e is 0.5 or -0.5, and |e - y| is 0.5 for labels 0 as well as for labels 1.
     assert record["accelerator"][0]["metric"] == pytest.approx(np.mean(np.abs(0.5 - 2 * loaded("data.npz")["y"])))
 
 
 def test_a_residual_is_measured_as_the_prediction(run: Run) -> None:
-    """The text names only the difference to the label; the prediction is the label less the difference."""
+    """If the text computes only the difference to the label, the prediction is the label minus the difference."""
     words = ("--data", "data.npz", "--engine", "model", "--epochs", "3", "--json", "-", "--metric", "accuracy")
     linear = LOGISTIC.replace("sigmoid(sum[i](w[i] * x[i]))", "sum[i](w[i] * x[i])")
     Path("two.t").write_text(linear)
@@ -268,7 +268,7 @@ def test_arrays_named_like_parameters(run: Run) -> None:
 
 
 def test_declared_and_never_read(run: Run) -> None:
-    """Data for it need not be there, and a model that the machine has no place for keeps its words."""
+    """An input that is never read may be missing in the data, and a model that is never read keeps its words."""
     extra = "model spare[2]; model_input never[3]; model_output nobody;\n"
     Path("more.t").write_text(LOGISTIC.replace("mu = 0.5;\n", "mu = 0.5;\n" + extra))
     run("train", "model.t", "--data", "data.npz", "--engine", "model", "-o", "plain.npz")

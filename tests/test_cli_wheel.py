@@ -1,4 +1,4 @@
-"""The package as pip installs it, far from the checkout: nothing is missing in it."""
+"""The package as pip installs it: nothing is missing, and it works far from the checkout."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ BUILD = ("tabla", "hw", "sim", "templates", "examples", "setup.cfg", "pyproject.
 
 @pytest.fixture(scope="module")
 def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Installed from a copy, because pip builds in the source's own folder."""
+    """The installed package. pip builds in the folder of the sources, so the package is installed from a copy."""
     if importlib.util.find_spec("setuptools") is None:
         pytest.skip("setuptools is not installed (pip install 'tabla[test]')")
     source, target = tmp_path_factory.mktemp("source"), tmp_path_factory.mktemp("site")

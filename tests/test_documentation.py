@@ -1,4 +1,4 @@
-"""Pages for users: their files, their console sessions and their Python run as they stand."""
+"""The pages for users: every file, console session and Python block on them is run."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import pytest
 from tabla.cli import main
 
 DOCS = Path(__file__).parents[1] / "docs"
-# Page -> how many blocks of it run.
+# The number of blocks that run on each page.
 PAGES = {"tile.md": 6, "tensor-comprehensions.md": 4}
 FENCE = re.compile(r"```(\w+)(?: file=(\S+))?\n(.*?)```", re.DOTALL)
 
@@ -40,7 +40,7 @@ def test_everything_in_it_runs(
                 heard = capsys.readouterr()
                 assert (program, status) == ("tabla", 0), heard.err
                 said += f"$ {line}\n{heard.out}{heard.err}"
-            # A session of commands alone shows no output, because figures change with the scheduler.
+            # A session may show no output at all, because figures change with the scheduler.
             if any(not line.startswith("$ ") for line in body.splitlines()):
                 assert said == body
         ran += 1

@@ -1,6 +1,6 @@
-"""README: its console session and its Python run as they stand, and what it names exists.
+"""The README: its console session and its Python block are run, and every command, path and target in it exists.
 
-``pytest --update-golden`` writes the session's output anew.
+``pytest --update-golden`` writes the output of the session anew.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ SESSION = re.compile(r"```console\n(.*?)```", re.DOTALL)
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Where the session of this file takes place; the Python block goes on in it."""
+    """The folder in which the console session and the Python block run."""
     return tmp_path_factory.mktemp("readme")
 
 

@@ -1,4 +1,4 @@
-"""What a release owes its users: a licence, a version, the Pythons it runs on, a schema in everything for programs."""
+"""What a release states: its licence, its version, the supported Pythons, and a schema in every JSON file."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ model_input x[m]; model_output y; model w[m]; gradient g[m] -> w; iterator i[0:m
 h = sum[i](w[i] * x[i]);
 g[i] = (h - y) * x[i];
 """
-# What commands print with --json; tests/synth has synth and build.
+# The commands that write JSON. The tests of `tabla synth` and `tabla build` are in tests/synth.
 SCHEMAS = {
     "gen model.t -q": "tabla-report-1",
     "check model.t": "tabla-check-1",

@@ -1,1 +1,1 @@
-"""Kernels in Tensor Comprehensions: cycles a call in steady state, multiplier use, and the unit that binds."""
+"""Kernels in Tensor Comprehensions: cycles per call, use of the multipliers, and the busiest unit."""

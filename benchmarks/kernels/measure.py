@@ -1,4 +1,4 @@
-"""A row of the table: what ``tabla gen`` says of a kernel, and what the cycle model counts."""
+"""Measuring a kernel: the figures of ``tabla gen``, and the cycles that the cycle model counts."""
 
 from __future__ import annotations
 
@@ -23,7 +23,13 @@ HEAD = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KernelRow:
-    """Cycles are per call in steady state; `use` is multiplies over the lanes' multiplier slots."""
+    """The figures of a kernel.
+
+    `cycles` are predicted, `counted` were counted on the cycle model, and `bound` is the full lower bound, all per call
+    in the steady state. `use` is the share of the multiplier slots of the lanes in which a product is computed, from 0
+    to 1, and `aim` the least value that is asked for. `peer` is the number of cycles of another tool. `seconds` is the
+    processor time of compiling. `busiest` works in the share `busy` of the cycles.
+    """
 
     name: str
     cycles: int
@@ -40,15 +46,15 @@ class KernelRow:
 
     @property
     def met(self) -> bool:
-        """Whether the aim is reached."""
+        """Whether the aim is reached, or there is none."""
         return self.aim is None or self.use >= self.aim
 
     def as_json(self) -> dict[str, Any]:
-        """For ``benchmarks.json``."""
+        """Return the row as JSON values."""
         return {**asdict(self), "met": self.met}
 
     def line(self) -> str:
-        """For people."""
+        """Return the row as a line of the table."""
         aim = "" if self.aim is None else f"{self.aim:.0%}"
         peer = "" if self.peer is None else f"{self.peer:,}"
         counts = f"{self.cycles:>8,} {self.counted:>8,} {self.bound:>8,} {self.cycles / self.bound:>7.2f}"
@@ -58,14 +64,14 @@ class KernelRow:
 
 
 def measure(kernel: Kernel) -> KernelRow:
-    """Compile, then run some calls on the cycle model, every word against the evaluation."""
+    """Compile a kernel, run a few calls on the cycle model, and compare every word with the evaluation."""
     began = time.process_time()
     build = tabla.compile(kernel.path, sizes=kernel.sizes, keep=kernel.keep, pes=PES, format=FORMAT)
     _ = build.verilog
     seconds = time.process_time() - began
     chance = np.random.default_rng(1)
     inputs = {
-        # Integers are positions.
+        # The integers of these kernels are positions in tensors.
         name: chance.integers(0, min(kernel.sizes.values()), (CALLS, *shape))
         if name in build.reading.integers
         else chance.uniform(-1, 1, shape if name in kernel.keep else (CALLS, *shape))
@@ -90,6 +96,6 @@ def measure(kernel: Kernel) -> KernelRow:
 
 
 def bench_kernels(chosen: Iterable[Kernel] | None = None) -> Iterator[KernelRow]:
-    """All rows, each as soon as it is there."""
+    """Yield the row of each kernel as soon as it is measured."""
     for kernel in chosen if chosen is not None else kernels():
         yield measure(kernel)

@@ -1,4 +1,4 @@
-"""The kernels of the table, with their sizes, what they keep on chip, and the aims."""
+"""The kernels of the table, with their sizes, the inputs that stay on the chip, and the aims."""
 
 from __future__ import annotations
 
@@ -14,7 +14,12 @@ FOLDER = Path(__file__).resolve().parent
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Kernel:
-    """`aim`: least multiplier use, where there is one; `peer`: NNgen's cycles with as many multipliers."""
+    """A kernel of the table.
+
+    `keep` names the inputs that stay on the chip. `aim` is the least share of multiplier slots that should compute a
+    product, if an aim is set. `peer` is the number of cycles of NNgen with the same number of multipliers, if it is
+    known.
+    """
 
     name: str
     file: str
@@ -36,7 +41,7 @@ def _matmul(size: int, aim: float, peer: int | None, keep: tuple[str, ...]) -> K
 
 
 def kernels() -> tuple[Kernel, ...]:
-    """In the order of the table."""
+    """Return the kernels in the order of the table."""
     products = [
         _matmul(size, aim, peer, keep)
         for size, aim, peer in ((16, 0.80, None), (32, 0.93, 4121), (64, 0.97, 33393))

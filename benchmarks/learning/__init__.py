@@ -1,1 +1,1 @@
-"""The published learning problems at full size: programs, figures to reach, the table, and the time of gen by size."""
+"""The published learning problems at full size: programs, aims, tables, and the time of ``tabla gen`` by size."""

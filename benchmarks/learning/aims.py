@@ -1,4 +1,4 @@
-"""Figures to reach, and those that others published for the same work."""
+"""The aims of the learning problems, and the figures of other tools for the same problems."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from benchmarks.learning.problems import NEURONS, Problem
 
-# Cycles per sample, at most, by name and PEs.
+# The most cycles per sample that are accepted, by the problem and the number of PEs.
 CYCLES: Mapping[tuple[str, int], int] = {
     ("linear 55", 64): 32,
     ("logistic 54", 64): 40,
@@ -23,7 +23,7 @@ CYCLES: Mapping[tuple[str, int], int] = {
 MICROCODE_WORDS = 512
 GEN_SECONDS, GEN_MEGABYTES = 20.0, 2000.0
 
-# VeriGOOD-ML's TABLA compiler and simulator, computing only: cycles per sample.
+# Cycles per sample of VeriGOOD-ML's TABLA, counted by its own simulator, without the cycles that load a sample.
 PEER: Mapping[tuple[str, int], int] = {
     ("linear 55", 16): 137,
     ("linear 55", 64): 131,
@@ -46,7 +46,7 @@ PEER: Mapping[tuple[str, int], int] = {
 
 
 def ratio_aim(problem: Problem, pes: int) -> float:
-    """Cycles over the bound, at most."""
+    """Return the largest ratio of cycles to the bound that is accepted."""
     if problem.kind in NEURONS:
         return 1.05
     if problem.kind == "reco":

@@ -16,7 +16,10 @@ TRIES = 3
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GenTime:
-    """The quickest of a few runs: seconds on the processor (other work on the machine only adds to them)."""
+    """The processor time and the peak memory of ``tabla gen``, in seconds and 10^6 bytes.
+
+    The time is that of the quickest of a few runs, because other work on the machine can only add to it.
+    """
 
     features: int
     pes: int
@@ -25,7 +28,7 @@ class GenTime:
 
 
 def bench_sizes() -> Iterator[GenTime]:
-    """Linear regression, every size on every array."""
+    """Yield the time of linear regression for every number of features on every size of array."""
     for pes in PES:
         for features in FEATURES:
             problem = Problem(kind="linear", sizes=(features,))

@@ -1,4 +1,4 @@
-"""A row of the table: what ``tabla gen`` says of a problem and takes for it, and what the cycle model counts."""
+"""Measuring a learning problem: the figures and the time of ``tabla gen``, and the cycles that the model counts."""
 
 from __future__ import annotations
 
@@ -23,17 +23,20 @@ from tabla.source import Source
 from tabla.strands.streams import sample_strands
 
 SEED = 1
-SAMPLES = 3  # steps: the third one's start is a whole period after the second one's
-NARROW = 32  # words a beat that designs of this size are expected to live with
+SAMPLES = 3  # the steps to simulate: from the second to the third start is one period of the steady state
+NARROW = 32  # the words per beat that designs of this size are expected to have
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Row:
-    """Figures are per sample, those of a minibatch divided by its samples; the memories are words per PE.
+    """The figures of a learning problem on an array.
 
-    `bound` is the full bound, that of ``tabla bound``. `operations` counts scalar operations as the text writes them.
-    `beats` counts those of a step's samples, and `narrow_binds` says whether 32 words a beat would make the samples
-    late. `gen_seconds` are seconds of the processor. `aim` and `peer` are cycles, where there are such figures.
+    `operations`, `multiplies`, `cycles`, `simulated` and `bound` are per sample; with minibatches, those of a step are
+    divided by its samples. `operations` counts the scalar operations of the text. `bound` is the full lower bound, as
+    ``tabla bound`` prints it, and `ratio` is `cycles` divided by `bound`. Memories are in words per PE. `beats` is the
+    number of beats of a step. `stream_binds` says whether samples arrive more slowly than the array could take them,
+    and `narrow_binds` whether they would with 32 words per beat. `gen_seconds` is processor time. `aim` and `peer` are
+    cycles per sample, or None.
     """
 
     program: str
@@ -64,7 +67,7 @@ class Row:
 
     @property
     def missed(self) -> tuple[str, ...]:
-        """What is not reached, for people."""
+        """The aims that the row misses, as text for people."""
         found = []
         if self.aim is not None and self.cycles > self.aim:
             found.append(f"cycles > {self.aim}")
@@ -77,19 +80,19 @@ class Row:
         return tuple(found)
 
     def as_json(self) -> dict[str, Any]:
-        """For programs."""
+        """Return the row as JSON values."""
         return {**asdict(self), "missed": list(self.missed)}
 
 
 def bench_learning(chosen: Iterable[Problem] | None = None, pes: Iterable[int] = PES) -> Iterator[Row]:
-    """A row a problem and number of PEs, each as soon as it is there."""
+    """Yield a row for each problem and number of PEs as soon as it is measured."""
     for problem in problems() if chosen is None else chosen:
         for number in pes:
             yield measure(problem, number)
 
 
 def measure(problem: Problem, pes: int) -> Row:
-    """Generate in a process of its own, then simulate; a word that differs from the evaluation is a fault."""
+    """Run ``tabla gen`` in a process of its own, then simulate the accelerator on the cycle model."""
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "report.json"
         usage = measured(["gen", *problem.words(pes), "-q", "-o", f"{folder}/out", "--json", str(file)])
@@ -122,10 +125,10 @@ def measure(problem: Problem, pes: int) -> Row:
 
 
 def simulate(made: Build, samples: int, *, engine: str = "model") -> Simulation:
-    """Random samples from random models, every word held against the evaluation."""
+    """Simulate random samples from random models, and compare every word with the evaluation."""
     chance = np.random.default_rng(SEED)
     shapes = shapes_of(made.sample, "input", "label")
     arrays = {name: chance.uniform(-1, 1, (samples, *shape)) for name, shape in shapes.items()}
-    # Zeros would hide an update of the wrong weight.
+    # The models do not start from zeros, because equal weights would hide an update of the wrong one.
     models = {name: chance.uniform(-0.5, 0.5, shape) for name, shape in shapes_of(made.sample, "model").items()}
     return made.simulate({**arrays, **models}, engine=engine)

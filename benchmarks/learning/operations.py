@@ -1,8 +1,9 @@
-"""Scalar operations as the text writes them, the measure of work that the published figures use.
+"""Counting the scalar operations of a program text, the measure of work that published figures use.
 
-An operator and a function count one for each point of their indices, a sum of n summands n - 1 additions, and an
-update two for each weight (`mu * g`, `w - ...`). The compiler needs fewer: what does not depend on an index is
-computed once, and `mu` goes into the smaller factor.
+An operator or a function counts once for each point of its indices. A sum of n summands counts as n - 1 additions. An
+update counts twice for each weight: once for ``mu * g`` and once for ``w - ...``. The accelerator does fewer
+operations, because the compiler computes a value once if it does not depend on an index, and multiplies `mu` into the
+smaller factor.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ from tabla.lang.tabla.program import (
 
 
 def operations(program: Program) -> int:
-    """All of a sample."""
+    """Return the number of scalar operations for a sample."""
     total = 0
     for assignment in program.assignments:
         if assignment.constant is None:
@@ -52,6 +53,6 @@ def _count(value: Expression) -> int:
             return 1 + sum(map(_count, arguments))
         case Group(function=function, iterators=iterators, body=body):
             points = _points(iterators)
-            # A norm squares every summand, and takes a root.
+            # A norm also squares every summand, and takes a square root.
             norm = points + 1 if function is GroupFunction.NORM else 0
             return points * _count(body) + points - 1 + norm

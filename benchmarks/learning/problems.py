@@ -1,4 +1,4 @@
-"""The list: which program, at which size, on how many PEs, with which stream of samples."""
+"""The published learning problems: programs with their sizes, and the numbers of PEs on which they are measured."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ from tabla.options import Options
 FOLDER = Path(__file__).resolve().parent
 PES = (16, 64, 128)
 
-# The sizes that each program takes, in the order of its name in the tables: `backprop 16-32-3`.
+# The names of the sizes of each program, in the order in which the tables show them. For example `backprop 16-32-3` has
+# 16 features, 32 hidden units and 3 classes.
 NAMES: Mapping[str, tuple[str, ...]] = {
     "linear": ("features",),
     "logistic": ("features",),
@@ -31,7 +32,7 @@ NEURONS = ("linear", "logistic", "svm")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Problem:
-    """A program of the list at a size; `minibatch` samples a step."""
+    """A program with its sizes. Each step takes `minibatch` samples."""
 
     kind: str
     sizes: tuple[int, ...]
@@ -39,33 +40,33 @@ class Problem:
 
     @property
     def name(self) -> str:
-        """As the tables call it."""
+        """The name in the tables."""
         separator = "x" if self.kind == "reco" else "-"
         step = f", minibatch {self.minibatch}" if self.minibatch > 1 else ""
         return f"{self.kind} {separator.join(map(str, self.sizes))}{step}"
 
     @property
     def file(self) -> Path:
-        """The program."""
+        """The file of the program."""
         return FOLDER / f"{self.kind}.t"
 
     @property
     def defines(self) -> dict[str, str | float]:
-        """The sizes, as ``-D`` gives them."""
+        """The sizes, as values of the option ``-D``."""
         return {name: str(size) for name, size in zip(NAMES[self.kind], self.sizes, strict=True)}
 
     def options(self, pes: int) -> Options:
-        """What to ask of a build."""
+        """Return the options of a build with so many PEs."""
         return Options(pes=pes, defines=self.defines, minibatch=self.minibatch)
 
     def words(self, pes: int) -> list[str]:
-        """The same for a command line, the program first."""
+        """Return the program and the options as words of a command line."""
         sizes = [word for name, size in self.defines.items() for word in ("-D", f"{name}={size}")]
         return [str(self.file), *sizes, "--pes", str(pes), "--minibatch", str(self.minibatch)]
 
 
 def problems() -> Iterator[Problem]:
-    """Every one, in the order of the tables."""
+    """Yield every problem in the order of the tables."""
     for kind, every in SIZES.items():
         for sizes in every:
             yield Problem(kind=kind, sizes=sizes)

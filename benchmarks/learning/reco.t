@@ -1,4 +1,4 @@
-// A recommender: the ratings that users of one side and items of the other have in common, both sides at a time, dense.
+// A recommender by matrix factorisation. A sample updates the factors of all users and of all items.
 // Sizes: -D users=N -D items=N -D factors=N
 
 users = 138; items = 130; factors = 10;

@@ -1,4 +1,4 @@
-// A support vector machine: steps only where the margin is missed.
+// A support vector machine: a weight gets a step only if the sample misses the margin.
 // Sizes: -D features=N
 
 features = 54;

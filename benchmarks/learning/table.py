@@ -1,4 +1,4 @@
-"""The table as text, as CSV and as Markdown."""
+"""The table of the learning problems as text, as CSV and as Markdown."""
 
 from __future__ import annotations
 
@@ -15,15 +15,38 @@ COLUMNS = (
 )
 HEAD = " ".join(name.ljust(width) if name in ("program", "binds") else name.rjust(width) for name, width in COLUMNS)
 LEGEND = (
-    "cycles, bound, multiplies: per sample. operations: scalar ones, as the text writes them. use: of the lanes'\n"
-    "multiplier slots. code: microcode words of all sequencers. model: words per PE. beat: words a beat of the stream\n"
-    "(* 32 would bind; ! the stream binds). gen: seconds on the processor and peak memory of `tabla gen` in a process\n"
-    "of its own. peer: VeriGOOD-ML TABLA, its own simulator, computing only. aim: cycles, at most."
+    "operations, multiplies, cycles, bound: per sample. operations: the scalar operations of the program text.\n"
+    "simulated: the cycles that the cycle model counts. binds: the term that sets the bound. ratio: cycles / bound.\n"
+    "use: the share of the lanes' multiplier slots in which a product is computed. code: microcode words of all\n"
+    "sequencers. model: words of model memory per PE. beat: words that the input port takes per cycle (*: with 32\n"
+    "words the samples would arrive too slowly; !: they do arrive too slowly). gen s, MB: processor time and peak\n"
+    "memory of `tabla gen`. peer: cycles of VeriGOOD-ML's TABLA by its own simulator, without loading samples. aim:\n"
+    "the most cycles that are accepted."
 )
+COLUMN_NOTES = """\
+- **operations**: the scalar operations of the program text, per sample.
+- **cycles**: cycles per sample in the steady state, as scheduled and as the cycle model counts them.
+- **bound**: a lower bound on the cycles per sample of any schedule, as `tabla bound` prints it, with the term that sets
+  the bound.
+- **ratio**: the cycles divided by the bound.
+- **use**: the share of the lanes' multiplier slots in which a product of the program is computed. A lane has one slot
+  in each cycle.
+- **model**: words of the model memory of each PE.
+- **kbit**: the size of all memories of the array, in thousands of bits.
+- **beat**: words that the input port takes per cycle. A `*` marks rows in which the samples would arrive too slowly
+  with 32 words, and a `!` marks rows in which they do arrive too slowly.
+- **gen**: processor time of `tabla gen`.
+- **peer**: cycles per sample of VeriGOOD-ML's TABLA, another generator. They come from its own simulator, and do not
+  contain the cycles that load a sample.
+- **aim**: the most cycles per sample that are accepted.
+
+An aim or a ratio in bold type is not reached.
+"""
+"""The columns of the Markdown table, explained; the page in `docs/` has the same text."""
 
 
 def line(row: Row) -> str:
-    """A row for people, what is not reached at its end."""
+    """Return a row as a line of text, with the aims that it misses at its end."""
     mark = "!" if row.stream_binds else "*" if row.narrow_binds else " "
     cells = [
         row.program,
@@ -51,7 +74,7 @@ def line(row: Row) -> str:
 
 
 def summary(rows: Sequence[Row]) -> str:
-    """How many rows reach everything."""
+    """Return a line that counts the rows that reach their aims."""
     fine = sum(not row.missed for row in rows)
     aims = [row for row in rows if row.aim is not None]
     cycles = sum(row.aim is not None and row.cycles <= row.aim for row in aims)
@@ -60,7 +83,7 @@ def summary(rows: Sequence[Row]) -> str:
 
 
 def as_csv(rows: Iterable[Row]) -> str:
-    """For spreadsheets: a line a row, every field."""
+    """Return the rows as CSV with every field, for spreadsheets."""
     made = [row.as_json() for row in rows]
     text = io.StringIO()
     writer = csv.DictWriter(text, fieldnames=list(made[0]), lineterminator="\n")
@@ -71,7 +94,10 @@ def as_csv(rows: Iterable[Row]) -> str:
 
 
 def as_markdown(rows: Iterable[Row]) -> str:
-    """For the documentation: what people compare."""
+    """Return the rows as the Markdown table of ``docs/learning-benchmarks.md``.
+
+    A row whose simulated cycles differ from the predicted ones is an AssertionError.
+    """
     heads = ("program", "PEs", "operations", "cycles", "bound", "ratio", "use", "model", "kbit")
     heads += ("beat", "gen", "peer", "aim")
     lines = ["| " + " | ".join(heads) + " |", "|---|" + "---:|" * (len(heads) - 1)]

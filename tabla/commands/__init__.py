@@ -1,1 +1,1 @@
-"""One file a command: each takes parsed arguments and a console, and returns an exit status."""
+"""The commands of ``tabla``, one module each. A command takes parsed arguments and a console and returns a status."""

@@ -1,4 +1,8 @@
-"""Options that several commands share, and what they mean to the driver."""
+"""The options that several commands share, and their translation into the options of the driver.
+
+The functions `definition` to `engine` read the text of one option each; a text that is wrong is an
+`ArgumentTypeError`, which argparse prints. The functions ``add_...`` add options to a parser.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +18,7 @@ from tabla.source import TablaError
 
 
 def definition(text: str) -> tuple[str, str]:
-    """``NAME=VALUE`` of ``-D``."""
+    """Read ``NAME=VALUE`` of ``-D`` as a pair of strings."""
     name, equals, value = text.partition("=")
     if not equals or not re.fullmatch(r"\w+'?", name, re.ASCII) or not value:
         raise ArgumentTypeError(f"'{text}' is not NAME=VALUE")
@@ -22,7 +26,7 @@ def definition(text: str) -> tuple[str, str]:
 
 
 def size(text: str) -> tuple[str, int]:
-    """``NAME=NUMBER`` of ``--size``."""
+    """Read ``NAME=NUMBER`` of ``--size``; the number is at least 1."""
     name, equals, value = text.partition("=")
     if not equals or not name.isidentifier():
         raise ArgumentTypeError(f"'{text}' is not NAME=NUMBER")
@@ -30,7 +34,7 @@ def size(text: str) -> tuple[str, int]:
 
 
 def shape(text: str) -> tuple[str, tuple[int, ...]]:
-    """``NAME=2,8,3`` of ``--shape``; ``NAME=`` is a single value."""
+    """Read ``NAME=2,8,3`` of ``--shape`` as a name and a shape. ``NAME=`` is the shape of a single value, ``()``."""
     name, equals, value = text.partition("=")
     if not equals or not name.isidentifier():
         raise ArgumentTypeError(f"'{text}' is not NAME=SIZE,SIZE,...")
@@ -38,7 +42,10 @@ def shape(text: str) -> tuple[str, tuple[int, ...]]:
 
 
 def argument(text: str) -> tuple[str, object]:
-    """``NAME=VALUE`` of ``--arg``: a Python number, tuple, list, string in quotes or True; else a string."""
+    """Read ``NAME=VALUE`` of ``--arg``.
+
+    The value is a Python literal, such as ``2``, ``(3, 3)``, ``True`` or ``'same'``. Any other text is a string.
+    """
     name, equals, value = text.partition("=")
     if not equals or not name.isidentifier():
         raise ArgumentTypeError(f"'{text}' is not NAME=VALUE")
@@ -49,7 +56,7 @@ def argument(text: str) -> tuple[str, object]:
 
 
 def whole(low: int) -> Callable[[str], int]:
-    """A whole number of at least `low`."""
+    """Return a function that reads a whole number of at least `low`."""
 
     def convert(text: str) -> int:
         try:
@@ -64,7 +71,7 @@ def whole(low: int) -> Callable[[str], int]:
 
 
 def names(text: str) -> list[str]:
-    """``A,B,C``."""
+    """Read the names of ``A,B,C``."""
     found = [name.strip() for name in text.split(",")]
     if not all(found):
         raise ArgumentTypeError(f"'{text}' is not a list of names")
@@ -72,7 +79,7 @@ def names(text: str) -> list[str]:
 
 
 def engine(text: str) -> str:
-    """The name of an engine."""
+    """Read the name of an engine."""
     try:
         return checked_engine(text)
     except TablaError as fault:
@@ -80,65 +87,69 @@ def engine(text: str) -> str:
 
 
 def add_engine(parser: ArgumentParser, default: str | None = None) -> None:
-    """Where the accelerator runs."""
+    """Add ``--engine``, which says where the accelerator runs."""
     choices = f"one of {', '.join(ENGINES)}, or serial:/dev/ttyUSB0[@BAUD] for a board"
     shown = f" (default {default})" if default else ""
     parser.add_argument("--engine", type=engine, default=default, metavar="NAME", help=choices + shown)
 
 
 def add_file(parser: ArgumentParser) -> None:
-    """The program."""
+    """Add the program, the one argument without a name."""
     parser.add_argument("file", metavar="FILE", help="the program: model.t, kernel.tc[:def] or layer.py:function")
 
 
 def add_quiet(parser: ArgumentParser) -> None:
-    """Silence."""
-    parser.add_argument("-q", "--quiet", action="store_true", help="no progress, no remarks")
+    """Add ``--quiet``."""
+    parser.add_argument("-q", "--quiet", action="store_true", help="print no progress and no remarks")
 
 
 def add_json(parser: ArgumentParser) -> None:
-    """Results for programs."""
+    """Add ``--json``, which writes the results in a form for programs."""
     parser.add_argument("--json", metavar="FILE", help="write the results as JSON; '-' is standard output")
 
 
 def add_defines(parser: _ActionsContainer) -> None:
-    """``-D``."""
-    text = "set $NAME; in a .t file the constant NAME too"
+    """Add ``-D``."""
+    text = "set the variable $NAME; in a .t file also the constant NAME"
     parser.add_argument(
         "-D", dest="defines", action="append", type=definition, default=[], metavar="NAME=VALUE", help=text
     )
 
 
 def add_sizes(parser: _ActionsContainer) -> None:
-    """``--size``."""
+    """Add ``--size``."""
     parser.add_argument(
         "--size", dest="sizes", action="append", type=size, default=[], metavar="N=64", help="the value of a size"
     )
 
 
 def add_shapes(parser: ArgumentParser) -> None:
-    """For commands that read no arrays: their shapes alone."""
+    """Add ``--inputs`` for commands that read only the shapes of the arrays, not their values."""
     parser.add_argument("--inputs", metavar="FILE.npz", help="arrays whose shapes give a kernel its sizes")
 
 
 def add_own_records(parser: ArgumentParser) -> None:
-    """The user's own records, for the commands that list them."""
-    parser.add_argument("--templates", metavar="FILE.td", help="records of your own, shown with ours")
+    """Add ``--templates`` for the commands that list records."""
+    parser.add_argument("--templates", metavar="FILE.td", help="also list the records of this file")
 
 
 def add_build(parser: ArgumentParser) -> None:
-    """Everything that shapes the hardware or the program's meaning."""
+    """Add the options of every command that compiles: those of the array, of the program and of kernels."""
     array = parser.add_argument_group("the array")
     array.add_argument("--pes", type=whole(1), metavar="N", help="processing elements, 1 to 128 (default 16)")
-    array.add_argument("--pes-per-pu", type=whole(1), metavar="N", help="of them in a tap group; a divisor of --pes")
-    text = "instruction streams; a divisor of --pes (default: as many as pay)"
+    array.add_argument(
+        "--pes-per-pu", type=whole(1), metavar="N", help="processing elements in a tap group; a divisor of --pes"
+    )
+    text = "instruction streams; a divisor of --pes (default: the number that gives the fewest cycles)"
     array.add_argument("--sequencers", type=whole(1), metavar="N", help=text)
-    array.add_argument("--stream-words", type=whole(1), metavar="S", help="words per beat, a power of two")
+    array.add_argument(
+        "--stream-words", type=whole(1), metavar="S", help="words of the input port per cycle, a power of two"
+    )
     array.add_argument("--model-words", type=whole(1), metavar="N", help="depth of the model memory of each PE")
     array.add_argument("--data-words", type=whole(1), metavar="N", help="depth of the data memory of each PE")
     array.add_argument("--interim-words", type=whole(1), metavar="N", help="depth of the interim memory of each PE")
-    array.add_argument("--template", metavar="NAME", help="a preset (see tabla templates)")
-    array.add_argument("--templates", metavar="FILE.td", help="presets and number formats of your own")
+    array.add_argument("--template", metavar="NAME", help="a preset of the array (see tabla templates)")
+    array.add_argument("--templates", metavar="FILE.td", help="a file with presets and number formats of your own")
     text = f"how long to search for a fast schedule: 0 is quickest, 3 may take minutes (default {DEFAULT_EFFORT})"
     levels = range(len(EFFORTS))
     array.add_argument("--effort", type=int, choices=levels, default=DEFAULT_EFFORT, metavar="0..3", help=text)
@@ -146,11 +157,12 @@ def add_build(parser: ArgumentParser) -> None:
     meaning.add_argument(
         "--format",
         metavar="qI.F",
-        help="fixed point, I counts the sign bit (default q6.10), or a name that tabla templates lists",
+        help="number format: I integer bits with the sign, F fraction bits (default q6.10); or a name that tabla"
+        " templates lists",
     )
     add_defines(meaning)
     meaning.add_argument("--learning-rate", metavar="MU", help="the same as -D mu=MU")
-    meaning.add_argument("--minibatch", type=whole(1), default=1, metavar="B", help="samples a step (default 1)")
+    meaning.add_argument("--minibatch", type=whole(1), default=1, metavar="B", help="samples per step (default 1)")
     meaning.add_argument(
         "--result",
         dest="results",
@@ -158,32 +170,49 @@ def add_build(parser: ArgumentParser) -> None:
         type=names,
         default=[],
         metavar="NAME",
-        help="a value to return too",
+        help="a further value to return",
     )
     kernel = parser.add_argument_group("a kernel (.tc, .py)")
     add_sizes(kernel)
     add_tile(kernel)
     kernel.add_argument(
-        "--keep", action="append", type=names, default=[], metavar="W,B", help="inputs held on chip, loaded once"
+        "--keep",
+        action="append",
+        type=names,
+        default=[],
+        metavar="W,B",
+        help="inputs that are loaded once and stay on the chip",
     )
 
 
 def add_tile(parser: _ActionsContainer) -> None:
-    """The arguments of a Tile function."""
+    """Add the arguments of a Tile function."""
     parser.add_argument(
-        "--shape", dest="shapes", action="append", type=shape, default=[], metavar="I=2,8,3", help="a tensor's shape"
+        "--shape",
+        dest="shapes",
+        action="append",
+        type=shape,
+        default=[],
+        metavar="I=2,8,3",
+        help="the shape of a tensor",
     )
     parser.add_argument(
-        "--arg", dest="arguments", action="append", type=argument, default=[], metavar="s=2", help="another parameter"
+        "--arg",
+        dest="arguments",
+        action="append",
+        type=argument,
+        default=[],
+        metavar="s=2",
+        help="the value of another parameter",
     )
 
 
 def build_options(arguments: Namespace) -> Options:
-    """The driver's options from parsed arguments."""
+    """Return the driver's options. Raises `TablaError` if ``--templates`` names a file and nothing of it is used."""
     names = ("template", "format", "target", "board")
     if arguments.templates is not None and not any(getattr(arguments, name, None) for name in names):
         hint = "add --template NAME, or --format NAME of a number format in it"
-        raise TablaError("--templates names a file of your own records, but none of them is asked for", hint=hint)
+        raise TablaError("--templates names a file of records, but no option uses any of them", hint=hint)
     fields = ("pes", "pes_per_pu", "sequencers", "format", "learning_rate", "minibatch", "stream_words")
     more = ("model_words", "data_words", "interim_words", "template", "templates", "effort")
     return Options(
@@ -199,7 +228,7 @@ def build_options(arguments: Namespace) -> Options:
 
 
 def size_options(arguments: Namespace) -> Options:
-    """The options that shape a kernel, for commands that build nothing."""
+    """Return the driver's options for a command that compiles nothing: only those that give a kernel its sizes."""
     return Options(defines=dict(arguments.defines), sizes=dict(arguments.sizes), inputs=arguments.inputs)
 
 

@@ -1,4 +1,4 @@
-"""``tabla build``: a bitstream for a board."""
+"""``tabla build`` writes a bitstream for a board."""
 
 from __future__ import annotations
 
@@ -12,38 +12,45 @@ from tabla.commands.output import write_json
 from tabla.driver import build
 from tabla.program.link import BAUD
 
-HELP = "synthesise, place and route for a board: a bitstream to load, and to train on"
+HELP = "synthesise, place and route the accelerator for a board and write the bitstream"
 
 
 def megahertz(text: str) -> float:
-    """A clock rate above zero."""
+    """Read a clock rate in MHz: a number above 0 and below 10,000."""
     try:
         rate = float(text)
     except ValueError:
         raise ArgumentTypeError(f"'{text}' is not a number of MHz") from None
     if not 0 < rate < 10_000:
-        raise ArgumentTypeError(f"{text} MHz is no clock")
+        raise ArgumentTypeError(f"{text} MHz is no possible clock rate")
     return rate
 
 
 def configure(parser: ArgumentParser) -> None:
-    """Options of the command."""
+    """Add the options of the command."""
     add_file(parser)
     target = parser.add_argument_group("the board")
     target.add_argument("--board", metavar="NAME", required=True, help="its name (see tabla boards)")
-    target.add_argument("-o", "--output", metavar="FOLDER", default="bitstream", help="where to (default bitstream)")
     target.add_argument(
-        "--clock", type=megahertz, metavar="MHZ", help="rate of the design (default: what place and route proves)"
+        "-o", "--output", metavar="FOLDER", default="bitstream", help="the output folder (default bitstream)"
     )
-    target.add_argument("--baud", type=whole(1), default=BAUD, metavar="N", help=f"of the link (default {BAUD})")
-    target.add_argument("--seeds", type=whole(1), default=1, metavar="N", help="tries for each clock (default 1)")
+    target.add_argument(
+        "--clock",
+        type=megahertz,
+        metavar="MHZ",
+        help="clock rate of the design (default: the fastest that place and route proves)",
+    )
+    target.add_argument(
+        "--baud", type=whole(1), default=BAUD, metavar="N", help=f"rate of the serial line (default {BAUD})"
+    )
+    target.add_argument("--seeds", type=whole(1), default=1, metavar="N", help="tries for each clock rate (default 1)")
     add_build(parser)
     add_json(parser)
     add_quiet(parser)
 
 
 def run(arguments: Namespace, console: Console) -> int:
-    """Build, write, tell."""
+    """Build the bitstream, write the output folder and print the figures."""
     made = build(arguments.file, build_options(arguments))
     folder = Path(arguments.output)
     made.check_output(folder)

@@ -1,4 +1,4 @@
-"""``tabla boards``: the boards with their chips and pins."""
+"""``tabla boards`` lists the boards with their chips and pins."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ HELP = "list the boards, their chips and pins"
 
 
 def configure(parser: ArgumentParser) -> None:
-    """Options of the command."""
+    """Add the options of the command."""
     add_own_records(parser)
     add_json(parser)
 
 
 def run(arguments: Namespace, console: Console) -> int:
-    """One line a board."""
+    """Print one line for each board."""
     known = boards(arguments.templates).values()
     if arguments.json:
         write_json(arguments.json, {"schema": "tabla-boards-1", "boards": [asdict(b) for b in known]}, console)

@@ -1,4 +1,4 @@
-"""``tabla bound``: cycles that no schedule could beat, and why."""
+"""``tabla bound`` prints a lower bound on the cycles of any schedule, and its reasons."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from tabla.commands.console import Console
 from tabla.commands.output import write_json
 from tabla.driver import Build, build
 
-HELP = "say how few cycles any schedule of the program could take, and why"
+HELP = "print a lower bound on the cycles of any schedule of the program, and its reasons"
 SCHEMA = "tabla-bound-1"
 
 
 def configure(parser: ArgumentParser) -> None:
-    """Options of the command: those of ``gen`` that shape the program and the array."""
+    """Add the options of the command: those of ``gen`` that shape the program and the array."""
     add_file(parser)
     add_shapes(parser)
     add_build(parser)
@@ -26,7 +26,10 @@ def configure(parser: ArgumentParser) -> None:
 
 
 def run(arguments: Namespace, console: Console) -> int:
-    """Compile, because the tool may choose roots and sequencers, and print the full bound of that array by terms."""
+    """Print the full bound and the reason of each of its terms.
+
+    The command compiles the program first, because the compiler may choose how many roots and sequencers the array has.
+    """
     made = build(arguments.file, build_options(arguments))
     console.progress(f"{arguments.file}: compiling")
     schedule = made.schedule
@@ -47,8 +50,8 @@ def _text(made: Build, found: Bound, why: tuple[Reason, ...]) -> str:
     step = f"a step of {samples} samples" if samples > 1 else "a sample"
     head = [
         f"{made.name}: PEs {array.pes}, roots {roots}, sequencers {sequencers}, {made.format}",
-        f"bound        {found.cycles} cycles by {found.binding}: no schedule takes fewer for {step}",
-        f"cycles       {schedule.cycles}, {schedule.cycles / found.cycles:.2f} of the bound",
+        f"bound        {found.cycles} cycles, set by {found.binding}: no schedule takes fewer for {step}",
+        f"cycles       {schedule.cycles}, {schedule.cycles / found.cycles:.2f} times the bound",
     ]
     return "\n".join([*head, *(f"\n{reason.text()}" for reason in why)])
 

@@ -1,4 +1,4 @@
-"""``tabla check``: all diagnostics, nothing written."""
+"""``tabla check`` reports every fault of a program and writes nothing."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from tabla.commands.output import write_json
 from tabla.driver import build
 from tabla.source import TablaError
 
-HELP = "say everything that is wrong with a program; write nothing"
+HELP = "report every fault of a program and write nothing"
 SCHEMA = "tabla-check-1"
 
 
 def configure(parser: ArgumentParser) -> None:
-    """Options of the command."""
+    """Add the options of the command."""
     add_file(parser)
     add_shapes(parser)
     add_build(parser)
@@ -35,7 +35,7 @@ def _records(fault: TablaError) -> list[dict[str, object]]:
 
 
 def run(arguments: Namespace, console: Console) -> int:
-    """The whole way to a schedule, so that a program that does not fit is told too."""
+    """Compile the program as far as its schedule, so that a program too large for the array is reported, too."""
     try:
         made = build(arguments.file, build_options(arguments))
         made.check()

@@ -1,4 +1,4 @@
-"""The terminal as a command sees it: results to standard output, all else to standard error, progress for people."""
+"""The terminal of a command: results go to standard output, everything else to standard error."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _CLEAR = "\r\x1b[K"
 
 @dataclass(slots=True, kw_only=True)
 class Console:
-    """Where a command speaks. `quiet` silences progress and remarks, never results or errors."""
+    """The two outputs of a command. `quiet` drops progress and remarks, but never results or errors."""
 
     out: TextIO
     err: TextIO
@@ -21,28 +21,31 @@ class Console:
     _last: float = field(default=float("-inf"), init=False)
 
     def result(self, text: str) -> None:
-        """What the command is asked for."""
+        """Print text that the user asked for, with a line end."""
         self.clear()
         self.out.write(text if text.endswith("\n") else text + "\n")
 
     def verbatim(self, text: str) -> None:
-        """Output that must not change by a byte."""
+        """Print text that the user asked for, without adding a line end."""
         self.clear()
         self.out.write(text)
 
     def remark(self, text: str) -> None:
-        """What helps a reader, such as a warning or the name of a file written."""
+        """Print a line that helps the reader, such as a warning or the name of a file that was written."""
         if not self.quiet:
             self.clear()
             self.err.write(text + "\n")
 
     def fault(self, text: str) -> None:
-        """An error."""
+        """Print an error."""
         self.clear()
         self.err.write(text + "\n")
 
     def progress(self, text: str) -> None:
-        """One line that the next one replaces, at most ten a second; nothing unless standard error is a terminal."""
+        """Show a line of progress, which the next one replaces.
+
+        At most ten lines a second are shown, and none unless standard error is a terminal.
+        """
         now = time.monotonic()
         if self.quiet or not self.err.isatty() or now - self._last < 0.1:
             return
@@ -52,7 +55,7 @@ class Console:
         self.err.flush()
 
     def clear(self) -> None:
-        """Take the progress line away."""
+        """Remove the line of progress."""
         if self._shown:
             self.err.write(_CLEAR)
             self.err.flush()
@@ -60,7 +63,7 @@ class Console:
 
     @property
     def unicode(self) -> bool:
-        """Whether results may hold more than ASCII: the terminal's (or pipe's) encoding says so."""
+        """Whether the encoding of standard output has the characters of the loss curve."""
         try:
             "●·─│".encode(self.out.encoding or "ascii")
         except (UnicodeEncodeError, LookupError):

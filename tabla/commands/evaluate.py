@@ -1,4 +1,4 @@
-"""``tabla eval``: what a program means, without hardware."""
+"""``tabla eval`` computes the results of a program without hardware."""
 
 from __future__ import annotations
 
@@ -11,23 +11,23 @@ from tabla.commands.output import check_arrays, write_arrays
 from tabla.driver import build
 from tabla.training.arrays import read_arrays
 
-HELP = "compute what the program means, in fixed point or float64; no hardware"
+HELP = "compute the results of the program without hardware, in fixed point or float64"
 
 
 def configure(parser: ArgumentParser) -> None:
-    """Options of the command."""
+    """Add the options of the command."""
     add_file(parser)
-    parser.add_argument("--inputs", metavar="FILE.npz", required=True, help="inputs, labels, initial models by name")
-    parser.add_argument("-o", "--output", metavar="FILE.npz", required=True, help="models after the last step, results")
-    parser.add_argument("--float", action="store_true", help="float64 instead of the number format")
-    parser.add_argument("--samples", type=whole(1), metavar="N", help="only the first N samples")
-    parser.add_argument("--seed", type=whole(0), metavar="S", help="draw models that the inputs do not have")
+    parser.add_argument("--inputs", metavar="FILE.npz", required=True, help="inputs, labels and initial models by name")
+    parser.add_argument("-o", "--output", metavar="FILE.npz", required=True, help="write models and results there")
+    parser.add_argument("--float", action="store_true", help="compute in float64 instead of the number format")
+    parser.add_argument("--samples", type=whole(1), metavar="N", help="use only the first N samples")
+    parser.add_argument("--seed", type=whole(0), metavar="S", help="draw the models that the inputs lack")
     add_build(parser)
     add_quiet(parser)
 
 
 def run(arguments: Namespace, console: Console) -> int:
-    """Evaluate and write the arrays."""
+    """Evaluate the program and write the arrays."""
     check_arrays(arguments.output)
     made = build(arguments.file, build_options(arguments))
     if not arguments.float:

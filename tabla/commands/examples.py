@@ -1,4 +1,4 @@
-"""``tabla examples``: programs to start from, with the data that they learn from."""
+"""``tabla examples`` writes example programs with the data that they learn from."""
 
 from __future__ import annotations
 
@@ -9,17 +9,21 @@ from tabla.commands.console import Console
 from tabla.examples.catalogue import EXAMPLES, write
 from tabla.source import TablaError
 
-HELP = "list the examples, or write some with their data"
+HELP = "list the example programs, or write some of them with their data"
 
 
 def configure(parser: ArgumentParser) -> None:
-    """Options of the command."""
-    parser.add_argument("names", nargs="*", metavar="NAME", help="which examples, or 'all'; none: list them")
-    parser.add_argument("-o", "--output", metavar="FOLDER", default=".", help="where to (default here)")
+    """Add the options of the command."""
+    parser.add_argument(
+        "names", nargs="*", metavar="NAME", help="the examples to write, or 'all'; without a name, list them"
+    )
+    parser.add_argument(
+        "-o", "--output", metavar="FOLDER", default=".", help="the output folder (default: the current one)"
+    )
 
 
 def run(arguments: Namespace, console: Console) -> int:
-    """Without a name a list; else the files. Files of the same names are replaced."""
+    """Write the named examples, or list all of them if none is named. Existing files are replaced."""
     if not arguments.names:
         for example in EXAMPLES.values():
             console.result(f"{example.name:<12} {example.about:<36} {example.data}")

@@ -1,4 +1,4 @@
-"""``tabla gen``: Verilog, images, manifest, pictures, test bench."""
+"""``tabla gen`` writes the accelerator: Verilog, memory images, manifest, pictures and a test bench."""
 
 from __future__ import annotations
 
@@ -10,15 +10,17 @@ from tabla.commands.console import Console
 from tabla.commands.output import write_json
 from tabla.driver import STAGES, build
 
-HELP = "write the accelerator: Verilog, memory images, manifest, pictures, a test bench"
+HELP = "write the accelerator: Verilog, memory images, manifest, pictures and a test bench"
 
 
 def configure(parser: ArgumentParser) -> None:
-    """Options of the command."""
+    """Add the options of the command."""
     add_file(parser)
-    parser.add_argument("-o", "--output", metavar="FOLDER", default="build", help="where to (default build)")
-    parser.add_argument("--emit", choices=STAGES, metavar="STAGE", help=f"print a stage instead: {', '.join(STAGES)}")
-    parser.add_argument("--costs", action="store_true", help="also say what each statement costs the lanes, and why")
+    parser.add_argument("-o", "--output", metavar="FOLDER", default="build", help="the output folder (default build)")
+    parser.add_argument(
+        "--emit", choices=STAGES, metavar="STAGE", help=f"print a stage and write nothing: {', '.join(STAGES)}"
+    )
+    parser.add_argument("--costs", action="store_true", help="also print what each statement costs the lanes, and why")
     add_shapes(parser)
     add_build(parser)
     add_json(parser)
@@ -26,7 +28,7 @@ def configure(parser: ArgumentParser) -> None:
 
 
 def run(arguments: Namespace, console: Console) -> int:
-    """Compile and write; with ``--emit``, print a stage and write nothing."""
+    """Compile the program and write the output folder; with ``--emit``, print a stage and write nothing."""
     made = build(arguments.file, build_options(arguments))
     if arguments.emit:
         console.result(made.emit(arguments.emit))

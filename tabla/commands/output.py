@@ -1,4 +1,4 @@
-"""Results as files: JSON and arrays, whole or not at all."""
+"""Writing results to files. A file is written completely, or, after an error, not at all."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from tabla.training.arrays import Reals, write_npz
 
 
 def check_arrays(where: str | None) -> None:
-    """Refuse, before any work, a name for arrays that cannot be written at its end."""
+    """Raise `TablaError` if arrays cannot be written to `where`, before the command does any work."""
     if where is None:
         return
     if Path(where).suffix != ".npz":
-        raise TablaError(f"'{where}' is no name for arrays", hint="name a file that ends in .npz with -o")
+        raise TablaError(f"arrays cannot be written to '{where}'", hint="name a file that ends in .npz with -o")
     check_file(Path(where))
 
 
 def write_json(where: str, content: Mapping[str, Any], console: Console) -> None:
-    """JSON to a file, or to standard output for ``-``."""
+    """Write JSON to the file `where`, or to standard output if `where` is ``-``."""
     text = json.dumps(content, indent=2) + "\n"
     if where == "-":
         console.result(text)
@@ -33,7 +33,7 @@ def write_json(where: str, content: Mapping[str, Any], console: Console) -> None
 
 
 def write_arrays(where: str, arrays: Mapping[str, Reals], console: Console) -> None:
-    """Real arrays under the program's names, as ``.npz``."""
+    """Write real arrays to an ``.npz`` file, under the names that the program has for them."""
     with replaced_file(Path(where)) as path, path.open("wb") as file:
         write_npz(file, arrays)
     console.remark(f"written      {where}")

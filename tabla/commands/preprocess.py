@@ -1,4 +1,4 @@
-"""``tabla preprocess``: the text with every ``$name`` replaced, as the front ends read it."""
+"""``tabla preprocess`` prints a text with every ``$name`` replaced, as the front ends read it."""
 
 from __future__ import annotations
 
@@ -12,23 +12,23 @@ from tabla.lang.preprocess import preprocess
 from tabla.report.folder import replaced_file
 from tabla.source import Source, TablaError
 
-HELP = "replace the $ variables of a text, or list their values"
+HELP = "replace the $ variables of a text, or list the values of these variables"
 
 
 def configure(parser: ArgumentParser) -> None:
-    """Options of the command."""
-    parser.add_argument("file", metavar="FILE", help="any text whose regions are braces: .t, .tc, ...")
-    parser.add_argument("--values", action="store_true", help="print the definitions instead, one a line")
-    parser.add_argument("-o", "--output", metavar="FILE", help="write there instead of to standard output")
+    """Add the options of the command."""
+    parser.add_argument("file", metavar="FILE", help="a text whose scopes are in braces, such as a .t or .tc file")
+    parser.add_argument("--values", action="store_true", help="print the definitions instead, one per line")
+    parser.add_argument("-o", "--output", metavar="FILE", help="write to this file instead of standard output")
     add_defines(parser)
 
 
 def run(arguments: Namespace, console: Console) -> int:
-    """Print or write what was made of the text."""
+    """Print or write the expanded text."""
     defines = dict(arguments.defines)
     expanded = preprocess(Source.from_path(arguments.file), defines)
     for name in defines:
-        # In a .t file the name may also be that of a constant.
+        # In a .t file a definition may also be for a constant, which has no $ in the text.
         constant = arguments.file.endswith(".t") and re.search(
             rf"(?<![\w$]){re.escape(name)}\s*=", expanded.source.text
         )

@@ -1,4 +1,4 @@
-"""``tabla ranges``: what range inference finds for the indices of a kernel."""
+"""``tabla ranges`` prints the ranges that the compiler infers for the indices of a kernel."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ HELP = "print the inferred ranges of a kernel, half-open: i in [1, N)"
 
 
 def configure(parser: ArgumentParser) -> None:
-    """Options of the command."""
-    parser.add_argument("file", metavar="FILE.tc[:def]", help="the kernel; without a def all of them")
+    """Add the options of the command."""
+    parser.add_argument("file", metavar="FILE.tc[:def]", help="the kernel; without a def, all kernels of the file")
     add_defines(parser)
     add_sizes(parser)
     add_shapes(parser)
 
 
 def run(arguments: Namespace, console: Console) -> int:
-    """Symbolic ranges; with sizes, numbers."""
+    """Print the ranges: as formulas of the sizes, or as numbers if the sizes are given."""
     path, member = split(arguments.file)
     if path.suffix != ".tc":
         raise TablaError(f"'{arguments.file}' has no ranges to infer", hint="ranges are those of a .tc file")

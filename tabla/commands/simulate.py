@@ -1,4 +1,4 @@
-"""``tabla sim``: the same arrays as ``tabla eval``, from the simulated accelerator."""
+"""``tabla sim`` computes the arrays of ``tabla eval`` on the simulated accelerator."""
 
 from __future__ import annotations
 
@@ -11,25 +11,25 @@ from tabla.commands.output import check_arrays, write_arrays, write_json
 from tabla.driver import build
 from tabla.training.arrays import read_arrays
 
-HELP = "run the accelerator in simulation on given samples"
+HELP = "compute the results of the program on the simulated accelerator, and count its cycles"
 SCHEMA = "tabla-sim-1"
 
 
 def configure(parser: ArgumentParser) -> None:
-    """Options of the command."""
+    """Add the options of the command."""
     add_file(parser)
-    parser.add_argument("--inputs", metavar="FILE.npz", required=True, help="inputs, labels, initial models by name")
-    parser.add_argument("-o", "--output", metavar="FILE.npz", help="models after the last step, results")
+    parser.add_argument("--inputs", metavar="FILE.npz", required=True, help="inputs, labels and initial models by name")
+    parser.add_argument("-o", "--output", metavar="FILE.npz", help="write models and results there")
     add_engine(parser, "model")
-    parser.add_argument("--samples", type=whole(1), metavar="N", help="only the first N samples")
-    parser.add_argument("--seed", type=whole(0), metavar="S", help="draw models that the inputs do not have")
+    parser.add_argument("--samples", type=whole(1), metavar="N", help="use only the first N samples")
+    parser.add_argument("--seed", type=whole(0), metavar="S", help="draw the models that the inputs lack")
     add_build(parser)
     add_json(parser)
     add_quiet(parser)
 
 
 def run(arguments: Namespace, console: Console) -> int:
-    """Simulate, write the arrays, say the cycles."""
+    """Simulate the accelerator, write the arrays and print the counted cycles."""
     check_arrays(arguments.output)
     made = build(arguments.file, build_options(arguments))
     for note in made.graph.notes:

@@ -1,4 +1,4 @@
-"""``tabla synth``: area, clock and critical path on a real FPGA."""
+"""``tabla synth`` prints the area, the clock rate and the critical path on an FPGA."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ from tabla.source import TablaError
 from tabla.synth import SynthesisReport, source_lines, synthesise
 from tabla.templates.targets import target as find_target
 
-HELP = "synthesise the accelerator for an FPGA; with --pnr also place and route it"
+HELP = "synthesise the accelerator for an FPGA; with --pnr, also place and route it"
 
 
 def configure(parser: ArgumentParser) -> None:
-    """Options of the command."""
+    """Add the options of the command."""
     parser.add_argument("file", metavar="FILE|DIR", help="the program, or a folder that tabla gen wrote")
     part = parser.add_argument_group("the FPGA")
-    part.add_argument("--target", required=True, metavar="NAME", help="its family (see tabla targets)")
+    part.add_argument("--target", required=True, metavar="NAME", help="the family of the FPGA (see tabla targets)")
     part.add_argument("--device", metavar="NAME", help="the part, such as 85k (default: the family's largest)")
     part.add_argument("--speed", type=whole(0), metavar="N", help="speed grade (default: the part's first)")
-    part.add_argument("--pnr", action="store_true", help="place and route: clock and critical path")
+    part.add_argument("--pnr", action="store_true", help="place and route, for clock and critical path")
     part.add_argument(
-        "--seeds", type=whole(1), default=4, metavar="N", help="tries of --pnr, the best kept (default 4)"
+        "--seeds", type=whole(1), default=4, metavar="N", help="tries of --pnr; the best one is kept (default 4)"
     )
     add_shapes(parser)
     add_build(parser)
@@ -39,7 +39,7 @@ def configure(parser: ArgumentParser) -> None:
 
 
 def run(arguments: Namespace, console: Console) -> int:
-    """Print the tables, clock and critical path."""
+    """Synthesise a program or a folder of ``tabla gen`` and print the report."""
     asked: dict[str, Any] = {
         "device": arguments.device,
         "speed": arguments.speed,
@@ -48,12 +48,12 @@ def run(arguments: Namespace, console: Console) -> int:
         "progress": console.progress,
         "templates": arguments.templates,
     }
-    find_target(arguments.target, arguments.templates)  # an unknown one is said before any work
+    find_target(arguments.target, arguments.templates)  # an unknown family is reported before any work
     folder = Path(arguments.file)
     if folder.is_dir():
         if replace(build_options(arguments), templates=None) != Options():
             raise TablaError(
-                f"'{folder}' is finished: the options of the array and of the program have no effect on it",
+                f"tabla gen wrote '{folder}', so options of the array and of the program have no effect",
                 hint="give them to tabla gen, or give the program instead of the folder",
             )
         report = _folder_report(folder, arguments.target, asked)
@@ -71,7 +71,7 @@ def run(arguments: Namespace, console: Console) -> int:
 
 
 def _folder_report(folder: Path, target: str, asked: dict[str, Any]) -> SynthesisReport:
-    """The Verilog that ``gen`` wrote, with what its manifest tells of it."""
+    """Synthesise the Verilog in a folder of ``tabla gen``; its manifest has the module's name and the cycles."""
     manifest = _manifest(folder)
     path = folder / f"{manifest['name']}.v"
     try:
@@ -93,6 +93,6 @@ def _manifest(folder: Path) -> dict[str, Any]:
         if isinstance(found, dict) and found.get("schema") == MANIFEST_SCHEMA:
             return {"name": path.stem, **{key: found[key] for key in ("module", "cycles") if key in found}}
     raise TablaError(
-        f"there is no manifest in '{folder}': tabla gen did not write it",
+        f"there is no manifest in '{folder}', so tabla gen did not write it",
         hint="name a program, or a folder of tabla gen",
     )

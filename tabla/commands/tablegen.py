@@ -1,4 +1,4 @@
-"""``tabla tblgen``: the TableGen front end on its own."""
+"""``tabla tblgen`` runs the TableGen front end on its own."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ HELP = "read TableGen records and print them"
 
 
 def configure(parser: ArgumentParser) -> None:
-    """Options of the command."""
-    parser.add_argument("file", metavar="FILE.td", help="the records")
-    parser.add_argument("-I", dest="include", action="append", default=[], metavar="DIR", help="where includes lie")
-    parser.add_argument("-D", dest="macros", action="append", default=[], metavar="MACRO", help="define for #ifdef")
+    """Add the options of the command."""
+    parser.add_argument("file", metavar="FILE.td", help="the file with the records")
+    parser.add_argument("-I", dest="include", action="append", default=[], metavar="DIR", help="search includes there")
+    parser.add_argument("-D", dest="macros", action="append", default=[], metavar="MACRO", help="define it for #ifdef")
     action = parser.add_mutually_exclusive_group()
     action.add_argument("--print-records", dest="action", action="store_const", const="print-records")
     action.add_argument("--dump-json", dest="action", action="store_const", const="dump-json")
     action.add_argument("--null-backend", dest="action", action="store_const", const="null-backend")
     parser.set_defaults(action="print-records")
-    parser.add_argument("-o", "--output", metavar="FILE", help="write there instead of to standard output")
+    parser.add_argument("-o", "--output", metavar="FILE", help="write to this file instead of standard output")
 
 
 def run(arguments: Namespace, console: Console) -> int:
-    """Read the records; print or write what the action makes of them."""
+    """Read the records, and print or write the output of the chosen action."""
     text = tablegen.run(
         arguments.file, include_dirs=arguments.include, macros=arguments.macros, action=arguments.action
     )

@@ -1,4 +1,4 @@
-"""``tabla targets``: the FPGA families and their devices."""
+"""``tabla targets`` lists the FPGA families and their devices."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from tabla.commands.console import Console
 from tabla.commands.output import write_json
 from tabla.templates.targets import KINDS, targets
 
-HELP = "list the FPGA families, their devices and what these hold"
+HELP = "list the FPGA families and their devices, with the capacity of each"
 
 
 def configure(parser: ArgumentParser) -> None:
-    """Options of the command."""
+    """Add the options of the command."""
     add_own_records(parser)
     add_json(parser)
 
 
 def run(arguments: Namespace, console: Console) -> int:
-    """One line a device; what a family lacks below."""
+    """Print one line for each device, then a note for each family that the tools support only in part."""
     known = targets(arguments.templates).values()
     if arguments.json:
         write_json(arguments.json, {"schema": "tabla-targets-1", "targets": [asdict(t) for t in known]}, console)

@@ -1,4 +1,4 @@
-"""``tabla templates``: the presets and number formats that the records offer."""
+"""``tabla templates`` lists the presets of the array and the number formats."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ HELP = "list the presets of the array and the number formats"
 
 
 def configure(parser: ArgumentParser) -> None:
-    """Options of the command."""
+    """Add the options of the command."""
     add_own_records(parser)
     add_json(parser)
 
 
 def run(arguments: Namespace, console: Console) -> int:
-    """One line a preset, then one of number formats."""
+    """Print one line for each preset, then one line with all number formats."""
     known = sorted(presets(arguments.templates).values(), key=lambda t: (t.pes, t.name))
     numbers = formats(arguments.templates).values()
     if arguments.json:

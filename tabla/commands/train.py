@@ -1,4 +1,4 @@
-"""``tabla train``: learns on the simulated accelerator."""
+"""``tabla train`` trains a program's models on the simulated accelerator."""
 
 from __future__ import annotations
 
@@ -12,30 +12,32 @@ from tabla.driver import build
 from tabla.training.arrays import read_arrays
 from tabla.training.metrics import NAMES
 
-HELP = "learn on the simulated accelerator; loss curve, float64 beside it"
+HELP = "train the models on the simulated accelerator, and in float64 for comparison"
 
 
 def configure(parser: ArgumentParser) -> None:
-    """Options of the command."""
+    """Add the options of the command."""
     add_file(parser)
-    parser.add_argument("--data", metavar="FILE", required=True, help="samples: .npz, or .csv with a header")
+    parser.add_argument("--data", metavar="FILE", required=True, help="the samples: .npz, or .csv with a header")
     parser.add_argument("--epochs", type=whole(1), default=10, metavar="N", help="passes over the data (default 10)")
-    parser.add_argument("--predict", metavar="NAME", help="the value to hold against the label")
+    parser.add_argument("--predict", metavar="NAME", help="the value to compare with the label")
     parser.add_argument("--metric", choices=NAMES, metavar="NAME", help=f"one of {', '.join(NAMES)}")
     start = parser.add_mutually_exclusive_group()
-    start.add_argument("--weights", metavar="FILE.npz", help="models to start from")
-    start.add_argument("--seed", type=whole(0), default=0, metavar="S", help="random models to start from (default 0)")
-    parser.add_argument("-o", "--output", metavar="FILE.npz", help="write the models at the end")
+    start.add_argument("--weights", metavar="FILE.npz", help="start from these models")
+    start.add_argument("--seed", type=whole(0), default=0, metavar="S", help="start from random models (default 0)")
+    parser.add_argument("-o", "--output", metavar="FILE.npz", help="write the trained models there")
     add_engine(parser)
-    parser.add_argument("--samples", type=whole(1), metavar="N", help="only the first N samples")
-    parser.add_argument("--strict", action="store_true", help="exit 1 on overflow, domain error or zero update")
+    parser.add_argument("--samples", type=whole(1), metavar="N", help="use only the first N samples")
+    parser.add_argument(
+        "--strict", action="store_true", help="exit with 1 after an overflow, a domain error or a zero update"
+    )
     add_build(parser)
     add_json(parser)
     add_quiet(parser)
 
 
 def run(arguments: Namespace, console: Console) -> int:
-    """Train, tell, write the models."""
+    """Train the models, write them and print the report."""
     check_arrays(arguments.output)
     made = build(arguments.file, build_options(arguments))
     for note in made.graph.notes:
@@ -59,6 +61,9 @@ def run(arguments: Namespace, console: Console) -> int:
     if arguments.json != "-":
         console.result(training.text(unicode=console.unicode))
     if arguments.strict and not training.events.clean:
-        console.fault("error: --strict: the counters are not all zero\nhint: more bits with --format, or other scales")
+        console.fault(
+            "error: --strict: there were overflows, domain errors or zero updates\n"
+            "hint: use more bits with --format, or scale the data"
+        )
         return 1
     return 0

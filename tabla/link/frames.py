@@ -1,6 +1,8 @@
-"""Frames of the serial line as bytes: RFC 1662's flags and escapes around a body and its CRC-32.
+"""The frames of the serial line as bytes.
 
-The check is ``zlib``'s, the same CRC-32 that the board has from ``amaranth.lib.crc``; a test holds them together.
+A frame is a flag byte, a body, the CRC-32 of the body and another flag byte. A flag or escape byte within the frame is
+escaped as in RFC 1662. The CRC-32 is that of ``zlib``. The board computes the same one with ``amaranth.lib.crc``, and a
+test compares them.
 """
 
 from __future__ import annotations
@@ -14,20 +16,21 @@ _ESCAPED = {byte: bytes([ESCAPE, byte ^ FLIP]) for byte in (ESCAPE, FLAG)}
 
 
 def frame(body: bytes) -> bytes:
-    """A body as it goes over the line."""
+    """Return the frame of a body, ready to be sent."""
     whole = body + zlib.crc32(body).to_bytes(CHECK_BYTES, "little")
-    for byte, escaped in _ESCAPED.items():  # ESCAPE first: it comes into being with the other
+    # ESCAPE is replaced first, because the replacement of FLAG contains an ESCAPE.
+    for byte, escaped in _ESCAPED.items():
         whole = whole.replace(bytes([byte]), escaped)
     return _FLAG + whole + _FLAG
 
 
 def request(code: Request, argument: int = 0, payload: bytes = b"") -> bytes:
-    """A request as it goes over the line."""
+    """Return the frame of a request, ready to be sent."""
     return frame(bytes([code]) + argument.to_bytes(ARGUMENT_BYTES, "little") + payload)
 
 
 def body(text: bytes) -> bytes | None:
-    """The body of what stood between two flags; None if it is damaged."""
+    """Return the body of a frame, given the bytes between its flags; None if the frame is damaged."""
     head, *parts = text.split(_ESCAPE)
     if any(not part for part in parts):
         return None
@@ -37,17 +40,17 @@ def body(text: bytes) -> bytes | None:
 
 
 class Frames:
-    """What has come over the line, cut into frames."""
+    """A buffer that cuts the received bytes into frames."""
 
     def __init__(self) -> None:
         self._rest = b""
         self._found: list[bytes] = []
 
     def feed(self, text: bytes) -> None:
-        """More bytes."""
+        """Add received bytes to the buffer."""
         *frames, self._rest = (self._rest + text).split(_FLAG)
         self._found += [frame for frame in frames if frame]
 
     def next(self) -> bytes | None:
-        """The next frame between its flags, checked by nobody; None if there is none yet."""
+        """Remove and return the next frame: the bytes between its flags, not checked. None if no frame is complete."""
         return self._found.pop(0) if self._found else None

@@ -1,4 +1,4 @@
-"""The accelerator on a board as an engine like the others: load, run, dump over a serial line."""
+"""The accelerator on a board as an engine: commands, beats and results go over a serial line."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _REFUSED_PAUSE = 0.002
 
 
 def place_of(engine: str) -> tuple[str, int]:
-    """Path and baud of ``serial:PATH[@BAUD]``; a `TablaError` if it is not that."""
+    """Return the path and the baud rate of ``serial:PATH[@BAUD]``. Any other text is a `TablaError`."""
     path, at, baud = engine.removeprefix(PREFIX).rpartition("@")
     if not at:
         path, baud = baud, str(BAUD)
@@ -35,10 +35,11 @@ def place_of(engine: str) -> tuple[str, int]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BoardResult(RunResult):
-    """What a board tells of a run: cycles that it counted itself, of some samples only.
+    """The outcome of a run on a board, which counts the cycles of some samples only.
 
-    `interval`: between the last two tokens while beats were waiting; `first_latency`: of the first sample after a load;
-    0 where none was counted. The lists of cycles are empty.
+    `interval` is the number of cycles between the starts of the last two samples while beats were waiting.
+    `first_latency` is the latency of the first sample after a load, in cycles. Both are 0 if the board did not count
+    them. The lists of cycles that a simulator fills are empty.
     """
 
     interval: int
@@ -46,19 +47,19 @@ class BoardResult(RunResult):
 
     @property
     def latencies(self) -> list[int]:
-        """That of the first sample."""
+        """The latency of the first sample, or an empty list."""
         return [self.first_latency] if self.first_latency else []
 
     @property
     def cycles(self) -> int:
-        """The steady state."""
+        """Cycles per sample in the steady state."""
         return self.interval
 
 
 class SerialMachine(Machine):
-    """The board at ``serial:PATH[@BAUD]`` with the program of `image`.
+    """The board at ``serial:PATH[@BAUD]``, which must hold the microcode of `image`.
 
-    A board that does not answer, holds another program, or a line that fails is a `TablaError`.
+    A board that does not answer or holds other microcode, and a line that fails, are a `TablaError`.
     """
 
     def __init__(self, image: Image, engine: str) -> None:
@@ -87,7 +88,7 @@ class SerialMachine(Machine):
         self._buffer = status.buffer
 
     def load(self, beats: BeatRows) -> None:
-        """Command 0."""
+        """Send the load command and its beats."""
         each = self.image.stream_load.beats
         rows = as_beats(beats, self.image.parameters.stream_words, each)
         self._ask(Request.LOAD, 1)
@@ -96,7 +97,11 @@ class SerialMachine(Machine):
         self._fresh = True
 
     def run(self, beats: BeatRows, samples: int, stalls: Stalls | None = None) -> RunResult:
-        """Command 1, as many samples at once as the board can hold, so that it counts cycles at its own pace."""
+        """Send run commands and the beats of the samples.
+
+        Each command covers as many samples as the buffers of the board hold. So the accelerator does not wait for the
+        line within a command, and the cycles that the board counts are those of its steady state.
+        """
         if stalls is not None:
             raise ValueError("a board takes no stalls: its line has its own")
         each, outputs = self.image.stream_run.beats, self.image.run.outputs
@@ -133,12 +138,12 @@ class SerialMachine(Machine):
         )
 
     def _most(self) -> int:
-        """Samples whose beats, and whose outputs, the board holds at once."""
+        """Return the number of samples whose beats and whose outputs both fit into the buffers of the board."""
         each, outputs = self.image.stream_run.beats, self.image.run.outputs
         return max(1, min(self._buffer // max(1, each), OUTPUT_WORDS // max(1, outputs)))
 
     def _chunk(self, rows: Words, count: int, outputs: int, words: list[int]) -> Status:
-        """Some samples; adds their outputs to `words`."""
+        """Run `count` samples with one command, append their `outputs` words to `words`, and return the status."""
         fits = len(rows) <= self._buffer
         if fits:
             self._send(rows)
@@ -152,7 +157,7 @@ class SerialMachine(Machine):
         return status
 
     def dump(self, count: int) -> list[int]:
-        """Command 2."""
+        """Send the dump command and return the words."""
         self._ask(Request.DUMP, count)
         words = self._read(count * self.image.dump.outputs)
         self._rest()
@@ -165,7 +170,7 @@ class SerialMachine(Machine):
         return reply
 
     def _send(self, rows: Words) -> None:
-        """Beats, as fast as the accelerator makes room for them."""
+        """Send beats, as fast as the accelerator takes them from the buffer of the board."""
         each = max(1, min(_FRAME_BYTES // self._shape.beat_bytes, self._buffer // 2))
         for first in range(0, len(rows), each):
             part = rows[first : first + each]
@@ -176,7 +181,7 @@ class SerialMachine(Machine):
                 time.sleep(_REFUSED_PAUSE)
 
     def _read(self, count: int) -> list[int]:
-        """So many words, signed."""
+        """Read `count` signed words from the board."""
         size, width = self._shape.word_bytes, self.image.parameters.width
         found: list[int] = []
         while len(found) < count:
@@ -190,18 +195,21 @@ class SerialMachine(Machine):
         return found
 
     def _rest(self) -> Status:
-        """Waits until nothing is under way."""
+        """Wait until no command is under way, and return the status."""
         while (status := self._requests.status()).busy:
             pass
         return status
 
     def close(self) -> None:
-        """Gives the line back; the board keeps its state."""
+        """Close the line. The board keeps its state."""
         self._requests.close()
 
 
 def packed(rows: Words, width: int) -> bytes:
-    """Beats [n, S] of signed words, each beat in whole bytes, word 0 lowest."""
+    """Return beats as bytes. `rows` has shape [beats, words per beat] and holds signed words of `width` bits.
+
+    Each beat takes a whole number of bytes, with word 0 in its lowest bits.
+    """
     beats, words = rows.shape
     bits = np.unpackbits(rows.astype("<i8").view(np.uint8).reshape(beats, words, 8), axis=2, bitorder="little")
     return np.packbits(bits[:, :, :width].reshape(beats, words * width), axis=1, bitorder="little").tobytes()

@@ -1,4 +1,4 @@
-"""A serial line of this computer, through pyserial, which knows the lines of Linux, macOS and Windows."""
+"""A serial line of this computer, used through pyserial, which works on Linux, macOS and Windows."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 from tabla.source import TablaError
 
 _PART = 1024
-"""Bytes that are written at once: even a slow line takes so many long before a board counts as gone."""
+"""The number of bytes that are written at once. Even a slow line takes them long before a board counts as gone."""
 
 _HINTS = {
     errno.EACCES: "join the group that owns it (usually dialout or uucp), or ask its owner",
@@ -21,7 +21,7 @@ _HINTS = {
 
 
 def _pyserial() -> Any:
-    """Return the library's module, which comes with an extra: only who has a board needs it."""
+    """Return the module of pyserial, which the extra ``serial`` installs, because only boards need it."""
     try:
         import serial
     except ImportError:
@@ -32,11 +32,12 @@ def _pyserial() -> Any:
 
 
 class SerialPort:
-    """A serial line, open for one program of this kind: eight bits, no parity, one stop bit, no flow control.
+    """A serial line that is open for this process alone: eight bits, no parity, one stop bit, no flow control.
 
-    `path` is the system's name of the line, such as ``/dev/ttyUSB0`` or ``COM3``. `baud` is in bits a second. A name
-    that is no serial line, a speed that it does not have, a line that is lost later, and a missing pyserial are each a
-    `TablaError`.
+    `path` is the system's name of the line, such as ``/dev/ttyUSB0`` or ``COM3``. `baud` is in bits per second.
+
+    Raises `TablaError` if the name is not that of a serial line, if the line does not have that speed, if the line is
+    lost later, or if pyserial is not installed.
     """
 
     def __init__(self, path: str, baud: int) -> None:
@@ -53,7 +54,7 @@ class SerialPort:
             raise self._refused(fault, baud) from None
 
     def _refused(self, fault: OSError, baud: int) -> TablaError:
-        """Return why the line cannot be opened. pyserial names the step that failed in its message alone."""
+        """Return the error of a line that cannot be opened. Only the message of pyserial says which step failed."""
         if "configure port" in str(fault):
             return TablaError(
                 f"'{self.path}' is not a serial line of {baud} baud",
@@ -66,9 +67,9 @@ class SerialPort:
         return TablaError(f"the line '{self.path}' is lost: {fault}", hint="is the board still plugged in?")
 
     def write(self, text: bytes, seconds: float) -> None:
-        """Write all of `text`. A line that takes nothing for so many seconds is a fault."""
+        """Send all bytes of `text`. If the line takes no byte for so many `seconds`, that is a `TablaError`."""
         try:
-            # A new timeout configures the line anew, so only a different one is set.
+            # Setting the timeout configures the line again, so it is set only if it differs.
             if self._line.write_timeout != seconds:
                 self._line.write_timeout = seconds
             for first in range(0, len(text), _PART):
@@ -79,7 +80,7 @@ class SerialPort:
             raise self._lost(fault) from None
 
     def read(self, seconds: float) -> bytes:
-        """Return the bytes that are there. If there are none, wait for a first one for so many seconds at most."""
+        """Return the received bytes. If there are none, wait for the first byte, for so many `seconds` at most."""
         try:
             if self._line.timeout != seconds:
                 self._line.timeout = seconds
@@ -90,6 +91,6 @@ class SerialPort:
         return first + more
 
     def close(self) -> None:
-        """Give the line back."""
-        with contextlib.suppress(OSError):  # the board may have gone
+        """Close the line."""
+        with contextlib.suppress(OSError):  # the board may have been unplugged
             self._line.close()

@@ -1,4 +1,4 @@
-"""One request and its reply at a time, over a line that may lose or change bytes."""
+"""Requests to a board, one at a time, over a line that may lose or change bytes."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _GREETING = 2.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Status:
-    """What a board tells of itself; the fields are those of `tabla.program.link.STATUS`."""
+    """The status of a board. The fields are the words of `tabla.program.link.STATUS`, 32 bits each."""
 
     magic: int
     program: int
@@ -37,17 +37,17 @@ class Status:
 
     @staticmethod
     def of(payload: bytes) -> Status:
-        """From a reply; ValueError if it has another length."""
+        """Read the status from a reply. A reply of the wrong length is a ValueError."""
         if len(payload) != 4 * len(STATUS):
             raise ValueError(f"{len(payload)} bytes of status")
         return Status(**dict(zip(STATUS, struct.unpack(f"<{len(STATUS)}I", payload), strict=True)))
 
 
 class Requests:
-    """Requests to the board at the end of a line. What the line or the board does wrong is a `TablaError`.
+    """Requests to the board at the end of a line. A fault of the line or of the board is a `TablaError`.
 
-    A request that the board found damaged is sent again, for it did nothing. A damaged reply is a fault: whether the
-    board did what it was asked is then not known.
+    A request that arrived damaged had no effect, so it is sent again. A damaged reply is a fault, because it does not
+    say whether the board carried out the request.
     """
 
     def __init__(self, port: SerialPort) -> None:
@@ -55,12 +55,12 @@ class Requests:
         self._frames = Frames()
 
     def reset(self) -> Status:
-        """Whatever the board was doing, it begins anew."""
+        """Reset the board, whatever it was doing, and return its status."""
         for _ in range(_TRIES):
             self._port.write(request(Request.RESET), SILENCE)
             end = time.monotonic() + _GREETING
             while (left := end - time.monotonic()) > 0:
-                # What was on its way before is nobody's any more, whole or not.
+                # Frames that the board sent before the reset are dropped, even if they are not damaged.
                 reply = body(self._next(left) or b"")
                 if reply and reply[0] == Request.RESET | DONE:
                     try:
@@ -73,14 +73,14 @@ class Requests:
         )
 
     def status(self) -> Status:
-        """How the board is."""
+        """Ask for the status of the board."""
         try:
             return Status.of(self.ask(Request.STATUS) or b"")
         except ValueError:
             raise self._unsound() from None
 
     def ask(self, code: Request, argument: int = 0, payload: bytes = b"") -> bytes | None:
-        """What the reply holds; None if the board refuses."""
+        """Send a request and return the content of the reply; None if the board refuses the request."""
         for _ in range(_TRIES):
             self._port.write(request(code, argument, payload), SILENCE)
             found = self._next(SILENCE)
@@ -105,7 +105,7 @@ class Requests:
         )
 
     def _next(self, seconds: float) -> bytes | None:
-        """The next frame; None when no byte came for so long."""
+        """Return the next frame; None if no byte arrives for so many `seconds`."""
         while (found := self._frames.next()) is None:
             text = self._port.read(seconds)
             if not text:
@@ -114,5 +114,5 @@ class Requests:
         return found
 
     def close(self) -> None:
-        """Give the line back."""
+        """Close the line."""
         self._port.close()

@@ -1,1 +1,1 @@
-"""What a build tells about itself: manifest, pictures, pages, the output folder."""
+"""Reports about a build: figures, manifest, pictures, pages, test bench, and the output folder that holds them."""

@@ -1,4 +1,7 @@
-"""The cocotb test bench that goes with an accelerator: it runs as it lies in the folder, without this package."""
+"""The cocotb test bench that ``tabla gen`` writes beside an accelerator.
+
+The files of the test bench run from their folder, without this package. They need cocotb and a simulator.
+"""
 
 from __future__ import annotations
 
@@ -92,7 +95,11 @@ if __name__ == "__main__":
 
 
 def bench_files(name: str, module: str, golden: Mapping[str, Any]) -> dict[str, str]:
-    """The files of ``tb/``."""
+    """Return the text of every file of the folder ``tb/``, by file name.
+
+    `name` is the stem of the Verilog file, `module` the name of its top module, and `golden` the vectors that
+    :func:`tabla.artifacts.golden` makes.
+    """
     sim = files("tabla.sim.engines")
     ports = sim.joinpath("cocotb_bench.py").read_text(encoding="utf-8")
     return {

@@ -1,7 +1,7 @@
-"""What each statement costs the lanes, and why: which slots multiply, which are lost and to what.
+"""What each statement costs the lanes: how many of their slots multiply, and where the other slots are lost.
 
-Figures are of one sample of the machine (with minibatches, of a step). They are read off the strands, so they say what
-the hardware does, whatever the mapping meant.
+A *slot* is one lane in one cycle. All figures are for one sample, or, with minibatches, for one step. The figures are
+counted from the strands of the finished schedule, so they describe what the hardware does.
 """
 
 from __future__ import annotations
@@ -25,24 +25,25 @@ Way = Literal["local", "broadcast", "reduced", "root", "moved up", "moved down",
 _STATEMENT = re.compile(r"\bs(\d+) ")
 _ABOUT: dict[Way, str] = {
     "local": "every operand lies in its lane",
-    "broadcast": "a word over the bus for all lanes at a time",
+    "broadcast": "the bus brings one word at a time to all lanes",
     "reduced": "the tree adds the lanes' sums, one word a cycle",
-    "root": "one operation at a time, at the root",
-    "moved up": "one lane a cycle passes its word up the tree",
-    "moved down": "one word a cycle over the bus into the lanes",
-    "copied": "words that two memories of a lane must hold",
-    "result": "words that leave",
+    "root": "the root does one operation at a time",
+    "moved up": "the lanes pass their words up the tree, one lane a cycle",
+    "moved down": "the bus brings one word a cycle into the lanes",
+    "copied": "two memories of a lane must hold the words",
+    "result": "the words leave as results",
 }
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StatementCost:
-    """A statement, several that run as one, or a move between them.
+    """The cost of a statement, of several statements that run as one, or of a move of words between them.
 
-    `cycles` and `root_cycles` count the issue cycles that it takes from the lanes and from the root; `slots` are the
-    lanes' in that time (cycles x PEs). Of them `multiplies` are those that the program asks for, `other` lanes do
-    something else (addends, selects, words on their way), `unfilled` lanes have no element, and `waiting` slots pass
-    because the root takes longer than the lanes.
+    `way` says how the statement is computed or the words are moved. `cycles` and `root_cycles` are the issue cycles
+    that the statement takes from the lanes and from the root. `slots` is `cycles` times the number of PEs. The slots
+    are of four kinds: in `multiplies` a lane does a product of the program; in `other` it does something else, such as
+    adding, selecting or passing a word on; in `unfilled` the lane has no element of the tensor; in `waiting` the lanes
+    wait because the root takes longer than they do. `line` is the line of the program text, if one is known.
     """
 
     name: str
@@ -58,28 +59,31 @@ class StatementCost:
 
     @property
     def wasted(self) -> int:
-        """Lane slots that multiply nothing."""
+        """The slots in which no product of the program is computed."""
         return self.slots - min(self.slots, self.multiplies)
 
     @property
     def reason(self) -> str:
-        """Why it costs that, for people."""
+        """The reasons of the cost, as text for people."""
         found = [_ABOUT[self.way]]
         if self.unfilled and self.way != "moved up":
             filled = 1 - self.unfilled / (self.slots - self.waiting)
-            found.append(f"its rows fill {100 * filled:.0f} % of the lanes")
+            found.append(f"the statement's rows fill {100 * filled:.0f} % of the lanes")
         if self.waiting:
-            found.append(f"{100 * self.waiting / self.slots:.0f} % of the time for the root")
+            found.append(f"{100 * self.waiting / self.slots:.0f} % of the slots wait for the root")
         return "; ".join(found)
 
     def as_json(self) -> dict[str, Any]:
-        """For programs."""
+        """Return the fields, `wasted` and `reason`, as JSON values."""
         return {**asdict(self), "wasted": self.wasted, "reason": self.reason}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Costs:
-    """All statements in the order in which they start, and the lanes' idle cycles of the `period` of a sample."""
+    """The costs of all statements, in the order in which the statements start.
+
+    `period` is the number of cycles from one sample to the next, and `pes` the number of processing elements.
+    """
 
     statements: tuple[StatementCost, ...]
     pes: int
@@ -87,16 +91,16 @@ class Costs:
 
     @property
     def idle(self) -> int:
-        """Issue cycles of a sample in which no lane has work; of several sequencers the mean, rounded down."""
+        """The cycles of a sample in which the lanes have no work: the mean over all lanes, rounded down."""
         return (self.period * self.pes - sum(cost.slots for cost in self.statements)) // self.pes
 
     @property
     def most_wasteful(self) -> StatementCost | None:
-        """The statement that wastes most lane slots."""
+        """The statement that wastes the most lane slots; None if there is no statement."""
         return max(self.statements, key=lambda cost: cost.wasted, default=None)
 
     def text(self) -> str:
-        """A table for people."""
+        """Return the costs as a table for people, with the summary as its last line."""
         width = max([9, *(len(cost.name) for cost in self.statements)])
         columns = ("line", "way", "cycles", "root", "slots", "multiply", "other", "unfilled", "waiting")
         lines = [f"{'statement':<{width}} {columns[0]:>5} {columns[1]:<10}" + "".join(f"{c:>10}" for c in columns[2:])]
@@ -109,26 +113,26 @@ class Costs:
 
     @property
     def headline(self) -> str:
-        """Where the lanes' slots go, in a few words."""
-        idle, worst = f"{self.idle} of {self.period} cycles without work", self.most_wasteful
+        """The idle cycles and the most wasteful statement, in a few words."""
+        idle, worst = f"idle in {self.idle} of {self.period} cycles", self.most_wasteful
         if worst is None or not worst.wasted:
             return idle
-        return f"{idle}; {worst.name} wastes most, {100 * worst.wasted / (self.period * self.pes):.1f} % of their slots"
+        share = 100 * worst.wasted / (self.period * self.pes)
+        return f"{idle}; {worst.name} wastes the most of their slots, {share:.1f} %"
 
     @property
     def summary(self) -> str:
-        """The same with the reason."""
+        """The headline, followed by the reason of the most wasteful statement."""
         worst = self.most_wasteful
         return f"lanes: {self.headline}" + (f" ({worst.reason})" if worst is not None and worst.wasted else "")
 
 
 def costs(schedule: Schedule) -> Costs:
-    """What every statement of a schedule takes."""
+    """Return the cost of every statement of a schedule."""
     placed = sorted(schedule.placed, key=lambda p: (p.start, p.task.name))
     graph, template = schedule.mapped, schedule.template
-    # Groups in lockstep do the same: the first one's lanes, as often as there are groups.
     flags = zero_or_one(graph)
-    # The parts of a statement count together.
+    # A statement may be scheduled in several parts; their costs are added.
     tasks: dict[str, list[Placed]] = {}
     for p in placed:
         tasks.setdefault(p.task.name, []).append(p)
@@ -164,7 +168,7 @@ def _cost(parts: Sequence[Placed], graph: Graph, template: Template, flags: froz
 
 
 def _parts(statement: Statement, graph: Graph, groups: int) -> int:
-    """How many groups work on a statement, each on its part; 1 if all of them do the same."""
+    """Return how many tap groups work on a statement, each on its part; 1 if all groups do the same work."""
     return groups if statement.crosses or graph.tensors[statement.target].split >= 0 else 1
 
 
@@ -184,7 +188,7 @@ def _way(placed: Placed, strands: Sequence[Strand], lanes: Sequence[Strand]) -> 
 
 
 def _active(strand: Strand, pes: int, sequencers: int) -> int:
-    """Lanes that take part, summed over all issues of a strand."""
+    """Return the number of lanes that take part in an operation, summed over all operations that a strand issues."""
     share = pes // sequencers
     total = 0
     for operation in strand.body:

@@ -1,4 +1,4 @@
-"""The figures of a build: what ``tabla gen`` prints and the manifest begins with."""
+"""The figures of a build. ``tabla gen`` prints them, and the manifest begins with them."""
 
 from __future__ import annotations
 
@@ -11,18 +11,24 @@ from tabla.report.costs import Costs, costs
 from tabla.schedule.schedule import Schedule
 
 SCHEMA = "tabla-report-1"
-ROOT_COPIES = 3  # one for each operand (decision 3, 3.5)
+ROOT_COPIES = 3  # a root keeps a copy of its memory for each of three operands (decision 3, section 3.5)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BuildReport:
-    """Cycles are per sample in the steady state; `bound_terms` say what no schedule could beat
-    (:func:`tabla.bound.quick`).
+    """The figures of a build.
 
-    With minibatches, `cycles`, the bounds and `multiplies` are a step's divided by its samples, whole where that is;
-    `latency` and `costs` are a step's. Words of a memory are per PE; `memory_bits` is what the memories of all PEs and
-    the roots', of which there are three copies each, hold at least. `busiest` is what the schedule takes for the
-    largest part, `busy`, of the cycles.
+    `cycles` is the number of cycles per sample in the steady state. `bound` is a lower bound on it: the largest of the
+    `bound_terms` that :func:`tabla.bound.quick` gives. `ratio` is `cycles` divided by `bound`. `latency` is the number
+    of cycles from the first word of a sample to its last update or result. `multiplies` counts the products of a
+    sample, and `utilisation` is their share of the multiplier slots of the lanes, from 0 to 1. With minibatches,
+    `cycles`, `bound`, `bound_terms` and `multiplies` are those of a step divided by its samples, while `latency` and
+    `costs` are those of a step.
+
+    `model_words`, `data_words` and `interim_words` are the depths of the memories of each PE. `memory_bits` adds up the
+    memories of all PEs and of all roots. `stream_words` is the number of words per beat, the words that the input port
+    takes in one cycle. `busiest` names the part of the machine that works in the most cycles, and `busy` is their share
+    of all cycles, from 0 to 1.
     """
 
     name: str
@@ -50,11 +56,11 @@ class BuildReport:
 
     @property
     def binding(self) -> str:
-        """The term that makes the bound."""
+        """The name of the largest term of the bound."""
         return max(sorted(self.bound_terms), key=lambda term: self.bound_terms[term])
 
     def text(self) -> str:
-        """For people."""
+        """Return what ``tabla gen`` prints."""
         array = f"{self.pes} PEs, {self.pes_per_pu} per PU"
         array += f", {self.roots} roots" if self.roots > 1 else ""
         terms = ", ".join(f"{name} {cycles}" for name, cycles in self.bound_terms.items())
@@ -63,8 +69,8 @@ class BuildReport:
         return "\n".join(
             [
                 f"{self.name}: {array}, {self.format}, words per beat: {self.stream_words}",
-                f"cycles       {self.cycles} per sample, {self.ratio:.2f} of the bound{steps}",
-                f"bound        {self.bound} by {self.binding} ({terms})",
+                f"cycles       {self.cycles} per sample, {self.ratio:.2f} times the bound{steps}",
+                f"bound        {self.bound}, set by {self.binding} ({terms})",
                 f"latency      {self.latency}",
                 f"multiplies   {self.multiplies} per sample, {100 * self.utilisation:.1f} % of the multipliers' slots",
                 f"busiest      {self.busiest}, {100 * self.busy:.1f} % of the cycles",
@@ -74,13 +80,13 @@ class BuildReport:
         )
 
     def as_json(self) -> dict[str, Any]:
-        """For programs."""
+        """Return what ``tabla gen --json`` writes."""
         statements = [cost.as_json() for cost in self.costs.statements]
         more = {"binding": self.binding, "idle_cycles": self.costs.idle, "statements": statements}
         return {"schema": SCHEMA, **self.numbers(), **more}
 
     def numbers(self) -> dict[str, Any]:
-        """All figures by name, ratios to six digits."""
+        """Return all figures but the costs, by name. Ratios are rounded to six digits."""
         fields = asdict(self)
         del fields["costs"]
         fields["bound_terms"] = dict(self.bound_terms)
@@ -89,7 +95,10 @@ class BuildReport:
 
 
 def busiest(schedule: Schedule, bound: Bound) -> tuple[str, int]:
-    """What is taken for most cycles of a sample, and for how many; of equals the lanes, then the root, come first."""
+    """Return the part of the machine that works in the most cycles of a sample, and the number of these cycles.
+
+    If several parts are equally busy, the first in the order below is returned.
+    """
     units = {unit: sum(strand.length for strand in strands) for unit, strands in schedule.units.items()}
     taken = {
         "the lanes": max((cycles for unit, cycles in units.items() if unit.startswith("lane_issue")), default=0),
@@ -103,7 +112,7 @@ def busiest(schedule: Schedule, bound: Bound) -> tuple[str, int]:
 
 
 def figures(schedule: Schedule, bound: Bound) -> BuildReport:
-    """The figures of a schedule, and how far it is from a bound of its graph and array."""
+    """Return the figures of a schedule, compared with a lower bound for its graph and array."""
     depths, slots = schedule.depths, schedule.ring_slots
     words = schedule.template.pes * (depths.model + depths.data * slots + depths.interim)
     name, cycles = busiest(schedule, bound)

@@ -1,7 +1,7 @@
-"""An output folder that is there whole or not at all.
+"""Output folders and files that are written completely or not at all.
 
-Files are written into a new folder beside the wanted one, which takes its name at the end. A folder that holds a
-manifest of ours is replaced; any other folder with something in it is left alone, and that is the user's fault.
+A folder is written under a temporary name beside its final place and renamed at the end. An existing folder is replaced
+only if it holds a manifest of this tool. Any other folder that is not empty is left alone, and the command fails.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ MANIFEST_SCHEMA, BOARD_SCHEMA = "tabla-manifest-1", "tabla-board-1"
 
 
 def _made_by_us(folder: Path) -> bool:
-    """Whether a manifest in `folder` says that we made it."""
+    """Return whether `folder` holds a manifest of this tool."""
     for path in sorted(folder.glob("*.json")):
         try:
             manifest = json.loads(path.read_text(encoding="utf-8"))
@@ -31,7 +31,7 @@ def _made_by_us(folder: Path) -> bool:
 
 
 def check_replaceable(folder: Path) -> None:
-    """Refuse, before any work, a path that must not be replaced."""
+    """Raise `TablaError` if a folder at this path must not be replaced. Commands call this before they do any work."""
     if folder.is_symlink() or (folder.exists() and not folder.is_dir()):
         raise TablaError(f"'{folder}' is not a folder", hint="choose another one with -o")
     if Path.cwd().is_relative_to(folder.resolve()):
@@ -45,7 +45,11 @@ def check_replaceable(folder: Path) -> None:
 
 @contextmanager
 def replaced_folder(folder: Path) -> Iterator[Path]:
-    """A new empty folder that becomes `folder` when the block ends without an exception; else nothing changes."""
+    """Yield a new empty folder, which becomes `folder` when the ``with`` block ends.
+
+    After an exception in the block the old folder is unchanged. A folder that must not be replaced, or cannot be
+    written, is a `TablaError`.
+    """
     check_replaceable(folder)
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
@@ -56,7 +60,7 @@ def replaced_folder(folder: Path) -> Iterator[Path]:
         fresh = work / "new"
         fresh.mkdir()
         yield fresh
-        # The old folder steps aside first: a rename onto a folder with files fails.
+        # The old folder is renamed first, because a folder cannot be renamed to one that has files.
         check_replaceable(folder)
         if folder.is_dir():
             folder.rename(work / "old")
@@ -71,7 +75,7 @@ def replaced_folder(folder: Path) -> Iterator[Path]:
 
 
 def check_file(path: Path) -> None:
-    """Refuse, before any work, a path at which no file can be."""
+    """Raise `TablaError` if no file can be written at this path. Commands call this before they do any work."""
     if path.is_dir():
         raise TablaError(f"'{path}' is a folder", hint="name a file")
     if not path.parent.is_dir():
@@ -80,9 +84,10 @@ def check_file(path: Path) -> None:
 
 @contextmanager
 def replaced_file(path: Path) -> Iterator[Path]:
-    """A path to write to, which becomes `path` when the block ends without an exception; else nothing changes.
+    """Yield the path of a temporary file, which becomes `path` when the ``with`` block ends.
 
-    A device or a pipe at `path`, such as ``/dev/null``, stays what it is and is written to.
+    After an exception in the block the old file is unchanged. A device or a pipe at `path`, such as ``/dev/null``, is
+    not replaced: the content is written into it.
     """
     check_file(path)
     special = path.exists() and not path.is_file()
@@ -91,7 +96,7 @@ def replaced_file(path: Path) -> Iterator[Path]:
     except OSError as fault:
         raise TablaError(f"cannot write '{path}': {fault.strerror or fault}") from None
     try:
-        # The same name: numpy adds its suffix to names without one.
+        # The temporary file has the final name, because numpy appends a suffix to a name that has none.
         yield work / path.name
         if special:
             path.write_bytes((work / path.name).read_bytes())

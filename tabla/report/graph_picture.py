@@ -1,4 +1,4 @@
-"""Pictures of a graph: DOT for other tools, and an SVG of our own that needs none."""
+"""Pictures of a graph: a DOT text for Graphviz, and an SVG that needs no other tool."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from tabla.ir.graph import Compare, Divide, Extreme, Function, Gather, Graph, Li
 from tabla.ir.text import statement_text
 from tabla.report.layered import Place, arrange
 
-CHARACTER = 6.7  # width of a character of the 11-pixel monospace face
+CHARACTER = 6.7  # pixels: the width of a character of the 11-pixel monospaced font
 LONGEST = 56
 LINE, PADDING, ROW = 15, 9, 92
 FACE = "ui-monospace, DejaVu Sans Mono, monospace"
 QUIET = ' fill="#64748b"'
 
-# Fill and edge by what a box is; pale enough for black text.
+# The colours of fill and edge for each kind of box. The fills are pale enough for black text.
 _COLOURS = {
     "input": ("#dbeafe", "#2563eb"),
     "label": ("#ffedd5", "#ea580c"),
@@ -38,7 +38,7 @@ _LEGEND = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Box:
-    """One node of the picture: `kind` is a key of the colours, `lines` its text."""
+    """One node of the picture. `kind` is a key of the table of colours, and `lines` is the text."""
 
     name: str
     kind: str
@@ -46,12 +46,12 @@ class Box:
 
     @property
     def width(self) -> float:
-        """Pixels."""
+        """The width in pixels."""
         return max(len(line) for line in self.lines) * CHARACTER + 2 * PADDING
 
     @property
     def height(self) -> float:
-        """Pixels."""
+        """The height in pixels."""
         return len(self.lines) * LINE + PADDING
 
 
@@ -60,7 +60,7 @@ def _shape(shape: tuple[int, ...]) -> str:
 
 
 def _folded(text: str) -> tuple[str, ...]:
-    """The formula in at most three lines, broken at spaces, then the ranges in one."""
+    """Break the text of a statement: the formula into at most three lines, at spaces, then the ranges in one line."""
     rest, _, ranges = text.partition("   for ")
     lines: list[str] = []
     while len(rest) > LONGEST and len(lines) < 2:
@@ -92,7 +92,11 @@ def _points(extent: int) -> str:
 
 
 def boxes_and_edges(graph: Graph) -> tuple[list[Box], list[tuple[str, str]]]:
-    """The picture's content: a box a statement, a box a tensor that comes from outside, the dependences."""
+    """Return the boxes of the picture, and the edges as pairs of box names.
+
+    Every statement has a box, and so has every tensor that is read and comes from outside. An edge leads from the
+    writer of a tensor to each statement that reads it.
+    """
     boxes: list[Box] = []
     edges: dict[tuple[str, str], None] = {}
     writers: dict[str, list[str]] = {}
@@ -113,7 +117,7 @@ def boxes_and_edges(graph: Graph) -> tuple[list[Box], list[tuple[str, str]]]:
 
 
 def dot(graph: Graph) -> str:
-    """The graph for Graphviz."""
+    """Return the graph as a DOT text for Graphviz."""
     boxes, edges = boxes_and_edges(graph)
     lines = [f"digraph {_quoted(graph.name)} {{", '  node [shape=box style="rounded,filled" fontname=monospace];']
     for box in boxes:
@@ -129,7 +133,7 @@ def _quoted(text: str) -> str:
 
 
 def svg(graph: Graph) -> str:
-    """The graph as a picture that stands alone."""
+    """Return the graph as an SVG picture."""
     boxes, edges = boxes_and_edges(graph)
     picture = arrange({b.name: b.width for b in boxes}, edges)
     by_name = {b.name: b for b in boxes}
@@ -160,7 +164,7 @@ def svg(graph: Graph) -> str:
         start = (x0, y0 + by_name[edge[0]].height / 2)
         end = (x1, y1 - by_name[edge[1]].height / 2 - 5)
         passed = [middle(b) for b in picture.bends[edge]]
-        # Upright beside the boxes of a layer, so that no line cuts a corner.
+        # An edge runs vertically past the boxes of a layer, so that it does not cut their corners.
         upright = [(x, y + dy) for x, y in passed for dy in (-ROW / 4, ROW / 4)]
         parts.append(_curve([start, *upright, end]))
     for box in boxes:
@@ -169,7 +173,7 @@ def svg(graph: Graph) -> str:
 
 
 def _curve(points: list[tuple[float, float]]) -> str:
-    """A smooth line through the points, vertical at each, with an arrow head drawn at the end."""
+    """Draw a smooth line that passes every point vertically, with an arrow head at the end."""
     (x, y), path = points[0], [f"M{points[0][0]:.1f} {points[0][1]:.1f}"]
     for nx, ny in points[1:]:
         half = (y + ny) / 2

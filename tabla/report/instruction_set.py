@@ -1,4 +1,4 @@
-"""The instruction-set reference ``docs/instruction-set.md``, generated from the records of ``machine.td``."""
+"""The generator of ``docs/instruction-set.md``, the instruction-set reference, from the records of ``machine.td``."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ level, innermost first. Widths of generators follow the build.
 
 
 def instruction_set() -> str:
-    """The page, as Markdown."""
+    """Return the page as Markdown."""
     parts = [_HEAD]
     for unit in UNITS:
         parts.append(_unit(operation_format(unit)))
@@ -76,7 +76,7 @@ def _timing() -> str:
 
 
 def stage_table(path: str) -> str:
-    """Return the stages of a path, `issue` or `write`, with the wires wanted in each, as a Markdown table."""
+    """Return the stages of a path, `issue` or `write`, as a Markdown table with the wires that each stage needs."""
     rows = []
     for stage in stages(path):
         wires = (", ".join(f"`{wire}`" for wire in wired) for wired in (stage.lane, stage.root))

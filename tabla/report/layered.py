@@ -1,8 +1,9 @@
-"""Places for the boxes of a directed acyclic graph: layers from top to bottom, few crossings, short edges.
+"""The layout of a directed acyclic graph: boxes in layers from top to bottom, with few crossings and short edges.
 
-The classical way (Sugiyama): longest-path layers, dummy points where an edge passes a layer, barycentre sweeps for the
-order, then horizontal places by averaging neighbours and pushing overlaps apart. Only integers and sorted order decide,
-so the same graph gives the same picture.
+This is the method of Sugiyama, Tagawa and Toda (1981). The longest path to a box gives its layer. An edge that passes a
+layer gets a dummy point in it. The order within each layer comes from sweeps over the mean positions of the neighbours.
+The horizontal places come from the same means, with overlaps pushed apart. Nothing is random, so the same graph always
+gives the same picture.
 """
 
 from __future__ import annotations
@@ -15,12 +16,15 @@ SWEEPS = 8
 GAP = 26
 DUMMY_WIDTH = 10
 MOST_BENDS, LONGEST = 20_000, 4
-"""With more bends than that in all, edges over more layers than that go straight: nobody follows them by eye."""
+"""If all edges together pass more than `MOST_BENDS` layers, an edge over more than `LONGEST` layers is drawn straight.
+
+A reader could not follow so many edges anyway, and the layout would take too long.
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Place:
-    """Centre of a box and its layer."""
+    """The horizontal centre of a box in pixels, and its layer, counted from 0 at the top."""
 
     x: float
     layer: int
@@ -28,7 +32,10 @@ class Place:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Picture:
-    """Where every box stands, and for every edge the points it passes between its ends."""
+    """The places of all boxes, and for every edge the points that it passes between its ends.
+
+    `width` is in pixels, and `layers` is the number of layers.
+    """
 
     places: Mapping[str, Place]
     bends: Mapping[tuple[str, str], tuple[Place, ...]]
@@ -37,7 +44,10 @@ class Picture:
 
 
 def _layers(nodes: Sequence[str], edges: Sequence[tuple[str, str]]) -> dict[str, int]:
-    """Longest path from the top; a node without a predecessor stands just above its first reader."""
+    """Return the layer of each node: the length of the longest path to it.
+
+    A node without a predecessor stands in the layer just above its first reader.
+    """
     after: dict[str, list[str]] = {n: [] for n in nodes}
     before: dict[str, list[str]] = {n: [] for n in nodes}
     for a, b in edges:
@@ -47,7 +57,7 @@ def _layers(nodes: Sequence[str], edges: Sequence[tuple[str, str]]) -> dict[str,
     waiting = {n: len(before[n]) for n in nodes}
     ready = [n for n in nodes if not waiting[n]]
     order = []
-    for n in ready:  # grows while it is walked
+    for n in ready:  # the loop itself appends to this list
         order.append(n)
         layer[n] = max((layer[p] + 1 for p in before[n]), default=0)
         for follower in after[n]:
@@ -61,7 +71,7 @@ def _layers(nodes: Sequence[str], edges: Sequence[tuple[str, str]]) -> dict[str,
 
 
 def arrange(widths: Mapping[str, float], edges: Sequence[tuple[str, str]]) -> Picture:
-    """Arrange boxes of the given widths. `edges` must form no cycle."""
+    """Arrange boxes, given by name with their widths in pixels. `edges` are pairs of names and must form no cycle."""
     nodes = list(widths)
     layer = _layers(nodes, edges)
     count = max(layer.values(), default=-1) + 1
@@ -97,7 +107,7 @@ def arrange(widths: Mapping[str, float], edges: Sequence[tuple[str, str]]) -> Pi
 
 
 def _order(rows: list[list[str]], up: Mapping[str, list[str]], down: Mapping[str, list[str]]) -> None:
-    """Sort each row by the mean position of its neighbours, downwards and upwards in turn."""
+    """Sort each row by the mean position of its neighbours, in sweeps that go down and up in turn."""
     position = {n: k for row in rows for k, n in enumerate(row)}
     for sweep in range(SWEEPS):
         neighbours, walk = (up, rows) if sweep % 2 == 0 else (down, rows[::-1])
@@ -113,7 +123,11 @@ def _order(rows: list[list[str]], up: Mapping[str, list[str]], down: Mapping[str
 def _horizontal(
     rows: list[list[str]], up: Mapping[str, list[str]], down: Mapping[str, list[str]], width: Mapping[str, float]
 ) -> dict[str, float]:
-    """Centres: pulled to the mean of the neighbours, kept apart by sweeps from the left and from the right."""
+    """Return the horizontal centre of each node, in pixels.
+
+    Every node is moved to the mean of its neighbours. A sweep from the left and one from the right keep the nodes of a
+    row apart, and the result is the mean of the two sweeps.
+    """
     x: dict[str, float] = {}
     for row in rows:
         at = 0.0
@@ -131,6 +145,6 @@ def _horizontal(
             left = list(wish)
             for k in range(len(row) - 2, -1, -1):
                 left[k] = min(left[k], left[k + 1] - reach[k])
-            # Both are free of overlap, so their mean is.
+            # Neither of the two placements has overlaps, so their mean has none.
             x.update((n, (a + b) / 2) for n, a, b in zip(row, left, right, strict=True))
     return x

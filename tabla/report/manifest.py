@@ -1,4 +1,4 @@
-"""The manifest: everything that a host needs to drive the accelerator, as JSON."""
+"""The manifest: a JSON file with everything that a host needs to drive the accelerator."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ LICENCE = "The generated Verilog belongs to whoever generated it; see LICENSE of
 
 
 def manifest(schedule: Schedule, bound: Bound, image: Image, module: str, program: Source) -> dict[str, Any]:
-    """The manifest of a build; `module` is the Verilog module's name."""
+    """Return the content of the manifest of a build. `module` is the name of the Verilog module."""
     report = figures(schedule, bound).numbers()
     return {
         "schema": MANIFEST_SCHEMA,
@@ -62,7 +62,7 @@ def manifest(schedule: Schedule, bound: Bound, image: Image, module: str, progra
 
 
 def _names(schedule: Schedule) -> dict[str, str]:
-    """Verilog-legal names of what the program names, where they differ."""
+    """Return the Verilog name of every tensor whose name in the program is not legal in Verilog."""
     table = legal_names(name for name in schedule.graph.tensors)
     return {name: legal for name, legal in table.items() if legal != name}
 
@@ -96,7 +96,7 @@ def _ports(image: Image) -> list[dict[str, Any]]:
 
 
 def _offer(name: str, direction: Literal["in", "out"], what: str) -> list[tuple[str, str, int, str]]:
-    """The two ports by which something is handed over in `direction`, seen from the accelerator."""
+    """Return the two ports of a handshake. `direction` is that of the data, seen from the accelerator."""
     back = "out" if direction == "in" else "in"
     return [(f"{name}_valid", direction, 1, f"{what} is offered"), (f"{name}_ready", back, 1, "and taken")]
 
@@ -111,11 +111,15 @@ def _tensors(schedule: Schedule) -> list[dict[str, Any]]:
 
 
 def _place(tensor: str, place: Place, split: int) -> dict[str, Any]:
-    """Element e of the spread axis is in lane e mod L, row e div L; the address is base + strides . subscripts.
+    """Return where a tensor lies, as an entry of the memory map.
 
-    L: the lanes that share a root. A place that has only some lanes says which: L is then their number, and lanes count
-    from the first. The split axis is cut into as many runs as there are roots, the first run in the first tap group; a
-    tensor without one is in every group.
+    A tensor that is spread over lanes has a `spread_axis`. Let L be the number of lanes that share a root. Element e of
+    that axis lies in lane ``e mod L`` and in row ``e div L``. The address of an element is `base` plus the sum of
+    `strides` times subscripts. A tensor in only some of the lanes also has `first_lane` and `lanes`: L is then `lanes`,
+    and lanes are counted from `first_lane`.
+
+    The `split_axis` of a tensor is cut into as many runs as there are roots, and run n lies in tap group n. A tensor
+    without a split axis lies in every tap group.
     """
     spread, span = place.spot.kind == "lane", place.spot.span
     return {
@@ -132,7 +136,7 @@ def _place(tensor: str, place: Place, split: int) -> dict[str, Any]:
 
 
 def _segments(schedule: Schedule, tensors: list[str], strands: tuple[Strand, ...]) -> list[dict[str, Any]]:
-    """One entry a run of beats, in order."""
+    """Return the order of the input words: an entry for each run of beats, in the order in which they arrive."""
     segments = []
     for tensor, strand in zip(tensors, strands, strict=True):
         operation = strand.body[0]
@@ -150,11 +154,12 @@ def _segments(schedule: Schedule, tensors: list[str], strands: tuple[Strand, ...
 
 
 def _results(schedule: Schedule) -> list[dict[str, Any]]:
-    """Results, or parts of them, in the order in which they leave.
+    """Return the results, or parts of them, in the order in which they leave the accelerator.
 
-    `order` is row-major, or a list of loop nests, outermost loops first, that go through the elements: element
-    ``base + sum(stride * counter)`` of the row-major array. With `groups`, that many words leave for each element, one
-    of each tap group with a root: of its own part along `split_axis`, or the same from all (None).
+    `order` is ``row-major`` or a list of loop nests. A loop nest has its outermost loop first, and in each iteration
+    the element ``base + sum(stride * counter)`` of the row-major array leaves. If there are `groups`, that many words
+    leave in each iteration, one from each tap group with a root. Each group then sends its own part along
+    `split_axis`; if `split_axis` is None, all groups send the same word.
     """
     tensors = dict(schedule.graph.results)
     out = []

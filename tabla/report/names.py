@@ -1,8 +1,8 @@
-"""Names that Verilog can hold.
+"""The names of a program, made legal in Verilog.
 
-The rule, stated once: a prime becomes ``_prime``; any other character that is not a letter, a digit or an underscore
-becomes ``_``; a name that would begin with a digit gets ``n`` in front; a word that Verilog or SystemVerilog reserves
-gets ``_`` at its end; of names that are then equal (or differ in case only), all but the first get ``_2``, ``_3`` ...
+A prime becomes ``_prime``. Any other character that is not a letter, a digit or an underscore becomes ``_``. A name
+that would begin with a digit gets an ``n`` in front. A reserved word of Verilog or SystemVerilog gets a ``_`` at its
+end. If several names are then equal, or differ only in case, the second gets ``_2``, the third ``_3`` and so on.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-# IEEE 1364-2005 and IEEE 1800-2017, so that the text can be read by either kind of tool.
+# The reserved words of IEEE 1364-2005 and IEEE 1800-2017, so that tools for either language can read the text.
 _RESERVED = frozenset(
     """
     accept_on alias always always_comb always_ff always_latch and assert assign assume automatic before begin bind bins
@@ -35,7 +35,7 @@ _RESERVED = frozenset(
 
 
 def legal(name: str) -> str:
-    """`name` by the rule of this module, collisions apart."""
+    """Return `name` by the rules of this module, without the numbers that tell equal names apart."""
     text = re.sub(r"[^A-Za-z0-9_]", "_", name.replace("'", "_prime"))
     if not text or text[0].isdigit():
         text = f"n{text}"
@@ -43,7 +43,10 @@ def legal(name: str) -> str:
 
 
 def legal_names(names: Iterable[str], taken: Iterable[str] = ()) -> dict[str, str]:
-    """The Verilog name of each of `names`, in order; none equals another or one of `taken`, not even without case."""
+    """Return the Verilog name of each of `names`, in their order.
+
+    No two of them are equal, and none is equal to one of `taken`, even if upper and lower case are not told apart.
+    """
     used = {name.lower() for name in taken}
     table: dict[str, str] = {}
     for name in names:

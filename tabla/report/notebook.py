@@ -1,4 +1,4 @@
-"""What notebooks show: a build as its report, a graph as its picture, a schedule as its page."""
+"""What Jupyter notebooks show: the report of a build, the picture of a graph, the page of a schedule."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _ROW = "<tr><th style='text-align:left'>{}</th><td style='text-align:left'>{}</t
 
 
 def report_html(name: str, report: BuildReport) -> str:
-    """The figures as a table."""
+    """Return the figures of a build as an HTML table."""
     numbers = report.numbers()
     terms = numbers.pop("bound_terms")
     numbers["bound_terms"] = ", ".join(f"{term} {cycles}" for term, cycles in terms.items())
@@ -26,7 +26,7 @@ def report_html(name: str, report: BuildReport) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class DrawnGraph(Graph):
-    """A graph that draws itself in notebooks; as a value it is the graph."""
+    """A graph that notebooks show as its picture. It is equal to the graph that it was made from."""
 
     def _repr_svg_(self) -> str:
         return svg(self)
@@ -36,12 +36,12 @@ class DrawnGraph(Graph):
             return NotImplemented
         return all(getattr(self, each.name) == getattr(other, each.name) for each in fields(Graph))
 
-    __hash__ = None  # type: ignore[assignment]  # as the graph's: its fields hold dictionaries
+    __hash__ = None  # type: ignore[assignment]  # a graph has no hash either, because its fields hold dictionaries
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class DrawnSchedule(Schedule):
-    """A schedule that draws itself in notebooks."""
+    """A schedule that notebooks show as its page."""
 
     def _repr_html_(self) -> str:
         page = escape(schedule_page(self, quick(self.graph, self.template, self.format)), quote=True)
@@ -49,10 +49,10 @@ class DrawnSchedule(Schedule):
 
 
 def drawn_graph(graph: Graph) -> DrawnGraph:
-    """The same graph."""
+    """Return the same graph, as one that notebooks show as its picture."""
     return DrawnGraph(**{each.name: getattr(graph, each.name) for each in fields(Graph)})
 
 
 def drawn_schedule(schedule: Schedule) -> DrawnSchedule:
-    """The same schedule."""
+    """Return the same schedule, as one that notebooks show as its page."""
     return DrawnSchedule(**{each.name: getattr(schedule, each.name) for each in fields(Schedule)})

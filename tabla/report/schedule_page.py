@@ -1,4 +1,8 @@
-"""The schedule as a page to look at: a lane of time for each unit, a bar for each strand, figures on top."""
+"""The schedule as an HTML page and as JSON.
+
+The page shows the figures, a chart with a row for each unit and a bar for each strand, and tables of all statements and
+strands.
+"""
 
 from __future__ import annotations
 
@@ -55,7 +59,7 @@ th {{ color: #64748b; font-weight: 500 }} code {{ font: 12px ui-monospace, DejaV
 
 
 def schedule_json(schedule: Schedule) -> dict[str, Any]:
-    """The schedule for programs."""
+    """Return the schedule as JSON values."""
     return {
         "schema": SCHEMA,
         "name": schedule.graph.name,
@@ -81,7 +85,7 @@ def _strand_json(strand: Strand) -> dict[str, Any]:
 
 
 def schedule_page(schedule: Schedule, bound: Bound) -> str:
-    """The page, self-contained."""
+    """Return the HTML page, which needs no other file."""
     report = figures(schedule, bound)
     boxes = [
         ("cycles per sample", f"{report.cycles}"),
@@ -108,7 +112,7 @@ def schedule_page(schedule: Schedule, bound: Bound) -> str:
 
 
 def _name(unit: str) -> str:
-    """A unit in words, with the number of its sequencer if there are several."""
+    """Return the name of a unit for people, with the number of its sequencer if there are several sequencers."""
     kind = kind_of(unit)
     return _UNITS[kind][0] + unit.removeprefix(kind).replace("_", " ")
 
@@ -132,7 +136,7 @@ def _row(unit: str, strand: Strand) -> str:
 
 
 def _step(span: int) -> int:
-    """Cycles between ticks: 1, 2 or 5 times a power of ten, at most a dozen ticks."""
+    """Return the cycles between two ticks: 1, 2 or 5 times a power of ten, such that there are at most twelve ticks."""
     return next(f * ten for ten in (1, 10, 100, 1000, 10**4, 10**5, 10**6) for f in (1, 2, 5) if span <= 12 * f * ten)
 
 

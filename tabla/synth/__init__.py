@@ -1,4 +1,6 @@
-"""Yosys and nextpnr runs: Verilog -> area, clock and critical path on a real FPGA.
+"""Synthesis, place and route with Yosys and nextpnr: from Verilog to area, clock rate and critical path on an FPGA.
+
+Example:
 
 report = synthesise(verilog, "logistic", "ecp5", "85k", 6, place_and_route=True, seeds=4)
 print(report.text())

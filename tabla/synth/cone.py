@@ -1,4 +1,4 @@
-"""The logic that feeds one wire, as a function of few inputs, and that function taken apart."""
+"""Cones of logic: the LUTs that feed one wire, as a function of few inputs, and the ways to split such a function."""
 
 from __future__ import annotations
 
@@ -10,14 +10,15 @@ from typing import Any
 from tabla.synth.wires import Wires
 
 Function = Callable[..., int]
-"""Of levels, 0 or 1."""
+"""A function of levels, which are 0 or 1."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cone:
-    """LUTs (and the multiplexers between two of them) that nobody reads but the wire; `cells`, the outermost first.
+    """The LUTs, and the multiplexers between pairs of LUTs, that feed one wire and nothing else.
 
-    `values` are those of all levels of the `inputs`, the last input changing fastest.
+    `cells` are the names of the cells, the one next to the wire first. `values` are the levels of the wire for all
+    levels of the `inputs`, with the last input changing fastest.
     """
 
     cells: tuple[str, ...]
@@ -31,7 +32,7 @@ class Cone:
 
     @staticmethod
     def growing(wires: Wires, bit: Any) -> Iterator[Cone]:
-        """What feeds a wire: the last LUT alone, then with those before it, as long as the inputs are few."""
+        """Yield the cones that feed a wire: the last LUT alone, then larger and larger ones, up to `MOST` inputs."""
         cells = _unshared(wires, bit)
         while cells:
             inputs = _inputs(wires, cells)
@@ -52,7 +53,7 @@ class Cone:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Part:
-    """g of a `Split`: its inputs and its values, as a ``Cone``'s."""
+    """The function g of a `Split`: its inputs, and its values in the order of those of a `Cone`."""
 
     inputs: tuple[int, ...]
     values: tuple[int, ...]
@@ -60,7 +61,7 @@ class Part:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Split:
-    """A cone's function as ``h(u, v, g(the other inputs))``; `outer` are u and v."""
+    """The function of a cone, written as ``h(u, v, g(the other inputs))``. `outer` are the wires u and v."""
 
     outer: tuple[int, int]
     part: Part
@@ -68,7 +69,7 @@ class Split:
 
 
 def splits(cone: Cone) -> Iterator[Split]:
-    """All ways to take a cone's function of four inputs or more apart, with g of two to four inputs."""
+    """Yield all ways to split the function of a cone with four or more inputs, with g of two to four inputs."""
     places = range(len(cone.inputs))
     for outer in combinations(places, 2):
         rest = [place for place in places if place not in outer]
@@ -86,7 +87,7 @@ def splits(cone: Cone) -> Iterator[Split]:
         kinds = list(dict.fromkeys(columns))
         if len(kinds) != 2:
             continue
-        # g and its complement: one of them may fit where the other does not.
+        # A split is possible with g and with the complement of g. One of them may fit where the other does not.
         for first, second in (kinds, reversed(kinds)):
             yield Split(
                 outer=(cone.inputs[outer[0]], cone.inputs[outer[1]]),
@@ -99,7 +100,10 @@ def splits(cone: Cone) -> Iterator[Split]:
 
 
 def _unshared(wires: Wires, bit: Any) -> tuple[str, ...]:
-    """The LUT that drives a wire for one reader alone, or the multiplexer with its two LUTs; else nothing."""
+    """Return the LUT that drives a wire with only one reader, or the multiplexer that does with its two LUTs.
+
+    The answer is empty if anything else drives the wire, or if it has several readers.
+    """
     driver = wires.driver.get(bit) if isinstance(bit, int) else None
     if driver is None or len(wires.readers.get(bit, ())) != 1 or wires.kept[bit]:
         return ()
@@ -113,7 +117,7 @@ def _unshared(wires: Wires, bit: Any) -> tuple[str, ...]:
 
 
 def _inputs(wires: Wires, cells: tuple[str, ...]) -> tuple[int, ...]:
-    """Wires that the cells read and that none of them drives, in order."""
+    """Return, in order, the wires that the cells read and that none of the cells drives."""
     inside = {wires.cells[name]["connections"]["Z"][0] for name in cells}
     read = {
         bits[0]
@@ -125,7 +129,7 @@ def _inputs(wires: Wires, cells: tuple[str, ...]) -> tuple[int, ...]:
 
 
 def _value(wires: Wires, bit: Any, levels: Mapping[int, int]) -> int:
-    """The level of a wire of a cone."""
+    """Return the level of a wire of a cone, given the levels of the cone's inputs."""
     if not isinstance(bit, int):
         return int(bit == "1")
     if bit in levels:

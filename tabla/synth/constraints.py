@@ -1,4 +1,4 @@
-"""Constraint files of boards: which bit of which port lies at which pin."""
+"""The constraint files of boards, which assign the bits of ports to pins."""
 
 from __future__ import annotations
 
@@ -10,7 +10,10 @@ Ports = Mapping[str, tuple[str, ...]]
 
 
 def constraint_file(form: str, board: Board, ports: Ports) -> str:
-    """The file of a board in the form ``lpf``, ``cst`` or ``pcf``; `ports` are the top module's with their pins."""
+    """Return the constraint file of a board in the form ``lpf``, ``cst`` or ``pcf``.
+
+    `ports` gives the pin of each bit of each port of the top module. Another form is a ValueError.
+    """
     match form:
         case "lpf":
             lines = _lpf(board, ports)
@@ -25,7 +28,7 @@ def constraint_file(form: str, board: Board, ports: Ports) -> str:
 
 
 def _bits(ports: Ports) -> list[tuple[str, str, str]]:
-    """Port, its bit as nextpnr names it, pin."""
+    """Return, for each bit of each port, the port, the name that nextpnr has for the bit, and the pin."""
     return [
         (name, f"{name}[{bit}]" if len(pins) > 1 else name, pin)
         for name, pins in ports.items()
@@ -38,7 +41,10 @@ def _io_type(board: Board, port: str) -> str:
 
 
 def _pull(board: Board, port: str) -> str:
-    """Where an input rests that nobody drives: a line that is cut rests as it does between bytes."""
+    """Return the pull resistor of a port, which sets the level of an input that nothing drives.
+
+    A serial line that is cut then has the level that it has between bytes.
+    """
     match port:
         case "button":
             return "UP" if board.reset_low else "DOWN"
@@ -67,6 +73,6 @@ def _cst(board: Board, ports: Ports) -> list[str]:
 def _pcf(board: Board, ports: Ports) -> list[str]:
     lines = list(board.constraints)
     for port, bit, pin in _bits(ports):
-        # The pads have one standard, and a pull-up or nothing.
+        # The pads of these chips have only one voltage standard, and either a pull-up or no resistor.
         lines.append(f"set_io {'-pullup yes ' if _pull(board, port) == 'UP' else ''}{bit} {pin}")
     return lines

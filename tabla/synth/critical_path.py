@@ -1,4 +1,4 @@
-"""nextpnr's critical path in the names of our signals."""
+"""The critical path that nextpnr reports, in the names of the signals of the hardware description."""
 
 from __future__ import annotations
 
@@ -10,17 +10,18 @@ from typing import Any
 
 from tabla.synth.source_lines import SourceLines
 
-# What Yosys appends to the name of a signal for the cells and wires that it makes around it: `sum_LUT4_Z_D[3]`.
+# The suffix that Yosys appends to the name of a signal for cells and wires that it makes, as in `sum_LUT4_Z_D[3]`.
 _MADE = re.compile(r"(_[A-Z][A-Z0-9]*)(_[A-Z0-9]+)*(?=\[|$)")
 _INDEX = re.compile(r"\[\d+\]$")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Hop:
-    """A part of the path: `kind` is nextpnr's (clk-to-q, routing, logic, setup), `delay` in ns.
+    """A part of a critical path.
 
-    `signal` is the wire that is routed, or what the logic, register or block computes; `fan_out` counts the wire's
-    sinks (0 where that is not known).
+    `kind` is one of nextpnr's words ``clk-to-q``, ``routing``, ``logic`` and ``setup``. `delay` is in nanoseconds.
+    `signal` is the wire that is routed, or the output of the logic, register or block. `fan_out` is the number of
+    inputs that the wire leads to, or 0 if that is not known.
     """
 
     kind: str
@@ -32,7 +33,7 @@ class Hop:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CriticalPath:
-    """The slowest path between two registers of a clock, delays in ns."""
+    """The slowest path between two registers of a clock."""
 
     start: str
     end: str
@@ -40,17 +41,17 @@ class CriticalPath:
 
     @property
     def delay(self) -> float:
-        """From clock edge to clock edge."""
+        """The delay from clock edge to clock edge, in nanoseconds."""
         return sum(hop.delay for hop in self.hops)
 
     @property
     def routing(self) -> float:
-        """Spent in wires."""
+        """The part of the delay that is spent in wires, in nanoseconds."""
         return sum(hop.delay for hop in self.hops if hop.kind == "routing")
 
     @property
     def depth(self) -> int:
-        """Ranks of logic that a wire of some length leads to; a carry chain is one."""
+        """The number of ranks of logic. A rank begins where a routed wire ends, so a carry chain is one rank."""
         return sum(
             1
             for before, hop in zip(self.hops, self.hops[1:], strict=False)
@@ -58,7 +59,10 @@ class CriticalPath:
         )
 
     def text(self, lines: SourceLines | None = None) -> str:
-        """A line for each wire and what it leads to, carry chains drawn together, with the place of each new signal."""
+        """Return the path as text, with a line for each hop of at least 0.1 ns.
+
+        With `lines`, the place that declares a signal is shown where the signal first occurs.
+        """
         figures = f"{self.delay:.2f} ns, {self.routing:.2f} ns of them wires, {self.depth} ranks of logic"
         written, told = [f"{self.start} -> {self.end}: {figures}"], ""
         for hop in self.hops:
@@ -71,7 +75,10 @@ class CriticalPath:
 
 
 def signal_name(name: str) -> str:
-    """The name of our signal that a cell or wire was made for: ``lane_0.mac.sum_LUT4_Z_D[3]`` -> ``lane_0.mac.sum``."""
+    """Return the name of the signal for which Yosys made a cell or a wire.
+
+    For example ``lane_0.mac.sum_LUT4_Z_D[3]`` gives ``lane_0.mac.sum``.
+    """
     plain = name.split("$")[0] or name
     index = _INDEX.search(plain)
     signal = _MADE.sub("", plain)
@@ -79,7 +86,7 @@ def signal_name(name: str) -> str:
 
 
 def fan_outs(module: Mapping[str, Any]) -> dict[str, int]:
-    """Sinks of each wire, by name as nextpnr writes it, from the flat netlist."""
+    """Return the number of inputs that each wire of a flat netlist leads to, by the name that nextpnr has for it."""
     sinks: Counter[int] = Counter()
     for cell in module["cells"].values():
         for port, bits in cell["connections"].items():
@@ -95,9 +102,9 @@ def fan_outs(module: Mapping[str, Any]) -> dict[str, int]:
 
 
 def critical_path(report: Mapping[str, Any], clock: str, sinks: Mapping[str, int]) -> CriticalPath | None:
-    """The path of `clock` to itself in nextpnr's report; None if there is none.
+    """Return the critical path from `clock` to the same clock, from nextpnr's report; None if there is none.
 
-    Names that belong to no signal of ours stay with the nearest that did, on the way from the start.
+    A hop whose wire belongs to no signal of the hardware description gets the signal of the hop before it.
     """
     edges = {f"posedge {clock}", f"negedge {clock}"}
     for path in report["critical_paths"]:

@@ -1,10 +1,13 @@
-"""Where the block RAMs and multipliers of a design lie on the chip, decided before the placer starts.
+"""The floor plan: the places of the block RAMs and multipliers on the chip, decided before the placer starts.
 
-A placer spreads the hundred blocks of an array over rows that cross the whole chip, and moves the logic after them:
-the memories of a lane end up far from its multiplier. Here the hierarchy says what belongs together. A multiplier and
-the block RAMs of the innermost scope that has both (a lane, a root) are a cluster; the block RAMs of any other part
-of the top, a sequencer, are one too. Clusters are laid side by side, column after column around the chip's middle, the
-rows of each column to and fro, so that neighbours in a tree of sums are neighbours on the chip. Nothing else is fixed.
+Left alone, the placer spreads the hundred blocks of an array over rows that cross the whole chip, and the logic follows
+them. The memories of a lane then lie far from its multiplier. This module uses the hierarchy of the design instead. A
+multiplier and the block RAMs in the innermost scope that has both, such as a lane or a root, form a cluster. The block
+RAMs of any other part of the top module, such as a sequencer, form a cluster, too.
+
+The clusters are placed side by side, in the columns of block RAMs next to the middle of the chip. The rows of one
+column are filled upwards and those of the next downwards, so that neighbours in a tree of sums are neighbours on the
+chip. Everything else is left to the placer.
 """
 
 from __future__ import annotations
@@ -22,7 +25,7 @@ _NUMBER = re.compile(r"\d+")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cluster:
-    """Blocks that shall lie close together; names of cells."""
+    """Blocks that should lie close together, as names of cells: multipliers and block RAMs."""
 
     scope: str
     dsps: list[str] = field(default_factory=list)
@@ -30,10 +33,10 @@ class Cluster:
 
 
 def floorplan(cells: Mapping[str, Mapping[str, Any]], target: Target, sites: Sites) -> dict[str, str]:
-    """The site (nextpnr's name) of each block RAM and of the multipliers beside them, no site twice.
+    """Return the site of each block RAM and of the multiplier of each cluster, by the name of the cell.
 
-    `cells` are those of a flat netlist, with the names of the hierarchy. Multipliers without a memory near them in
-    the hierarchy, and blocks for which there is no site left, are not in the answer.
+    `cells` are those of a flat netlist; their names show the hierarchy. Sites have the names of nextpnr, and no site is
+    used twice. A multiplier that is in no cluster, and a block for which no site is left, are not in the answer.
     """
     clusters = _in_order(_clusters(cells, target))
     wanted = sum(len(cluster.rams) for cluster in clusters)
@@ -48,7 +51,8 @@ def floorplan(cells: Mapping[str, Mapping[str, Any]], target: Target, sites: Sit
     for cluster in clusters:
         taken = []
         for ram in sorted(cluster.rams, key=_natural):
-            # Rows without multipliers at hand are for memories that need none, and only when the others are too few.
+            # The rows far from multipliers are used only if the other rows are too few, and for memories that belong
+            # to no multiplier first.
             source = far if far and (not near or (not cluster.dsps and wanted > len(near))) else near
             if not source:
                 break
@@ -83,18 +87,22 @@ def _clusters(cells: Mapping[str, Mapping[str, Any]], target: Target) -> list[Cl
 
 
 def _scopes(name: str) -> list[str]:
-    """The scopes around a cell, the innermost first."""
+    """Return the scopes around a cell, the innermost first."""
     parts = name.split(".")
     return [".".join(parts[:length]) for length in range(len(parts) - 1, 0, -1)]
 
 
 def _natural(name: str) -> list[Any]:
-    """Lane 10 comes after lane 9."""
+    """Return a key by which names are sorted with their numbers as numbers, so that lane 10 comes after lane 9."""
     return [int(part) if part.isdigit() else part for part in re.split(r"(\d+)", name)]
 
 
 def _in_order(clusters: list[Cluster]) -> list[Cluster]:
-    """Scopes that differ in their numbers only are spread evenly, what is there once comes in the middle."""
+    """Return the clusters in the order of their places.
+
+    Clusters whose scopes differ only in numbers, such as those of lanes, are spread evenly over the order. A cluster
+    that is the only one of its kind comes in the middle.
+    """
     alike: dict[str, list[Cluster]] = {}
     for cluster in sorted(clusters, key=lambda cluster: _natural(cluster.scope)):
         alike.setdefault(_NUMBER.sub("#", cluster.scope), []).append(cluster)
@@ -107,7 +115,10 @@ def _in_order(clusters: list[Cluster]) -> list[Cluster]:
 
 
 def _ram_places(sites: Sites, wanted: int) -> tuple[list[Place], list[Place]]:
-    """Places for block RAMs in the order they are taken: those with multipliers at hand, and the others."""
+    """Return the places for block RAMs, in the order in which they are used: those near multipliers, and the others.
+
+    `wanted` is the number of block RAMs; it decides how many columns are used.
+    """
     gap = {row: min(abs(row - other) for other in sites.dsp_rows) for row in sites.ram_rows}
     rows = [row for row in sites.ram_rows if gap[row] == min(gap.values())]
     columns = min(len(sites.columns), -(-wanted // (len(rows) * len(sites.rams))))
@@ -130,7 +141,11 @@ def _ram_places(sites: Sites, wanted: int) -> tuple[list[Place], list[Place]]:
 
 
 def _distance(place: Place, rams: list[Place], sites: Sites) -> tuple[float, int]:
-    """From a multiplier to its memories, the furthest row counting; among equals the inner rows of the chip."""
+    """Return the distance from a place for a multiplier to the memories of its cluster, with a second value for ties.
+
+    The distance is in columns, from their mean, plus rows, to the farthest. Of two equal places, the one nearer to the
+    middle row of the chip is taken.
+    """
     column = sum(x for x, _, _ in rams) / len(rams)
     rows = max(abs(place[1] - y) for _, y, _ in rams)
     return abs(place[0] - column) + rows, abs(place[1] - sites.ram_rows[len(sites.ram_rows) // 2])

@@ -1,4 +1,4 @@
-"""The whole way from Verilog to figures."""
+"""The flow of ``tabla synth``: from Verilog to the figures of a part."""
 
 from __future__ import annotations
 
@@ -27,12 +27,15 @@ def synthesise(
     progress: Callable[[str], None] = lambda step: None,
     templates: str | None = None,
 ) -> SynthesisReport:
-    """Area of module `top` on a part (the family's largest without a name); with `place_and_route` its clock too.
+    """Return the area of the module `top` on a part, and, with `place_and_route`, the clock rate.
 
-    Seeds 1..`seeds` are tried, the best is kept. `cycles` of a sample and `lines`, if given, go into the report;
-    `progress` is told of each step before it is taken; `templates` is a file with more records. A `TablaError`: an
-    unknown target, device or speed grade, a tool that is not installed (before anything runs), a latch, Verilog that
-    Yosys does not read, a part that is too small.
+    `target` is the name of the family. Without a `device` the part is the largest of the family, and without a `speed`
+    it has its first speed grade. Place and route runs with the seeds 1 to `seeds`, and the best run is kept. `cycles`
+    (per sample) and `lines`, if given, go into the report. `progress` is called with a text before each step.
+    `templates` is a file with further records.
+
+    Raises `TablaError` for an unknown target, device or speed grade; for a tool that is not installed, before anything
+    runs; for a latch; for Verilog that Yosys cannot read; and for a design that does not fit the part.
     """
     family = find_target(target, templates)
     part = family.device(device)

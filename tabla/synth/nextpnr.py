@@ -1,4 +1,4 @@
-"""Place and route: a flat netlist -> clock rate, utilisation and critical path on a part."""
+"""Place and route with nextpnr: from a flat netlist to the clock rate and the critical path on a part."""
 
 from __future__ import annotations
 
@@ -17,13 +17,17 @@ from tabla.synth.tool import last_words, run_tool
 from tabla.synth.yosys import Netlist
 from tabla.templates.targets import Device, Packing
 
-# Asked of the router: more than any of the parts can do, so that it never stops trying.
+# The clock rate in MHz that nextpnr is asked for. No part can reach it, so nextpnr never stops improving.
 _ASKED = 400
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Clock:
-    """What nextpnr reports for the slowest clock, and what may be claimed: no more than the primitives stand. MHz."""
+    """The clock rate of the slowest clock, in MHz.
+
+    `reported` is the figure of nextpnr. `claimed` is the same figure, but never more than the maximum that the data
+    sheet gives for a block of the design; `reason` then names that block.
+    """
 
     name: str
     reported: float
@@ -33,7 +37,11 @@ class Clock:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pinned:
-    """Where a chip's ports lie: package, constraint file, what nextpnr shall write; and the clock's rate in MHz."""
+    """The inputs of nextpnr for a whole chip with pins.
+
+    `constraints` is the text of the constraint file, `packing` says which files nextpnr writes for the packer, and
+    `megahertz` is the clock rate.
+    """
 
     package: str
     constraints: str
@@ -43,7 +51,11 @@ class Pinned:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Placement:
-    """One run of nextpnr: `report` is its own JSON, `routed` what a packer makes a bitstream of, if it had pins."""
+    """The outcome of one run of nextpnr.
+
+    `report` is nextpnr's own JSON. `routed` is the input of the packer that makes a bitstream; it is empty for a run
+    without pins.
+    """
 
     device: Device
     package: str
@@ -56,7 +68,10 @@ class Placement:
 
 
 def chosen_grade(device: Device, grade: int | None) -> int:
-    """The grade asked for, or the part's first. One that the part does not have is a `TablaError`."""
+    """Return the requested speed grade, or the first one of the part if `grade` is None.
+
+    A grade that the part does not have is a `TablaError`.
+    """
     if grade is None:
         return device.grades[0]
     if grade not in device.grades:
@@ -66,12 +81,12 @@ def chosen_grade(device: Device, grade: int | None) -> int:
 
 
 def check_capacity(netlist: Netlist, device: Device) -> None:
-    """Refuse a design that the part cannot hold, before hours go into placing it."""
+    """Raise `TablaError` if the part cannot hold the design. The check comes before the long time of placing."""
     for kind, taken in netlist.taken.items():
         if taken > device.capacity(kind):
             name = netlist.target.title_of(kind)
             raise TablaError(
-                f"the design needs {taken} {name}, {device.part} has {device.capacity(kind)}",
+                f"the design needs {taken} {name}, but {device.part} has {device.capacity(kind)}",
                 hint="ask for fewer PEs or a larger device",
             )
 
@@ -79,9 +94,9 @@ def check_capacity(netlist: Netlist, device: Device) -> None:
 def place_and_route(
     netlist: Netlist, device: Device, grade: int | None = None, *, seed: int = 1, pinned: Pinned | None = None
 ) -> Placement:
-    """One run of nextpnr, of a block without pins or, `pinned`, of a whole chip.
+    """Run nextpnr once: for a block without pins, or, with `pinned`, for a whole chip.
 
-    What does not fit, a missing tool and whatever stops nextpnr are a `TablaError`.
+    Raises `TablaError` if the design does not fit, if the tool is not installed, or if nextpnr fails.
     """
     target, chosen = netlist.target, chosen_grade(device, grade)
     if not target.place:
@@ -118,11 +133,11 @@ def place_and_route(
 
 
 def _design(netlist: Netlist, device: Device, *, block: bool) -> str:
-    """What nextpnr reads: the netlist with the sites of its blocks.
+    """Return the JSON that nextpnr reads: the netlist, with the sites of the floor plan.
 
-    A `block` has no more than the family's few ports: an accelerator is part of a design, with more ports than chips
-    have pins. What the others led to stays, undriven or unread: routers optimise nothing, and no path between
-    registers changes.
+    An accelerator is normally part of a larger design, and it has more ports than chips have pins. So a `block` keeps
+    only the ports that the record of the family names, such as the clock. The wires of the other ports stay in the
+    netlist without a driver or a reader. nextpnr removes no logic, so no path between registers changes.
     """
     design = json.loads(netlist.text)
     module = design["modules"][netlist.top]
@@ -148,7 +163,7 @@ def _clock(report: Mapping[str, Any], module: Mapping[str, Any], netlist: Netlis
 
 
 def _has(module: Mapping[str, Any], cell: str, parameter: str, value: str) -> bool:
-    """Is there such a cell whose parameter fits the pattern?"""
+    """Return whether there is a cell of type `cell` whose parameter fits the pattern `value`."""
     return any(
         found["type"] == cell and (not parameter or fnmatchcase(str(found["parameters"].get(parameter, "")), value))
         for found in module["cells"].values()
@@ -156,5 +171,5 @@ def _has(module: Mapping[str, Any], cell: str, parameter: str, value: str) -> bo
 
 
 def best(placements: list[Placement]) -> Placement:
-    """The placement with the highest claim; the first among equals."""
+    """Return the placement with the highest claimed clock rate; of equal ones, that with the lowest seed."""
     return max(placements, key=lambda run: (run.clock.claimed if run.clock else 0.0, -run.seed))

@@ -1,4 +1,4 @@
-"""Figures of a synthesis as text and as JSON."""
+"""The figures of a synthesis, as a record, as text and as JSON."""
 
 from __future__ import annotations
 
@@ -17,11 +17,12 @@ SCHEMA = "tabla-synthesis-1"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SynthesisReport:
-    """What a design takes of a part, and how fast it runs there.
+    """The resources that a design takes of a part, and the clock rate that it reaches there.
 
-    `taken` counts resources by kind after synthesis of the whole; `modules` those of each part by itself. `placements`
-    holds every seed's run, `best` the fastest one (None without place and route). `cycles` are those of a sample, if
-    they are known, and `lines` says where signals are declared.
+    `taken` counts the resources by kind after synthesis of the whole design. `modules` counts them for each part of the
+    design synthesised by itself. `placements` holds the run of every seed, and `best` is the fastest of them; without
+    place and route it is None. `cycles` is the number of cycles per sample, if it is known. `lines` says where each
+    signal is declared.
     """
 
     top: str
@@ -37,16 +38,16 @@ class SynthesisReport:
 
     @property
     def megahertz(self) -> float | None:
-        """The clock rate that may be claimed; None if nothing was placed or its timing is not known."""
+        """The claimed clock rate; None if nothing was placed, or if nextpnr does not know the timing."""
         return self.best.clock.claimed if self.best and self.best.clock else None
 
     @property
     def samples_per_second(self) -> float | None:
-        """Clock rate divided by the cycles of a sample; None if either is not known."""
+        """The clock rate divided by the cycles per sample; None if either is not known."""
         return None if self.megahertz is None or not self.cycles else self.megahertz * 1e6 / self.cycles
 
     def data(self) -> dict[str, Any]:
-        """The form of ``--json``: nextpnr's own report of the best seed, and what it does not know."""
+        """Return what ``tabla synth --json`` writes: nextpnr's own report of the best seed, and further figures."""
         report: Mapping[str, Any] = self.best.report if self.best else {}
         return {
             "fmax": report.get("fmax", {}),
@@ -88,18 +89,21 @@ class SynthesisReport:
         }
 
     def json(self) -> str:
-        """`data` as text."""
+        """Return `data` as JSON text."""
         return json.dumps(self.data(), indent=2) + "\n"
 
     def text(self) -> str:
-        """What ``tabla synth`` prints."""
+        """Return what ``tabla synth`` prints."""
         lines = [f"{self.top} on {self.target.title} {self.device.part}", "", *self._table(), ""]
         lines += self._clock()
         lines += [f"warning: {warning}" for warning in self.warnings]
         return "\n".join(lines).rstrip() + "\n"
 
     def _table(self) -> list[str]:
-        """A row for each part, with all its instances' share of the device; then the whole and what there is."""
+        """Return the table of resources: a row for each module, one for the whole design, one for the part's capacity.
+
+        The percentages of a module are for all its instances together.
+        """
         rows = [["module", "", *(word for kind in KINDS for word in (self.target.title_of(kind), "%"))]]
         for row in self.modules:
             times = f"{row.instances} x" if row.instances > 1 else ""
@@ -117,7 +121,7 @@ class SynthesisReport:
         ]
 
     def _amounts(self, taken: Mapping[str, int], instances: int = 1) -> list[str]:
-        """How many of each kind one instance takes, and the share of the device that all take."""
+        """Return the cells of a row: for each kind, the number for one instance and the share of all instances."""
         amounts = []
         for kind in KINDS:
             share = self._share(instances * taken[kind], kind)
@@ -125,12 +129,12 @@ class SynthesisReport:
         return amounts
 
     def _share(self, taken: int, kind: str) -> float | None:
-        """Percent of the device's; None where it has none."""
+        """Return a share of the capacity of the part, in percent; None if the part has no such resource."""
         capacity = self.device.capacity(kind)
         return round(100 * taken / capacity, 2) if capacity else None
 
     def _path(self) -> list[str]:
-        """The critical path, a line a hop, with places."""
+        """Return the critical path with a line for each hop, or nothing if no path is known."""
         if not self.best or not self.best.path:
             return []
         return self.best.path.text(self.lines).splitlines()

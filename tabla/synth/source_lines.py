@@ -1,4 +1,4 @@
-"""Where a signal is declared: in the Verilog, and in the component that the Verilog was made of."""
+"""Finding where a signal is declared: in the Verilog, and in the component of ``hw/`` that it comes from."""
 
 from __future__ import annotations
 
@@ -12,15 +12,16 @@ _SIGNAL = re.compile(r"^  (?:wire|reg|input|output|inout)\b(?: signed)?(?: \[[^\
 _INDEX = re.compile(r"\[\d+\]$")
 
 Signal = tuple[str, str]
-"""A module and the name of a signal in it."""
+"""The name of a module and the name of a signal in that module."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SourceLines:
-    """Lines of a Verilog text as ``tabla gen`` writes it, by module and signal.
+    """The lines of a Verilog text of ``tabla gen`` in which the signals are declared.
 
-    `file` is what the text is called in a report. `components` gives the place in ``hw/`` that declares a signal, as
-    ``hw/mac.py:88``; it is empty for Verilog whose making is over.
+    `file` is the name of the text in reports, and `top` the top module. `declared` gives the line of each signal, and
+    `instances` the module of each instance. `components` gives the place in ``hw/`` that declares a signal, such as
+    ``hw/mac.py:88``; it is empty for Verilog that was read from a file.
     """
 
     file: str
@@ -30,9 +31,10 @@ class SourceLines:
     components: Mapping[Signal, str] = field(default_factory=dict, repr=False)
 
     def place(self, name: str) -> str:
-        """``logistic.v:1234 (hw/mac.py:88)`` for a hierarchical name ``lane_0.mac.sum``; '' if it is not declared.
+        """Return the place that declares a signal, given its hierarchical name; an empty text if there is none.
 
-        What follows a signal's name (a memory's words) does not matter.
+        For example ``lane_0.mac.sum`` gives ``logistic.v:1234 (hw/mac.py:88)``. Anything after the name of a signal, as
+        for the words of a memory, is ignored.
         """
         module = self.top
         for step in _INDEX.sub("", name).split("."):
@@ -47,7 +49,7 @@ class SourceLines:
 
 
 def source_lines(verilog: str, file: str, top: str, components: Mapping[Signal, str] | None = None) -> SourceLines:
-    """Read the declarations of a Verilog text whose lines have the form that Yosys writes."""
+    """Read the declarations of a Verilog text. Its lines must have the form that Yosys writes."""
     module = ""
     declared: dict[Signal, int] = {}
     instances: dict[Signal, str] = {}

@@ -1,4 +1,4 @@
-"""One run of a YoWASP tool in a private folder."""
+"""Running the YoWASP tools: Yosys, nextpnr and the packers, as Python packages with WebAssembly programs."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tabla.source import TablaError
 
 
 def require(module: str, package: str) -> None:
-    """Refuse with a `TablaError` that names the package if the tool's Python module is not there."""
+    """Raise `TablaError`, which names the package to install, if the Python module of a tool is not installed."""
     if find_spec(module) is None:
         raise TablaError(
             f"the Python package {package} is not installed",
@@ -22,11 +22,11 @@ def require(module: str, package: str) -> None:
 def run_tool(
     module: str, package: str, arguments: list[str], folder: Path, entry: str | None = None
 ) -> tuple[int, str]:
-    """Run the tool (its module's `_run_..._argv`, or `entry`, which its own script calls) in `folder`; its status and
-    all it said.
+    """Run a tool in `folder` and return its exit status and its output.
 
-    Each run is a process of its own: the tools are WebAssembly programs that may end the process that runs them. File
-    names in `arguments` are relative to `folder`. A tool that is not installed is a `TablaError`.
+    The run calls the function `entry` of the tool's module, by default the one that the tool's own script calls. Each
+    run is a process of its own, because a WebAssembly program may end the process that runs it. File names in
+    `arguments` are relative to `folder`. A tool that is not installed is a `TablaError`.
     """
     require(module, package)
     entry = entry or f"_run_{module.removeprefix('yowasp_')}_argv"
@@ -43,6 +43,6 @@ def run_tool(
 
 
 def last_words(said: str) -> tuple[str, ...]:
-    """What of a failed tool's output to show: its errors, or else its last lines."""
+    """Return the part of a failed tool's output to show: up to five lines with errors, or else the last five lines."""
     lines = [line.strip() for line in said.splitlines() if line.strip()]
     return tuple([line for line in lines if "ERROR" in line][:5] or lines[-5:])

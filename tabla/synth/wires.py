@@ -1,4 +1,4 @@
-"""Who drives and who reads the wires of a flat netlist, kept right while cells are changed."""
+"""The drivers and the readers of the wires of a flat netlist, kept up to date while cells are changed."""
 
 from __future__ import annotations
 
@@ -12,7 +12,12 @@ Cell = dict[str, Any]
 
 @dataclass(slots=True, kw_only=True)
 class Wires:
-    """Who drives a bit, and how many inputs and ports it feeds."""
+    """The wires of a netlist.
+
+    A wire is a number, as in Yosys' JSON; the texts ``0``, ``1`` and ``x`` stand for constant levels. `driver` is the
+    cell that drives each wire, `readers` are the cells that read it, one entry for each input pin, and `kept` counts
+    the ports of the module that show it.
+    """
 
     cells: dict[str, Cell]
     driver: dict[int, str] = field(default_factory=dict)
@@ -32,14 +37,14 @@ class Wires:
 
     @staticmethod
     def of(module: Mapping[str, Any]) -> Wires:
-        """Of a module; what its ports show is kept."""
+        """Return the wires of a module in Yosys' JSON. The wires of its ports are kept."""
         wires = Wires(cells=module["cells"])
         for port in module["ports"].values():
             wires.kept.update(bit for bit in port["bits"] if isinstance(bit, int))
         return wires
 
     def connect(self, name: str, pin: str, bit: Any) -> None:
-        """Connect one input pin elsewhere: to a wire, or to a level."""
+        """Connect an input pin to another wire, or to a constant level."""
         before = self.cells[name]["connections"][pin][0]
         if isinstance(before, int):
             self.readers[before].remove(name)
@@ -48,7 +53,7 @@ class Wires:
         self.cells[name]["connections"][pin] = [bit]
 
     def move_inputs(self, name: str, pins: Mapping[str, int]) -> None:
-        """Connect input pins of a cell elsewhere."""
+        """Connect input pins of a cell to other wires."""
         connections = self.cells[name]["connections"]
         for pin, bit in pins.items():
             self.readers[connections[pin][0]].remove(name)
@@ -56,7 +61,7 @@ class Wires:
             connections[pin] = [bit]
 
     def take_outputs(self, name: str, pins: Mapping[str, int]) -> None:
-        """Let output pins of a cell drive the wires of the registers behind them, and remove those."""
+        """Let output pins of a cell drive the outputs of the registers behind them, and remove these registers."""
         connections = self.cells[name]["connections"]
         for pin, bit in pins.items():
             (register,) = self.readers.pop(connections[pin][0])
@@ -65,7 +70,7 @@ class Wires:
             connections[pin] = [bit]
 
     def drop(self, name: str) -> None:
-        """Remove a cell that nobody reads."""
+        """Remove a cell whose outputs nothing reads."""
         for port, bits in self.cells[name]["connections"].items():
             if self.cells[name]["port_directions"].get(port) != "output":
                 for bit in bits:
@@ -74,7 +79,7 @@ class Wires:
         del self.cells[name]
 
     def register(self, name: str) -> Cell | None:
-        """The cell if it is a flip-flop without enable and reset that starts as 0."""
+        """Return the cell if it is a flip-flop that starts as 0 and has no enable and no reset; otherwise None."""
         cell = self.cells[name]
         plain = (
             cell["type"] == "TRELLIS_FF"

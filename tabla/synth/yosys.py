@@ -1,4 +1,4 @@
-"""Logic synthesis: Verilog -> the cells of a family, for the whole design and for each of its modules."""
+"""Logic synthesis with Yosys: from Verilog to the cells of a family, for the whole design and for each module."""
 
 from __future__ import annotations
 
@@ -18,14 +18,15 @@ from tabla.synth.tool import last_words, run_tool
 from tabla.templates.targets import Target
 
 _QUIET = (
-    # A memory of a single word, or one so narrow that registers are smaller: what it should do.
+    # Yosys makes registers of a memory with a single word, or of a very narrow one, as it should.
     "Replacing memory",
-    # nextpnr's families tell this about their own simulation models.
+    # Yosys prints this about the simulation models that it ships for some families.
     "Complex async reset",
 )
-# Copies of a register in several places of the chip carry `keep`. Yosys heeds it on cells alone when it looks for equal
-# registers; what constants make of them comes first, so that none is kept that is constant itself. Names of one signal
-# become one before that: else Yosys finds a constant with the initial values of several.
+# The hardware has copies of some registers, so that each can be near its readers. Their wires carry the attribute
+# `keep`. When Yosys merges equal registers, it heeds that attribute on cells only, so these commands put it on the
+# cells. Constants are propagated before that, so that no constant register is kept. The several names of one signal are
+# merged first, because Yosys would otherwise find a constant with several initial values.
 _COPIES = (
     "proc; flatten; opt_expr; opt_clean; "
     + "opt_dff; opt_clean; opt_expr; " * 4
@@ -36,7 +37,7 @@ _LATCH = re.compile(r"Latch inferred for signal `([^']*)'")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Netlist:
-    """A design in the cells of a family, flat: `text` is Yosys' JSON, `cells` counts cell types."""
+    """A flat design in the cells of a family. `text` is Yosys' JSON, and `cells` counts the cells of each type."""
 
     top: str
     target: Target
@@ -45,21 +46,22 @@ class Netlist:
     warnings: tuple[str, ...] = ()
 
     def parsed(self) -> dict[str, Any]:
-        """The top module of the JSON."""
+        """Return the top module of the JSON."""
         module: dict[str, Any] = json.loads(self.text)["modules"][self.top]
         return module
 
     @property
     def taken(self) -> dict[str, int]:
-        """Resources by kind."""
+        """The number of resources of each kind."""
         return self.target.taken(dict(self.cells))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModuleCells:
-    """A module, synthesised by itself: how often it is instantiated in all, and what one instance takes by kind.
+    """A module, synthesised by itself.
 
-    `depth` is 0 for the top module. The modules within it are counted with it.
+    `instances` is the number of its instances in the whole design, and `taken` the resources of one instance by kind,
+    with the modules that it contains. `depth` is its depth in the hierarchy, 0 for the top module.
     """
 
     name: str
@@ -69,7 +71,7 @@ class ModuleCells:
 
 
 def _map(target: Target, top: str, verilog: str, extra: str, output: str) -> str:
-    """The commands from a design that has been read to the family's cells."""
+    """Return the Yosys commands that map a design, which has been read, to the cells of a family."""
     command = " ".join(filter(None, (target.yosys, extra, f"-top {top}")))
     if target.abc and re.search(rf"\b{target.abc_for}\b", verilog):
         luts = f"abc -lut {target.abc} -dress; clean"
@@ -78,7 +80,10 @@ def _map(target: Target, top: str, verilog: str, extra: str, output: str) -> str
 
 
 def _run(script: str, verilog: str, wanted: str) -> tuple[str, str]:
-    """Run a script on ``design.v``; the text of the file `wanted`, and what Yosys said."""
+    """Run a Yosys script on ``design.v``. Return the text of the file `wanted` and the output of Yosys.
+
+    A latch, and a failure of Yosys, are a `TablaError`.
+    """
     with tempfile.TemporaryDirectory(prefix="tabla-yosys-") as name:
         folder = Path(name)
         (folder / "design.v").write_text(verilog, encoding="utf-8")
@@ -94,15 +99,15 @@ def _run(script: str, verilog: str, wanted: str) -> tuple[str, str]:
 
 
 def _warnings(said: str) -> tuple[str, ...]:
-    """Yosys' warnings, each once, but for those that are no fault."""
+    """Return the warnings of Yosys, each once, without those that are no fault of the design."""
     found = [line.strip().removeprefix("Warning: ") for line in said.splitlines() if line.startswith("Warning: ")]
     return tuple(dict.fromkeys(line for line in found if not any(quiet in line for quiet in _QUIET)))
 
 
 def synthesise_flat(verilog: str, top: str, target: Target) -> Netlist:
-    """The whole design, optimised across its modules: what is placed and routed.
+    """Synthesise the whole design, optimised across its modules, for place and route.
 
-    Latches, and whatever stops Yosys, are a `TablaError`.
+    A latch, and a failure of Yosys, are a `TablaError`.
     """
     mapped = _map(target, top, verilog, target.flat, "write_json design.json")
     text, said = _run(f"hierarchy -top {top}; {_COPIES}; {mapped}", verilog, "design.json")
@@ -116,9 +121,10 @@ def synthesise_flat(verilog: str, top: str, target: Target) -> Netlist:
 
 
 def synthesise_modules(verilog: str, top: str, target: Target) -> tuple[ModuleCells, ...]:
-    """The parts of the design, each by itself, the top first: what it instantiates, and what a PU instantiates.
+    """Synthesise each part of the design by itself: the top module first, then the modules in it and in a PU.
 
-    Without optimisation across modules the sum is somewhat larger than what `synthesise_flat` gives. The same faults.
+    Without optimisation across modules the sum is somewhat larger than the figures of `synthesise_flat`. A latch, and a
+    failure of Yosys, are a `TablaError`.
     """
     text, _ = _run(f"hierarchy -check -top {top}; tee -q -o design.json stat -json", verilog, "design.json")
     found = _counts(text)
@@ -130,7 +136,7 @@ def synthesise_modules(verilog: str, top: str, target: Target) -> tuple[ModuleCe
 
 
 def _counts(text: str) -> dict[str, dict[str, int]]:
-    """Cells by type, submodules among them, of each module of ``stat -json``."""
+    """Return the number of cells of each type in each module, from ``stat -json``. Submodules count as cells."""
     found: dict[str, dict[str, int]] = {}
     for name, module in json.loads(text)["modules"].items():
         kinds: Mapping[str, Any] = module.get("num_cells_by_type", {})

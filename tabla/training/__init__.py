@@ -1,1 +1,1 @@
-"""Learning on a machine: data, what to measure, the loop over epochs."""
+"""Training on an engine: reading the data, choosing what to measure, and the loop over the epochs."""

@@ -1,7 +1,7 @@
-"""Real arrays from files, and their fit to the names and shapes of a program.
+"""Reading arrays of real numbers from files, and fitting them to the names and shapes of a program.
 
-``.npz`` files carry arrays under the program's names. A ``.csv`` file has a header: ``x[0]``, ``x[1]`` ... for the
-elements of a tensor, ``y`` for a scalar; each row is a sample.
+An ``.npz`` file holds arrays under the names of the program. A ``.csv`` file has a header with a name for each column:
+``x[0]``, ``x[1]`` and so on for the elements of a tensor, ``y`` for a scalar. Each further row is a sample.
 """
 
 from __future__ import annotations
@@ -24,7 +24,8 @@ from tabla.source import TablaError
 Reals = NDArray[np.float64]
 Arrays = Mapping[str, Reals]
 
-# What numpy and zipfile raise for files that are cut, altered, encrypted, compressed otherwise or no archive at all.
+# The exceptions that numpy and zipfile raise for a file that is truncated, damaged, encrypted, compressed in an
+# unsupported way, or no archive at all.
 BROKEN_ARCHIVE = (ValueError, AttributeError, TypeError, EOFError, RuntimeError, zlib.error, zipfile.BadZipFile)
 MOST_AXES = 32
 MOST_DRAWN = 1 << 26
@@ -32,7 +33,10 @@ MOST_DRAWN = 1 << 26
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Samples:
-    """Inputs and labels, each with a leading axis of `count`; `stacked` says whether the file had that axis."""
+    """Inputs and labels by name, each with a leading axis of `count` samples.
+
+    `stacked` says whether the arrays had that axis when they were read; otherwise they hold a single sample.
+    """
 
     arrays: Arrays
     count: int
@@ -40,17 +44,17 @@ class Samples:
 
 
 def read_arrays(path: Path) -> dict[str, Reals]:
-    """All arrays of a ``.npz`` or ``.csv`` file, as float64. A fault in it is the user's: `TablaError`."""
+    """Read all arrays of an ``.npz`` or ``.csv`` file as float64. A fault in the file is a `TablaError`."""
     if path.suffix == ".npz":
         return _read_npz(path)
     if path.suffix == ".csv":
         return _read_csv(path)
-    raise TablaError(f"'{path}' is neither .npz nor .csv", hint="name the file by what it holds")
+    raise TablaError(f"'{path}' is neither .npz nor .csv", hint="use a file whose name ends in .npz or .csv")
 
 
 def _read_npz(path: Path) -> dict[str, Reals]:
     try:
-        # Opened here, since numpy leaves a file open that it cannot read.
+        # The file is opened here, because numpy does not close a file that it cannot read.
         with path.open("rb") as file, np.load(file, allow_pickle=False) as archive:
             found = {name: archive[name] for name in archive.files}
     except OSError as fault:
@@ -61,16 +65,19 @@ def _read_npz(path: Path) -> dict[str, Reals]:
 
 
 def write_npz(file: IO[bytes], arrays: Mapping[str, ArrayLike]) -> None:
-    """Write arrays under any names (numpy's own writer keeps some for itself), the same bytes every time."""
+    """Write arrays as an ``.npz`` file. The same arrays always give the same bytes.
+
+    Unlike `numpy.savez`, this function takes arrays of any name.
+    """
     with zipfile.ZipFile(file, "w", zipfile.ZIP_STORED) as archive:
         for name, array in arrays.items():
-            # Without a date given, the entry would carry the time of writing.
+            # The date is fixed, because the default is the time of writing.
             with archive.open(zipfile.ZipInfo(f"{name}.npy", (1980, 1, 1, 0, 0, 0)), "w") as entry:
                 np.lib.format.write_array(entry, np.asarray(array), allow_pickle=False)
 
 
 def real_array(values: ArrayLike, what: str) -> Reals:
-    """Finite numbers as float64; `what` names them in the error about anything else."""
+    """Return finite real numbers as float64. Any other values are a `TablaError`, in which `what` names them."""
     try:
         array = np.asarray(values)
     except ValueError:
@@ -102,7 +109,7 @@ def _read_csv(path: Path) -> dict[str, Reals]:
     except (UnicodeDecodeError, csv.Error) as fault:
         raise TablaError(f"'{path}' is not comma-separated text: {fault}") from None
     if len(rows) < 2:
-        raise TablaError(f"'{path}' holds no sample", hint="a header line first, then a line for each sample")
+        raise TablaError(f"'{path}' holds no sample", hint="write a header line, and then a line for each sample")
     columns = [_column(header, path) for header in rows[0]]
     if len(set(columns)) != len(columns):
         twice = next(h for h, c in zip(rows[0], columns, strict=True) if columns.count(c) > 1)
@@ -110,7 +117,7 @@ def _read_csv(path: Path) -> dict[str, Reals]:
     table = np.empty((len(rows) - 1, len(columns)))
     for number, row in enumerate(rows[1:]):
         if len(row) != len(columns):
-            raise TablaError(f"'{path}': row {number + 2} has {len(row)} values, the header has {len(columns)}")
+            raise TablaError(f"'{path}': row {number + 2} has {len(row)} values, but the header has {len(columns)}")
         for k, text in enumerate(row):
             try:
                 table[number, k] = float(text)
@@ -125,14 +132,18 @@ def _read_csv(path: Path) -> dict[str, Reals]:
 
 
 def _gathered(name: str, columns: list[tuple[str, tuple[int, ...]]], table: Reals, path: Path) -> Reals:
-    """The columns of one name as an array with the samples first; none may be missing."""
+    """Collect the columns of one name into an array with a leading axis of samples.
+
+    A missing column is a `TablaError`.
+    """
     places = {subscripts: k for k, (n, subscripts) in enumerate(columns) if n == name}
     if len({len(s) for s in places}) > 1:
         raise TablaError(f"'{path}': columns of '{name}' have different numbers of subscripts")
     shape = tuple(max(axis) + 1 for axis in zip(*places, strict=True))
     if len(shape) > MOST_AXES:
         raise TablaError(f"'{path}': columns of '{name}' have more than {MOST_AXES} subscripts")
-    # Before anything is as large as the highest subscript says: one of the first so many is missing, or none.
+    # This comes before an array of that shape is made, because a wrong subscript in the header may be huge. If there
+    # are n columns and one is missing, one is missing among the first n + 1 positions.
     if len(places) < prod(shape):
         missing = next(s for s in (_subscripts(k, shape) for k in range(len(places) + 1)) if s not in places)
         raise TablaError(f"'{path}': column '{name}{_text(missing)}' is missing")
@@ -144,7 +155,7 @@ def _gathered(name: str, columns: list[tuple[str, tuple[int, ...]]], table: Real
 
 
 def _subscripts(position: int, shape: tuple[int, ...]) -> tuple[int, ...]:
-    """Of the element at a position in row-major order."""
+    """Return the subscripts of the element at a position in row-major order."""
     found: list[int] = []
     for size in reversed(shape):
         position, subscript = divmod(position, size)
@@ -153,9 +164,10 @@ def _subscripts(position: int, shape: tuple[int, ...]) -> tuple[int, ...]:
 
 
 def stack_samples(arrays: Arrays, shapes: Mapping[str, tuple[int, ...]]) -> Samples:
-    """The arrays called for by `shapes`, all with a leading sample axis.
+    """Return the arrays that `shapes` names, each with a leading axis of samples.
 
-    An array has either exactly its shape (one sample) or one axis more. All that have it must agree in length.
+    An array has either exactly its shape, which is one sample, or a leading axis of samples more. Arrays with that axis
+    must agree in its length. An array that is missing or has another shape is a `TablaError`.
     """
     found: dict[str, Reals] = {}
     counts: dict[str, int] = {}
@@ -171,7 +183,7 @@ def stack_samples(arrays: Arrays, shapes: Mapping[str, tuple[int, ...]]) -> Samp
             found[name], counts[name] = array, len(array)
         else:
             raise TablaError(
-                f"'{name}' has shape {array.shape} in the data, the program declares '{name}{_text(shape)}'",
+                f"'{name}' has shape {array.shape} in the data, but the program declares '{name}{_text(shape)}'",
                 hint=f"give {shape} for one sample, or (samples, {', '.join(map(str, shape))})".replace(", )", ",)"),
             )
     if len(set(counts.values())) > 1:
@@ -179,7 +191,7 @@ def stack_samples(arrays: Arrays, shapes: Mapping[str, tuple[int, ...]]) -> Samp
         raise TablaError(f"'{a}' has {counts[a]} samples and '{b}' has {counts[b]}")
     single = sorted(found.keys() - counts.keys())
     if counts and single:
-        raise TablaError(f"'{single[0]}' has no sample axis, '{sorted(counts)[0]}' has one")
+        raise TablaError(f"'{single[0]}' has no axis of samples, but '{sorted(counts)[0]}' has one")
     count = next(iter(counts.values()), 1)
     if not count:
         raise TablaError("the data holds no sample")
@@ -187,19 +199,23 @@ def stack_samples(arrays: Arrays, shapes: Mapping[str, tuple[int, ...]]) -> Samp
 
 
 def take_models(arrays: Arrays, shapes: Mapping[str, tuple[int, ...]], origin: str) -> dict[str, Reals]:
-    """The initial value of every model, in its shape."""
+    """Return the initial value of every model in `shapes`.
+
+    A model that is missing or has another shape is a `TablaError`; `origin` says there where the arrays came from.
+    """
     for name, shape in shapes.items():
         if name not in arrays:
             raise TablaError(f"the initial value of model '{name}{_text(shape)}' is missing in {origin}")
         if arrays[name].shape != shape:
             raise TablaError(
-                f"model '{name}' has shape {arrays[name].shape} in {origin}, the program says '{name}{_text(shape)}'"
+                f"model '{name}' has shape {arrays[name].shape} in {origin},"
+                f" but the program declares '{name}{_text(shape)}'"
             )
     return {name: arrays[name] for name in shapes}
 
 
 def refuse_strangers(arrays: Arrays, known: Iterable[str], origin: str) -> None:
-    """An array that the program has no name for is a slip, not noise."""
+    """Raise `TablaError` if there is an array that the program does not know, because that is probably a slip."""
     known = sorted(known)
     for name in sorted(arrays):
         if name not in known:
@@ -212,10 +228,14 @@ def _text(subscripts: tuple[int, ...]) -> str:
 
 
 def initial_models(shapes: Mapping[str, tuple[int, ...]], seed: int) -> dict[str, Reals]:
-    """Weights to start from: zeros for scalars and vectors, else uniform within sqrt(6 / (rows + columns))."""
+    """Return models to start from, the same for the same `seed`.
+
+    Scalars and vectors are zeros. Other tensors are uniform within ``sqrt(6 / (rows + columns))`` on both sides of 0,
+    where `rows` is the first axis and `columns` the product of the others (Glorot and Bengio, 2010).
+    """
     for name, shape in shapes.items():
         if prod(shape) > MOST_DRAWN:
-            raise TablaError(f"model '{name}{_text(shape)}' is too large: more than {MOST_DRAWN:,} numbers")
+            raise TablaError(f"model '{name}{_text(shape)}' is too large: it has more than {MOST_DRAWN:,} numbers")
     chance = np.random.default_rng(seed)
     models: dict[str, Reals] = {}
     for name in sorted(shapes):

@@ -1,4 +1,4 @@
-"""A loss curve made of characters."""
+"""Drawing a loss curve with characters."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ HEIGHT, WIDTH = 10, 60
 
 
 def _row(value: float, low: float, high: float, height: int) -> int:
-    """0 at the top."""
+    """Return the row of a value, counted from 0 at the top."""
     if high <= low:
         return height - 1
     return round((high - value) / (high - low) * (height - 1))
 
 
 def _spread(values: Sequence[float], width: int) -> list[float]:
-    """`width` values along straight lines through the given ones."""
+    """Return `width` values, interpolated linearly between the given ones."""
     if len(values) == 1:
         return [values[0]] * width
     spread = []
@@ -29,7 +29,10 @@ def _spread(values: Sequence[float], width: int) -> list[float]:
 def curve(
     machine: Sequence[float], reference: Sequence[float], *, unicode: bool, width: int = WIDTH, height: int = HEIGHT
 ) -> str:
-    """Loss over epochs of the machine and of the float64 reference; where both fall together the machine shows."""
+    """Draw the losses of the machine and of the float64 reference, one value for each epoch.
+
+    Where both curves meet, the character of the machine is shown. `width` and `height` are in characters.
+    """
     dot, faint, bar, corner, dash = ("●", "·", "│", "└", "─") if unicode else ("*", ".", "|", "+", "-")
     low, high = min(*machine, *reference), max(*machine, *reference)
     cells = [[" "] * width for _ in range(height)]

@@ -1,4 +1,4 @@
-"""Loss and metric of given models over all samples: what the program predicts when nothing is learnt on the way."""
+"""Measuring models: the loss and the metric of what the program predicts for all samples, without learning."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Words = NDArray[np.int64]
 
 
 def without_updates(graph: Graph, wanted: str) -> Graph:
-    """The statements that one tensor needs, and no updates: models keep their words from sample to sample."""
+    """Return the part of a graph that computes the tensor `wanted`, without the updates of the models."""
     needed, kept = {wanted}, []
     for statement in reversed(graph.statements):
         if statement.target in needed:
@@ -35,7 +35,7 @@ def without_updates(graph: Graph, wanted: str) -> Graph:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Score:
-    """How good some models are."""
+    """The loss and the metric of some models over all samples."""
 
     loss: float
     metric: float
@@ -43,7 +43,10 @@ class Score:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Measure:
-    """A prediction, its labels, a loss for the curve and a metric for the verdict."""
+    """What is measured: a prediction against its labels, with a loss for the curve and a metric for the final figure.
+
+    `samples` and `words` are the same inputs, as real numbers and as words of the format.
+    """
 
     prediction: Prediction
     loss: Metric
@@ -65,7 +68,10 @@ class Measure:
         samples: Arrays,
         words: Mapping[str, Words],
     ) -> Measure:
-        """Choose loss and metric by the labels, and make the evaluations ready."""
+        """Choose the loss and the metric by the labels, and prepare both evaluations.
+
+        `metric` is the name of a metric, or None for the one that fits the labels.
+        """
         labels = samples[prediction.label]
         frozen = without_updates(graph, prediction.tensor)
         return Measure(
@@ -81,19 +87,19 @@ class Measure:
         )
 
     def of_words(self, models: Mapping[str, Words]) -> Score:
-        """The score of models in words, evaluated in the format."""
+        """Return the score of models given as words, evaluated in the number format."""
         self._fixed.load(models)
         tensor = self.prediction.tensor
         return self.score(to_real(self._fixed.run(self.words, [tensor]).kept[tensor], self.format))
 
     def of_reals(self, models: Arrays) -> Score:
-        """The score of real models, evaluated in float64."""
+        """Return the score of models given as real numbers, evaluated in float64."""
         self._float.load(models)
         tensor = self.prediction.tensor
         return self.score(self._float.run(self.samples, [tensor]).kept[tensor])
 
     def score(self, values: Reals) -> Score:
-        """The score of the tensor's values, one for each sample."""
+        """Return the score of the values of the predicted tensor, which have a leading axis of samples."""
         sign = self.prediction.residual
         predicted = self.labels - sign * values if sign else values
         return Score(loss=self.loss.of(predicted, self.labels), metric=self.metric.of(predicted, self.labels))

@@ -1,4 +1,4 @@
-"""What is measured: a loss for the curve and a metric for the verdict."""
+"""Metrics: functions of predictions and labels, used as the loss of the curve and as the final figure."""
 
 from __future__ import annotations
 
@@ -13,14 +13,18 @@ from tabla.training.arrays import Reals
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Metric:
-    """A number from predictions and labels (samples first); `percent` numbers are shares that should rise."""
+    """A metric. `of` takes predictions and labels, both with a leading axis of samples, and returns a number.
+
+    If `percent` is true, the number is a share from 0 to 1 and should be large; otherwise it is an error and should be
+    small, except for ``r2``.
+    """
 
     name: str
     of: Callable[[Reals, Reals], float]
     percent: bool = False
 
     def show(self, value: float) -> str:
-        """As people read it."""
+        """Return a value of the metric as text for people."""
         return f"{100 * value:.2f} %" if self.percent else f"{value:.6g}"
 
 
@@ -62,10 +66,11 @@ NAMES = ("accuracy", *PLAIN)
 
 
 def accuracy_for(labels: Reals) -> Metric | None:
-    """Accuracy as the labels ask for it, or None when they are no classes.
+    """Return the accuracy that fits the labels, or None if the labels are no classes.
 
-    Rows with one 1 among 0 or -1: the largest element names the class. Labels 0 and 1: the value's side of a half.
-    Labels -1 and 1: its sign. A value just on the border counts as the upper class.
+    If each label is a row with a single 1, and 0 or -1 elsewhere, the largest element of the prediction names its
+    class. If the labels are 0 and 1, a prediction of at least 0.5 means 1. If the labels are -1 and 1, a prediction of
+    at least 0 means 1.
     """
     values = set(np.unique(labels).tolist())
     if not (values <= {0.0, 1.0} or values <= {-1.0, 1.0}):
@@ -78,7 +83,11 @@ def accuracy_for(labels: Reals) -> Metric | None:
 
 
 def choose(name: str | None, labels: Reals) -> Metric:
-    """The metric called `name`, or the one that fits the labels: accuracy for classes, else the mean squared error."""
+    """Return the metric called `name`.
+
+    Without a name it is the one that fits the labels: accuracy for classes, else the mean squared error. An unknown
+    name, and accuracy for labels that are no classes, are a `TablaError`.
+    """
     if name in PLAIN:
         return PLAIN[name]
     accuracy = accuracy_for(labels)

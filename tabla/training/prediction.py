@@ -1,4 +1,4 @@
-"""Which value of a program is its prediction: the one that its text compares with the label."""
+"""Finding the prediction of a program: the value that the program text compares with a label."""
 
 from __future__ import annotations
 
@@ -11,10 +11,11 @@ from tabla.source import TablaError
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Prediction:
-    """A tensor of the graph to hold against a label.
+    """A tensor of the graph that is compared with a label.
 
-    `name` is what to show. `residual` is 0 when `tensor` is the prediction p itself; the sign s when the program
-    has only the difference ``s * (label - p)`` under that name. `margin`: it multiplies labels of -1 and 1.
+    `name` is the name for people. `residual` is 0 if `tensor` is the prediction p itself. It is the sign s, 1 or -1, if
+    the graph only has the difference ``s * (label - p)``, and `tensor` is that difference. `margin` is true if the
+    program multiplies the prediction by labels of -1 and 1, as a support vector machine does.
     """
 
     name: str
@@ -35,7 +36,11 @@ def _reads(operand: Operand, role_of: Graph, *, label: bool) -> Read | None:
 
 
 def _of_statement(graph: Graph, statement: Statement) -> Prediction | None:
-    """The prediction that a statement holds against a label, if that is what it does."""
+    """Return the prediction that a statement compares with a label, or None if the statement does no such thing.
+
+    A statement compares a value p with a label y if it computes ``p * y``, ``p - y``, ``y - p``, ``p < y`` or a similar
+    comparison.
+    """
     match statement.operation:
         case Linear(terms=terms):
             for term in terms:
@@ -73,7 +78,7 @@ def _of_statement(graph: Graph, statement: Statement) -> Prediction | None:
 
 
 def _fits(graph: Graph, value: str, label: str) -> bool:
-    """Only a computed value of the label's shape can be the prediction, not an input or a weight."""
+    """Return whether a tensor can be the prediction: it is computed, and it has the shape of the label."""
     tensor = graph.tensors[value]
     return tensor.role == "value" and tensor.shape == graph.tensors[label].shape
 
@@ -85,7 +90,7 @@ def _prediction(graph: Graph, tensor: str, label: str, *, residual: int = 0, mar
 
 
 def default_prediction(graph: Graph) -> Prediction:
-    """The first comparison of a value with a label in the text; `TablaError` when there is none."""
+    """Return the first value that the text compares with a label. A program without one is a `TablaError`."""
     for statement in graph.statements:
         found = _of_statement(graph, statement)
         if found:
@@ -97,7 +102,10 @@ def default_prediction(graph: Graph) -> Prediction:
 
 
 def named_prediction(graph: Graph, name: str, labels: Iterable[str]) -> Prediction:
-    """The prediction that the user names; `graph.results` must have it. Its label is the one of the same shape."""
+    """Return the prediction that the user names, which must be one of `graph.results`.
+
+    Its label is the first of `labels` that has the same shape. If there is none, that is a `TablaError`.
+    """
     tensor = next(t for shown, t in graph.results if shown == name)
     shape = graph.tensors[tensor].shape
     fitting = [label for label in labels if graph.tensors[label].shape == shape]

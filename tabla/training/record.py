@@ -1,4 +1,4 @@
-"""What a training run gave, as a record, as text and as JSON."""
+"""The outcome of a training run, as a record, as text and as JSON."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ SCHEMA = "tabla-train-1"
 
 
 def comparison(what: str, predicted: int | float, simulated: int | float) -> str:
-    """A line that says whether a prediction came true."""
-    if not simulated:  # a single sample has no steady state
+    """Return a line that compares a predicted number of cycles with the simulated one."""
+    if not simulated:  # a run of a single sample has no steady state to count
         return f"{what:<24}{predicted} predicted"
     sign = "=" if predicted == simulated else "IS NOT"
     return f"{what:<24}{predicted} predicted {sign} {simulated} simulated"
@@ -28,7 +28,12 @@ def comparison(what: str, predicted: int | float, simulated: int | float) -> str
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Events:
-    """What went on inside, over the whole run. `where` names the values that saturated or left a domain."""
+    """The events of a whole run.
+
+    An overflow is a saturated result. A domain error is an argument outside the domain of a function. `updates` counts
+    all updates of model words. `zero_updates` counts those whose step was not 0 and yet did not change the word: the
+    step was too small for the format. `where` names the values with overflows or domain errors.
+    """
 
     overflows: int
     domain_errors: int
@@ -38,13 +43,18 @@ class Events:
 
     @property
     def clean(self) -> bool:
-        """Whether ``--strict`` is content."""
+        """Whether there was no overflow, no domain error and no zero update, as ``--strict`` demands."""
         return not (self.overflows or self.domain_errors or self.zero_updates)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Training:
-    """A finished run. Scores begin with the initial models (epoch 0); `reference` are those of float64."""
+    """The outcome of a training run.
+
+    `machine` and `reference` are the scores of the accelerator and of float64: first those of the initial models, then
+    those after each epoch. `cycles_predicted` and `cycles_simulated` are per sample in the steady state. The latencies
+    are in cycles. `models` and `words` are the trained models of the accelerator, as real numbers and as words.
+    """
 
     name: str
     engine: str
@@ -68,14 +78,17 @@ class Training:
 
     @property
     def agrees(self) -> bool:
-        """Within one percentage point of a share, or 2 % of the loss, of the float64 reference."""
+        """Whether the accelerator came close to float64.
+
+        The metric, if it is a share, must be within one percentage point. Otherwise the loss must be within 2 %.
+        """
         ours, theirs = self.machine[-1], self.reference[-1]
         if self.metric.percent:
             return abs(ours.metric - theirs.metric) <= 0.01
         return abs(ours.loss - theirs.loss) <= 0.02 * abs(theirs.loss)
 
     def text(self, *, unicode: bool) -> str:
-        """For people."""
+        """Return what ``tabla train`` prints. Without `unicode`, the curve is drawn in ASCII."""
         name, label = self.prediction.name, self.prediction.label
         what = f"label {label}" if self.prediction.residual else f"{name} against {label}"
         head = f"{self.name}: {self.samples} samples, {self.epochs} epochs"
@@ -113,7 +126,7 @@ class Training:
         return lines
 
     def as_json(self) -> dict[str, Any]:
-        """For programs."""
+        """Return what ``tabla train --json`` writes."""
         return {
             "schema": SCHEMA,
             "name": self.name,

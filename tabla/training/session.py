@@ -1,4 +1,8 @@
-"""Learning on a machine, epoch after epoch, with the two evaluations that take the same steps beside it."""
+"""The training loop: an engine learns epoch after epoch, and two evaluations take the same steps.
+
+The fixed-point evaluation must agree with the engine in every word. The float64 evaluation shows what the number format
+costs.
+"""
 
 from __future__ import annotations
 
@@ -22,29 +26,32 @@ FIRST_BLOCK, LARGEST_BLOCK, LONG = 16, 512, 1.0
 
 
 class Learner(Protocol):
-    """A machine that learns from words; models stay in it from call to call."""
+    """An engine that learns from words. It keeps the models from one call to the next."""
 
     @property
     def cycles(self) -> int:
-        """Cycles per step in the steady state of the last call of `learn`; 0 when it had one step."""
+        """Cycles per step in the steady state of the last call of `learn`; 0 if that call had only one step."""
 
     @property
     def latency(self) -> int:
-        """Cycles of the first sample of all, from its first word to its last update."""
+        """Cycles of the very first sample, from its first word to its last update."""
 
     def load(self, models: Mapping[str, Words]) -> None:
-        """Set the models."""
+        """Load the models into the engine."""
 
     def learn(self, samples: Mapping[str, Words]) -> None:
-        """One step a sample (with minibatches: a leading axis of steps, then one of samples), in order."""
+        """Learn from the samples in order.
+
+        Arrays have a leading axis of steps. With minibatches, an axis of the samples of a step follows.
+        """
 
     def models(self) -> dict[str, Words]:
-        """The models as they are."""
+        """Read the current models back from the engine."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Progress:
-    """Where a run stands."""
+    """The progress of a training run. `loss` is that of the last finished epoch."""
 
     epoch: int
     epochs: int
@@ -63,7 +70,12 @@ Report = Callable[[Progress], None]
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Outcome:
-    """Scores of both kinds after every epoch, and the models at the end; `cycles` are those of a step."""
+    """The outcome of the training loop.
+
+    `machine` and `reference` are the scores of the engine and of float64, from the initial models on. `words` are the
+    models at the end, and `counts` the events of the fixed-point evaluation. `cycles` holds every number of cycles per
+    step that was counted, each once; there is normally just one. `latency` is in cycles.
+    """
 
     machine: tuple[Score, ...]
     reference: tuple[Score, ...]
@@ -74,10 +86,14 @@ class Outcome:
 
 
 def _blocks(samples: int, elapsed: Callable[[], float]) -> Iterator[slice]:
-    """Blocks that grow while they are quick: few calls of a fast engine, yet progress from a slow one."""
+    """Yield the blocks of samples that are learnt in one call.
+
+    The blocks grow as long as a block takes less than a second. So a fast engine is called rarely, while a slow one
+    still reports its progress often.
+    """
     at, size = 0, FIRST_BLOCK
     while at < samples:
-        # A rest of one sample would have no steady state to count cycles in.
+        # A last block of one sample would have no steady state in which cycles could be counted.
         end = samples if samples - at - size < 2 else at + size
         began = elapsed()
         yield slice(at, end)
@@ -99,10 +115,11 @@ def learn(
     epochs: int,
     report: Report,
 ) -> Outcome:
-    """Run `epochs` over `count` `steps` (in words, and in `reals`), in order; `measure` scores the models after each.
+    """Train for so many `epochs`, and score the models with `measure` after each.
 
-    After each epoch every word of every model is held against the fixed-point evaluation; a difference is a fault
-    of ours: AssertionError.
+    Each epoch takes `count` steps in order. `steps` holds their samples as words and `reals` as real numbers. The
+    initial models are `words`, and `models` as real numbers. After each epoch every word of every model is compared
+    with the fixed-point evaluation; a difference is an AssertionError, because it is a fault of this tool.
     """
     fixed, real = FixedPlan.of(graph, measure.format), FloatPlan.of(graph)
     fixed.load(words)
@@ -146,7 +163,7 @@ def learn(
 
 
 def events(graph: Graph, counts: Counts) -> Events:
-    """Counts of an evaluation, with the names of the values that they belong to."""
+    """Return the counts of an evaluation, with the names of the values that had overflows or domain errors."""
     where: dict[str, int] = {}
     both = zip(counts.overflows_by_statement, counts.domain_errors_by_statement, strict=True)
     for statement, (overflows, errors) in zip(graph.statements, both, strict=True):

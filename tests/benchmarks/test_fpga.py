@@ -1,4 +1,4 @@
-"""The table of ``make bench-fpga``: its arithmetic, and that the README's rows are of its form."""
+"""The table of ``make bench-fpga``: its arithmetic, and its form in docs/fpga.md and in the README."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ import pytest
 from benchmarks.fpga import SIZES, key, markdown, show
 from benchmarks.learning.aims import PEER
 
-README = Path(__file__).resolve().parents[2] / "README.md"
+ROOT = Path(__file__).resolve().parents[2]
+README, PAGE = ROOT / "README.md", ROOT / "docs" / "fpga.md"
 ROW = {
     "program": "svm 54",
     "pes": 16,
@@ -44,14 +45,17 @@ def test_rows_are_ordered_by_size_then_program() -> None:
     assert sorted([larger, ROW, other], key=key) == [other, ROW, larger]
 
 
-def test_the_readme_s_rows_fit_together() -> None:
+@pytest.mark.parametrize(("page", "rows"), [(README, 5), (PAGE, 30)], ids=["README", "page"])
+def test_the_figures_of_a_row_fit_together(page: Path, rows: int) -> None:
+    text = page.read_text(encoding="utf-8")
+    assert text.count(markdown([])) == 1
     found = re.findall(
         r"^\| ([\w -]+) \| (\d+) \| (\d+) \| (\d*) \| LFE5U\w*-85F, \d"
         r" \| ([\d.]+ \(\d\)|not routed) \| ([\d,]*) \| ([\d,]+) \((\d+)\)",
-        README.read_text(encoding="utf-8"),
+        text,
         re.MULTILINE,
     )
-    assert found
+    assert len(found) == rows
     for program, pes, cycles, peer, clock, rate, luts, each in found:
         assert program in SIZES
         assert peer == str(PEER.get((program, int(pes)), ""))

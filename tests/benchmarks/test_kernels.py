@@ -1,4 +1,4 @@
-"""The table of kernels: the smallest of each family, and what a row says."""
+"""The table of kernels: a small kernel of each family, and the text of a row."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The published problems at full size: every word as evaluated, every cycle as predicted, memories within limits."""
+"""The published problems at full size: words are as evaluated, cycles as predicted, and memories within limits."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from tabla.ir.graph import Graph
 from tests.benchmarks.at_size import hold
 from tests.end_to_end.algorithms import need
 
-# Their schedules, dumps or microcode take seconds in the cycle model.
+# The cycle model takes seconds for each of these problems.
 LARGE = {"reco 2113x10197x20", "backprop 351-1000-40", "backprop 784-784-10"}
 RTL = [p for p in problems() if p.name not in LARGE and max(p.sizes) <= 200]
-# Every way of computing a statement, the tree, the bus and the function unit.
+# This problem uses every way of computing a statement, the tree, the bus and the function unit.
 QUICK_RTL = {("backprop 8-16-3", 16)}
 
 
@@ -42,7 +42,7 @@ def test_cycle_model(problem: Problem, pes: int) -> None:
 
 
 def spread_words(graph: Graph, pes: int) -> int:
-    """Words per PE of all models, each spread along its longest axis."""
+    """Return the words per PE of all models, if each model is spread over the PEs along its longest axis."""
     shapes = [tensor.shape for tensor in graph.tensors.values() if tensor.role == "model"]
     return sum(prod(shape) // max(shape) * -(-max(shape) // pes) for shape in shapes)
 
@@ -54,7 +54,7 @@ def test_verilog(problem: Problem, pes: int) -> None:
 
 
 def test_verilog_where_lanes_take_words_as_they_are_made() -> None:
-    """A root writes each hidden error and shows it to the lanes, which multiply it in the cycle in which it comes."""
+    """A root writes each hidden error and sends it to the lanes, which multiply it in the cycle in which it arrives."""
     need("cxxrtl")
     made = hold(Problem(kind="backprop", sizes=(24, 8, 8)), 8, "cxxrtl")
     assert any(fit.as_made for fit in made.schedule.mapping.fits)

@@ -1,10 +1,13 @@
-"""The page of the learning problems says what is scheduled now."""
+"""The pages of the learning problems show the cycles that are scheduled now, and agree with each other."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from benchmarks.learning.problems import problems
+from benchmarks.learning.table import COLUMN_NOTES
 from tabla.bound import full
 from tabla.driver import build
 
@@ -14,7 +17,7 @@ PES = 64
 
 
 def table(file: Path) -> tuple[list[str], list[list[str]]]:
-    """The head and the rows of a file's only table about programs."""
+    """Return the head and the rows of the only table of a file that has a column of programs."""
     lines = [line.split("|") for line in file.read_text(encoding="utf-8").splitlines() if line.startswith("| ")]
     cells = [[cell.strip() for cell in line] for line in lines]
     start = next(number for number, row in enumerate(cells) if row[1] == "program")
@@ -33,11 +36,22 @@ def test_cycles_and_bounds_of_the_page() -> None:
         assert said == [schedule.per_sample(schedule.cycles), schedule.per_sample(bound.cycles)], problem.name
 
 
-def test_the_readme_s_cycles_are_those_of_the_page() -> None:
+def test_the_page_explains_the_columns_as_the_benchmark_does() -> None:
+    assert COLUMN_NOTES in PAGE.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("page", ["README.md", "docs/fpga.md"])
+def test_cycles_on_the_fpga_are_those_of_the_page(page: str) -> None:
     head, lines = table(PAGE)
     said = {(row[head.index("program")], row[head.index("PEs")]): row[head.index("cycles")] for row in lines}
-    head, lines = table(ROOT / "README.md")
-    assert len(lines) >= 10
+    head, lines = table(ROOT / page)
+    assert len(lines) >= 5
     for row in lines:
         name, pes, cycles = (row[head.index(column)] for column in ("program", "PEs", "cycles"))
         assert said[name, pes] == cycles, (name, pes)
+
+
+def test_the_readme_s_rows_are_rows_of_the_page_of_the_fpga() -> None:
+    head, lines = table(ROOT / "docs" / "fpga.md")
+    short_head, short = table(ROOT / "README.md")
+    assert short_head == head and all(row in lines for row in short)

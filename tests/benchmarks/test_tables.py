@@ -1,4 +1,4 @@
-"""The benchmark's own arithmetic: operations as published, aims beside figures, tables, the picture, processes."""
+"""The arithmetic of the benchmarks: counts of operations, aims, tables, the picture, and the measured processes."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from benchmarks.process import measured
 from tabla.lang.tabla import parse
 from tabla.source import Source
 
-# The scalar operations that the published figures state for the same programs.
+# The scalar operations that published figures state for the same programs.
 PUBLISHED = {
     "linear 55": 275,
     "linear 784": 3920,
@@ -76,7 +76,7 @@ def test_a_row_is_measured(row: Row) -> None:
     assert not row.stream_binds and not row.narrow_binds
 
 
-def test_what_is_not_reached_is_said(row: Row) -> None:
+def test_a_missed_aim_is_named(row: Row) -> None:
     fine = replace(row, cycles=32, ratio=1.05, microcode_words=512, gen_seconds=1.0)
     assert fine.missed == () and "NOT REACHED" not in line(fine)
     for change, said in (
@@ -100,7 +100,7 @@ def test_csv_has_every_field(row: Row) -> None:
     assert read[0]["cycles"] == str(row.cycles)
 
 
-def test_markdown_marks_what_is_not_reached(row: Row) -> None:
+def test_markdown_marks_a_missed_aim(row: Row) -> None:
     fine = replace(row, cycles=32, simulated=32, ratio=1.05)
     lines = as_markdown([fine, replace(fine, cycles=33, simulated=33, ratio=1.1)]).splitlines()
     assert len({text.count("|") for text in lines}) == 1
@@ -122,7 +122,7 @@ def test_picture_of_gen_times() -> None:
     assert len(dots) == len(times)
     width, height = float(root.attrib["width"]), float(root.attrib["height"])
     assert all(0 < x < width and 0 < y < height for x, y in dots)
-    # More seconds, higher up; more features, further right.
+    # A point with more seconds is higher up, and one with more features is further to the right.
     assert dots[0][1] > dots[-1][1] and dots[0][0] < dots[1][0]
     assert table(times).count("\n") == 2 + len(FEATURES)
 

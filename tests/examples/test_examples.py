@@ -1,4 +1,4 @@
-"""The examples: each trains by the command in its head, in the format that it states, and ends beside float64."""
+"""The examples: each trains with the command and the format that its text states, and ends close to float64."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tabla.cli import main
 
 pytest.importorskip("sklearn", reason="the data sets come with scikit-learn")
 
-# Accuracy to reach, or the share of the first loss to fall below.
+# For each example the least accuracy, or the largest ratio of the last loss to the first one.
 GOALS = {"linear": 0.5, "logistic": 0.98, "svm": 0.975, "recommender": 0.05, "backprop": 0.99, "backprop2": 0.96}
 
 
@@ -69,7 +69,7 @@ def test_trains_beside_float64(
 @pytest.mark.parametrize("pes", [1, 4, 16, 64])
 @pytest.mark.parametrize("name", EXAMPLES)
 def test_every_word_at_every_size(name: str, pes: int) -> None:
-    """`simulate` holds every word against the evaluation; a difference raises."""
+    """`simulate` compares every word with the evaluation, and raises an AssertionError for a difference."""
     build = tabla.compile(EXAMPLES[name].program, pes=pes, format="q6.12")
     arrays = EXAMPLES[name].arrays()
     done = build.simulate(arrays, engine="model", samples=12, seed=3)

@@ -1,4 +1,7 @@
-"""The host's side of a board against a board in Python, for what the simulated one is too large to reach."""
+"""The host's side of the link, tested with a board in Python.
+
+The simulated board is too slow for these cases.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +31,7 @@ h[j] = sum[i](w[i][j] * x[i]);
 
 
 class Board:
-    """Requests to a board with so much room, whose accelerator is the cycle model; takes beats when it is asked."""
+    """A board with a buffer of `room` beats, whose accelerator is the cycle model. It stands in for `Requests`."""
 
     def __init__(self, image: Image, room: int) -> None:
         self.image, self.room = image, room
@@ -41,7 +44,7 @@ class Board:
         self.most = 0
 
     def work(self) -> None:
-        """The command under way takes what there is, and runs when it has all."""
+        """Let the command under way take the beats of the buffer, and run it once it has all of them."""
         if self.task is None:
             return
         code, count = self.task
@@ -127,7 +130,7 @@ def machine(monkeypatch: pytest.MonkeyPatch, build: Build, board: Board) -> Seri
 
 @pytest.mark.parametrize("room", [2, 16, 31, 4096])
 def test_any_room_gives_the_same_words(build: Build, room: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Loads larger than the board's room, and samples that are: the rest is sent while the command runs."""
+    """If the load or the samples do not fit into the buffer, the rest is sent while the command runs."""
     board, model = Board(build.image, room), CycleModel(build.image)
     host, chance = Host(build.schedule), np.random.default_rng(1)
     models, samples = {"w": chance.integers(-2048, 2048, (3, 40))}, {"x": chance.integers(-2048, 2048, (60, 3))}
@@ -139,7 +142,7 @@ def test_any_room_gives_the_same_words(build: Build, room: int, monkeypatch: pyt
         ours, theirs = tested.run(beats, 60), model.run(beats, 60)
         assert ours.outputs == theirs.outputs
         assert tested.dump(host.dump_count) == model.dump(host.dump_count)
-        # The line sets the pace of samples that do not fit by twos; then no interval is told.
+        # If two samples do not fit into the buffer, the line sets the pace, and the board reports no interval.
         each = build.image.stream_run.beats
         assert ours.cycles == (7 if room >= 2 * each else 0)
         assert ours.latencies == [9]
@@ -179,7 +182,7 @@ def test_beats_are_packed_word_0_lowest(width: int, words: int) -> None:
 
 
 def shape(image: Image, **changes: Any) -> LinkShape:
-    """For an image with other parameters."""
+    """Return the shape of the link for an image with other parameters."""
     beats = changes.pop("beats", image.stream_run.beats)
     stream = replace(image.stream_run, beats=beats)
     return LinkShape.of(replace(image, parameters=replace(image.parameters, **changes), stream_run=stream))

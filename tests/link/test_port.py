@@ -1,4 +1,4 @@
-"""What a serial line is not: faults that a user can make."""
+"""Errors of the serial line that a user can cause."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from tabla.source import TablaError
 
 @pytest.fixture
 def line() -> Iterator[tuple[int, str]]:
-    """The other end of a line, and its name."""
+    """Yield the other end of a serial line, and the line's name."""
     master, slave = os.openpty()
     tty.setraw(slave)
     yield master, os.ttyname(slave)
@@ -119,7 +119,7 @@ def test_a_silent_board(line: tuple[int, str], monkeypatch: pytest.MonkeyPatch) 
 
 
 def test_a_damaged_reply_is_a_fault(line: tuple[int, str]) -> None:
-    """Whether the board did what it was asked is not known: nothing is tried again."""
+    """A damaged reply does not say whether the board did what it was asked to do, so nothing is sent again."""
     asked = Requests(SerialPort(line[1], BAUD))
     reply = bytearray(frame(bytes([Request.RUN | DONE])))
     reply[1] ^= 1

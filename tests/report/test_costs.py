@@ -1,4 +1,4 @@
-"""What statements cost: every lane slot is accounted for, and the one that wastes is named."""
+"""The costs of statements: every slot of the lanes is accounted for, and the most wasteful statement is named."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def test_every_slot_is_accounted_for(text: str, pes: int) -> None:
     for cost in found.statements:
         assert min(cost.other, cost.unfilled, cost.waiting) >= 0
         assert cost.slots == cost.cycles * pes
-        if cost.way not in ("root", "reduced"):  # the root multiplies too
+        if cost.way not in ("root", "reduced"):  # in these ways the root multiplies, too
             assert cost.multiplies + cost.other + cost.unfilled + cost.waiting >= cost.slots
         assert cost.name in found.text()
 
@@ -69,9 +69,10 @@ def test_rows_that_do_not_fill_the_lanes_are_named(tmp_path: Path) -> None:
     worst = found.most_wasteful
     assert worst is not None and worst.name.startswith("s0 h")
     assert (worst.way, worst.cycles, worst.slots, worst.multiplies, worst.unfilled) == ("reduced", 2, 32, 17, 15)
-    assert worst.reason == "the tree adds the lanes' sums, one word a cycle; its rows fill 53 % of the lanes"
+    reason = "the tree adds the lanes' sums, one word a cycle; the statement's rows fill 53 % of the lanes"
+    assert worst.reason == reason
     assert worst.line == 13
-    assert f"{worst.name} wastes most" in found.headline
+    assert f"{worst.name} wastes the most" in found.headline
 
 
 def test_full_rows_waste_nothing(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""Files that appear whole or not at all."""
+"""Files that are written completely or not at all."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ def test_a_file_appears_when_the_block_ends(tmp_path: Path) -> None:
 
 
 def test_a_pipe_stays_a_pipe(tmp_path: Path) -> None:
-    """As a device does: who may write into ``/dev`` would otherwise replace ``/dev/null`` by a file."""
+    """A pipe is not replaced by a file, and neither is a device such as ``/dev/null``."""
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
-    # Open for both, so that neither end waits for the other.
+    # The pipe is open for reading and writing, so that neither end waits for the other.
     held = os.open(pipe, os.O_RDWR)
     try:
         with replaced_file(pipe) as fresh:

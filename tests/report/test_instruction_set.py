@@ -1,4 +1,4 @@
-"""The reference in docs/ says what the records say."""
+"""The instruction-set reference in docs/ agrees with the records of machine.td."""
 
 from __future__ import annotations
 

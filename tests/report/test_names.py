@@ -1,4 +1,4 @@
-"""The name-mangling rule."""
+"""The rules that make names legal in Verilog."""
 
 from __future__ import annotations
 

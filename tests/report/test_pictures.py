@@ -1,4 +1,4 @@
-"""Pictures and pages: well-formed, nothing overlaps, everything of the program is on them."""
+"""Pictures and pages are well-formed, their boxes do not overlap, and every statement is on them."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def test_dot_names_every_box_once(made: Build) -> None:
 
 
 class Tags(HTMLParser):
-    """Counts tags, and sees that they nest."""
+    """A parser that counts tags and checks that they nest."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -87,7 +87,7 @@ def test_page_stands_alone_and_shows_every_strand(made: Build) -> None:
     assert tags.external == []
     strands = sum(map(len, made.schedule.units.values()))
     assert page.count('class="strand"') == strands
-    # A table of statements (their parts in one row) and moves, and one of strands, each with its head.
+    # One table has a row for each statement or move, and one a row for each strand. Each table has a row of heads.
     assert tags.seen.count("tr") == len({p.task.name for p in made.schedule.placed}) + strands + 2
     assert f"<dd>{made.schedule.cycles}</dd>" in page
 
@@ -132,7 +132,7 @@ def test_layout(graph: tuple[dict[str, float], list[tuple[str, str]]]) -> None:
 
 
 def test_a_picture_of_a_thousand_statements_takes_seconds() -> None:
-    """All read one box, so all bends together grow with the square of the statements."""
+    """All statements read the same box, so the number of bends grows with the square of the number of statements."""
     names = [f"s{k}" for k in range(1000)]
     edges = [("x", n) for n in names] + list(pairwise(names))
     picture = arrange(dict.fromkeys(["x", *names], 50.0), edges)

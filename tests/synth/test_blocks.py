@@ -1,4 +1,4 @@
-"""A PE in ECP5 blocks, with registers and logic moved into them, does in every cycle what its portable Verilog does."""
+"""A PE in ECP5 blocks, with registers and logic moved into them, agrees with its portable Verilog in every cycle."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ endmodule
 
 @pytest.fixture(scope="module")
 def verilog() -> str:
-    """Three memories, both shifts of an addend, bus and result written back."""
+    """The Verilog of a PE with three memories and two shifts of an addend, which writes back both bus and result."""
     return compile(EXAMPLE, pes=2).verilog
 
 
@@ -60,7 +60,7 @@ def netlist(verilog: str) -> dict[str, Any]:
 
 
 def block_models() -> str:
-    """The models with the blocks' single pins."""
+    """Return the models of the blocks, with single pins as in a netlist."""
 
     def pins(letter: str, count: int, low: int = 0) -> str:
         return ", ".join(f"{letter}{bit}" for bit in reversed(range(low, count)))
@@ -82,10 +82,10 @@ def block_models() -> str:
 
 
 def faults(folder: Path, verilog: str, module: dict[str, Any]) -> int:
-    """Cycles in which the netlist shows something else than the Verilog."""
+    """Return the number of cycles in which the netlist and the Verilog differ."""
     module = json.loads(json.dumps(module))
     for cell in module["cells"].values():
-        # The model starts with zeros, as a PE does.
+        # The memories of the model start with zeros, as those of a PE do.
         for name in [name for name in cell["parameters"] if name.startswith("INITVAL")]:
             assert "1" not in cell["parameters"].pop(name)
     (folder / "netlist.json").write_text(json.dumps({"creator": "", "modules": {"blocks": module}}))
@@ -105,7 +105,7 @@ def faults(folder: Path, verilog: str, module: dict[str, Any]) -> int:
 
 
 def bench(module: dict[str, Any]) -> str:
-    """Random levels on every input in every cycle."""
+    """Return a test bench that sets every input to a random level in every cycle."""
     widths = {n: (p["direction"], len(p["bits"])) for n, p in module["ports"].items() if n != "clk"}
     inputs = {n: width for n, (direction, width) in widths.items() if direction == "input" and n not in ("rst", "lane")}
     outputs = {n: width for n, (direction, width) in widths.items() if direction == "output"}
@@ -155,11 +155,11 @@ def _carries_wrongly(cell: dict[str, Any]) -> None:
     ("kind", "spoil"),
     [("DP16KD", _loses_a_register), ("MULT18X18D", _loses_an_operand_register), ("CCU2C", _carries_wrongly)],
 )
-def test_and_a_wrong_block_shows(
+def test_a_wrong_block_is_found(
     tmp_path: Path, verilog: str, netlist: dict[str, Any], kind: str, spoil: Callable[[dict[str, Any]], None]
 ) -> None:
     spoiled = json.loads(json.dumps(netlist))
-    # Of a chain its first cell: the last one may have but one bit.
+    # The first cell of a carry chain is spoilt, because the last one may have only one bit.
     cells = [cell for cell in spoiled["cells"].values() if cell["type"] == kind]
     spoil(next(cell for cell in cells if not isinstance(cell["connections"].get("CIN", ["0"])[0], int)))
     assert faults(tmp_path, verilog, spoiled) > 0

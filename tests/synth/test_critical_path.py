@@ -1,4 +1,4 @@
-"""nextpnr's names in ours."""
+"""The critical path of nextpnr in the names of the hardware description."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Blocks that belong together get sites that lie together, each its own, and nextpnr knows these sites."""
+"""The floor plan: blocks of a cluster get neighbouring sites, no site is used twice, and nextpnr knows the sites."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def sites() -> Sites:
 
 
 def array(lanes: int, memories: int, *, roots: int = 1, sequencer: int = 20) -> dict[str, dict[str, Any]]:
-    """The blocks of an array as a flat netlist names them."""
+    """Return the blocks of an array, with the names that they have in a flat netlist."""
     found = {f"lane_sequencer.words_{number}.0": "DP16KD" for number in range(sequencer)}
     for lane in range(lanes):
         scope = f"group_{lane // 16}.lane_{lane % 16}"
@@ -75,7 +75,7 @@ def test_what_has_no_site_or_no_memory_is_left_to_the_placer() -> None:
 
 
 def test_every_site_of_the_record_is_one_of_nextpnr(tmp_path: Any) -> None:
-    """A chip full of block RAMs and multipliers, each told where to lie: a wrong or doubled name stops nextpnr."""
+    """nextpnr accepts a chip full of block RAMs and multipliers with sites. A wrong or repeated site would stop it."""
     verilog = "module t(input clk, d, output reg q); always @(posedge clk) q <= d; endmodule"
     netlist = synthesise_flat(verilog, "t", ECP5)
     design = json.loads(netlist.text)
@@ -102,7 +102,7 @@ def test_every_site_of_the_record_is_one_of_nextpnr(tmp_path: Any) -> None:
 
 
 def test_a_wrong_site_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    """That nextpnr is given the plan at all."""
+    """nextpnr fails for a wrong site, so it is really given the floor plan."""
     verilog = """
     module t(input clk, input [9:0] a, input [15:0] d, output reg [15:0] q);
       reg [15:0] m [0:1023]; reg [15:0] r; always @(posedge clk) begin m[a] <= d; r <= m[~a]; q <= r; end

@@ -1,4 +1,4 @@
-"""Place and route."""
+"""Place and route with nextpnr."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from tabla.synth import synthesise
 from tabla.synth.nextpnr import place_and_route
 from tabla.synth.yosys import synthesise_flat
 
-# The multiplier block with registers at both ends, and nothing else between registers.
+# A design in which the multiplier block, with registers at both ends, is the only logic.
 PINS = ", ".join(
     [f".A{bit}(a[{bit}]), .B{bit}(a[{17 - bit}])" for bit in range(18)] + [f".P{bit}(p[{bit}])" for bit in range(36)]
 )

@@ -10,7 +10,7 @@ from tabla.synth.nextpnr import place_and_route
 from tabla.synth.yosys import synthesise_flat
 
 COUNTER = "module t(input clk, output reg [7:0] q); always @(posedge clk) q <= q + 1; endmodule"
-# What nextpnr calls the kinds of resources.
+# The names that nextpnr has for the kinds of resources.
 AVAILABLE = {
     "ecp5": {"LUT": "TRELLIS_COMB", "FF": "TRELLIS_FF", "DSP": "MULT18X18D", "RAM": "DP16KD"},
     "nexus": {"LUT": "OXIDE_COMB", "FF": "OXIDE_FF", "DSP": "MULT18_CORE", "RAM": "OXIDE_EBR"},

@@ -1,4 +1,4 @@
-"""Verilog into the cells of five families."""
+"""Synthesis of Verilog for five families."""
 
 from __future__ import annotations
 
@@ -15,7 +15,8 @@ def test_a_build_of_four_pes_maps_to_every_family(name: str, logistic: str) -> N
     netlist = synthesise_flat(logistic, "logistic", target(name))
     assert netlist.warnings == ()
     taken = netlist.taken
-    # One multiplier a PE, the root's and the sigmoid's, which Yosys makes of LUTs for Gowin: it is narrow.
+    # There is one multiplier per PE, one in the root and one in the sigmoid. The last is narrow, and for Gowin Yosys
+    # makes it of LUTs.
     assert taken["DSP"] == (5 if name == "gowin" else 6)
     assert 1000 < taken["LUT"] < 8000
     assert 1000 < taken["FF"] < 6000
@@ -83,7 +84,7 @@ def test_what_cannot_be_asked_for(
 
 
 def test_copies_of_a_register_stay_apart_where_they_are_marked() -> None:
-    """Copies in several places of the chip are what shortens wires; unmarked they are one register."""
+    """Copies of a register shorten wires on the chip. Yosys merges them into one register unless they are marked."""
     for attribute, count in (("", 2), ("(* keep *)", 3)):
         steps = "{left, right} <= {d, d}; q <= a ? left : !right;"
         verilog = f"{attribute} reg left, right; always @(posedge clk) begin {steps} end endmodule"

@@ -1,4 +1,4 @@
-"""Data files: what is read, and that every fault in one is told."""
+"""Data files: the arrays that are read, and an error for every fault in a file."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from tabla.training.arrays import (
 def test_npz_there_and_back(array: np.ndarray, tmp_path_factory: pytest.TempPathFactory) -> None:
     path = tmp_path_factory.mktemp("npz") / "a.npz"
     with path.open("wb") as file:
-        # Names that numpy's own writer takes for its parameters, and a prime.
+        # The names are parameters of numpy's own writer, and one has a prime.
         write_npz(file, {"file": array, "args": array, "y'": array})
     found = read_arrays(path)
     assert found.keys() == {"file", "args", "y'"}
@@ -64,7 +64,7 @@ def test_csv(tmp_path: Path) -> None:
         ("x[0],x[999999999]\n3,4\n", "column 'x\\[1\\]' is missing"),
         ("x[1][0],x[0][99999999999999999999]\n3,4\n", "column 'x\\[0\\]\\[0\\]' is missing"),
         ("x" + "[0]" * 70 + "\n3\n", "more than 32 subscripts"),
-        ("x,y\n3\n", "row 2 has 1 values, the header has 2"),
+        ("x,y\n3\n", "row 2 has 1 values, but the header has 2"),
         ("x,y\n3,4\n3,four\n", "row 3, column 'y': 'four' is not a number"),
         ("x,y\n3,\n", "row 2, column 'y': '' is not a number"),
         ("x,y\n3,nan\n", "column 'y' of .* holds nan"),
@@ -133,7 +133,7 @@ def test_samples_have_a_leading_axis_or_not() -> None:
     [
         ((5, 3), (5,), r"'x' has shape \(5, 3\)"),
         ((5, 2), (4,), "'x' has 5 samples and 'y' has 4|'y' has 4 samples and 'x' has 5"),
-        ((5, 2), (), "'y' has no sample axis"),
+        ((5, 2), (), "'y' has no axis of samples, but 'x' has one"),
         ((0, 2), (0,), "no sample"),
         ((1, 1, 2), (1,), "'x' has shape"),
         (None, (5,), "'x\\[2\\]' is missing"),

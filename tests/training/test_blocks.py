@@ -1,4 +1,4 @@
-"""A run over many samples is cut into blocks: each sample once, in order, and none alone."""
+"""A run over many samples is cut into blocks, which have each sample once, in order, and more than one sample each."""
 
 from __future__ import annotations
 

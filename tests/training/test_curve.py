@@ -10,7 +10,7 @@ def test_falls_from_the_left_to_the_right() -> None:
     assert lines[0].startswith("  4 │●")
     assert lines[4].startswith("  1 │")
     assert lines[4].endswith("●")
-    # float64 ends above, at 2: the middle of three rows between 1 and 4 rounds to the third
+    # The curve of float64 ends at 2. With three rows between 1 and 4, that value is rounded to the third row.
     assert lines[3].endswith("·")
     assert lines[6].split() == ["0", "epochs", "2"]
 

@@ -1,4 +1,4 @@
-"""What `train` measures when nobody says: the value that the text compares with the label, and how."""
+"""What `train` measures by default: the value that the text compares with the label, and the metric that fits."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def graph_of(text: str, *results: str) -> Graph:
         ("h = sum[i](w[i]*x[i]); c = y * h < 1;", "h", "y", True, 0),
         ("h = sum[i](w[i]*x[i]) > 0; c = h != y;", "h", "y", False, 0),
         ("h[k] = sum[i](v[k][i]*x[i]); e[k] = h[k] - t[k];", "h", "t", False, 0),
-        # A label beside an input or a weight is no prediction.
+        # An input or a weight that is compared with a label is no prediction.
         ("s = y * w[0]; h = sum[i](w[i]*x[i]); e = h - y;", "h", "y", False, 0),
     ],
 )

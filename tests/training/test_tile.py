@@ -1,4 +1,4 @@
-"""A Tile network learns the digits on the simulated accelerator as numpy does with the same steps."""
+"""A Tile network learns the digits on the simulated accelerator as well as numpy does with the same steps."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def forward(x: Array, w1: Array, w2: Array) -> tuple[Array, Array]:
 
 
 def steps(x: Array, y: Array, w1: Array, w2: Array) -> tuple[Array, Array]:
-    """One step a sample, by hand."""
+    """Train with numpy, one step for each sample."""
     w1, w2 = w1.copy(), w2.copy()
     for sample, label in zip(x, y, strict=True):
         hidden, found = forward(sample, w1, w2)
