@@ -12,6 +12,7 @@ import pytest
 from tabla.cli import main
 
 DOCS = Path(__file__).parents[1] / "docs"
+GLOSSARY = DOCS / "glossary.md"
 # The number of blocks that run on each page.
 PAGES = {"tile.md": 6, "tensor-comprehensions.md": 4}
 FENCE = re.compile(r"```(\w+)(?: file=(\S+))?\n(.*?)```", re.DOTALL)
@@ -45,3 +46,17 @@ def test_everything_in_it_runs(
                 assert said == body
         ran += 1
     assert ran == PAGES[page]
+
+
+def test_terms_of_the_glossary_stand_where_it_says() -> None:
+    """Each term ends with a path of the repository, and mostly with a name in the file there."""
+    text = GLOSSARY.read_text(encoding="utf-8")
+    entries = re.findall(r"^- \*\*([^*]+)\*\*(.*?)(?=^- |^#|\Z)", text, re.DOTALL | re.MULTILINE)
+    assert len(entries) > 60
+    for term, told in entries:
+        found = re.search(r"Code: (?:`(\w+)` in )?`([\w/.]+)`\s*\Z", told)
+        assert found, f"{term}: no place in the code"
+        name, path = found[1], DOCS.parent / found[2]
+        assert path.exists(), f"{term}: there is no {found[2]}"
+        if name:
+            assert re.search(rf"\b{name}\b", path.read_text(encoding="utf-8")), f"{term}: no {name} in {found[2]}"
