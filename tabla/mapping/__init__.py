@@ -1,1 +1,1 @@
-"""Which tensor lies where in the array, and which index of a statement runs over lanes."""
+"""The mapping: where each tensor lies in the array, and how each statement is computed there."""

@@ -1,4 +1,4 @@
-"""Mappings that are worth an exact schedule: the best by the estimates, on arrays with roots or sequencers too."""
+"""The mappings that are worth an exact schedule: the best ones by an estimate, for each array that is tried."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from tabla.templates.template import Template
 def candidates(legal: Legal, template: Template, effort: Effort) -> list[Mapping]:
     """Return the best mappings by the estimates.
 
-    They use all lanes for each statement. On an array with several sequencers, mappings whose clusters have lanes of
-    their own join them.
+    Each statement may use all lanes. On an array with several sequencers there are further mappings, whose clusters
+    have lanes of their own.
     """
     whole = Search(legal, template, effort=effort).candidates(effort.candidates)
     if operands_of_functions(legal.graph):
-        riding = Search(legal, template, effort=effort, riding=True)
-        whole = distinct([*whole, *riding.candidates(effort.riding)])
+        fused = Search(legal, template, effort=effort, fused=True)
+        whole = distinct([*whole, *fused.candidates(effort.fused)])
     if template.sequencers == 1:
         return whole
     widths = divisors(template.sequencers)
@@ -31,25 +31,27 @@ def candidates(legal: Legal, template: Template, effort: Effort) -> list[Mapping
 
 
 def in_own_lanes(legal: Legal, template: Template, most: int, widths: Sequence[int], effort: Effort) -> list[Mapping]:
-    """Return mappings whose clusters have lanes of their own, those of at least so many sequencers as `widths` says.
+    """Return mappings whose clusters have lanes of their own.
 
-    What samples bring lies in the lanes too, because the bus would bring it to one cluster at a time.
+    For each number in `widths` there are mappings that give every cluster at least so many sequencers. Each of the
+    `most` best mappings by the estimate is taken as it is, and with inputs and labels in the lanes, because the bus
+    would bring these to one cluster at a time.
     """
-    found = Search(legal, template, effort=effort, beside=True).candidates(most)
+    found = Search(legal, template, effort=effort, clustered=True).candidates(most)
     return distinct(
         spread_out(mapping, least=least) for each in found for mapping in (each, at_hand(each)) for least in widths
     )
 
 
 def side_by_side(legal: Legal, template: Template, effort: Effort) -> Iterator[Mapping]:
-    """Yield mappings on several sequencers, where the user names no number of them, with clusters side by side."""
+    """Yield mappings with clusters in lanes of their own, if the user names no number of sequencers."""
     if template.sequencers or template.roots > 1:
         return
     for sequencers in effort.sequencers:
         if template.pes % sequencers or template.pes // sequencers < effort.least_lanes:
             continue
         array = template.with_roots(1).with_sequencers(sequencers)
-        for mapping in in_own_lanes(legal, array, effort.beside, (1,), effort):
+        for mapping in in_own_lanes(legal, array, effort.clustered, (1,), effort):
             if any(fit.span != ALL for fit in mapping.fits):
                 yield mapping
 

@@ -19,14 +19,14 @@ class Effort:
 
     * `beam`: partial mappings that the estimate keeps after each statement.
     * `homes`: combinations of the models' homes that are enumerated; beyond it, one model at a time is improved.
-    * `candidates`: mappings by the estimate; `riding`: further ones by an estimate that knows that a function costs
+    * `candidates`: mappings by the estimate; `fused`: further ones by an estimate that knows that a function costs
       nothing after the root operation that makes its operand.
 
     Arrays, where the user names none:
 
     * `roots`: numbers of roots that are tried beside one; `cuts`: ways to cut the graph for each of them.
       `least_lanes`: lanes that each group must keep.
-    * `sequencers`: numbers of sequencers that are tried beside one, for `beside` mappings each.
+    * `sequencers`: numbers of sequencers that are tried beside one, for `clustered` mappings each.
     * `root_price`, `sequencer_price`: how many lanes a further root or sequencer weighs against cycles. A root takes
       the room of two to three lanes; a sequencer takes strand memory, loops and generators of two units, 300 to 400
       LUT4.
@@ -38,7 +38,8 @@ class Effort:
       cycles, so that there is little to find.
     * `promising`: how many of these starts are chosen by what they promise: their cycles when vectors are taken as they
       are made. `hastened`: schedules of each cut that are judged so.
-    * `far`: other starts take at most so many times the fewest cycles; `alike`: and differ from each by that fraction.
+    * `far`: all other starts take at most so many times the fewest cycles. `alike`: two schedules with the same number
+      of roots whose cycles differ by no more than this fraction are taken for one.
     * `change_beam`: schedules that go on to the next round of changes; `patience`: rounds without a gain after which
       the search ends; `detour`: cycles that one change may cost.
     * `parts`: numbers of strands that an update is divided into; `most_turns`: strands of one chain at the root.
@@ -47,12 +48,12 @@ class Effort:
     beam: int = 4
     homes: int = 36
     candidates: int = 6
-    riding: int = 3
+    fused: int = 3
     roots: tuple[int, ...] = (2, 4, 8)
     cuts: int = 2
     least_lanes: int = 4
     sequencers: tuple[int, ...] = (2, 4)
-    beside: int = 2
+    clustered: int = 2
     root_price: float = 0.6
     sequencer_price: float = 1.5
     starts: int = 4
@@ -71,16 +72,16 @@ class Effort:
 
 
 EFFORTS = (
-    Effort(candidates=2, riding=1, roots=(), sequencers=(), starts=0, starts_of_long=0, hastened=0),
-    Effort(candidates=4, riding=2, cuts=1, starts=1, starts_of_long=1, hastened=1, promising=0),
+    Effort(candidates=2, fused=1, roots=(), sequencers=(), starts=0, starts_of_long=0, hastened=0),
+    Effort(candidates=4, fused=2, cuts=1, starts=1, starts_of_long=1, hastened=1, promising=0),
     Effort(),
     Effort(
         beam=12,
         homes=256,
         candidates=16,
-        riding=8,
+        fused=8,
         cuts=6,
-        beside=6,
+        clustered=6,
         starts=10,
         starts_of_long=8,
         promising=5,

@@ -6,8 +6,8 @@
   the bus or lie in every lane.
 * `tree`: a summed index runs over the lanes and the tree adds. Terms without the index are added at the root.
 
-The first two meet in ``h[j] = sum[i](w[j][i] * x[i])``: with j over lanes, each lane needs a row of w, and x word by
-word over the bus; with i over lanes, each lane needs a column of w and its own words of x.
+Example: ``h[j] = sum[i](w[j][i] * x[i])``. In the way `lane` with j over lanes, each lane needs a row of w, and x comes
+word by word over the bus. In the way `tree` with i over lanes, each lane needs a column of w and its own words of x.
 """
 
 from __future__ import annotations
@@ -27,18 +27,25 @@ Way = Literal["root", "lane", "tree"]
 class Fit:
     """One way to compute a statement.
 
-    Where: `way` is the kind. `index` is the index that runs over lanes, and its value i is in lane
-    ``(i + offset) mod P``. `span` has the lanes that compute, and P is their number. `needs` are the spots at which
-    operands must lie, and `bus` is the tensor whose words come over the bus, if there is one.
+    Where the statement is computed, and from what:
 
-    When: `parts` is the number of strands that share the statement's slowest loop, so that each may fill a gap that the
-    whole would not. With `rows_first`, rows of lanes are the slowest loop of the outputs, not the fastest. With
-    `through`, which is for the root only, the results are written nowhere: the one statement that reads them takes them
-    from the result register as they show.
+    * `way`, `index`, `offset`: the kind, and the index that runs over lanes. Value i of the index is in lane
+      ``(i + offset) mod P``.
+    * `span`: the lanes that compute; P is their number.
+    * `needs`: the spots at which operands must lie.
+    * `bus`: the tensor whose words come over the bus, if there is one.
 
-    When the words of `bus` come: as a rule the root broadcasts them just in time. With `early`, so many turns of the
-    slowest loop are a first part that finds its words copied in every lane. With `as_made`, the words come as the root
-    makes them, without a broadcast of their own.
+    In what order it is computed:
+
+    * `parts`: the number of strands that share the slowest loop. Each may fill a gap that the whole would not.
+    * `rows_first`: rows of lanes are the slowest loop of the outputs, not the fastest.
+    * `through`: the results of the root are written nowhere. The one statement that reads them takes them from the
+      result register as they show.
+
+    How the words of `bus` come. As a rule the root broadcasts them just in time.
+
+    * `early`: so many turns of the slowest loop are a first part that finds its words copied in every lane.
+    * `as_made`: the words come as the root makes them, without a broadcast of their own.
     """
 
     way: Way

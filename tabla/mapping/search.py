@@ -36,10 +36,10 @@ class _State:
 class Search:
     """The search for mappings of one legal graph on one array.
 
-    `template` is the array; its lanes are those of one tap group. With `beside`, the estimate weighs issue slots by the
-    smallest share of the sequencers that must be busy with them. With `riding`, the estimate knows that a function
-    costs nothing after the root operation that makes its operand, and that operands of functions come to the root at
-    once.
+    `template` is the array; its lanes are those of one tap group. With `clustered`, the estimate expects each statement
+    in the lanes of as few sequencers as take the fewest issue slots of all lanes. With `fused`, the estimate knows that
+    a function costs nothing after the root operation that makes its operand, and that operands of functions come to
+    the root at once.
     """
 
     def __init__(
@@ -48,8 +48,8 @@ class Search:
         template: Template,
         *,
         effort: Effort = EFFORTS[DEFAULT_EFFORT],
-        beside: bool = False,
-        riding: bool = False,
+        clustered: bool = False,
+        fused: bool = False,
     ) -> None:
         graph = legal.graph
         self.legal = legal
@@ -58,13 +58,13 @@ class Search:
         self.graph = graph
         self.pes = template.lanes
         self.sequencers = max(1, template.sequencers)
-        self.beside = beside
+        self.clustered = clustered
         self.static = static_tensors(graph)
         self.streamed = frozenset(t.name for t in graph.tensors.values() if t.role in ("input", "label"))
         self.model_of = {n: m for m, n in graph.updates.items()}
         self.results = {t for _, t in graph.results}
-        self.riding = riding
-        self.operands = operands_of_functions(graph) if riding else frozenset[str]()
+        self.fused = fused
+        self.operands = operands_of_functions(graph) if fused else frozenset[str]()
         self._fits = {s.id: tuple(self._ways(s)) for s in graph.statements}
         self._shared = self._shared_homes()
 
@@ -192,7 +192,7 @@ class Search:
     def _costs_nothing(self, statement: Statement, state: _State) -> bool:
         """Say whether a statement is a function of words that the root has just made, so that it costs no operation."""
         operation = statement.operation
-        if not self.riding or not isinstance(operation, Function) or not isinstance(operation.operand, Read):
+        if not self.fused or not isinstance(operation, Function) or not isinstance(operation.operand, Read):
             return False
         writers = list(self.graph.writers(operation.operand.tensor))
         if len(writers) != 1 or not isinstance(writers[0].operation, Linear):
@@ -224,7 +224,7 @@ class Search:
         """Return the estimated cycles of computing a statement in one way, without its moves."""
         if fit.way == "root":
             return issue_slots(statement) + 5
-        together = self.sequencers if self.beside else 1
+        together = self.sequencers if self.clustered else 1
         shares = (
             m / together * lane_slots(statement, fit, m * self.pes // together)
             for m in range(1, together + 1)

@@ -76,7 +76,7 @@ def _partial_words(uses: Uses) -> Iterator[Place]:
         if isinstance(statement.operation, Product):
             steps = prod(index.extent for index in statement.reduced)
             found = scan_of(statement)
-            # A product that runs on has one run of partial words for all its outputs.
+            # A scan has one run of partial words for all outputs of a row.
             rows = (i.extent for i in statement.indices if found is None or i != found.index)
             yield Place(
                 tensor=statement.target,
@@ -94,7 +94,8 @@ def _banked(uses: Uses) -> Layout | None:
         clash = _clash(uses, layout)
         if clash is None:
             return layout
-        # The first tensor that can takes a second bank: a model is loaded twice, a computed word is written twice.
+        # The first tensor that has one bank gets a second: a model is then loaded to both, a computed word written to
+        # both.
         wider = (layout.widened(tensor, spot) for tensor, spot in clash.keys)
         layout = next((each for each in wider if each is not None), None)
     return None
@@ -136,7 +137,7 @@ def _allocated(layout: Layout) -> Layout:
         used.update(dict.fromkeys(names, base + place.words))
         return replace(place, base=base)
 
-    # Shared addresses first: both banks are level then, and no gap opens.
+    # Places in two banks come first. Both banks are then filled to the same address, so that no gap opens.
     order = sorted(layout.places, key=lambda k: (-len(layout.places[k].banks), k))
     based_places = {key: based(layout.places[key]) for key in order}
     twins = {key: based(layout.twins[key]) for key in sorted(layout.twins)}
@@ -147,5 +148,5 @@ def _allocated(layout: Layout) -> Layout:
         root_data=used["root data"],
         root_memory=used["root memory"],
     )
-    # The order of the places is that in which they were found: the stream follows it.
+    # The places keep the order in which they were found, because the stream follows it.
     return replace(layout, places={key: based_places[key] for key in layout.places}, twins=twins, depths=depths)

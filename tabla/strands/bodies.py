@@ -253,7 +253,7 @@ def root_sum(
     With a `start` of ``fresh`` the sum begins with zero or with an addend. With ``tree`` it begins with the sum of the
     group's lanes, with ``array`` with that of all lanes, and with ``accumulator`` it goes on with what the accumulator
     holds. The `levels` innermost loops accumulate. `shift` is the position of the shift in the table of shifts. Without
-    `emit`, the last operation ends no result.
+    `emit`, the sum is not complete: other strands go on with it.
     """
     addend = None
     if start == "fresh":

@@ -19,7 +19,7 @@ from tabla.templates.template import functions, timing
 
 @dataclass(frozen=True, slots=True)
 class Delivered:
-    """What tasks have delivered beside their own work, so that no further task need do it.
+    """What tasks have delivered beside their own results, so that no further task need do it.
 
     `received` has the copies that lanes took from the bus as the root made the words: tensor and spot. `left` has the
     names of the results that went out as they were made. Builders of tasks add to both sets.

@@ -1,7 +1,7 @@
 """Statements that share a task.
 
-A function may ride on the root operation that makes its operand, or on the one that takes its operand from the tree. A
-chain of statements at the root may hand its words on in the result register.
+A function may share the root operation that makes its operand, or the one that takes its operand from the tree. The
+statements of a chain at the root hand their words on in the result register.
 """
 
 from __future__ import annotations

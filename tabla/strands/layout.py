@@ -14,7 +14,7 @@ Key = tuple[str, Spot]
 def scratch(statement: int) -> Spot:
     """Return the spot of the partial words of a `Product`, by the number of its statement.
 
-    There is one run of partial words for each output element.
+    There is one run of partial words for each output element, or for each row of outputs of a scan.
     """
     return Spot("root", statement)
 
@@ -78,7 +78,7 @@ class Layout:
             return replace(self, twins={**self.twins, key: replace(place, banks=("interim",))})
         if len(place.banks) > 1:
             return None
-        # Its own bank stays first: by that, what is loaded is told from what each sample copies.
+        # The first bank stays first, because it tells a place that is loaded from one that each sample copies.
         banks: tuple[Bank, ...] = ("model", "interim") if place.banks[0] == "model" else ("interim", "model")
         return replace(self, places={**self.places, key: replace(place, banks=banks)})
 

@@ -1,4 +1,4 @@
-"""What a mapping makes of each tensor: who reads it, where it lies, where copies of it are made."""
+"""How a mapping uses each tensor: who reads it, where it lies, and where copies of it are made."""
 
 from __future__ import annotations
 
