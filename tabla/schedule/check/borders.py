@@ -91,7 +91,7 @@ class _Beats:
             firsts = image[image[:, 0, 0] != _NOTHING, 0]
             return np.concatenate([firsts, np.zeros((len(firsts), width - 1), dtype=np.int64)], axis=1)
         filling = Filling.of(self.schedule.layout, key, self.schedule.template)
-        # The lanes of the whole row; a spread place sends those of its own, what lies in the others does not count.
+        # A place that is spread over some lanes sends the words of these lanes only.
         own = image if place.spot.kind != "lane" else image[:, :, place.spot.span.first :][:, :, : place.pes]
         rows = own.reshape(len(own), -1)[:, : filling.row]
         reach = filling.blocks(width)
@@ -101,7 +101,7 @@ class _Beats:
         return padded.reshape(-1, width)
 
     def _fill(self, strand: Strand, sent: Residues, memories: dict[str, Residues]) -> None:
-        """Put the words of a strand's beats where each group and lane takes them."""
+        """Put the words of a strand's beats into the memories of the groups and lanes that take them."""
         template, width = self.schedule.template, self.schedule.stream_words
         operation = strand.body[0]
         if len(strand.body) != 1:
@@ -131,7 +131,7 @@ class _Beats:
                 words[at[beats], groups, lanes] = sent[beats, word[groups, lanes] % width]
 
     def _compare(self, key: Key, memories: dict[str, Residues]) -> None:
-        """Hold a place against what it should have, and take its words out of the memories."""
+        """Compare the words of a place with those it should hold, and remove them from the memories."""
         wanted, place = self._image(key), self.schedule.layout.places[key]
         for bank in place.banks:
             memory = f"root {bank}" if place.spot.kind == "root" else bank
@@ -148,7 +148,7 @@ class _Beats:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _DumpMemory:
-    """The memories while models are read back: one word of each lane and root, that at the window."""
+    """The memories while models are read back: each lane and each root has one word, at the window."""
 
     template: Template
 

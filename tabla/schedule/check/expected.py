@@ -59,7 +59,7 @@ class Tally:
         self.sums = (self.sums + sums) % PRIME
 
     def differs(self, other: Tally) -> bool:
-        """Whether they hold other words than `other` does, or more or fewer."""
+        """Say whether two tallies were given different words."""
         return self.count != other.count or not np.array_equal(self.sums, other.sums)
 
 
@@ -193,14 +193,14 @@ class _Evaluation:
         return total, np.full((1,) * total.ndim, points, dtype=np.int64)
 
     def _running(self, arrays: Sequence[Residues], summed: Sequence[Index]) -> tuple[Residues, Counts]:
-        """The same where a constraint says which points each output takes."""
+        """Return the sum and the number of products of each output where a constraint says which points it takes."""
         axis, begin, end = self._taken(summed)
         product = arrays[0] if len(arrays) == 1 else arrays[0] * arrays[1] % PRIME
         product = np.broadcast_to(product, (*product.shape[:-1], summed[0].extent))
         before = np.zeros((*product.shape[:-1], 1), dtype=np.int64)
         sums = np.concatenate([before, np.cumsum(product, axis=-1)], axis=-1)
         total = np.moveaxis((sums[..., end] - sums[..., begin]) % PRIME, -1, axis)
-        # What is summed mentions the output index nowhere: there its own axis was of extent 1.
+        # No operand mentions the output index, so its own axis has extent 1.
         return np.squeeze(total, axis + 1), _along(end - begin, axis, total.ndim - 1)
 
     def _taken(self, summed: Sequence[Index]) -> tuple[int, Counts, Counts]:
@@ -263,7 +263,7 @@ class _Evaluation:
         return found.word(fraction, mode)
 
     def _product(self, product: Product) -> Residues:
-        """One step after the other; every step is rounded, and its words are kept as the partial ones."""
+        """Evaluate the product step by step. Every step is rounded, and the words of all steps are kept."""
         statement, expected = self.statement, self.expected
         shift = expected.format.fraction + product.shift
         summed, outputs = self._summed(product.reduce), statement.indices
@@ -297,7 +297,7 @@ class _Evaluation:
         return np.squeeze(found, -1) if axis < 0 else np.squeeze(np.moveaxis(found, -1, axis), axis + 1)
 
     def _gather(self, gather: Gather) -> Residues:
-        """The position's word tells one row from another; where it lies in the tensor is the data's affair."""
+        """Return words that stand for a tensor, an offset and the word of a position, whatever position that is."""
         shape, indices = self.expected.graph.tensors[gather.tensor].shape, self.statement.indices
         offset: NDArray[np.int64] = np.zeros((1,) * len(indices), dtype=np.int64)
         for subscript, extent in zip(gather.subscripts, shape, strict=True):
@@ -318,7 +318,7 @@ class _Evaluation:
 
 
 def _weight(term: Term) -> int:
-    """1 for a term that leaves a word as it is, when it is alone."""
+    """Return 1 for a term that is a whole word, which a sum of nothing else leaves as it is, and 2 for any other."""
     ones = sum(isinstance(factor, Constant) for factor in term.factors)
     return 1 if term.sign > 0 and len(term.factors) - ones == 1 else 2
 

@@ -125,7 +125,7 @@ class Images:
             wide = self.schedule.template.lanes if key[0][1].kind != "root" else 1
             shape = (self.place(key).words, wide)
             none = np.zeros(shape, dtype=np.bool_)
-            # Next values are kept whether this sample reads them or not.
+            # Every next value must be written, whether this sample reads it again or not.
             wanted = self.read.get(key, none) if not self.updated(key) else np.ones(shape, dtype=np.bool_)
             missing = wanted & ~self.written.get(key, none) & self._needs(key)
             for at, lane in np.argwhere(missing)[:1].tolist():
@@ -152,7 +152,7 @@ class Images:
         elif (key[0] in self._streamed and not twin) or tensor in static_tensors(mapped):
             needed = np.zeros(place.shape, dtype=np.bool_)
         elif key[0] in self._loaded and role not in ("model", "input", "label"):
-            # Loaded once with zeros, which elements are that no statement writes.
+            # The place is loaded with zeros once. They stay in the elements that no statement writes.
             needed = self.expected.written[tensor]
         else:
             needed = np.ones(place.shape, dtype=np.bool_)

@@ -24,7 +24,7 @@ from tabla.templates.template import LANE_KINDS, functions, kind_of, operation_f
 
 Active = NDArray[np.bool_]
 MOST_WORDS = 1 << 19
-"""Products that are looked at together: what the arrays of a few of them take stays near the processor."""
+"""Products evaluated at a time. Larger arrays would leave the processor's caches."""
 
 
 class Memory(Protocol):
@@ -58,7 +58,7 @@ class Made:
 
 
 def symbol(operation: Operation, unit: str, name: str) -> str:
-    """What a field says; one that is not named says its first choice."""
+    """Return the symbol of a field. A field that the operation does not name has its first choice."""
     value = operation.field(name)
     if isinstance(value, str):
         return value
@@ -67,7 +67,7 @@ def symbol(operation: Operation, unit: str, name: str) -> str:
 
 
 def lanes_of(schedule: Schedule, unit: str) -> slice:
-    """The lanes of each group that a unit drives; the root counts as one."""
+    """Return the lanes of each group that a unit drives. A root counts as one lane."""
     kind = kind_of(unit)
     if kind not in LANE_KINDS:
         return slice(0, 1)
@@ -79,7 +79,7 @@ def lanes_of(schedule: Schedule, unit: str) -> slice:
 
 
 def guarded(strand: Strand, operation: Operation, iterations: slice, lanes: slice) -> Active | None:
-    """Which lanes are active in each iteration; None if all are."""
+    """Return which of some lanes are active in each iteration, or None if all of them always are."""
     low, high = (strand.values(address_of(operation, name, strand))[iterations] for name in ("low", "high"))
     if low.size and low.max() <= lanes.start and high.min() >= lanes.stop:
         return None
@@ -130,7 +130,7 @@ class Machine:
             return Machine(schedule, wiring, memory)
 
     def taken(self, sources: Sources) -> Residues:
-        """The words that sources show, of shape [words, groups, lanes], one lane of a root's."""
+        """Return the words of some sources, of shape [words, groups, lanes]; the words of a root have one lane."""
         parts = np.unique(sources.runs * 2 + sources.functions).tolist()
         out: Residues | None = None
         for part in parts:
@@ -147,7 +147,7 @@ class Machine:
         return np.zeros((0, 1, 1), dtype=np.int64) if out is None else out
 
     def sent(self, parts: list[tuple[Active, Sources]], *, everywhere: bool, mode: Mode, name: str) -> Sum:
-        """What the tree makes of the sums that sequencers have sent; `everywhere`: over all groups."""
+        """Return the tree's word for the sums that sequencers have sent, of each group or (`everywhere`) of all."""
         count = len(parts[0][0])
         shape = (count, 1 if everywhere else self.groups, 1)
         total, halves = np.zeros(shape, dtype=np.int64), np.zeros(shape, dtype=np.int64)
@@ -180,7 +180,7 @@ class _Channel:
         """What the accumulators hold after the operations `wanted`, ascending; numbers are not reduced."""
         if self.begins.all():
             return self.each[wanted]
-        # Parts between places where something begins or is wanted are added up first.
+        # First add up the stretches between two operations that begin a sum or are wanted.
         cuts = np.unique(np.concatenate([[0], np.flatnonzero(self.begins), wanted + 1]))
         cuts = cuts[cuts < len(self.each)]
         parts = np.add.reduceat(self.each, cuts, axis=0) if len(cuts) < len(self.each) else self.each
@@ -215,7 +215,7 @@ class _Evaluation:
 
     @property
     def name(self) -> str:
-        """How messages call the strand."""
+        """The name of the strand in messages."""
         return self.run.strand.comment
 
     def _mode(self, operation: Operation) -> Mode:
@@ -289,7 +289,7 @@ class _Evaluation:
         )
 
     def _many(self, words: Numbers, sums: Numbers) -> bool:
-        """Whether it is plain that everything wanted is a sum of more than one word, as most are."""
+        """Say whether control alone shows that every wanted sum has several parts, so that none is a copy."""
         run = self.run
         if self.root or self.mode != "sum" or run.goes_on or run.number in self.machine.wiring.followed:
             return False
@@ -298,7 +298,7 @@ class _Evaluation:
             plain = symbol(operation, run.unit, "b") == "one" and not operation.field("negate")
             if operation.field("gate") or plain or symbol(operation, run.unit, "a") == "zero":
                 return False
-            # Sums of lanes of which none is active are of nothing.
+            # A sum is empty where no lane is active.
             own = sums[sums % run.slots == slot] // run.slots
             active = self._active(slot, slice(None))
             if len(own) and active is not None and not active[own].any(axis=1).all():

@@ -18,11 +18,11 @@ from tabla.templates.template import Template, functions, kind_of, timing
 
 Numbers = NDArray[np.int64]
 Port = tuple[int, int, str]
-"""A run, a slot of its body, and an operand of that."""
+"""An operand: the number of a run, a slot of its body, and the name of the port."""
 
 
 def address_of(operation: Operation, generator: str, strand: Strand) -> Address:
-    """A generator of an operation; one that is not named stays at 0."""
+    """Return a generator of an operation. A generator that the operation does not name stays at address 0."""
     return operation.addresses.get(generator) or Address(strides=(0,) * len(strand.counts))
 
 
@@ -65,7 +65,7 @@ class Run:
 
 
 def _parts(strand: Strand, cut: str) -> Iterator[tuple[Strand, int, int]]:
-    """The runs of a strand: iterations [begin, end) of strands that together do what it does."""
+    """Yield the runs that a strand is cut into: each is iterations [begin, end) of a strand."""
     if cut == "slots":
         for slot, operation in enumerate(strand.body):
             start, interval = strand.start + slot * strand.interval, strand.interval * len(strand.body)
@@ -76,7 +76,7 @@ def _parts(strand: Strand, cut: str) -> Iterator[tuple[Strand, int, int]]:
 
 
 def independent(strand: Strand) -> bool:
-    """Whether each of its operations begins with an accumulator of its own."""
+    """Say whether every operation of a strand starts its accumulator anew."""
     return not strand.reduce and all(o.field("base", "zero") != "accumulator" for o in strand.body)
 
 
@@ -129,14 +129,14 @@ class _Events:
         return _Events(cycles[order], Sources(runs, operations, marks)[order])
 
     def in_cycles(self, cycles: Cycles) -> tuple[NDArray[np.bool_], Sources]:
-        """Whether something shows in each cycle, and what in those in which it does."""
+        """Return in which of some cycles something shows, and what shows in those."""
         at = np.searchsorted(self.cycles, cycles)
         hit = at < len(self.cycles)
         hit[hit] = self.cycles[at[hit]] == cycles[hit]
         return hit, self.sources[at[hit]]
 
     def latest(self, cycles: Cycles) -> Sources | None:
-        """What came last until each cycle; None if once nothing has come yet."""
+        """Return what came last until each cycle. The result is None if nothing has come before one of them."""
         at = np.searchsorted(self.cycles, cycles, side="right") - 1
         return self.sources[at] if len(at) == 0 or at.min() >= 0 else None
 
@@ -169,7 +169,7 @@ class _Line:
         )
 
     def issued(self, cycles: Cycles) -> Sources | None:
-        """The operations that issue in these cycles; None if in one of them none does."""
+        """Return the operations that issue in some cycles, or None if nothing issues in one of them."""
         at = np.searchsorted(self.firsts, cycles, side="right") - 1
         if len(cycles) and (not len(self.firsts) or at.min() < 0):
             return None
@@ -249,7 +249,7 @@ class Wiring:
         return _Line.of(strands, runs, cuts)
 
     def _collect(self) -> None:
-        """What shows by the doing of single operations: function values, positions, sums for the tree."""
+        """Collect what marked operations make: function values, positions, sums for the tree, counted overflows."""
         laws, codes = timing(), {f.code: f for f in functions().values()}
         shown: list[tuple[Cycles, Sources]] = []
         held: list[tuple[Cycles, Sources]] = []
@@ -269,7 +269,7 @@ class Wiring:
                 if code:
                     late = codes[code].cycles(self.format.width, self.format.fraction)
                     shown.append((cycles + laws.result + late, sources))
-                    # Whether somebody takes them or not, they count their events.
+                    # The function unit counts events of values that nobody takes, too.
                     self.values.setdefault(run.number, []).append(lasts)
                 if code or emits:
                     self.words.setdefault(run.number, []).append(lasts)
@@ -319,7 +319,7 @@ class Wiring:
                     self.writes.append(Write(unit=unit, strand=strand, slot=slot, cycles=cycles, sources=found))
 
     def _counts(self, found: Sources) -> Iterator[bool]:
-        """Of each slot that made some of these words, whether its results emit or compare."""
+        """Yield, for each slot that made one of these words, whether its results are emitted or compared."""
         for number in np.unique(found.runs).tolist():
             run = self.runs[number]
             for slot in np.unique(found.operations[found.runs == number] % run.slots).tolist():
@@ -329,7 +329,7 @@ class Wiring:
     # ---- what is taken
 
     def _register(self, source: str, cycles: Cycles) -> Sources | None:
-        """What the root's `result` or `function` register shows in these cycles."""
+        """Return what the root's `result` or `function` register shows in some cycles; None if it shows nothing."""
         if source == "result":
             return self._lines["root_issue"].issued(cycles - timing().result)
         hit, found = self._function.in_cycles(cycles)
@@ -370,7 +370,7 @@ class Wiring:
             self._tree(run, slot, base)
 
     def _tree(self, run: Run, slot: int, base: str) -> None:
-        """The sums that operations take as start values: of every sequencer that sends one just then."""
+        """Find the sums that operations start from. Every sequencer that sends in the right cycle joins a sum."""
         late = 1 + self.template.tree_levels * timing().tree_level
         if base == "array":
             late += self.template.array_levels * timing().tree_level
