@@ -33,7 +33,7 @@ from tests.ir.examples import Builder, at, product, word
 from tests.lang.tabla.random_programs import programs
 from tests.mapping.single import legal_of, one_in_its_way, ways
 from tests.schedule.agreement import Q6_10, agree_on, shaped_graph
-from tests.strands.running import Shape, running_graph
+from tests.strands.scans import Shape, scan_graph
 
 PES = 3
 EXTENT = 2 * PES + 1
@@ -285,7 +285,7 @@ def test_text() -> None:
 
 
 def test_rows_of_running_sums_run_over_lanes() -> None:
-    graph = running_graph(Shape(rows=4))
+    graph = scan_graph(Shape(rows=4))
     assert [(fit.way, fit.index) for fit in ways(graph.statements[0], graph, 2)] == [("lane", "b"), ("root", "")]
-    product_of = running_graph(Shape(kind="product", rows=4))
+    product_of = scan_graph(Shape(kind="product", rows=4))
     assert [fit.way for fit in ways(product_of.statements[0], product_of, 2)] == ["root"]

@@ -46,7 +46,8 @@ def test_places_never_overlap(text: str, pes: int) -> None:
                     assert other is place, f"{memory}[{address}]: {place.tensor} and {other.tensor}"
         ends = {memory: max(addresses) + 1 for memory, addresses in taken.items()}
         depths = layout.depths
-        assert (depths.model, depths.data, depths.interim) == tuple(ends.get(m, 0) for m in ("model", "data", "interim"))
+        lanes = (depths.model, depths.data, depths.interim)
+        assert lanes == tuple(ends.get(memory, 0) for memory in ("model", "data", "interim"))
         assert (depths.root_data, depths.root_memory) == (ends.get("root data", 0), ends.get("root memory", 0))
 
 
@@ -159,7 +160,8 @@ def test_words_on_their_way_up_the_tree_to_a_function_have_no_place() -> None:
 
 def test_the_order_of_places_does_not_depend_on_addresses() -> None:
     """The stream follows the order in which places were found, whichever places share two banks."""
-    layout = layout_of(in_lanes("model v[8]; model w[8]; model_input a[8]; iterator i[0:8]; y[i] = w[i] * v[i] + a[i];"))
+    text = "model v[8]; model w[8]; model_input a[8]; iterator i[0:8]; y[i] = w[i] * v[i] + a[i];"
+    layout = layout_of(in_lanes(text))
     assert layout is not None
     assert list(layout.places) == sorted(layout.places)
     bases = [place.base for place in layout.places.values() if "model" in place.banks]
