@@ -48,6 +48,7 @@ def lane_offset(subscripts: Sequence[Affine], index: str, points: Sequence[dict[
 
     "any" if the element does not depend on the index; None if no spread of one axis has it in the index's lane.
     """
+
     def moves(subscript: Affine) -> bool:
         return any(subscript.at({**point, index: 0}) != subscript.at({**point, index: 1}) for point in points)
 
