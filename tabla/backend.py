@@ -15,11 +15,10 @@ from tabla.mapping.mapping import Mapping
 from tabla.mapping.stage import map_graph
 from tabla.passes.legalise.pipeline import legalise
 from tabla.schedule.build import judge_of, refuse_too_deep, schedule_mapping
-from tabla.schedule.check import check
+from tabla.schedule.check import ScheduleFault, check
 from tabla.schedule.list_scheduler import list_schedule
 from tabla.schedule.placed import Scheduler
 from tabla.schedule.schedule import Schedule
-from tabla.strands.regions import ScheduleFault
 from tabla.templates.template import Template
 
 

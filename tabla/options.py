@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from numpy.typing import ArrayLike
 
@@ -14,6 +15,9 @@ from tabla.mapping.effort import DEFAULT_EFFORT, effort_of
 from tabla.passes.pipeline import Pass
 from tabla.source import TablaError
 from tabla.templates.template import Template, default_preset, formats, limits, pes_per_pu_for, presets
+
+if TYPE_CHECKING:
+    from tabla.schedule.placed import Scheduler
 
 
 def _decimal(value: str | float) -> str:
@@ -36,7 +40,8 @@ class Options:
     loaded once. `shapes` and `arguments` are the tensors and the other parameters of a Tile function.
 
     Search: `effort` is the level of the search for a mapping, 0 to 3. `passes` run after those of
-    :mod:`tabla.passes.pipeline`.
+    :mod:`tabla.passes.pipeline`. `scheduler` places the strands of every mapping that is tried; None stands for the list
+    scheduler.
     """
 
     pes: int | None = None
@@ -60,6 +65,7 @@ class Options:
     templates: str | None = None
     effort: int = DEFAULT_EFFORT
     passes: tuple[Pass, ...] = ()
+    scheduler: Scheduler | None = None
 
     def __post_init__(self) -> None:
         for name, names in (("results", self.results), ("keep", self.keep)):

@@ -5,7 +5,7 @@ An *engine* is what plays the accelerator: the cycle model, a simulator of the V
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
@@ -20,12 +20,62 @@ from tabla.sim.machine import Counters, Machine, RunResult
 from tabla.source import TablaError
 
 Words = NDArray[np.int64]
-ENGINES = ("model", "cxxrtl", "verilator", "icarus", "amaranth")
-"""The engines that need no board. The name of a board is ``serial:PATH``, with the path of its serial line."""
+Opener = Callable[[Image, str], Machine]
+"""Makes the machine of an image; the second argument is the name of the Verilog module."""
+
+
+def _model(image: Image, _: str) -> Machine:
+    from tabla.sim.model.cycle_model import CycleModel
+
+    return CycleModel(image)
+
+
+def _cxxrtl(image: Image, module: str) -> Machine:
+    from tabla.hw.emit import verilog
+    from tabla.sim.engines.cxxrtl_run import CxxrtlMachine
+
+    return CxxrtlMachine(image, verilog(image, module), module)
+
+
+def _under_cocotb(simulator: str) -> Opener:
+    def opener(image: Image, module: str) -> Machine:
+        from tabla.hw.emit import verilog
+        from tabla.sim.engines.cocotb_run import CocotbMachine, require
+
+        require(simulator)  # before the work of writing Verilog
+        return CocotbMachine(image, verilog(image, module), module, simulator)
+
+    return opener
+
+
+def _amaranth(image: Image, _: str) -> Machine:
+    from tabla.sim.engines.amaranth_run import AmaranthMachine
+
+    return AmaranthMachine(image)
+
+
+ENGINES: dict[str, Opener] = {
+    "model": _model,
+    "cxxrtl": _cxxrtl,
+    "verilator": _under_cocotb("verilator"),
+    "icarus": _under_cocotb("icarus"),
+    "amaranth": _amaranth,
+}
+"""The engines that need no board, by name. ``serial:PATH`` is a board, and not in the table."""
+
+
+def register_engine(name: str, opener: Opener) -> None:
+    """Add an engine to the table, so that `engine=` and ``--engine`` take its name.
+
+    Raises `TablaError` for a name that an engine has already, and for one with a colon, which would be a board's.
+    """
+    if name in ENGINES or ":" in name or not name:
+        raise TablaError(f"an engine cannot be called '{name}'", hint="use a new name without a colon")
+    ENGINES[name] = opener
 
 
 def checked_engine(text: str) -> str:
-    """Return the name of an engine unchanged. A text that names no engine is a `TablaError`."""
+    """Return the name of an engine as it is. Raises `TablaError` for a name that is not in the table, and no board."""
     if text.startswith(PREFIX):
         place_of(text)
     elif text not in ENGINES:
@@ -41,32 +91,9 @@ def default_engine() -> str:
 
 
 def open_machine(image: Image, engine: str, module: str) -> Machine:
-    """Start an image on an engine. `module` is the name of the Verilog module.
-
-    A tool of the engine that is not installed is a `TablaError` that says how to install it.
-    """
-    match checked_engine(engine):
-        case "model":
-            from tabla.sim.model.cycle_model import CycleModel
-
-            return CycleModel(image)
-        case "amaranth":
-            from tabla.sim.engines.amaranth_run import AmaranthMachine
-
-            return AmaranthMachine(image)
-        case "cxxrtl":
-            from tabla.hw.emit import verilog
-            from tabla.sim.engines.cxxrtl_run import CxxrtlMachine
-
-            return CxxrtlMachine(image, verilog(image, module), module)
-        case "icarus" | "verilator":
-            from tabla.hw.emit import verilog
-            from tabla.sim.engines.cocotb_run import CocotbMachine, require
-
-            require(engine)  # a missing tool is reported before Verilog is written, which takes time
-            return CocotbMachine(image, verilog(image, module), module, engine)
-        case _:
-            return SerialMachine(image, engine)
+    """Return the machine of an image on an engine. Raises `TablaError`, with its cure, for a tool that is missing."""
+    opener = ENGINES.get(checked_engine(engine))
+    return SerialMachine(image, engine) if opener is None else opener(image, module)
 
 
 @dataclass(slots=True, kw_only=True, eq=False)

@@ -26,6 +26,7 @@ from tabla.templates.template import Template
 if TYPE_CHECKING:
     from tabla.bound import Bound
     from tabla.report.figures import BuildReport
+    from tabla.schedule.placed import Scheduler
 
 STAGES = ("ast", "graph", "mapping", "schedule", "program")
 """The stages that can be printed; ``program`` is the microcode."""
@@ -105,6 +106,12 @@ class Stages:
         with self.reading.text.pointing_back():
             return legal_graph(self.graph, self.template, self.format)
 
+    @property
+    def _scheduler(self) -> Scheduler:
+        from tabla.schedule.list_scheduler import list_schedule
+
+        return self.options.scheduler or list_schedule
+
     @cached_property
     def mapping(self) -> Mapping:
         """Where each tensor lies and how each statement is computed.
@@ -114,7 +121,8 @@ class Stages:
         from tabla.backend import best_mapping
 
         with self.reading.text.pointing_back():
-            return best_mapping(self.graph, self.legal, self.template, self.format, effort_of(self.options.effort))
+            effort = effort_of(self.options.effort)
+            return best_mapping(self.graph, self.legal, self.template, self.format, effort, self._scheduler)
 
     @cached_property
     def schedule(self) -> Schedule:
@@ -126,7 +134,8 @@ class Stages:
         from tabla.report.notebook import drawn_schedule
 
         with self.reading.text.pointing_back():
-            return drawn_schedule(checked_schedule(self.graph, self.mapping, self.template, self.format))
+            made = checked_schedule(self.graph, self.mapping, self.template, self.format, self._scheduler)
+            return drawn_schedule(made)
 
     @cached_property
     def bound(self) -> Bound:

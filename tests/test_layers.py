@@ -46,7 +46,7 @@ MAY: dict[str, set[str]] = {
     "synth": {"templates", "hw", "program"},
     "training": {"ir"},
     "examples": {"training"},
-    "options": {"ir", "templates", "mapping", "passes"},
+    "options": {"ir", "templates", "mapping", "passes", "schedule"},
     "notations": {"lang", "lower", "ir", "options", "training"},
     "simulation": {"program", "schedule", "hw", "sim", "link"},
     "artifacts": {"ir", "synth", "templates", "strands", "schedule", "program", "report", "training", "stages", "runs"},

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from tabla.mapping.running import fits as running_fits
 from tabla.templates.template import Template, template_for
 
 from tabla.ir.format import Format
@@ -14,6 +13,7 @@ from tabla.ir.legal import Legal
 from tabla.mapping.fit import Fit, fits, spread
 from tabla.mapping.mapping import Mapping, static_tensors
 from tabla.mapping.places import ROOT, Spot
+from tabla.mapping.scan import scan_fits
 from tabla.mapping.search import Search
 from tabla.passes.legalise.pipeline import legalise
 
@@ -26,7 +26,7 @@ def array(pes: int, *, roots: int = 1, sequencers: int = 1) -> Template:
 def ways(statement: Statement, graph: Graph, pes: int) -> tuple[Fit, ...]:
     """All fits of a statement on so many lanes."""
     if statement.constraints:
-        return tuple(running_fits(statement, graph, pes))
+        return tuple(scan_fits(statement, graph, pes))
     return tuple(fits(statement, graph, pes, static_tensors(graph)))
 
 

@@ -74,7 +74,8 @@ def test_every_number_is_used() -> None:
         node.attr
         for path in room.glob("*.py")
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
-        if isinstance(node, ast.Attribute) and isinstance(node.value, (ast.Name, ast.Attribute))
+        if isinstance(node, ast.Attribute)
+        and isinstance(node.value, (ast.Name, ast.Attribute))
         and (node.value.id if isinstance(node.value, ast.Name) else node.value.attr) == "effort"
     }
     assert {field.name for field in fields(Effort)} == read

@@ -9,7 +9,7 @@ from dataclasses import replace
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.strands.running import Shape, running_graph
+from tests.strands.running import Shape
 
 from tabla.ir.graph import (
     Affine,
@@ -34,6 +34,7 @@ from tests.ir.examples import Builder, at, product, word
 from tests.lang.tabla.random_programs import programs
 from tests.mapping.single import legal_of, one_in_its_way, ways
 from tests.schedule.agreement import Q6_10, agree_on, shaped_graph
+from tests.strands.scans import Shape, scan_graph
 
 PES = 3
 EXTENT = 2 * PES + 1
@@ -48,6 +49,7 @@ def lane_offset(subscripts: Sequence[Affine], index: str, points: Sequence[dict[
 
     "any" if the element does not depend on the index; None if no spread of one axis has it in the index's lane.
     """
+
     def moves(subscript: Affine) -> bool:
         return any(subscript.at({**point, index: 0}) != subscript.at({**point, index: 1}) for point in points)
 
@@ -285,7 +287,7 @@ def test_text() -> None:
 
 
 def test_rows_of_running_sums_run_over_lanes() -> None:
-    graph = running_graph(Shape(rows=4))
+    graph = scan_graph(Shape(rows=4))
     assert [(fit.way, fit.index) for fit in ways(graph.statements[0], graph, 2)] == [("lane", "b"), ("root", "")]
-    product_of = running_graph(Shape(kind="product", rows=4))
+    product_of = scan_graph(Shape(kind="product", rows=4))
     assert [fit.way for fit in ways(product_of.statements[0], product_of, 2)] == ["root"]

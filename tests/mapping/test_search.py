@@ -5,9 +5,11 @@ from __future__ import annotations
 import itertools
 from dataclasses import replace
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tabla.ir.graph import Affine, Linear, Read
 from tabla.ir.legal import Legal
 from tabla.mapping.effort import EFFORTS, Effort
 from tabla.mapping.fit import Fit
@@ -16,6 +18,7 @@ from tabla.mapping.places import EVERY, ROOT, Spot
 from tabla.mapping.search import Search
 from tabla.schedule.build import schedule_mapping
 from tabla.schedule.check import check
+from tests.ir.examples import Builder, at, product
 from tests.lang.tabla.random_programs import programs
 from tests.mapping.single import array, legal_of, ways, written_at
 from tests.schedule.agreement import Q6_10, agree_on, shaped_graph
@@ -110,6 +113,21 @@ def test_a_search_without_limits_finds_every_consistent_combination(text: str, p
     assert len(found) == len({(mapping.fits, frozenset(mapping.homes.items())) for mapping in found})
 
 
+def test_a_statement_does_not_wait_for_a_copy_of_what_it_makes() -> None:
+    """The second half of a reads a word of the first: it would have to be in every lane before all of a is made."""
+    builder = Builder()
+    for name, role in (("x", "input"), ("w", "model"), ("a", "value")):
+        builder.tensor(name, role, 8)
+    builder.let("a", "i", Linear(terms=(product(at("w", "i"), at("x", "i")),)), i=4)
+    first = Read(tensor="a", subscripts=(Affine.of(0),))
+    builder.let("a", "i", Linear(terms=(product(first, at("x", "i")),)), i=4)
+    builder.statements[1] = replace(builder.statements[1], write=(Affine.of(4, i=1),))
+    made = legal_of(builder.graph("halves", {}, (("a", "a"),)), Q6_10)
+    found = Search(made, array(4), effort=EVERYTHING).candidates(10**6)
+    assert {(mapping.fits, frozenset(mapping.homes.items())) for mapping in found} == enumerated(made, 4)
+    assert {mapping.homes["a"] for mapping in found} == {ROOT}
+
+
 def test_a_neuron_is_spread_along_its_features() -> None:
     best = Search(legal(NEURON), array(4)).candidates(1)[0]
     assert best.homes["w"] == Spot("lane", 0)
@@ -122,17 +140,18 @@ def test_more_lanes_lower_the_estimate() -> None:
     assert estimates == sorted(estimates, reverse=True) and len(set(estimates)) == 4
 
 
-def test_many_models_are_improved_one_after_the_other() -> None:
+@pytest.mark.parametrize(("size", "home"), [(64, Spot("lane", 0)), (2, ROOT)])
+def test_many_models_are_improved_one_after_the_other(size: int, home: Spot) -> None:
     """Of 2 to the power of 8 combinations of homes, only a few are looked at, and the best is among them."""
     names = [f"w{n}" for n in range(8)]
-    text = "model_input x[8]; iterator i[0:8];" + "".join(
-        f"model {name}[8]; gradient g{name}[8] -> {name}; g{name}[i] = {name}[i] * x[i];" for name in names
+    text = f"model_input x[{size}]; iterator i[0:{size}];" + "".join(
+        f"model {name}[{size}]; gradient g{name}[{size}] -> {name}; g{name}[i] = {name}[i] * x[i];" for name in names
     )
     made = legal(text)
     few = Search(made, array(8), effort=replace(EFFORTS[2], homes=4)).candidates(1)[0]
     every = Search(made, array(8), effort=replace(EFFORTS[2], homes=256)).candidates(1)[0]
     assert few.estimate == every.estimate
-    assert set(few.homes.values()) == {Spot("lane", 0)}
+    assert set(few.homes[name] for name in names) == {home}
 
 
 def test_operands_of_functions_come_to_the_root_at_once() -> None:

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tabla.templates.template import timing
-from tests.strands.running import Shape, running_graph
+from tests.strands.running import Shape
 
 from tabla.ir.graph import Compare, Extreme, Function, Linear, Operation
 from tabla.mapping.fit import Fit
@@ -17,6 +17,7 @@ from tabla.schedule.build import schedule_mapping
 from tests.ir.examples import Builder, at, product, word
 from tests.mapping.single import array, legal_of, one_in_its_way
 from tests.schedule.agreement import Q6_10, shaped_graph
+from tests.strands.scans import Shape, scan_graph
 
 EXTENTS = {"i": 3, "j": 5}
 
@@ -51,7 +52,7 @@ def test_slots_of_one_statement(operation: Operation, reduced: str, slots: int) 
     ],
 )
 def test_slots_of_what_runs_on(shape: Shape, slots: int | None) -> None:
-    statement = running_graph(shape).statements[0]
+    statement = scan_graph(shape).statements[0]
     if slots is None:
         # A product waits for its own result at each point, and shows each output once.
         slots = max(2, timing().result) * 5 + 2 * 3

@@ -75,6 +75,7 @@ def test_sequencers_are_tried_and_taken_where_they_pay() -> None:
 
 def test_changes_go_on_from_the_best() -> None:
     """A judge that likes each part of a statement better than the one before leads to the most parts that are tried."""
+
     def parts(mapping: Mapping) -> int:
         return 1000 - sum(fit.parts for fit in mapping.fits)
 

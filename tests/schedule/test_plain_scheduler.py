@@ -20,10 +20,9 @@ from tabla.mapping.mapping import Mapping
 from tabla.mapping.search import Search
 from tabla.options import Options
 from tabla.schedule.build import schedule_mapping
-from tabla.schedule.check import check
+from tabla.schedule.check import ScheduleFault, check
 from tabla.schedule.placed import Placed
 from tabla.schedule.plain_scheduler import plain_schedule
-from tabla.strands.regions import ScheduleFault
 from tabla.strands.tasks import MemoryKey, Task
 from tests.lang.tabla.random_programs import programs
 from tests.schedule.agreement import Q6_10, agree_on, shaped_graph

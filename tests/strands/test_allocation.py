@@ -46,8 +46,8 @@ def test_places_never_overlap(text: str, pes: int) -> None:
                     assert other is place, f"{memory}[{address}]: {place.tensor} and {other.tensor}"
         ends = {memory: max(addresses) + 1 for memory, addresses in taken.items()}
         depths = layout.depths
-        banks = ("model", "data", "interim")
-        assert (depths.model, depths.data, depths.interim) == tuple(ends.get(bank, 0) for bank in banks)
+        lanes = (depths.model, depths.data, depths.interim)
+        assert lanes == tuple(ends.get(memory, 0) for memory in ("model", "data", "interim"))
         assert (depths.root_data, depths.root_memory) == (ends.get("root data", 0), ends.get("root memory", 0))
 
 
