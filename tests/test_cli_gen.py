@@ -135,7 +135,7 @@ def test_a_failure_in_the_middle_changes_nothing(tmp_path: Path) -> None:
     assert list((tmp_path / "deep").iterdir()) == []
 
 
-def test_the_current_folder_is_not_pulled_from_under_us(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_current_folder_is_not_replaced(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "model.t").write_text("model_input x; y = x * 2;\n")
     (tmp_path / "here").mkdir()
     monkeypatch.chdir(tmp_path / "here")

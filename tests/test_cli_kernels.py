@@ -90,7 +90,7 @@ def test_several_calls_with_a_kept_operand(folder: Path) -> None:
     assert figures["cycles"]["predicted"] == figures["cycles"]["simulated"] and figures["samples"] == 3
 
 
-def test_what_is_only_sized_is_not_streamed_and_may_be_left_out(folder: Path) -> None:
+def test_an_input_of_which_only_the_size_is_used_is_not_streamed_and_may_be_missing(folder: Path) -> None:
     given = load("one.npz")
     del given["only_sized"]
     made = tabla.compile("mm.tc", sizes={"L": 5000}, inputs=given, pes=4)

@@ -173,7 +173,7 @@ def test_faults_of_an_own_record_have_a_place(run: Run, own: str, text: str, com
 
 
 @pytest.mark.parametrize("command", ["templates", "targets", "boards"])
-def test_a_missing_file_is_said(run: Run, command: str) -> None:
+def test_a_missing_file_is_reported(run: Run, command: str) -> None:
     assert "cannot read 'none.td'" in run(command, "--templates", "none.td", status=1)
 
 

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from importlib.resources import files
 from typing import Any
 
-_TEST = '''"""Golden vectors through the ports of {name}.v: loads models, runs samples, reads everything back."""
+_TEST = '''"""A test of {name}.v with golden vectors: it loads the models, runs samples and reads everything back."""
 
 import json
 from pathlib import Path
@@ -24,7 +24,7 @@ LOAD, RUN, DUMP = 0, 1, 2
 
 
 def signed(word):
-    """A port's word as a signed number."""
+    """Return the word of a port as a signed number."""
     return word - (1 << GOLDEN["width"]) if word >> (GOLDEN["width"] - 1) else word
 
 
@@ -49,7 +49,7 @@ async def golden(dut):
             assert signed(dump[position]) == word, f"word {{position}} of the dump"
 '''
 
-_RUN = '''"""Builds and runs the test bench:  python run.py [icarus|verilator]   (needs cocotb and that simulator)."""
+_RUN = '''"""Build and run the test bench, with cocotb and a simulator:  python run.py [icarus|verilator]"""
 
 import os
 import sys
@@ -64,10 +64,10 @@ HERE = Path(__file__).resolve().parent
 if __name__ == "__main__":
     simulator = sys.argv[1] if len(sys.argv) > 1 else "icarus"
     package = find_spec(simulator)
-    if package and package.origin:  # Verilator as a Python package lies beside PATH
+    if package and package.origin:  # the Python package of Verilator has its programs in a folder that is not in PATH
         os.environ["PATH"] = os.pathsep.join([str(Path(package.origin).parent / "bin"), os.environ["PATH"]])
-    # The package's makefile does not know how g++ takes a precompiled header, and it calls `python`,
-    # which systems need not have under that name.
+    # The makefile of that package lacks the option with which g++ takes a precompiled header. It also calls
+    # `python`, a name that some systems do not have.
     python = sys.executable.replace(" ", "\\\\ ")
     os.environ.setdefault("MAKEFLAGS", f"CFG_CXXFLAGS_PCH_I=-include PYTHON3={{python}}")
     runner = get_runner(simulator)

@@ -43,7 +43,7 @@ def test_engines_are_checked_before_anything_is_compiled(capsys: pytest.CaptureF
 
 
 @pytest.mark.parametrize(("name", "said"), [("none", "No such file"), ("file", "is not a serial line")])
-def test_what_is_no_line_is_said_to_be_none(tmp_path: Path, name: str, said: str) -> None:
+def test_a_name_that_is_no_serial_line_is_refused(tmp_path: Path, name: str, said: str) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(TablaError, match=said):
         SerialPort(str(tmp_path / name), BAUD)

@@ -187,7 +187,7 @@ def test_unknown_requests_are_refused(code: int, board: SimulatedBoard) -> None:
     port.close()
 
 
-def test_a_reset_ends_a_read_that_never_would(requests: Requests) -> None:
+def test_a_reset_ends_a_read_that_waits_for_ever(requests: Requests) -> None:
     """A read of words that never come waits for ever. After a reset the next host finds a board at rest."""
     requests.reset()
     port = requests._port

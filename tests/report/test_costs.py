@@ -41,7 +41,7 @@ def test_multiplies_are_those_of_the_program(kind: str, pes: int, minibatch: int
 
 
 @pytest.mark.parametrize("pes", [16, 64])
-def test_what_all_groups_repeat_counts_once(pes: int) -> None:
+def test_work_that_all_groups_repeat_counts_once(pes: int) -> None:
     problem = Problem(kind="backprop", sizes=(8, 16, 4))
     made = build(problem.file, problem.options(pes))
     assert made.report().roots > 1

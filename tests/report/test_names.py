@@ -25,7 +25,7 @@ from tabla.report.names import legal, legal_names
         ("größe", "gr__e"),
     ],
 )
-def test_rule(name: str, verilog: str) -> None:
+def test_names_follow_the_rules(name: str, verilog: str) -> None:
     assert legal(name) == verilog
 
 

@@ -215,7 +215,7 @@ def test_a_crystal_is_proved_where_timing_is_known(build: Build, monkeypatch: py
         made(build, ICE)
 
 
-def test_a_board_without_a_way_to_a_bitstream(build: Build) -> None:
+def test_a_board_that_no_tool_supports_is_refused(build: Build) -> None:
     found = board(ULX3S)
     bare = replace(target(found.target), packing=None)
     with pytest.raises(TablaError, match="no open tool"):
@@ -255,7 +255,7 @@ def test_the_command_writes_all_or_nothing(
     assert not Path("other").exists()
 
 
-def test_yosys_takes_a_board_s_design_apart(build: Build) -> None:
+def test_yosys_reads_the_design_of_a_board(build: Build) -> None:
     """The first passes of Yosys, which once failed on constant registers. A slow test makes whole bitstreams."""
     text = f"{build.verilog}\n{top(build, ICE)}"
     flat, _ = yosys._run(f"hierarchy -top top; {yosys._COPIES}; write_json design.json", text, "design.json")

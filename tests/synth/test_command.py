@@ -108,7 +108,7 @@ def test_a_folder_of_gen_gives_the_same_tables(
         (("build.v", "--target", "ecp5"), "'build.v' is not a program"),
     ],
 )
-def test_refusals(
+def test_faults_are_refused(
     said: tuple[str, dict[str, Any], Path],
     words: tuple[str, ...],
     complaint: str,

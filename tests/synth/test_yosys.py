@@ -47,7 +47,7 @@ def test_a_wire_that_nothing_drives_is_a_warning() -> None:
     assert any("no driver" in warning for warning in netlist.warnings)
 
 
-def test_what_yosys_does_not_read_is_an_error_with_its_words() -> None:
+def test_invalid_verilog_is_an_error_with_the_words_of_yosys() -> None:
     with pytest.raises(TablaError, match="Yosys failed") as fault:
         synthesise_flat("module t(input clk; endmodule", "t", target("ice40"))
     assert "syntax error" in str(fault.value)
@@ -76,7 +76,7 @@ def test_a_missing_router_is_told_before_synthesis(monkeypatch: pytest.MonkeyPat
         ("ecp5", None, None, True, 0, "too few"),
     ],
 )
-def test_what_cannot_be_asked_for(
+def test_impossible_requests_are_refused(
     family: str, device: str | None, speed: int | None, route: bool, seeds: int, complaint: str
 ) -> None:
     with pytest.raises(TablaError, match=complaint):

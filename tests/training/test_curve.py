@@ -15,7 +15,7 @@ def test_falls_from_the_left_to_the_right() -> None:
     assert lines[6].split() == ["0", "epochs", "2"]
 
 
-def test_where_both_fall_together_the_machine_shows() -> None:
+def test_where_the_curves_meet_the_machine_is_shown() -> None:
     assert "·" not in "".join(curve([3, 1], [3, 1], unicode=True).splitlines()[:-1])
 
 

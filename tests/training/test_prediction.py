@@ -41,7 +41,7 @@ def graph_of(text: str, *results: str) -> Graph:
         ("s = y * w[0]; h = sum[i](w[i]*x[i]); e = h - y;", "h", "y", False, 0),
     ],
 )
-def test_default(text: str, name: str, label: str, margin: bool, residual: int) -> None:
+def test_default_prediction(text: str, name: str, label: str, margin: bool, residual: int) -> None:
     found = default_prediction(graph_of(text))
     assert (found.name, found.label, found.margin, found.residual) == (name, label, margin, residual)
 
@@ -51,7 +51,7 @@ def test_nothing_to_measure() -> None:
         default_prediction(graph_of("h = sum[i](w[i]*x[i]);"))
 
 
-def test_named() -> None:
+def test_named_prediction() -> None:
     graph = graph_of("h = sum[i](w[i]*x[i]); p[k] = sum[i](v[k][i]*x[i]); c = y * h < 1;", "h", "p", "c")
     assert named_prediction(graph, "p", ["y", "t"]).label == "t"
     assert named_prediction(graph, "c", ["y", "t"]).label == "y"
@@ -76,7 +76,7 @@ def test_accuracy_by_the_labels() -> None:
     assert accuracy_for(reals(0.5, 1)) is None
 
 
-def test_choice() -> None:
+def test_choice_of_metric() -> None:
     assert choose(None, reals(0, 1)).name == "accuracy"
     assert choose(None, reals(0, 1.5)) is MSE
     assert choose("mse", reals(0, 1)) is MSE
@@ -86,7 +86,7 @@ def test_choice() -> None:
         choose("beauty", reals(0, 1))
 
 
-def test_numbers() -> None:
+def test_values_of_metrics() -> None:
     predicted, labels = reals(1, 2, 4), reals(1, 3, 2)
     values = {name: choose(name, labels).of(predicted, labels) for name in ("mse", "mae", "r2")}
     assert values == pytest.approx({"mse": 5 / 3, "mae": 1.0, "r2": 1 - 5 / 2})
