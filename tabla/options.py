@@ -40,8 +40,8 @@ class Options:
     loaded once. `shapes` and `arguments` are the tensors and the other parameters of a Tile function.
 
     Search: `effort` is the level of the search for a mapping, 0 to 3. `passes` run after those of
-    :mod:`tabla.passes.pipeline`. `scheduler` places the strands of every mapping that is tried; None stands for the list
-    scheduler.
+    :mod:`tabla.passes.pipeline`. `scheduler` places the strands of every mapping that is tried; None stands for the
+    list scheduler.
     """
 
     pes: int | None = None

@@ -17,7 +17,6 @@ from tabla.schedule.build import schedule_mapping
 from tests.ir.examples import Builder, at, product, word
 from tests.mapping.single import array, legal_of, one_in_its_way
 from tests.schedule.agreement import Q6_10, shaped_graph
-from tests.strands.scans import Shape, scan_graph
 
 EXTENTS = {"i": 3, "j": 5}
 
