@@ -9,7 +9,6 @@ from dataclasses import replace
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.strands.running import Shape
 
 from tabla.ir.graph import (
     Affine,
@@ -34,6 +33,7 @@ from tests.ir.examples import Builder, at, product, word
 from tests.lang.tabla.random_programs import programs
 from tests.mapping.single import legal_of, one_in_its_way, ways
 from tests.schedule.agreement import Q6_10, agree_on, shaped_graph
+from tests.strands.scans import Shape, scan_graph
 
 PES = 3
 EXTENT = 2 * PES + 1

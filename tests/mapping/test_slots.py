@@ -8,7 +8,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tabla.templates.template import timing
-from tests.strands.running import Shape
 
 from tabla.ir.graph import Compare, Extreme, Function, Linear, Operation
 from tabla.mapping.fit import Fit
@@ -17,6 +16,7 @@ from tabla.schedule.build import schedule_mapping
 from tests.ir.examples import Builder, at, product, word
 from tests.mapping.single import array, legal_of, one_in_its_way
 from tests.schedule.agreement import Q6_10, shaped_graph
+from tests.strands.scans import Shape, scan_graph
 
 EXTENTS = {"i": 3, "j": 5}
 
