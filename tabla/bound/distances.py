@@ -125,20 +125,6 @@ class Distances:
         """How many cycles later a sum of all groups is each root's result than it would be the lane's."""
         return self.up + self.template.array_levels * timing().tree_level
 
-    def crossed(self, statement: Statement, tensor: str, last: Times) -> Times:
-        """Return when a statement can have the last word of a tensor, given when some group can make that word.
-
-        The word may have to cross to other groups, through the tree of all groups.
-        """
-        if not self.groups.all_wait(statement, tensor):
-            return last
-        (maker,) = self.groups.graph.writers(tensor)
-        root = last.root + timing().broadcast + self.operation + self.across
-        if maker.reduced and self.way(maker) in (None, "tree"):
-            # A sum may go to all groups at once, if the other groups add zeros to it.
-            root = last.root + self.across - self.up
-        return Times(min(root, last.lane + self.across), NEVER)
-
     def heard(self, statement: Statement, tensor: str, made: Times) -> Times:
         """Return when a word of a tensor can be an operand of a statement, given when it can be a result."""
         root = min(made.root, made.lane + self.word_up(statement, tensor))
@@ -150,15 +136,14 @@ class Distances:
         A lane that sends a sum up as it makes it has to sum it alone. So the last word comes no sooner than the first
         would after another operation, unless all other sums are made after the first.
         """
-        crossed = self.crossed(statement, tensor, last)
-        heard = self.heard(statement, tensor, crossed)
+        heard = self.heard(statement, tensor, last)
         maker = next(self.groups.graph.writers(tensor), None)
         if maker is None or self.template.sequencers > 1 or tensor in self.groups.graph.updates:
             return heard
         terms = math.prod(index.extent for index in maker.reduced)
         sums = -(-words // max(1, self.template.roots)) - 1
         later = first.lane + self.word_up(statement, tensor) + min(self.memory + self.operation, sums * terms)
-        return Times(max(heard.root, min(crossed.root, later)), heard.lane)
+        return Times(max(heard.root, min(last.root, later)), heard.lane)
 
     def told(self, statement: Statement, tensor: str, wanted: Times) -> Times:
         """Return the cycles from a result to some end, given those from an operand to the end: `heard` backwards."""

@@ -71,13 +71,6 @@ class Groups:
         """Return the first model that a statement reads and some group does not have; if there is none, no name."""
         return next((name for name in statement.sources if self.cuts.get(name) == ASIDE), "")
 
-    def all_wait(self, statement: Statement, tensor: str) -> bool:
-        """Return whether some group with a full part of a statement waits until all words of a tensor have crossed."""
-        if tensor not in self.crossing or statement.id not in self.whole[tensor]:
-            return False
-        index = self.along[statement.id]
-        return index == UNDIVIDED or statement.box[index].extent % self.count == 0
-
     def _open(self) -> Iterator[Statement]:
         """Yield the statements of which all groups take all words and which no read of a model divides."""
         models = self.graph.updates.keys()

@@ -62,3 +62,8 @@ def case(seed: int) -> tuple[str, int]:
     rate = chance.choice(("0.25", "0.25", "0.3", "1"))
     text = HEAD.format(rate=rate, **sizes) + chance.choice(kind).format(f=function)
     return text, chance.choice((1, 2, 2, 3, 4, 4))
+
+
+# Programs in which the solver once found fewer cycles than a law of the bound allowed, and the number of PEs.
+ERRORS = HEAD.format(rate="0.25", n=3, m=3, k=1) + NETWORKS[2].format(f="")
+FOUND = ((ERRORS, 1), (ERRORS, 2), (HEAD.format(rate="0.25", n=4, m=2, k=2) + NETWORKS[0].format(f=""), 1))

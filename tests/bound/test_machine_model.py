@@ -13,7 +13,7 @@ from tabla.templates.template import Template, template_for
 from tabla import bound
 from tabla.backend import schedule_graph
 from tabla.ir.graph import Graph
-from tests.bound.cases import case
+from tests.bound.cases import FOUND, case
 from tests.schedule.agreement import Q6_10, shaped_graph
 
 pytest.importorskip("ortools", reason="the solver comes with the extra 'test'")
@@ -64,6 +64,11 @@ def truth(text: str, pes: int) -> Truth:
 @pytest.mark.parametrize("seed", FEW)
 def test_the_optimum_lies_between_bound_and_cycles(seed: int) -> None:
     truth(*case(seed))
+
+
+@pytest.mark.parametrize("number", range(len(FOUND)))
+def test_where_the_solver_once_beat_the_bound(number: int) -> None:
+    truth(*FOUND[number])
 
 
 @pytest.mark.slow
