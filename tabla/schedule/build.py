@@ -53,7 +53,7 @@ def schedule_mapping(
 
 
 def judge_of(graph: Graph, format: Format, scheduler: Scheduler = list_schedule) -> Judge:
-    """Return the judge of mappings of a graph: the figures of the schedule that a scheduler makes of each."""
+    """Return the judge of the mappings of a graph, which schedules each mapping and returns the figures."""
 
     def judge(mapping: Mapping) -> Figures | None:
         made = schedule_mapping(graph, mapping, format, scheduler=scheduler)

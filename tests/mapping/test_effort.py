@@ -51,12 +51,12 @@ def test_more_effort_asks_for_more_schedules() -> None:
 
 
 def test_no_effort_schedules_the_estimates_and_nothing_else() -> None:
-    assert schedules(EFFORTS[0], 16) <= EFFORTS[0].candidates + EFFORTS[0].riding
+    assert schedules(EFFORTS[0], 16) <= EFFORTS[0].candidates + EFFORTS[0].fused
 
 
 def test_the_last_level_looks_at_no_less_than_any_other() -> None:
     """Every number that widens the search grows from level to level; level 0 makes no cuts and no changes."""
-    widening = ("beam", "homes", "candidates", "riding", "cuts", "starts", "starts_of_long", "promising", "hastened")
+    widening = ("beam", "homes", "candidates", "fused", "cuts", "starts", "starts_of_long", "promising", "hastened")
     for name in widening:
         values = [getattr(effort, name) for effort in EFFORTS[1:]]
         assert values == sorted(values), name

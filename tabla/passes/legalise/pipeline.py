@@ -46,8 +46,8 @@ def _snapshot(legal: Legal, fmt: Format) -> Legal:
 
 
 LEGALISE: tuple[LegalisingPass, ...] = (
-    LegalisingPass(name="index-set splitting", function=_split_index_sets, flat_gathers=False),
-    LegalisingPass(name="flat gathers", function=_flat_gathers),
+    LegalisingPass(name="index-set-splitting", function=_split_index_sets, flat_gathers=False),
+    LegalisingPass(name="flat-gathers", function=_flat_gathers),
     LegalisingPass(name="snapshot", function=_snapshot),
     LegalisingPass(name="precompute", function=precompute),
     LegalisingPass(name="materialise", function=materialise),
