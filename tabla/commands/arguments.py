@@ -138,7 +138,10 @@ def add_build(parser: ArgumentParser) -> None:
     array = parser.add_argument_group("the array")
     array.add_argument("--pes", type=whole(1), metavar="N", help="processing elements, 1 to 128 (default 16)")
     array.add_argument(
-        "--pes-per-pu", type=whole(1), metavar="N", help="processing elements in a tap group; a divisor of --pes"
+        "--pes-per-pu",
+        type=whole(1),
+        metavar="N",
+        help="processing elements per processing unit (PU); a divisor of --pes",
     )
     text = "instruction streams; a divisor of --pes (default: the number that gives the fewest cycles)"
     array.add_argument("--sequencers", type=whole(1), metavar="N", help=text)
