@@ -113,7 +113,7 @@ class _Walk:
         self.distance = min(tight, key=lambda cause: (cause.rank, cause.wanted), default=None)
 
     def unit(self, unit: str) -> Iterator[Wait]:
-        """The waits of one sequencer."""
+        """Return the waits of one sequencer in the order of their cycles."""
         found = sorted(
             (strand.start, strand.end, number)
             for number, strands in enumerate(self.strands)
@@ -127,7 +127,10 @@ class _Walk:
             yield from reversed(list(self._gap(unit, begin, end, after, 1 if end > found[-1][0] else 0)))
 
     def _gap(self, unit: str, begin: int, end: int, number: int, samples: int) -> Iterator[Wait]:
-        """The waits of an idle time, the last first. The task that ends it belongs to a sample that many later."""
+        """Return the waits of the idle cycles [begin, end), the last one first.
+
+        Task `number` ends the idle time. It belongs to the sample that comes `samples` samples later.
+        """
         cursor, kind, cycle = end, "lane_issue", end - samples * self.cycles
         for _ in range(MOST_HOPS):
             if cursor <= begin:
@@ -175,19 +178,19 @@ class _Walk:
             yield Wait(unit=unit, first=begin, end=cursor, reason=self._border())
 
     def _border(self) -> Reason:
-        """What keeps samples apart if no task does."""
+        """Return what keeps samples apart if no task does."""
         schedule = self.schedule
         if schedule.cycles > schedule.period:
             return "stream" if schedule.beats == schedule.cycles else "ring"
         return "output" if schedule.outputs == schedule.period else "order"
 
     def _strand(self, number: int, unit: str, cycle: int) -> int:
-        """The strand of a task that takes a unit in a cycle; -1 if none does."""
+        """Return the position in a task of the strand that takes a unit in a cycle; -1 if none does."""
         found = (n for n, s in enumerate(self.strands[number]) if s.unit == unit and s.start <= cycle < s.end)
         return next(found, -1)
 
     def _operation(self, number: int, unit: str, cycle: int) -> tuple[int, Operation] | None:
-        """The strand of a task, and the operation in it, that issues in a cycle."""
+        """Return the strand of a task that issues in a cycle, and its operation; None if there is none."""
         position = self._strand(number, unit, cycle)
         if position < 0 or (cycle - (strand := self.strands[number][position]).start) % strand.interval:
             return None
@@ -254,7 +257,7 @@ class _Walk:
                     kind, cycle = register
 
     def _origin(self, number: int, kind: str, cycle: int) -> tuple[int, int]:
-        """For a register that shows a value in a cycle: the root's strand, and when its result was in the register.
+        """Return the root's strand that makes what a register shows in a cycle, and the cycle of its rounded result.
 
         The strand is -1 if the task has no such operation.
         """
@@ -268,7 +271,7 @@ class _Walk:
         return -1, 0
 
     def _register(self, number: int, operation: Operation, cycle: int) -> tuple[str, int] | None:
-        """The register that an operation of the root takes from its own task, and when; None if it takes none."""
+        """Return the register that an operation of the root takes from its own task, and the cycle; None if none."""
         for name in ("a", "b", "c"):
             text = str(operation.field(name, ""))
             kind = text.removeprefix("late_")
@@ -281,14 +284,14 @@ class _Walk:
 
 @dataclass(frozen=True, slots=True)
 class _Last:
-    """By address of a place: the last cycle in which it is touched, and the task that does."""
+    """For each address of a place, the last cycle in which a task touches it, and the number of that task."""
 
     cycle: np.ndarray
     task: np.ndarray
 
 
 class _Causes:
-    """What the start of each task hangs on. `before` collects what hangs on the sample before."""
+    """Finds what fixes the start of each task. `before` collects the causes that lie in the sample before."""
 
     def __init__(self, schedule: Schedule, strands: Sequence[Sequence[Strand]]) -> None:
         self.cycles = schedule.cycles
@@ -317,7 +320,7 @@ class _Causes:
         return found
 
     def _busy(self) -> dict[str, list[tuple[int, int, int]]]:
-        """Cycles [begin, end) in which tasks hold units, the bus (with what stays on it), and the function's output."""
+        """Return the cycles [begin, end) in which tasks hold each unit, the bus and the function's output."""
         found: dict[str, list[tuple[int, int, int]]] = {}
         for number in range(len(self.placed)):
             for unit, begin, end in self._wants(number):
@@ -345,7 +348,7 @@ class _Causes:
             yield "function", placed.start + placed.task.function[0], placed.start + placed.task.function[1] + 1
 
     def of(self, number: int) -> _Cause | None:
-        """What fixes the start of a task; None if nothing but the begin of its sample does."""
+        """Return what fixes the start of a task; None if only the beginning of its sample does."""
         found = [*self._words(number), *self._registers(number), *self._units(number)]
         earlier = [cause for cause in found if cause.samples]
         self.before += earlier
@@ -353,7 +356,7 @@ class _Causes:
         return min(tight, key=lambda cause: (cause.slack, -cause.samples, cause.rank), default=None)
 
     def _words(self, number: int) -> Iterator[_Cause]:
-        """Words that others write before this task reads them, and read before it overwrites them."""
+        """Return causes in memory: others write words before the task reads them, or read them before it writes."""
         placed = self.placed[number]
         for footprint in _read(placed):
             if footprint.key in self.written:
@@ -380,7 +383,7 @@ class _Causes:
                 )  # fmt: skip
 
     def _registers(self, number: int) -> Iterator[_Cause]:
-        """Operands that a register of the root shows, and the scalar that must stand on the bus."""
+        """Return causes in registers: an operand that a register shows, and the scalar that must stand on the bus."""
         laws, placed = timing(), self.placed[number]
         for operand, register in placed.forwards:
             shown = placed.start + operand.cycle
@@ -407,7 +410,7 @@ class _Causes:
                     )  # fmt: skip
 
     def _units(self, number: int) -> Iterator[_Cause]:
-        """Units that another task holds until this one takes them."""
+        """Return causes in units: another task holds a unit until this one takes it."""
         laws = timing()
         for unit, begin, _ in self._wants(number):
             spans = self.busy[unit]
@@ -434,6 +437,6 @@ class _Causes:
 
 
 def _read(placed: Placed) -> list[Footprint]:
-    """The words that a task reads from memory: those that a register shows are none of them."""
+    """Return the words that a task reads from memory, without the operands that a register shows."""
     forwarded = {operand.footprint for operand, _ in placed.forwards}
     return [footprint for number, footprint in enumerate(placed.task.reads) if number not in forwarded]

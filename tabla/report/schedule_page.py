@@ -88,7 +88,7 @@ class PageCost:
 
     @staticmethod
     def of(cost: StatementCost) -> PageCost:
-        """The row of a statement."""
+        """Return the row of a statement."""
         lanes = min(cost.slots, cost.multiplies)
         return PageCost(
             name=cost.name,
@@ -105,7 +105,7 @@ class PageCost:
 
 @cache
 def _page() -> Template:
-    """The template of the page. Everything that is put into it is escaped, and a name that it lacks is a fault."""
+    """Return the template. It escapes everything that is put in, and a name that it does not get is a fault."""
     environment = Environment(
         loader=PackageLoader("tabla.report"), autoescape=True, undefined=StrictUndefined, trim_blocks=True
     )
@@ -117,11 +117,11 @@ def _about(report: BuildReport) -> str:
     roots = f", {report.roots} roots" if report.roots > 1 else ""
     steps = f"A step takes {report.minibatch} samples; the timeline shows a step. " if report.minibatch > 1 else ""
     beats = f"{report.stream_words} word{'s' if report.stream_words > 1 else ''} per beat of the stream"
-    return f"{report.pes} PEs{roots}, {report.format}, {beats}. {steps}Cycle 0 is the begin of the sample."
+    return f"{report.pes} PEs{roots}, {report.format}, {beats}. {steps}The sample begins in cycle 0."
 
 
 def _boxes(report: BuildReport) -> list[tuple[str, str, str]]:
-    """Figures with their names, and what is said below them."""
+    """Return the figures: a name, the figure, and the words below it."""
     return [
         ("cycles per sample", f"{report.cycles:,}", f"{report.ratio:.2f} of the bound"),
         ("bound", f"{report.bound:,}", f"by {report.binding}"),
@@ -134,7 +134,7 @@ def _boxes(report: BuildReport) -> list[tuple[str, str, str]]:
 
 
 def _shares(drawn: Timeline) -> list[dict[str, Any]]:
-    """The cycles of the lanes by what they do: work, or wait for something."""
+    """Return the cycles of the lanes by what they do: work, or wait for something."""
     busy = sum(bar.end - bar.start for row in drawn.lanes for bar in row.bars)
     work = [{"kind": "busy", "name": "the lanes work", "cycles": busy}] if busy else []
     return work + [

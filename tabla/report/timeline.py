@@ -59,12 +59,12 @@ class Timeline:
 
     @property
     def lanes(self) -> tuple[Row, ...]:
-        """The rows of the lanes' sequencers that have work."""
+        """Return the rows of those sequencers of the lanes that have work."""
         return tuple(row for row in self.rows if row.unit.startswith("lane_issue") and row.bars)
 
     @property
     def idle(self) -> dict[Reason, int]:
-        """Idle cycles of a sample by what the lanes wait for, summed over the sequencers, the most first."""
+        """Return the idle cycles of a sample by reason, summed over the sequencers, the largest number first."""
         found: dict[Reason, int] = {}
         for wait in self.waits:
             found[wait.reason] = found.get(wait.reason, 0) + wait.end - wait.first
@@ -72,7 +72,7 @@ class Timeline:
 
     @property
     def text(self) -> str:
-        """How long the lanes wait, and for what, in a sentence."""
+        """Return a sentence that says how long the lanes wait, and for what."""
         cycles, rows = self.schedule.cycles, len(self.lanes)
         if not rows:
             return "The lanes have no work in this program: everything is done at the root."
@@ -84,7 +84,7 @@ class Timeline:
         return f"In {idle} of {whole} the lanes wait: {parts}."
 
     def as_json(self) -> dict[str, Any]:
-        """What the script of the page draws.
+        """Return what the script of the page draws, as JSON values.
 
         Names and lines of the program are stored once. A bar is (start, end, name, line, loops); a wait is (row, first,
         end, reason, row and bar that it waits for, samples to that bar). A number of -1 stands for none.
@@ -131,7 +131,7 @@ class Timeline:
         return next(number for number, row in enumerate(self.rows) if row.unit == unit)
 
     def _places(self) -> dict[tuple[str, int, int], tuple[int, int]]:
-        """The row and the bar of each strand; of what a strand gives to the bus or a function, under those names."""
+        """Return the row and the bar of each strand. The bars of the bus and the functions have keys of their own."""
         found: dict[tuple[str, int, int], tuple[int, int]] = {}
         for number, row in enumerate(self.rows):
             kind = "strand" if row.unit else row.kind
@@ -141,7 +141,7 @@ class Timeline:
 
 
 def style(reason: Reason) -> str:
-    """The colour of a reason: that of the row of the same name, but words of the lanes are not their work."""
+    """Return the colour of a reason: that of the row of the same name, except that waiting lanes are not working."""
     return "own" if reason == "lanes" else reason
 
 
@@ -153,14 +153,14 @@ def timeline(schedule: Schedule) -> Timeline:
 
 
 class _Numbers:
-    """Things by number, each once, in the order in which they are first asked for."""
+    """Numbers things in the order in which they are first asked for."""
 
     def __init__(self) -> None:
         self.all: list[Any] = []
         self._known: dict[Any, int] = {}
 
     def of(self, thing: Any) -> int:
-        """The number of a thing."""
+        """Return the number of a thing."""
         if thing not in self._known:
             self._known[thing] = len(self.all)
             self.all.append(thing)
@@ -183,7 +183,7 @@ def _line(span: Span) -> tuple[str, int, str]:
 
 
 def _units(schedule: Schedule) -> Iterable[Row]:
-    """A row for each unit: lanes and their writes by sequencer, the root and its writes."""
+    """Return a row for each unit: the lanes and their writes by sequencer, the root and its writes."""
     statements = {statement.target: statement for statement in schedule.mapped.statements}
     bars: dict[str, list[Bar]] = {unit: [] for unit in schedule.units}
     for number, placed in enumerate(schedule.placed):
@@ -206,7 +206,7 @@ def _units(schedule: Schedule) -> Iterable[Row]:
 
 
 def _unit(schedule: Schedule, unit: str) -> tuple[str, str]:
-    """The colour and the name of a unit's row."""
+    """Return the colour and the name of a unit's row."""
     template = schedule.template
     root = "root" if template.roots <= 1 else f"{template.roots} roots"
     lanes = "lanes"
@@ -222,7 +222,7 @@ def _unit(schedule: Schedule, unit: str) -> tuple[str, str]:
 
 
 def _span(schedule: Schedule, strand: Strand, statement: int, moved: Sequence[Statement]) -> Span | None:
-    """Where a strand comes from: its statement; of a move, the statement that makes what is moved."""
+    """Return where a strand comes from: its statement, or for a move the statement that makes what is moved."""
     number = strand.owner.statement if strand.owner.statement >= 0 else statement
     if number >= 0:
         return schedule.mapped.statements[number].span
@@ -240,7 +240,7 @@ def _loops(strand: Strand) -> str:
 
 
 def _stream(schedule: Schedule) -> Row:
-    """The beats of a sample, as late as they may come: the last one is taken just in time for the token."""
+    """Return the row of the beats of a sample, which come as late as they may: just in time for the token."""
     laws, bars = timing(), []
     at = 1 - schedule.beats - laws.ready - laws.front
     for (tensor, _), strand in zip(streamed(schedule.layout), schedule.stream_sample, strict=True):
@@ -251,7 +251,7 @@ def _stream(schedule: Schedule) -> Row:
 
 
 def _functions(schedule: Schedule) -> Iterable[Row]:
-    """A row for each pipeline of the function unit that the program uses."""
+    """Return a row for each pipeline of the function unit that the program uses."""
     laws, word = timing(), schedule.format
     by_code = {unit.code: unit for unit in functions().values()}
     rows: dict[str, list[tuple[FunctionUnit, Bar]]] = {}
@@ -279,7 +279,7 @@ def _functions(schedule: Schedule) -> Iterable[Row]:
 
 
 def _bus(schedule: Schedule) -> Row:
-    """The words on the bus, each task's from the root's write of the first one until its last one has been used.
+    """Return the row of the bus: a task's words, from the root's first write until the last one has been used.
 
     The bus has registers on its way to the lanes; the cycles are those of the end at the root.
     """
@@ -298,7 +298,7 @@ def _bus(schedule: Schedule) -> Row:
 
 
 def _output(schedule: Schedule) -> Row:
-    """The words of the results on the output port, as they leave when the host takes each at once."""
+    """Return the row of the output port, whose words leave at once if the host takes them at once."""
     laws, bars, free = timing(), [], 0
     sent = [
         (strand.cycles(slot), number, position, strand)
