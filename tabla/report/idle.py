@@ -1,0 +1,442 @@
+"""Why the lanes are idle: every cycle in which a sequencer of the lanes issues nothing, with what it waits for.
+
+The next strand of the lanes is followed back through time. Within a task the path of its words is fixed: a word of the
+bus comes from the root, a sum at the root from the tree, a value from the function unit. Between tasks the constraint
+with the least slack is followed: a word that another task writes, a register that it shows, or a unit that it holds.
+The walk ends where the lanes have worked last. Samples come `Schedule.cycles` apart, so it may lead into earlier ones.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Literal
+
+import numpy as np
+
+from tabla.schedule.placed import Placed
+from tabla.schedule.schedule import Schedule
+from tabla.strands.strand import Operation, Strand
+from tabla.strands.tasks import LATE, NEVER, Footprint, MemoryKey
+from tabla.templates.template import functions, timing
+
+Reason = Literal["function", "root", "tree", "bus", "lanes", "stream", "ring", "output", "order"]
+
+REASONS: dict[Reason, str] = {
+    "function": "the function unit",
+    "root": "the root",
+    "tree": "the tree",
+    "bus": "the bus",
+    "lanes": "results of the lanes",
+    "stream": "the words of the sample",
+    "ring": "a free place for the sample",
+    "output": "the words that leave",
+    "order": "the order of the schedule",
+}
+"""What the lanes wait for, in words that complete "the lanes wait for"."""
+
+MOST_HOPS = 10_000
+"""The most constraints that one idle time is followed through; a walk that needs more names the rest `order`."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wait:
+    """Cycles [first, end) in which `unit` issues nothing.
+
+    `reason` is what it waits for, and `task` and `strand` say where that happens: the number of the placed task, and of
+    the strand in it (-1: nowhere, the whole schedule waits). `samples` counts from this sample to the one that the task
+    belongs to: -1 is the sample before.
+    """
+
+    unit: str
+    first: int
+    end: int
+    reason: Reason
+    task: int = -1
+    strand: int = -1
+    samples: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Cause:
+    """What fixes the start of a task: in its cycle `wanted` it needs what the task `task` lets go of in cycle `at`.
+
+    `kind` is the unit or register of that other task, `samples` is -1 if it is the sample before's. A cause that passes
+    through the bus is a `Reason` of its own. All cycles count from the token of the own sample.
+    """
+
+    slack: int
+    rank: int
+    task: int
+    kind: str
+    at: int
+    wanted: int
+    samples: int = 0
+    reason: Reason | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Step:
+    """From cycle `begin` on a word is on its way through what `reason` names, for a strand of a task."""
+
+    reason: Reason
+    begin: int
+    strand: int
+
+
+def waits(schedule: Schedule) -> tuple[Wait, ...]:
+    """Return every idle cycle of the lanes of one sample in the steady state, by sequencer and cycle.
+
+    The waits of a sequencer and its strands take `Schedule.cycles` cycles together. Waits after its last strand end
+    where the strands of the next sample begin. Lanes that have no strand have no waits.
+    """
+    walk = _Walk(schedule)
+    return tuple(wait for unit in schedule.units if unit.startswith("lane_issue") for wait in walk.unit(unit))
+
+
+class _Walk:
+    """The walks through one schedule; every task's cause is found once."""
+
+    def __init__(self, schedule: Schedule) -> None:
+        self.schedule = schedule
+        self.cycles = schedule.cycles
+        self.placed = schedule.placed
+        self.strands = [placed.strands() for placed in self.placed]
+        word = schedule.format
+        self.latency = {f.code: f.cycles(word.width, word.fraction) for f in functions().values()}
+        causes = _Causes(schedule, self.strands)
+        self.causes = [causes.of(number) for number in range(len(self.placed))]
+        # What fixes the distance of samples, where that is a task of the sample before.
+        tight = [cause for cause in causes.before if cause.slack == 0]
+        self.distance = min(tight, key=lambda cause: (cause.rank, cause.wanted), default=None)
+
+    def unit(self, unit: str) -> Iterator[Wait]:
+        """Return the waits of one sequencer in the order of their cycles."""
+        found = sorted(
+            (strand.start, strand.end, number)
+            for number, strands in enumerate(self.strands)
+            for strand in strands
+            if unit in strand.units(self.schedule.template.sequencers)
+        )
+        if not found:
+            return
+        first, _, number = found[0]
+        for (_, begin, _), (end, _, after) in pairwise([*found, (first + self.cycles, 0, number)]):
+            yield from reversed(list(self._gap(unit, begin, end, after, 1 if end > found[-1][0] else 0)))
+
+    def _gap(self, unit: str, begin: int, end: int, number: int, samples: int) -> Iterator[Wait]:
+        """Return the waits of the idle cycles [begin, end), the last one first.
+
+        Task `number` ends the idle time. It belongs to the sample that comes `samples` samples later.
+        """
+        cursor, kind, cycle = end, "lane_issue", end - samples * self.cycles
+        for _ in range(MOST_HOPS):
+            if cursor <= begin:
+                return
+            cause = self.causes[number]
+            if cause is None and (self.cycles > self.schedule.period or self.distance is None):
+                break
+            shift = samples * self.cycles
+            wanted = cause.wanted + shift if cause else begin
+            last = _Step("order", begin, -1)
+            for step in self._path(number, kind, cycle):
+                last = step
+                low = max(step.begin + shift, wanted, begin)
+                if low < cursor:
+                    yield Wait(
+                        unit=unit, first=low, end=cursor, reason=step.reason, task=number, strand=step.strand,
+                        samples=samples,
+                    )  # fmt: skip
+                    cursor = low
+            if cause is None:
+                # The sample begins when it may: what that waits for goes on where the sample before lets go.
+                assert self.distance is not None
+                cause = self.distance
+            elif max(wanted, begin) < cursor:
+                low = max(wanted, begin)
+                yield Wait(
+                    unit=unit, first=low, end=cursor, reason=last.reason, task=number, strand=last.strand,
+                    samples=samples,
+                )  # fmt: skip
+                cursor = low
+            cycle, samples = cause.at - cause.samples * self.cycles, samples + cause.samples
+            free = max(cause.at + shift + 1, begin)
+            if free < cursor and cause.slack:
+                yield Wait(unit=unit, first=free, end=cursor, reason="order", task=number, strand=0, samples=samples)
+                cursor = free
+            number, kind = cause.task, cause.kind
+            if cause.reason and max(cause.at + shift, begin) < cursor:
+                low = max(cause.at + shift, begin)
+                yield Wait(
+                    unit=unit, first=low, end=cursor, reason=cause.reason, task=number, samples=samples,
+                    strand=self._strand(number, "root_write", cycle),
+                )  # fmt: skip
+                cursor = low
+        if begin < cursor:
+            yield Wait(unit=unit, first=begin, end=cursor, reason=self._border())
+
+    def _border(self) -> Reason:
+        """Return what keeps samples apart if no task does."""
+        schedule = self.schedule
+        if schedule.cycles > schedule.period:
+            return "stream" if schedule.beats == schedule.cycles else "ring"
+        return "output" if schedule.outputs == schedule.period else "order"
+
+    def _strand(self, number: int, unit: str, cycle: int) -> int:
+        """Return the position in a task of the strand that takes a unit in a cycle; -1 if none does."""
+        found = (n for n, s in enumerate(self.strands[number]) if s.unit == unit and s.start <= cycle < s.end)
+        return next(found, -1)
+
+    def _operation(self, number: int, unit: str, cycle: int) -> tuple[int, Operation] | None:
+        """Return the strand of a task that issues in a cycle, and its operation; None if there is none."""
+        position = self._strand(number, unit, cycle)
+        if position < 0 or (cycle - (strand := self.strands[number][position]).start) % strand.interval:
+            return None
+        return position, strand.body[(cycle - strand.start) // strand.interval % len(strand.body)]
+
+    def _path(self, number: int, kind: str, cycle: int) -> Iterator[_Step]:
+        """Follow a word back through one task, from what it leaves in a cycle to the first strand on its way.
+
+        `kind` is a unit, a register of the root (`result`, `function`), or a unit that is `busy` until the cycle.
+        """
+        laws = timing()
+        if kind.startswith("busy "):
+            kind = kind.removeprefix("busy ")
+            position = self._strand(number, kind, cycle)
+            if position >= 0:
+                cycle = self.strands[number][position].start
+                yield _Step("root" if kind.startswith("root") else "lanes", cycle, position)
+        while True:
+            if kind in ("result", "function"):
+                position, value = self._origin(number, kind, cycle)
+                if position < 0:
+                    return
+                if kind == "function":
+                    yield _Step("function", value, position)
+                cycle, kind = value - laws.result, "root_issue"
+                origin = self._operation(number, kind, cycle)
+                register = self._register(number, origin[1], cycle) if origin else None
+                # An operand that a register shows is there some cycles after the issue: until then it is waited for.
+                yield _Step("root", register[1] if register else cycle, position)
+            found = self._operation(number, kind, cycle)
+            if found is None:
+                return
+            position, operation = found
+            source = str(operation.field("source", "result"))
+            match kind:
+                case "lane_write" if source == "bus":
+                    kind, cycle = "root_write", cycle - laws.broadcast
+                    yield _Step("bus", cycle, position)
+                case "lane_write":
+                    kind, cycle = "lane_issue", cycle - laws.result
+                    yield _Step("lanes", cycle, position)
+                case "root_write":
+                    kind = source
+                case "lane_issue":
+                    cycle += laws.operand - laws.broadcast
+                    sender = self._strand(number, "root_write", cycle) if "bus" in operation.fields.values() else -1
+                    if sender < 0:
+                        yield _Step("lanes", self.strands[number][position].start, position)
+                        return
+                    kind = "root_write"
+                    yield _Step("bus", cycle, sender)
+                case _:
+                    template = self.schedule.template
+                    levels = {"tree": template.tree_levels, "array": template.tree_levels + template.array_levels}
+                    base = str(operation.field("base"))
+                    if base in levels:
+                        kind, cycle = "lane_issue", cycle - 1 - levels[base] * laws.tree_level
+                        yield _Step("tree", cycle, position)
+                        continue
+                    register = self._register(number, operation, cycle)
+                    if register is None:
+                        yield _Step("root", self.strands[number][position].start, position)
+                        return
+                    kind, cycle = register
+
+    def _origin(self, number: int, kind: str, cycle: int) -> tuple[int, int]:
+        """Return the root's strand that makes what a register shows in a cycle, and the cycle of its rounded result.
+
+        The strand is -1 if the task has no such operation.
+        """
+        result = timing().result
+        for delay in [0] if kind == "result" else sorted(set(self.latency.values())):
+            found = self._operation(number, "root_issue", cycle - delay - result)
+            if found is not None:
+                code = found[1].field("function")
+                if kind == "result" or (isinstance(code, int) and self.latency.get(code) == delay):
+                    return found[0], cycle - delay
+        return -1, 0
+
+    def _register(self, number: int, operation: Operation, cycle: int) -> tuple[str, int] | None:
+        """Return the register that an operation of the root takes from its own task, and the cycle; None if none."""
+        for name in ("a", "b", "c"):
+            text = str(operation.field(name, ""))
+            kind = text.removeprefix("late_")
+            if kind in ("result", "function"):
+                shown = cycle + (timing().operand if text == kind else timing().late_operand)
+                if self._origin(number, kind, shown)[0] >= 0:
+                    return kind, shown
+        return None
+
+
+@dataclass(frozen=True, slots=True)
+class _Last:
+    """For each address of a place, the last cycle in which a task touches it, and the number of that task."""
+
+    cycle: np.ndarray
+    task: np.ndarray
+
+
+class _Causes:
+    """Finds what fixes the start of each task. `before` collects the causes that lie in the sample before."""
+
+    def __init__(self, schedule: Schedule, strands: Sequence[Sequence[Strand]]) -> None:
+        self.cycles = schedule.cycles
+        self.placed = schedule.placed
+        self.strands = strands
+        self.sequencers = schedule.template.sequencers
+        self.models = {((m, schedule.mapping.homes[m]), False) for m in schedule.graph.updates}
+        self.written = self._last(writes=True)
+        self.read = self._last(writes=False)
+        self.busy = self._busy()
+        self.makers: dict[tuple[str, str], list[int]] = {}
+        for number, placed in enumerate(self.placed):
+            for shown in placed.task.shown:
+                self.makers.setdefault((shown.tensor, shown.register), []).append(number)
+        self.before: list[_Cause] = []
+
+    def _last(self, *, writes: bool) -> dict[MemoryKey, _Last]:
+        found: dict[MemoryKey, _Last] = {}
+        for number, placed in enumerate(self.placed):
+            for footprint in placed.task.writes if writes else _read(placed):
+                size = len(footprint.first)
+                last = found.setdefault(footprint.key, _Last(np.full(size, NEVER), np.full(size, -1)))
+                cycle = np.where(footprint.last > NEVER, footprint.last + placed.start, NEVER)
+                later = cycle > last.cycle
+                last.cycle[later], last.task[later] = cycle[later], number
+        return found
+
+    def _busy(self) -> dict[str, list[tuple[int, int, int]]]:
+        """Return the cycles [begin, end) in which tasks hold each unit, the bus and the function's output."""
+        found: dict[str, list[tuple[int, int, int]]] = {}
+        for number in range(len(self.placed)):
+            for unit, begin, end in self._wants(number):
+                found.setdefault(unit, []).append((begin, end, number))
+        for spans in found.values():
+            spans.sort()
+        bus = found.get("bus", [])
+        for placed in self.placed:
+            # A task that wants a scalar rides on the last words that came before it.
+            if placed.task.wants and bus:
+                first, last = (cycle + placed.start for cycle in placed.task.wants_cycles)
+                ridden = max(0, bisect_right(bus, (first, LATE, 0)) - 1)
+                begin, end, number = bus[ridden]
+                bus[ridden] = begin, max(end, last + 1), number
+        return found
+
+    def _wants(self, number: int) -> Iterator[tuple[str, int, int]]:
+        placed = self.placed[number]
+        for strand in self.strands[number]:
+            for unit in strand.units(self.sequencers):
+                yield unit, strand.start, strand.end
+        if placed.task.bus:
+            yield "bus", placed.start + placed.task.bus[0], placed.start + placed.task.bus[1] + 1
+        if placed.task.function:
+            yield "function", placed.start + placed.task.function[0], placed.start + placed.task.function[1] + 1
+
+    def of(self, number: int) -> _Cause | None:
+        """Return what fixes the start of a task; None if only the beginning of its sample does."""
+        found = [*self._words(number), *self._registers(number), *self._units(number)]
+        earlier = [cause for cause in found if cause.samples]
+        self.before += earlier
+        tight = [cause for cause in found if not cause.samples or not cause.slack]
+        return min(tight, key=lambda cause: (cause.slack, -cause.samples, cause.rank), default=None)
+
+    def _words(self, number: int) -> Iterator[_Cause]:
+        """Return causes in memory: others write words before the task reads them, or read them before it writes."""
+        placed = self.placed[number]
+        for footprint in _read(placed):
+            if footprint.key in self.written:
+                yield from self._gap(number, footprint, self.written[footprint.key], rank=0, unit="write")
+        for footprint in placed.task.writes:
+            if footprint.key in self.read:
+                yield from self._gap(number, footprint, self.read[footprint.key], rank=1, unit="issue")
+
+    def _gap(self, number: int, footprint: Footprint, last: _Last, *, rank: int, unit: str) -> Iterator[_Cause]:
+        both = (footprint.first < LATE) & (last.cycle > NEVER) & (last.task != number)
+        first = footprint.first + self.placed[number].start
+        side = "root" if footprint.key[0][1].kind == "root" else "lane"
+        for samples, far in ((0, 0), (-1, self.cycles)):
+            here = np.flatnonzero(both & (last.cycle - far < first))
+            if samples:
+                # Only what this sample does not touch before.
+                here = np.flatnonzero(both & (last.cycle >= first) & (last.cycle - far < first))
+            if len(here):
+                slack = first[here] - last.cycle[here] + far - 1
+                at = here[int(slack.argmin())]
+                yield _Cause(
+                    slack=int(slack.min()), rank=rank, task=int(last.task[at]), kind=f"{side}_{unit}",
+                    at=int(last.cycle[at]) - far, wanted=int(first[at]), samples=samples,
+                )  # fmt: skip
+
+    def _registers(self, number: int) -> Iterator[_Cause]:
+        """Return causes in registers: an operand that a register shows, and the scalar that must stand on the bus."""
+        laws, placed = timing(), self.placed[number]
+        for operand, register in placed.forwards:
+            shown = placed.start + operand.cycle
+            kind = register.removeprefix("late_")
+            late = 0 if kind == register else laws.late_operand - laws.operand
+            for other in self.makers.get((operand.tensor, kind), ()):
+                maker = self.placed[other]
+                for show in maker.task.shown:
+                    if (show.tensor, show.register) == (operand.tensor, kind):
+                        wait = show.wait(operand.words, operand.interval)
+                        if wait is not None and maker.start + show.show + wait == shown + late:
+                            cycle = shown + late
+                            yield _Cause(slack=0, rank=-1, task=other, kind=kind, at=cycle, wanted=cycle)
+        if placed.task.wants:
+            wanted = placed.start + placed.task.wants_cycles[0]
+            bus = self.busy.get("bus", [])
+            ridden = bisect_right(bus, (wanted, LATE, 0)) - 1
+            if ridden >= 0 and self.placed[bus[ridden][2]].task.holds == placed.task.wants:
+                begin, _, other = bus[ridden]
+                if other != number:
+                    yield _Cause(
+                        slack=wanted - begin, rank=0, task=other, kind="root_write", at=begin - laws.broadcast,
+                        wanted=wanted - laws.operand, reason="bus",
+                    )  # fmt: skip
+
+    def _units(self, number: int) -> Iterator[_Cause]:
+        """Return causes in units: another task holds a unit until this one takes it."""
+        laws = timing()
+        for unit, begin, _ in self._wants(number):
+            spans = self.busy[unit]
+            before = bisect_right(spans, (begin, NEVER, 0)) - 1
+            samples = 0 if before >= 0 else -1
+            start, end, other = spans[before]
+            if samples == 0 and other == number:
+                continue
+            far = -samples * self.cycles
+            slack = begin - (end - far)
+            if slack < 0:
+                continue
+            if unit == "bus":
+                kind, at, wanted = "root_write", start - laws.broadcast - far, begin - laws.broadcast
+            elif unit == "function":
+                kind, at, wanted = "function", end - 1 - far, begin
+            else:
+                kind = "busy " + unit.rstrip("0123456789").rstrip("_")
+                at, wanted = end - 1 - far, begin
+            reason: Reason | None = "bus" if unit == "bus" else None
+            yield _Cause(
+                slack=slack, rank=2, task=other, kind=kind, at=at, wanted=wanted, samples=samples, reason=reason
+            )
+
+
+def _read(placed: Placed) -> list[Footprint]:
+    """Return the words that a task reads from memory, without the operands that a register shows."""
+    forwarded = {operand.footprint for operand, _ in placed.forwards}
+    return [footprint for number, footprint in enumerate(placed.task.reads) if number not in forwarded]
