@@ -3,10 +3,10 @@
 python -m benchmarks [gen] [efforts] [engines] [learning] [kernels] [sizes] [records] [-o FOLDER]
 
 ``gen`` measures the time and the peak memory of ``tabla gen`` on each example. ``efforts`` measures its time, and the
-cycles of a sample, at each level of ``--effort``. ``engines`` measures the simulated cycles per second of each engine. ``learning`` counts the cycles of the published learning problems at full size.
-``kernels`` counts the cycles of Tensor Comprehensions and the use of the multipliers. ``sizes`` measures the time of
-``tabla gen`` against the number of features. ``records`` runs the TableGen front end on the intrinsics of LLVM. If no
-part is named, all parts run.
+cycles of a sample, at each level of ``--effort``. ``engines`` measures the simulated cycles per second of each engine.
+``learning`` counts the cycles of the published learning problems at full size. ``kernels`` counts the cycles of Tensor
+Comprehensions and the use of the multipliers. ``sizes`` measures the time of ``tabla gen`` against the number of
+features. ``records`` runs the TableGen front end on the intrinsics of LLVM. If no part is named, all parts run.
 
 FOLDER gets all figures as ``benchmarks.json``, the table of the learning problems as ``learning.txt``, ``learning.csv``
 and ``learning.md``, and the times of ``tabla gen`` as ``gen-time.svg`` and ``gen-time.md``.

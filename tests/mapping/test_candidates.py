@@ -29,14 +29,14 @@ def legal(text: str) -> Legal:
 
 
 def test_with_functions_a_second_estimate_joins() -> None:
-    """It adds at most `riding` mappings behind those of the first estimate, and none twice."""
+    """It adds at most `fused` mappings behind those of the first estimate, and none twice."""
     made = legal(LAYER)
     plain = Search(made, array(4), effort=EFFORT).candidates(EFFORT.candidates)
     found = candidates(made, array(4), EFFORT)
     assert found[: len(plain)] == plain
-    assert len(found) <= len(plain) + EFFORT.riding
+    assert len(found) <= len(plain) + EFFORT.fused
     assert distinct(found) == found
-    assert candidates(made, array(4), replace(EFFORT, riding=0)) == plain
+    assert candidates(made, array(4), replace(EFFORT, fused=0)) == plain
 
 
 def test_without_functions_there_is_one_estimate() -> None:

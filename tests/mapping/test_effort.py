@@ -51,16 +51,16 @@ def test_more_effort_asks_for_more_schedules() -> None:
 
 
 def test_no_effort_schedules_the_estimates_and_nothing_else() -> None:
-    assert schedules(EFFORTS[0], 16) <= EFFORTS[0].candidates + EFFORTS[0].riding
+    assert schedules(EFFORTS[0], 16) <= EFFORTS[0].candidates + EFFORTS[0].fused
 
 
-@pytest.mark.parametrize("name", ["beam", "homes", "candidates", "riding", "starts", "starts_of_long", "hastened"])
+@pytest.mark.parametrize("name", ["beam", "homes", "candidates", "fused", "starts", "starts_of_long", "hastened"])
 def test_numbers_that_widen_the_search_grow_from_level_to_level(name: str) -> None:
     values = [getattr(effort, name) for effort in EFFORTS]
     assert values == sorted(values)
 
 
-@pytest.mark.parametrize("name", ["cuts", "promising", "beside"])
+@pytest.mark.parametrize("name", ["cuts", "promising", "clustered"])
 def test_numbers_that_level_0_does_not_use_grow_from_level_1_on(name: str) -> None:
     values = [getattr(effort, name) for effort in EFFORTS[1:]]
     assert values == sorted(values)

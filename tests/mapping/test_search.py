@@ -55,8 +55,8 @@ def consistent(mapping: Mapping, pes: int) -> None:
 
 @settings(max_examples=80)
 @given(both_kinds, st.sampled_from([1, 2, 3, 4, 16]), st.sampled_from(EFFORTS), st.booleans(), st.booleans())
-def test_candidates_are_consistent(text: str, pes: int, effort: Effort, beside: bool, riding: bool) -> None:
-    search = Search(legal(text), array(pes), effort=effort, beside=beside, riding=riding)
+def test_candidates_are_consistent(text: str, pes: int, effort: Effort, clustered: bool, fused: bool) -> None:
+    search = Search(legal(text), array(pes), effort=effort, clustered=clustered, fused=fused)
     found = search.candidates(effort.candidates)
     assert 1 <= len(found) <= effort.candidates
     for mapping in (*found, search.at_root()):
@@ -157,8 +157,8 @@ def test_many_models_are_improved_one_after_the_other(size: int, home: Spot) -> 
 def test_operands_of_functions_come_to_the_root_at_once() -> None:
     made = legal("model_input x[8]; model w[8]; iterator i[0:8]; p[i] = w[i] * x[i]; q[i] = tanh(p[i]); r = q[0];")
     assert operands_of_functions(made.graph) == {"p"}
-    for riding in (False, True):
-        mappings = Search(made, array(4), riding=riding).candidates(10)
+    for fused in (False, True):
+        mappings = Search(made, array(4), fused=fused).candidates(10)
         assert all(("p", ROOT) in m.copies or m.homes["p"] == ROOT for m in mappings)
 
 

@@ -110,7 +110,7 @@ def test_the_search_judges_by_the_scheduler_that_it_is_given() -> None:
     found = schedule_graph(graph, array(4), Q6_10, QUICK, scheduler=counted)
     agree_on(found, samples=2)
     # Three candidates at most, and the one that is returned once more.
-    assert 2 <= len(seen) <= 1 + QUICK.candidates + QUICK.riding
+    assert 2 <= len(seen) <= 1 + QUICK.candidates + QUICK.fused
 
 
 def test_a_scheduler_that_finds_nothing_is_at_fault() -> None:
