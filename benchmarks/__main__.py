@@ -1,12 +1,12 @@
 """The benchmarks of ``make bench``.
 
-python -m benchmarks [gen] [engines] [learning] [kernels] [sizes] [records] [-o FOLDER]
+python -m benchmarks [gen] [efforts] [engines] [learning] [kernels] [sizes] [records] [-o FOLDER]
 
-``gen`` measures the time and the peak memory of ``tabla gen`` on each example. ``engines`` measures the simulated
-cycles per second of each engine. ``learning`` counts the cycles of the published learning problems at full size.
-``kernels`` counts the cycles of Tensor Comprehensions and the use of the multipliers. ``sizes`` measures the time of
-``tabla gen`` against the number of features. ``records`` runs the TableGen front end on the intrinsics of LLVM. If no
-part is named, all parts run.
+``gen`` measures the time and the peak memory of ``tabla gen`` on each example. ``efforts`` measures its time, and the
+cycles of a sample, at each level of ``--effort``. ``engines`` measures the simulated cycles per second of each engine.
+``learning`` counts the cycles of the published learning problems at full size. ``kernels`` counts the cycles of Tensor
+Comprehensions and the use of the multipliers. ``sizes`` measures the time of ``tabla gen`` against the number of
+features. ``records`` runs the TableGen front end on the intrinsics of LLVM. If no part is named, all parts run.
 
 FOLDER gets all figures as ``benchmarks.json``, the table of the learning problems as ``learning.txt``, ``learning.csv``
 and ``learning.md``, and the times of ``tabla gen`` as ``gen-time.svg`` and ``gen-time.md``.
@@ -31,6 +31,7 @@ from typing import Any
 from tabla.examples.catalogue import EXAMPLES
 
 import tabla
+from benchmarks.efforts import LEAST_EFFORT_SECONDS, bench_efforts
 from benchmarks.engines import LEAST_CYCLES, NAMES, bench_engines
 from benchmarks.kernels.measure import HEAD as KERNELS_HEAD
 from benchmarks.kernels.measure import bench_kernels
@@ -69,6 +70,19 @@ def gen(_: Path | None) -> Part:
         rows.append({"example": name, **asdict(usage), "verilog_kilobytes": size})
         numbers = f"{usage.seconds:>7.2f} {usage.processor_seconds:>12.2f} {usage.megabytes:>10.0f} {size:>11.0f}"
         print(f"{name:<18} {numbers}   {'' if fine else 'MISSED'}".rstrip(), flush=True)
+    return rows, met
+
+
+def efforts(_: Path | None) -> Part:
+    """Every level of the search."""
+    print(f"\nefforts at {PES} PEs    level   compile s   with Verilog s   cycles", end=" ")
+    print(f"  (aim: compile in {LEAST_EFFORT_SECONDS:g} s at level 0; all on the processor)")
+    rows, met = [], True
+    for row in bench_efforts(PES):
+        rows.append(asdict(row))
+        met &= row.fine
+        numbers = f"{row.effort:>7} {row.compile_seconds:>11.2f} {row.gen_seconds:>16.2f} {row.cycles:>8,}"
+        print(f"{row.example:<18} {numbers}   {'' if row.fine else 'MISSED'}".rstrip(), flush=True)
     return rows, met
 
 
@@ -139,6 +153,7 @@ def records(_: Path | None) -> Part:
 
 PARTS: Mapping[str, Callable[[Path | None], Part]] = {
     "gen": gen,
+    "efforts": efforts,
     "engines": engines,
     "learning": learning,
     "kernels": kernels,

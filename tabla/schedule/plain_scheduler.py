@@ -22,14 +22,13 @@ def plain_schedule(
 ) -> list[Placed] | None:
     """Place every task (:class:`tabla.schedule.placed.Scheduler`).
 
-    A task whose lanes want a scalar from the bus always brings it there itself. `waves` only leaves out the
-    dependences that parts of statements do not have; the tasks that remain come in the order of the program.
+    A task whose lanes want a scalar from the bus always brings it there itself. `waves` is ignored.
     """
     if any(task.clashes(sequencers) for task in tasks):
         return None
     fed = [task.fed or task for task in tasks]
     dependences = Dependences.of(fed, models)
-    order = dependences.order(waves=waves)
+    order = dependences.order()
     if not nx.is_directed_acyclic_graph(order):
         return None
     reserved, placed = Reservations(sequencers=sequencers), dict[int, Placed]()

@@ -54,12 +54,16 @@ def test_no_effort_schedules_the_estimates_and_nothing_else() -> None:
     assert schedules(EFFORTS[0], 16) <= EFFORTS[0].candidates + EFFORTS[0].fused
 
 
-def test_the_last_level_looks_at_no_less_than_any_other() -> None:
-    """Every number that widens the search grows from level to level; level 0 makes no cuts and no changes."""
-    widening = ("beam", "homes", "candidates", "fused", "cuts", "starts", "starts_of_long", "promising", "hastened")
-    for name in widening:
-        values = [getattr(effort, name) for effort in EFFORTS[1:]]
-        assert values == sorted(values), name
+@pytest.mark.parametrize("name", ["beam", "homes", "candidates", "fused", "starts", "starts_of_long", "hastened"])
+def test_numbers_that_widen_the_search_grow_from_level_to_level(name: str) -> None:
+    values = [getattr(effort, name) for effort in EFFORTS]
+    assert values == sorted(values)
+
+
+@pytest.mark.parametrize("name", ["cuts", "promising", "clustered"])
+def test_numbers_that_level_0_does_not_use_grow_from_level_1_on(name: str) -> None:
+    values = [getattr(effort, name) for effort in EFFORTS[1:]]
+    assert values == sorted(values)
 
 
 def test_no_effort_makes_neither_cuts_nor_changes() -> None:

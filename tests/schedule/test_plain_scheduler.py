@@ -85,7 +85,7 @@ def test_the_list_scheduler_is_not_always_faster() -> None:
 
 
 def test_parts_of_statements_in_waves() -> None:
-    """With the order of whole statements, parts of different statements would wait for each other in a circle."""
+    """Parts that the list scheduler would take in turns are tasks like any other, in the order of the program."""
     graph, template = shaped_graph(RECOMMENDER), array(4)
     candidates = Search(legal_graph(graph, template, Q6_10), template).candidates(8)
     start = at_hand(next(m for m in candidates if all(fit.way == "lane" for fit in m.fits)))

@@ -48,6 +48,13 @@ def test_a_row_of_the_spread_axis_lies_in_all_lanes_at_one_address() -> None:
     assert words_of(found)[(1, 4)] == (0, 3) and words_of(found)[(1, 3)] == (3, 2)
 
 
+def test_rows_of_the_spread_axis_lie_side_by_side() -> None:
+    """Whichever axis is spread, its rows are innermost, so that a lane goes through a vector in steps of one."""
+    found = Place(tensor="w", spot=Spot("lane", 0), shape=(6, 2), pes=4, banks=("model",))
+    assert found.strides == (1, 2)
+    assert words_of(found)[(4, 1)] == (0, 3) and words_of(found)[(4, 0)] == (0, 1)
+
+
 def test_the_next_value_lies_where_the_model_lies() -> None:
     """An update overwrites its model, so both have one place."""
     made = layout(place("w", LANE, "model"))

@@ -1,0 +1,24 @@
+"""The benchmark of the levels of effort: one row an example and level, with what the build itself says."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from tabla.examples.catalogue import EXAMPLES
+
+from benchmarks.efforts import LEAST_EFFORT_SECONDS, bench_efforts
+from tabla.driver import build
+from tabla.options import Options
+
+
+def test_rows() -> None:
+    (row,) = bench_efforts(4, ("linear",), (0,))
+    assert (row.example, row.effort) == ("linear", 0) and 0 < row.compile_seconds < row.gen_seconds
+    assert row.cycles == build(EXAMPLES["linear"].program, Options(pes=4, effort=0)).schedule.cycles
+
+
+def test_only_the_least_effort_has_a_limit() -> None:
+    (row,) = bench_efforts(4, ("linear",), (0,))
+    assert replace(row, compile_seconds=LEAST_EFFORT_SECONDS).fine
+    assert not replace(row, compile_seconds=LEAST_EFFORT_SECONDS + 0.01).fine
+    assert replace(row, effort=1, compile_seconds=100.0).fine
