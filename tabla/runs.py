@@ -35,7 +35,7 @@ from tabla.training.arrays import (
 )
 from tabla.training.measure import Measure
 from tabla.training.prediction import Prediction, default_prediction, named_prediction
-from tabla.training.record import Training, comparison
+from tabla.training.record import Events, Training, comparison
 from tabla.training.session import Outcome, Report, events, learn
 
 Words = NDArray[np.int64]
@@ -144,6 +144,30 @@ def evaluate(
     samples: int | None = None,
     seed: int | None = None,
 ) -> dict[str, Reals]:
+    """Compute what the program means: the arrays of :func:`evaluation`, by name."""
+    return dict(evaluation(build, inputs, float64=float64, samples=samples, seed=seed).arrays)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Evaluation:
+    """The outcome of an evaluation: the returned models and results, and the events; float64 has no events."""
+
+    arrays: Mapping[str, Reals] = field(repr=False)
+    events: Events | None
+
+    def text(self) -> str:
+        """Return what ``tabla eval`` prints; nothing for float64."""
+        return "" if self.events is None else "\n".join(self.events.lines())
+
+
+def evaluation(
+    build: Stages,
+    inputs: Mapping[str, ArrayLike],
+    *,
+    float64: bool = False,
+    samples: int | None = None,
+    seed: int | None = None,
+) -> Evaluation:
     """Compute what the program means, without any hardware: in words of the number format, or in float64.
 
     `inputs` holds inputs, labels and initial models by name. `samples` limits the run to the first samples. `seed`
@@ -151,10 +175,11 @@ def evaluate(
     fit the program is a `TablaError`.
     """
     if float64 and build.reading.evaluate_float is not None:
-        return build.reading.evaluate_float(_reals(inputs), samples)
+        return Evaluation(arrays=build.reading.evaluate_float(_reals(inputs), samples), events=None)
     data, models = _inputs(build, inputs, samples, seed)
     graph, count = build.lowered, data.count // build.lowered.samples
     keep = [tensor for _, tensor in graph.results]
+    found = None
     if float64:
         real = FloatPlan.of(graph)
         real.load(models)
@@ -165,11 +190,12 @@ def evaluate(
         fixed.load(_words(build, models))
         words = fixed.run(_steps(build, _words(build, data.arrays)), keep, count)
         _integers_in_range(build, words.counts)
+        found = events(graph, words.counts)
         after = {name: to_real(array, build.format) for name, array in words.models.items()}
         formats = {tensor: build.format_of(shown) for shown, tensor in graph.results}
         kept = {name: to_real(array, formats[name]) for name, array in words.kept.items()}
     results = _unstepped(build, {shown: kept[tensor] for shown, tensor in graph.results})
-    return _returned(build, after, results, stacked=data.stacked)
+    return Evaluation(arrays=_returned(build, after, results, stacked=data.stacked), events=found)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

@@ -60,14 +60,15 @@ def loaded(path: str) -> dict[str, np.ndarray]:
 
 def test_eval_and_sim_give_the_same_words(run: Run) -> None:
     options = ("--inputs", "in.npz", "--result", "h,e", "--result", "g", "-q")
-    assert run("eval", "model.t", *options, "-o", "eval.npz") == ""
+    none = ["overflows 0", "domain errors 0"]
+    assert [" ".join(line.split()) for line in run("eval", "model.t", *options, "-o", "eval.npz").splitlines()] == none
     said = run("sim", "model.t", *options, "-o", "sim.npz", "--engine", "model")
     assert said.startswith("24 samples on engine model; every word as in the fixed-point evaluation")
     first, second = loaded("eval.npz"), loaded("sim.npz")
     assert {name: array.shape for name, array in first.items()} == {"w": (4,), "h": (), "e": (), "g": (4,)}
     assert all(np.array_equal(first[name], second[name]) for name in first)
     assert all(np.array_equal(array * 1024, np.round(array * 1024)) for array in first.values())
-    run("eval", "model.t", *options, "-o", "float.npz", "--float")
+    assert run("eval", "model.t", *options, "-o", "float.npz", "--float") == ""
     real = loaded("float.npz")
     assert not np.array_equal(real["w"], first["w"])
     assert np.allclose(real["w"], first["w"], atol=0.02)
@@ -180,6 +181,49 @@ def test_strict(run: Run) -> None:
     said = run(*words, "--format", "q8.8", "--strict", status=1)
     assert said.startswith("error: --strict: there were overflows, domain errors or zero updates")
     run(*words, "--format", "q8.24", "--strict")
+
+
+def test_eval_and_sim_say_what_saturated(run: Run) -> None:
+    """An output that leaves the range of the format is reported by both, and with --strict it is an error of both."""
+    Path("wide.t").write_text("model_input x[4]; model w[4]; iterator i[0:4]; s = sum[i](w[i] * x[i]) * 30 + 31;")
+    words = ("wide.t", "--inputs", "in.npz", "-o", "o.npz")
+    data = loaded("in.npz")
+    np.savez("in.npz", x=data["x"], w=data["w"])
+    overflows = int(run("eval", *words).split("overflows")[1].split()[0])
+    assert overflows > 0 and "s: " in run("eval", *words)
+    assert int(run("sim", *words, "--engine", "model").split("overflows")[1].split()[0]) == overflows
+    for command in ("eval", "sim"):
+        said = run(command, *words, "--strict", status=1)
+        assert said.endswith(
+            "error: --strict: there were overflows or domain errors\n"
+            "hint: use more integer bits with --format, or scale the data\n"
+        )
+        run(command, *words, "--strict", "--format", "q12.10")
+
+
+DIVERGING = """
+mu = 1; model_input x[4]; model_output y; model w[4]; gradient g[4] -> w; iterator i[0:4];
+e = sum[i](w[i] * x[i]) - y; g[i] = e * x[i] * 8;
+"""
+
+
+def test_training_that_diverges_says_so(run: Run) -> None:
+    """The losses of float64 grow beyond all numbers, which JSON does not have: null stands for them."""
+    Path("steep.t").write_text(DIVERGING)
+    words = ("train", "steep.t", "--data", "data.npz", "--engine", "model", "--metric", "mse", "--epochs", "14")
+    said = run(*words)
+    assert "accelerator diverged in epoch 1: its mse stays above 10 times the first one" in said
+    assert "float64 diverged in epoch 1: its mse stays above 10 times the first one" in said
+    assert "hint: use a smaller --learning-rate" in said and "no number" in said
+
+    def refused(text: str) -> None:
+        raise AssertionError(f"{text} is not JSON")
+
+    record = json.loads(run(*words, "--json", "-"), parse_constant=refused)
+    assert record["diverged"] == {"accelerator": 1, "float64": 1}
+    assert record["float64"][-1] == {"loss": None, "metric": None}
+    calm = json.loads(run(*words, "--json", "-", "--learning-rate", "0.03125"), parse_constant=refused)
+    assert calm["diverged"] == {"accelerator": None, "float64": None}
 
 
 def test_overflows_are_counted_and_named(run: Run) -> None:

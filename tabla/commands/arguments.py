@@ -103,6 +103,11 @@ def add_quiet(parser: ArgumentParser) -> None:
     parser.add_argument("-q", "--quiet", action="store_true", help="print no progress and no remarks")
 
 
+def add_strict(parser: ArgumentParser) -> None:
+    """Add the option ``--strict`` of commands that compute without learning."""
+    parser.add_argument("--strict", action="store_true", help="exit with 1 after an overflow or a domain error")
+
+
 def add_json(parser: ArgumentParser) -> None:
     """Add ``--json``, which writes the results in a form for programs."""
     parser.add_argument("--json", metavar="FILE", help="write the results as JSON; '-' is standard output")

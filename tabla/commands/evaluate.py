@@ -5,10 +5,11 @@ from __future__ import annotations
 from argparse import ArgumentParser, Namespace
 from pathlib import Path
 
-from tabla.commands.arguments import add_build, add_file, add_quiet, build_options, whole
+from tabla.commands.arguments import add_build, add_file, add_quiet, add_strict, build_options, whole
 from tabla.commands.console import Console
-from tabla.commands.output import check_arrays, write_arrays
+from tabla.commands.output import check_arrays, strict_status, write_arrays
 from tabla.driver import build
+from tabla.runs import evaluation
 from tabla.training.arrays import read_arrays
 
 HELP = "compute the results of the program without hardware, in fixed point or float64"
@@ -22,6 +23,7 @@ def configure(parser: ArgumentParser) -> None:
     parser.add_argument("--float", action="store_true", help="compute in float64 instead of the number format")
     parser.add_argument("--samples", type=whole(1), metavar="N", help="use only the first N samples")
     parser.add_argument("--seed", type=whole(0), metavar="S", help="draw the models that the inputs lack")
+    add_strict(parser)
     add_build(parser)
     add_quiet(parser)
 
@@ -34,6 +36,9 @@ def run(arguments: Namespace, console: Console) -> int:
         for note in made.graph.notes:
             console.remark(f"warning: {note}")
     arrays = read_arrays(Path(arguments.inputs))
-    result = made.evaluate(arrays, float64=arguments.float, samples=arguments.samples, seed=arguments.seed)
-    write_arrays(arguments.output, result, console)
-    return 0
+    found = evaluation(made, arrays, float64=arguments.float, samples=arguments.samples, seed=arguments.seed)
+    write_arrays(arguments.output, found.arrays, console)
+    if found.events is None:
+        return 0
+    console.result(found.text())
+    return strict_status(arguments, console, found.events.overflows + found.events.domain_errors)

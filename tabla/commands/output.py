@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from argparse import Namespace
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -22,9 +23,20 @@ def check_arrays(where: str | None) -> None:
     check_file(Path(where))
 
 
+def strict_status(arguments: Namespace, console: Console, events: int) -> int:
+    """Return the exit status of a command with ``--strict`` after so many overflows and domain errors."""
+    if not arguments.strict or not events:
+        return 0
+    console.fault(
+        "error: --strict: there were overflows or domain errors\n"
+        "hint: use more integer bits with --format, or scale the data"
+    )
+    return 1
+
+
 def write_json(where: str, content: Mapping[str, Any], console: Console) -> None:
     """Write JSON to the file `where`, or to standard output if `where` is ``-``."""
-    text = json.dumps(content, indent=2) + "\n"
+    text = json.dumps(content, indent=2, allow_nan=False) + "\n"
     if where == "-":
         console.result(text)
         return

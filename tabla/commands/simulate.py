@@ -5,9 +5,18 @@ from __future__ import annotations
 from argparse import ArgumentParser, Namespace
 from pathlib import Path
 
-from tabla.commands.arguments import add_build, add_engine, add_file, add_json, add_quiet, build_options, whole
+from tabla.commands.arguments import (
+    add_build,
+    add_engine,
+    add_file,
+    add_json,
+    add_quiet,
+    add_strict,
+    build_options,
+    whole,
+)
 from tabla.commands.console import Console
-from tabla.commands.output import check_arrays, write_arrays, write_json
+from tabla.commands.output import check_arrays, strict_status, write_arrays, write_json
 from tabla.driver import build
 from tabla.training.arrays import read_arrays
 
@@ -23,6 +32,7 @@ def configure(parser: ArgumentParser) -> None:
     add_engine(parser, "model")
     parser.add_argument("--samples", type=whole(1), metavar="N", help="use only the first N samples")
     parser.add_argument("--seed", type=whole(0), metavar="S", help="draw the models that the inputs lack")
+    add_strict(parser)
     add_build(parser)
     add_json(parser)
     add_quiet(parser)
@@ -53,4 +63,7 @@ def run(arguments: Namespace, console: Console) -> int:
         write_json(arguments.json, content, console)
     if arguments.json != "-":
         console.result(done.text())
-    return 0
+    counters = done.counters
+    return strict_status(
+        arguments, console, counters.lane_overflows + counters.root_overflows + counters.domain_errors
+    )

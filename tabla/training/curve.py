@@ -4,7 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
+
 HEIGHT, WIDTH = 10, 60
+DIVERGED = 10
+"""A loss of more than so many times the loss of the initial models counts as diverged."""
+
+
+def diverged(losses: Sequence[float]) -> int | None:
+    """Return the epoch in which a training run diverged; None if it did not.
+
+    `losses` has the loss of the initial models, then the loss after each epoch. A run diverged if its last loss is not
+    finite, or more than `DIVERGED` times the first one. The epoch is the first from which on every loss is so large.
+    """
+    limit = DIVERGED * max(losses[0], np.finfo(np.float64).tiny)
+    epoch = None
+    for number, loss in enumerate(losses):
+        small = np.isfinite(loss) and loss <= limit
+        epoch = None if small else number if epoch is None else epoch
+    return epoch
 
 
 def _row(value: float, low: float, high: float, height: int) -> int:
@@ -20,7 +38,7 @@ def _spread(values: Sequence[float], width: int) -> list[float]:
         return [values[0]] * width
     spread = []
     for k in range(width):
-        at = k * (len(values) - 1) / (width - 1)
+        at = k * (len(values) - 1) / max(1, width - 1)
         left = min(int(at), len(values) - 2)
         spread.append(values[left] + (at - left) * (values[left + 1] - values[left]))
     return spread
@@ -31,14 +49,20 @@ def curve(
 ) -> str:
     """Draw the losses of the machine and of the float64 reference, one value for each epoch.
 
-    Where both curves meet, the character of the machine is shown. `width` and `height` are in characters.
+    Where both curves meet, the character of the machine is shown. `width` and `height` are in characters. A curve that
+    diverged ends where it did, and the other one alone sets the scale.
     """
     dot, faint, bar, corner, dash = ("●", "·", "│", "└", "─") if unicode else ("*", ".", "|", "+", "-")
-    low, high = min(*machine, *reference), max(*machine, *reference)
+    shown = [losses for losses in (machine, reference) if diverged(losses) is None] or [machine, reference]
+    scale = [loss for losses in shown for loss in losses[: diverged(losses)]] or [0.0]
+    low, high = min(scale), max(scale)
     cells = [[" "] * width for _ in range(height)]
-    for values, mark in ((_spread(reference, width), faint), (_spread(machine, width), dot)):
-        for column, value in enumerate(values):
-            cells[_row(value, low, high, height)][column] = mark
+    for losses, mark in ((reference, faint), (machine, dot)):
+        values = losses[: diverged(losses)]
+        end = 1 + (len(values) - 1) * (width - 1) // max(1, len(losses) - 1) if len(losses) > 1 else width
+        for column, value in enumerate(_spread(values, end) if values else ()):
+            if low <= value <= high:
+                cells[_row(value, low, high, height)][column] = mark
     edge = [f"{high:.4g}", *[""] * (height - 2), f"{low:.4g}"]
     margin = max(map(len, edge))
     lines = [f"  {text:>{margin}} {bar}{''.join(row)}".rstrip() for text, row in zip(edge, cells, strict=True)]

@@ -102,4 +102,6 @@ class Measure:
         """Return the score of the values of the predicted tensor, which have a leading axis of samples."""
         sign = self.prediction.residual
         predicted = self.labels - sign * values if sign else values
-        return Score(loss=self.loss.of(predicted, self.labels), metric=self.metric.of(predicted, self.labels))
+        # The values of a run that diverged may be too large for float64; their score is then infinite or no number.
+        with np.errstate(over="ignore", invalid="ignore"):
+            return Score(loss=self.loss.of(predicted, self.labels), metric=self.metric.of(predicted, self.labels))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -25,6 +26,8 @@ class Metric:
 
     def show(self, value: float) -> str:
         """Return a value of the metric as text for people."""
+        if not math.isfinite(value):
+            return "no number"
         return f"{100 * value:.2f} %" if self.percent else f"{value:.6g}"
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -10,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tabla.training.arrays import Reals
-from tabla.training.curve import curve
+from tabla.training.curve import DIVERGED, curve, diverged
 from tabla.training.measure import Score
 from tabla.training.metrics import Metric
 from tabla.training.prediction import Prediction
@@ -24,6 +25,12 @@ def comparison(what: str, predicted: int | float, simulated: int | float) -> str
         return f"{what:<24}{predicted} predicted"
     sign = "=" if predicted == simulated else "IS NOT"
     return f"{what:<24}{predicted} predicted {sign} {simulated} simulated"
+
+
+def _numbers(score: Score) -> dict[str, float | None]:
+    """Return a score for JSON, which has no infinite numbers: null stands for them."""
+    values = {"loss": score.loss, "metric": score.metric}
+    return {name: value if math.isfinite(value) else None for name, value in values.items()}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,6 +52,11 @@ class Events:
     def clean(self) -> bool:
         """Whether there was no overflow, no domain error and no zero update, as ``--strict`` demands."""
         return not (self.overflows or self.domain_errors or self.zero_updates)
+
+    def lines(self) -> list[str]:
+        """Return the overflows and domain errors as two lines of text, with the names of the values that had them."""
+        where = f" ({', '.join(self.where)})" if self.where else ""
+        return [f"{'overflows':<24}{self.overflows}{where}", f"{'domain errors':<24}{self.domain_errors}"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -106,17 +118,31 @@ class Training:
             for ours, theirs, when in pairs[-1:] if not self.epochs else pairs:
                 values = [metric.show(getattr(score, kind)) for score in (ours, theirs)]
                 lines.append(f"{metric.name + when:<24}{values[0]:>14}{values[1]:>14}")
+        lines += self._divergence()
         lines += ["", comparison("cycles per sample", self.cycles_predicted, self.cycles_simulated)]
         lines.append(comparison("latency", self.latency_predicted, self.latency_simulated))
         lines += self._events()
         return "\n".join(lines)
 
-    def _events(self) -> list[str]:
-        where = f" ({', '.join(self.events.where)})" if self.events.where else ""
+    @property
+    def diverged(self) -> Mapping[str, int | None]:
+        """The epoch in which the accelerator and float64 diverged (:func:`tabla.training.curve.diverged`), or None."""
+        return {
+            "accelerator": diverged([score.loss for score in self.machine]),
+            "float64": diverged([score.loss for score in self.reference]),
+        }
+
+    def _divergence(self) -> list[str]:
         lines = [
-            f"{'overflows':<24}{self.events.overflows}{where}",
-            f"{'domain errors':<24}{self.events.domain_errors}",
+            f"{who} diverged in epoch {epoch}: its {self.loss.name} stays above {DIVERGED} times the first one"
+            for who, epoch in self.diverged.items()
+            if epoch is not None
         ]
+        cure = "hint: use a smaller --learning-rate, or scale the inputs and labels to the size of 1"
+        return ["", *lines, cure] if lines else []
+
+    def _events(self) -> list[str]:
+        lines = self.events.lines()
         if self.events.updates:
             share = 100 * self.events.zero_updates / self.events.updates
             lines.append(
@@ -140,8 +166,9 @@ class Training:
             "label": self.prediction.label,
             "loss": self.loss.name,
             "metric": self.metric.name,
-            "accelerator": [{"loss": s.loss, "metric": s.metric} for s in self.machine],
-            "float64": [{"loss": s.loss, "metric": s.metric} for s in self.reference],
+            "accelerator": [_numbers(score) for score in self.machine],
+            "float64": [_numbers(score) for score in self.reference],
+            "diverged": dict(self.diverged),
             "cycles": {"predicted": self.cycles_predicted, "simulated": self.cycles_simulated},
             "latency": {"predicted": self.latency_predicted, "simulated": self.latency_simulated},
             "overflows": self.events.overflows,

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from tabla.training.curve import curve
+from math import inf, nan
+
+import pytest
+
+from tabla.training.curve import curve, diverged
 
 
 def test_falls_from_the_left_to_the_right() -> None:
@@ -22,3 +26,39 @@ def test_where_the_curves_meet_the_machine_is_shown() -> None:
 def test_flat_and_single() -> None:
     assert curve([1, 1], [1, 1], unicode=False).splitlines()[9].count("*") == 60
     assert curve([1], [1], unicode=False).isascii()
+
+
+@pytest.mark.parametrize(
+    ("losses", "epoch"),
+    [
+        ([1, 0.5, 0.2], None),
+        ([1, 10, 10], None),
+        ([1, 11, 12], 1),
+        ([1, 11, 2, 12], 3),
+        ([1, 200, 0.5], None),
+        ([1, 2, inf, nan], 2),
+        ([0, 0, 0], None),
+    ],
+)
+def test_where_a_run_diverged(losses: list[float], epoch: int | None) -> None:
+    assert diverged(losses) == epoch
+
+
+def test_a_float64_run_that_diverges_does_not_flatten_the_accelerators_curve() -> None:
+    machine = [4.0, 3.0, 2.0, 1.0]
+    alone = curve(machine, machine, unicode=True)
+    beside = curve(machine, [4.0, 1e6, inf, nan], unicode=True)
+    assert [line.replace("·", " ").rstrip() for line in beside.splitlines()[:-1]] == alone.splitlines()[:-1]
+
+
+def test_a_curve_that_diverges_ends_where_it_does() -> None:
+    lines = curve([4.0, 5.0, 100.0, inf], [4.0, 3.0, 2.0, 1.0], unicode=True, width=31, height=4).splitlines()
+    columns = [line.index("●") for line in lines[:4] if "●" in line] + [
+        line.rindex("●") for line in lines[:4] if "●" in line
+    ]
+    # The plot begins five characters after the margin; a third of its 31 columns is one epoch.
+    assert max(columns) - min(columns) <= 10
+
+
+def test_two_runs_that_diverge_are_drawn_up_to_there() -> None:
+    assert "●" in curve([1.0, 2.0, 50.0], [1.0, 3.0, nan], unicode=True)
