@@ -65,13 +65,6 @@ class Circuits:
             last=_most(s.target for s in heavy if s.target not in following),
         )
 
-    def longest(self, distances: Distances) -> int:
-        """Return the cycles of the longest circuit."""
-        units = self.issued(distances)
-        found = max([units.root, units.lane, *(self.through(u, distances, units) for u in self.first)])
-        # What is between two words is on the way from each to itself, too, where it is chosen how it is done.
-        return found if distances.choices else max(found, self.longest_pair(distances)[0])
-
     def longest_pair(self, distances: Distances) -> tuple[int, tuple[str, ...]]:
         """Return the cycles of the longest circuit through two words, and these; 0 and no words if there is none."""
         found, words = 0, tuple[str, ...]()

@@ -6,8 +6,9 @@ import math
 from dataclasses import dataclass, field, replace
 
 from tabla.ir.graph import Divide, Function, Statement
+from tabla.ir.rewrite import substituted
 from tabla.mapping.places import Spot
-from tabla.strands.fused import same_elements, substituted
+from tabla.strands.fused import same_elements
 from tabla.strands.leaving import nest
 from tabla.strands.loops import Loop
 from tabla.strands.moves import receive

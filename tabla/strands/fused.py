@@ -106,13 +106,3 @@ def same_elements(before: Statement, after: Statement) -> dict[str, Affine] | No
             return None
         names[name] = Affine.make(shift, {other: 1})
     return names if len(names) == len(after.indices) else None
-
-
-def substituted(subscript: Affine, renaming: dict[str, Affine]) -> Affine:
-    """Return a subscript with its indices replaced."""
-    constant, coefficients = subscript.constant, dict[str, int]()
-    for name, c in subscript.coefficients:
-        constant += c * renaming[name].constant
-        for inner, k in renaming[name].coefficients:
-            coefficients[inner] = coefficients.get(inner, 0) + c * k
-    return Affine.make(constant, coefficients)

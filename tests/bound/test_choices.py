@@ -26,6 +26,7 @@ from tabla.driver import build
 from tabla.ir.graph import Graph
 from tabla.ir.operations import zero_or_one
 from tabla.schedule.schedule import Schedule
+from tests.bound.longest import longest as longest_circuit
 from tests.schedule.agreement import Q6_10, shaped_graph
 
 HEAD = """
@@ -84,7 +85,7 @@ def of_its_choices(schedule: Schedule) -> int:
         if len(found := ways.get(statement.target, set())) == 1:
             distances = distances.with_choice(statement, *found)
     circuits = Circuits.of(schedule.graph, zero_or_one(schedule.graph), schedule.template)
-    return circuits.longest(distances)
+    return longest_circuit(circuits, distances)
 
 
 @settings(max_examples=40, deadline=None)
@@ -191,9 +192,9 @@ def test_a_model_is_overwritten_after_it_is_read(monkeypatch: pytest.MonkeyPatch
     # 24 + 48 + 48 + 24 + 48 products, and words that go up: what the bound counts of 16.
     lanes = circuits.issued(distances).lane
     assert 192 < lanes <= 192 + 16
-    with_law = circuits.longest(distances)
+    with_law = longest_circuit(circuits, distances)
     monkeypatch.setattr("tabla.bound.circuits.overwritten", lambda *_: {})
-    without = circuits.longest(distances)
+    without = longest_circuit(circuits, distances)
     needs = circuits._needed("d", distances, every=True)
     late = longest(*circuits._between("d", dependent(graph, "d", distances), *needs, distances, least), template)
     assert without < with_law < late
