@@ -59,5 +59,5 @@ def test_a_part_that_is_too_small_is_refused() -> None:
     ports = f"input clk, input signed [15:0] a, b, {ports}"
     wide = f"module t({ports}); always @(posedge clk) begin {products} end endmodule"
     netlist = synthesise_flat(wide, "t", target("ice40"))
-    with pytest.raises(TablaError, match="needs 9 SB_MAC16, iCE40UP5K has 8"):
+    with pytest.raises(TablaError, match="needs 9 SB_MAC16, but iCE40UP5K has 8"):
         place_and_route(netlist, target("ice40").device("up5k"))
