@@ -109,6 +109,10 @@ def _plain_path(graph: Graph, latencies: Latencies) -> tuple[int, str]:
 
     A tensor that several statements write counts with the quickest of them, and a model only if its updates
     cover all of it: then every word that a sample reads was updated along the circuit by the sample before.
+
+    Every element of what a statement writes must depend on an element of what it reads. A statement with constraints
+    may sum over no point at all for some elements, and a tensor that is filled has elements that no statement writes.
+    So neither continues a circuit.
     """
     laws, longest = timing(), (0, "")
     for model, following in graph.updates.items():
@@ -120,6 +124,8 @@ def _plain_path(graph: Graph, latencies: Latencies) -> tuple[int, str]:
             after = latencies.after(statement)
             # 0: does not depend on the model.
             done = max([0, *(reach[t] + cycles for t, cycles in after.items() if reach.get(t, 0))])
+            if statement.constraints or graph.tensors[statement.target].filled:
+                done = 0
             done = min(done, shortest.get(statement.target, done))
             shortest[statement.target] = reach[statement.target] = done
         if reach.get(following, 0):

@@ -9,6 +9,8 @@ import numpy as np
 HEIGHT, WIDTH = 10, 60
 DIVERGED = 10
 """A loss of more than so many times the loss of the initial models counts as diverged."""
+LEAST = 0.01
+"""Initial losses below this one count as so large. A model that starts at its optimum may leave it by a rounding."""
 
 
 def diverged(losses: Sequence[float]) -> int | None:
@@ -17,7 +19,7 @@ def diverged(losses: Sequence[float]) -> int | None:
     `losses` has the loss of the initial models, then the loss after each epoch. A run diverged if its last loss is not
     finite, or more than `DIVERGED` times the first one. The epoch is the first from which on every loss is so large.
     """
-    limit = DIVERGED * max(losses[0], np.finfo(np.float64).tiny)
+    limit = DIVERGED * max(losses[0], LEAST)
     epoch = None
     for number, loss in enumerate(losses):
         small = np.isfinite(loss) and loss <= limit

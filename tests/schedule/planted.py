@@ -229,6 +229,16 @@ def window_of_the_sample_forgotten(schedule: Schedule) -> Iterator[Schedule]:
 
 
 @_fault
+def window_of_the_sample_in_a_guard(schedule: Schedule) -> Iterator[Schedule]:
+    """In every second sample the guard would move by as many lanes as a sample has words."""
+    for number, slot, _, operation in operations(schedule, "lane_issue", "lane_write"):
+        for name in ("low", "high"):
+            if name in operation.addresses:
+                wrong = _moved(operation, {name: replace(operation.addresses[name], window=True)})
+                yield with_operation(schedule, number, slot, wrong)
+
+
+@_fault
 def another_lane(schedule: Schedule) -> Iterator[Schedule]:
     """The one lane that passes its word on is the next one."""
     for number, slot, _, operation in operations(schedule, "lane_issue", "lane_write"):
@@ -775,6 +785,12 @@ def another_memory_dumped(schedule: Schedule) -> Iterator[Schedule]:
         return replace(strand, body=(replace(operation, addresses=addresses).with_fields(a="interim"),))
 
     yield from _dumps(schedule, "lane_issue", wrong)
+
+
+@_fault
+def a_strand_of_the_dump_twice_at_once(schedule: Schedule) -> Iterator[Schedule]:
+    for number, strand in enumerate(schedule.dump):
+        yield replace(schedule, dump=(*schedule.dump[:number], strand, *schedule.dump[number:]))
 
 
 # ---- time

@@ -38,6 +38,8 @@ def test_flat_and_single() -> None:
         ([1, 200, 0.5], None),
         ([1, 2, inf, nan], 2),
         ([0, 0, 0], None),
+        ([0, 1e-6, 1e-6], None),
+        ([0, 1e-6, 300], 2),
     ],
 )
 def test_where_a_run_diverged(losses: list[float], epoch: int | None) -> None:

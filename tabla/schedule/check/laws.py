@@ -5,7 +5,7 @@ What is looked at are strands and cycles: neither values nor what a strand is ca
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
 
 import numpy as np
@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from tabla.schedule.schedule import Schedule
 from tabla.strands.leaving import words_per_write
 from tabla.strands.regions import ScheduleFault
-from tabla.strands.strand import Strand
+from tabla.strands.strand import Strand, by_unit
 from tabla.templates.template import functions, timing
 
 Cycles = NDArray[np.int64]
@@ -24,6 +24,8 @@ EMPTY: Cycles = np.zeros(0, dtype=np.int64)
 def check_laws(schedule: Schedule) -> None:
     """Raise `ScheduleFault` for the first law that is broken."""
     _units(schedule)
+    _in_turn(by_unit(schedule.dump, schedule.template.sequencers))
+    _windows(schedule)
     _function_unit(schedule)
     _tree(schedule)
     _bus(schedule)
@@ -44,15 +46,31 @@ def _refuse(fault: bool | np.bool_, message: str) -> None:
         raise ScheduleFault(message)
 
 
-def _units(schedule: Schedule) -> None:
-    """Strands of a unit one after the other, and all of a sample within one period."""
-    for unit, strands in schedule.units.items():
+def _in_turn(units: Mapping[str, Sequence[Strand]]) -> None:
+    """The strands of a unit follow each other, and one that goes on with a sum follows at once."""
+    for unit, strands in units.items():
         for before, after in pairwise(strands):
             _refuse(after.start < before.end, f"{unit}: '{after.comment}' starts before '{before.comment}' ends")
             late = before.end != after.start
             _refuse(_goes_on(after) and late, f"{unit}: '{after.comment}' goes on with a sum that is not its own")
         if strands:
             _refuse(_goes_on(strands[0]), f"{unit}: '{strands[0].comment}' goes on with the sum of another sample")
+
+
+def _windows(schedule: Schedule) -> None:
+    """The window of a sample moves addresses of memories only; guards and blocks are the same in all samples."""
+    for strand in (*schedule.strands, *schedule.dump, *schedule.stream_sample, *schedule.stream_load):
+        for operation in strand.body:
+            for name in ("low", "high", "block"):
+                moved = name in operation.addresses and operation.addresses[name].window
+                _refuse(moved, f"'{strand.comment}' adds the window of the sample to '{name}'")
+
+
+def _units(schedule: Schedule) -> None:
+    """Strands of a unit one after the other, and all of a sample within one period."""
+    _in_turn(schedule.units)
+    for unit, strands in schedule.units.items():
+        if strands:
             span = strands[-1].end - strands[0].start
             _refuse(span > schedule.period, f"{unit} is taken for {span} cycles of a period of {schedule.period}")
     _refuse(schedule.period > schedule.cycles, "the period is longer than the predicted cycles")
