@@ -352,6 +352,10 @@ class Graph:
     notes: tuple[str, ...] = ()
     samples: int = 1
 
+    def owner(self, tensor: str) -> str:
+        """Return the model whose next value a tensor is, else the tensor itself."""
+        return next((model for model, following in self.updates.items() if following == tensor), tensor)
+
     def writers(self, tensor: str) -> Iterator[Statement]:
         """Return the statements that write a tensor, in order."""
         return (s for s in self.statements if s.target == tensor)

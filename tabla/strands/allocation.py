@@ -43,7 +43,7 @@ def _first_layout(uses: Uses) -> Layout:
     """
     graph, mapping = uses.graph, uses.chosen
     static = static_tensors(graph)
-    keys = {(uses.owner(tensor), spot) for tensor, spot in (*mapping.homes.items(), *mapping.copies)}
+    keys = {(uses.graph.owner(tensor), spot) for tensor, spot in (*mapping.homes.items(), *mapping.copies)}
     places = {}
     for tensor, spot in sorted(keys):
         banks = (_bank(graph, mapping, tensor, spot, static),)

@@ -58,7 +58,7 @@ class Layout:
 
     def owner(self, tensor: str) -> str:
         """Return the model that a next value belongs to, else the tensor itself."""
-        return next((m for m, n in self.graph.updates.items() if n == tensor), tensor)
+        return self.graph.owner(tensor)
 
     def sources(self, tensor: str, spot: Spot) -> tuple[tuple[Bank, Place], ...]:
         """Return every bank in which a lane can read a tensor, with its place there."""

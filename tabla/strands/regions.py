@@ -6,6 +6,8 @@ from bisect import bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+import numpy as np
+
 from tabla.mapping.capacity import LARGEST_PLACE
 from tabla.strands.layout import Layout
 from tabla.strands.strand import Address, Operation, Strand
@@ -20,6 +22,12 @@ class TooLarge(Exception):
 
 class ScheduleFault(AssertionError):
     """Raised for a schedule that breaks a law of the machine. It is a fault of this program, never of the user."""
+
+
+def refuse(fault: bool | np.bool_, message: str) -> None:
+    """Raise `ScheduleFault` with a message if there is a fault."""
+    if fault:
+        raise ScheduleFault(message)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

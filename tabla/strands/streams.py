@@ -8,10 +8,7 @@ from tabla.mapping.mapping import static_tensors
 from tabla.mapping.places import Place
 from tabla.strands.layout import Key, Layout, is_scratch, preloaded
 from tabla.strands.strand import Address, Operation, Strand
-from tabla.templates.template import Template, timing
-
-MOST_STREAM_WORDS = 128
-"""The most words of one beat."""
+from tabla.templates.template import Template, limits, timing
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -173,4 +170,4 @@ def dump_count(layout: Layout) -> int:
 
 def widest(template: Template) -> int:
     """Return the words of a beat of the widest stream that an array can use: a power of two."""
-    return min(MOST_STREAM_WORDS, 1 << (template.pes - 1).bit_length())
+    return min(limits().stream_words, 1 << (template.pes - 1).bit_length())

@@ -88,13 +88,9 @@ class Uses:
         """Say whether a tensor has one element."""
         return self.graph.tensors[tensor].size == 1
 
-    def owner(self, tensor: str) -> str:
-        """Return the model whose next value a tensor is, else the tensor itself."""
-        return next((m for m, n in self.graph.updates.items() if n == tensor), tensor)
-
     def home(self, tensor: str) -> Spot:
         """Return the spot where a tensor is computed or updated."""
-        return self.chosen.homes[self.owner(tensor)]
+        return self.chosen.homes[self.graph.owner(tensor)]
 
     def moving(self, tensor: str) -> bool:
         """Say whether copies of a tensor must be made for each sample."""

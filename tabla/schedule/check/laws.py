@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from tabla.schedule.schedule import Schedule
 from tabla.strands.leaving import words_per_write
-from tabla.strands.regions import ScheduleFault
+from tabla.strands.regions import refuse
 from tabla.strands.strand import Strand, by_unit
 from tabla.templates.template import functions, timing
 
@@ -37,24 +37,19 @@ def _outputs(schedule: Schedule) -> None:
     writes = _issues(_of(schedule, "root_write"))
     puts = sum(len(at) for strand, slot, at in writes if strand.body[slot].field("to_output"))
     words = puts * words_per_write(schedule.mapped, schedule.template)
-    _refuse(words != schedule.outputs, f"a sample puts out {words} words instead of {schedule.outputs}")
-    _refuse(words > schedule.period, f"{words} words leave in a period of {schedule.period}")
-
-
-def _refuse(fault: bool | np.bool_, message: str) -> None:
-    if fault:
-        raise ScheduleFault(message)
+    refuse(words != schedule.outputs, f"a sample puts out {words} words instead of {schedule.outputs}")
+    refuse(words > schedule.period, f"{words} words leave in a period of {schedule.period}")
 
 
 def _in_turn(units: Mapping[str, Sequence[Strand]]) -> None:
     """The strands of a unit follow each other, and one that goes on with a sum follows at once."""
     for unit, strands in units.items():
         for before, after in pairwise(strands):
-            _refuse(after.start < before.end, f"{unit}: '{after.comment}' starts before '{before.comment}' ends")
+            refuse(after.start < before.end, f"{unit}: '{after.comment}' starts before '{before.comment}' ends")
             late = before.end != after.start
-            _refuse(_goes_on(after) and late, f"{unit}: '{after.comment}' goes on with a sum that is not its own")
+            refuse(_goes_on(after) and late, f"{unit}: '{after.comment}' goes on with a sum that is not its own")
         if strands:
-            _refuse(_goes_on(strands[0]), f"{unit}: '{strands[0].comment}' goes on with the sum of another sample")
+            refuse(_goes_on(strands[0]), f"{unit}: '{strands[0].comment}' goes on with the sum of another sample")
 
 
 def _windows(schedule: Schedule) -> None:
@@ -63,7 +58,7 @@ def _windows(schedule: Schedule) -> None:
         for operation in strand.body:
             for name in ("low", "high", "block"):
                 moved = name in operation.addresses and operation.addresses[name].window
-                _refuse(moved, f"'{strand.comment}' adds the window of the sample to '{name}'")
+                refuse(moved, f"'{strand.comment}' adds the window of the sample to '{name}'")
 
 
 def _units(schedule: Schedule) -> None:
@@ -72,8 +67,8 @@ def _units(schedule: Schedule) -> None:
     for unit, strands in schedule.units.items():
         if strands:
             span = strands[-1].end - strands[0].start
-            _refuse(span > schedule.period, f"{unit} is taken for {span} cycles of a period of {schedule.period}")
-    _refuse(schedule.period > schedule.cycles, "the period is longer than the predicted cycles")
+            refuse(span > schedule.period, f"{unit} is taken for {span} cycles of a period of {schedule.period}")
+    refuse(schedule.period > schedule.cycles, "the period is longer than the predicted cycles")
 
 
 def _goes_on(strand: Strand) -> bool:
@@ -101,9 +96,9 @@ def _function_unit(schedule: Schedule) -> None:
             latency = by_code[code].cycles(schedule.format.width, schedule.format.fraction)
             shown.append(cycles[strand.last()] + laws.result + latency)
     ends = np.sort(np.concatenate(shown))
-    _refuse((np.diff(ends) == 0).any(), "two function results show in one cycle")
+    refuse((np.diff(ends) == 0).any(), "two function results show in one cycle")
     late = bool(ends.size) and ends[-1] - ends[0] >= schedule.period
-    _refuse(late, "a function result may meet one of the next sample")
+    refuse(late, "a function result may meet one of the next sample")
 
 
 def _tree(schedule: Schedule) -> None:
@@ -118,14 +113,14 @@ def _tree(schedule: Schedule) -> None:
         if strand.body[slot].field("up"):
             sent.append(cycles[strand.last()])
     found = np.sort(np.concatenate(sent))
-    _refuse((np.diff(found) == 0).any(), "two sums meet in the tree")
+    refuse((np.diff(found) == 0).any(), "two sums meet in the tree")
     for strand, slot, cycles in _issues(_of(schedule, "root_issue")):
         base = str(strand.body[slot].field("base"))
         if base in late:
             taken.append(cycles[strand.first()] - late[base])
             there = np.isin(taken[-1], found).all()
-            _refuse(not there, f"'{strand.comment}' takes a sum that is not at the tree's end")
-    _refuse(not np.array_equal(found, np.sort(np.concatenate(taken))), "a sum is sent up the tree that nobody takes")
+            refuse(not there, f"'{strand.comment}' takes a sum that is not at the tree's end")
+    refuse(not np.array_equal(found, np.sort(np.concatenate(taken))), "a sum is sent up the tree that nobody takes")
 
 
 def _bus(schedule: Schedule) -> None:
@@ -145,15 +140,10 @@ def _bus(schedule: Schedule) -> None:
         if strand.body[slot].field("source") == "bus":
             uses.append(cycles)
             late = ~np.isin(cycles, words)
-            _refuse(late.any(), f"'{strand.comment}' takes a word in another cycle than that of its arrival")
+            refuse(late.any(), f"'{strand.comment}' takes a word in another cycle than that of its arrival")
     used = np.concatenate(uses)
     if not used.size:
         return
-    _refuse(not words.size or used.min() < words[0], "the bus is read before a word is on it")
-    # The word a use meets, and the first word of the following sample that could come in between.
-    own = words[np.searchsorted(words, used, side="right") - 1]
-    for later in range(1, int((words[-1] - words[0]) // schedule.period) + 2):
-        moved = words + later * schedule.period
-        position = np.searchsorted(moved, used, side="right") - 1
-        meets = np.where(position >= 0, moved[np.maximum(position, 0)], own)
-        _refuse((meets > own).any(), "a word of the next sample is on the bus too early")
+    refuse(not words.size or used.min() < words[0], "the bus is read before a word is on it")
+    # By `_units` the words of a sample lie within a period: the first word of the next sample disturbs before others.
+    refuse(used.max() >= words[0] + schedule.period, "a word of the next sample is on the bus too early")

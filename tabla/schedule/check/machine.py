@@ -18,7 +18,7 @@ from tabla.schedule.check.expected import Tally
 from tabla.schedule.check.residues import PRIME, Counts, Mode, Residues, Sum, half_unit, power_of_two
 from tabla.schedule.check.wiring import Numbers, Run, Sources, Wiring, address_of, independent
 from tabla.schedule.schedule import Schedule
-from tabla.strands.regions import LANE_BANKS, ScheduleFault
+from tabla.strands.regions import ScheduleFault
 from tabla.strands.strand import Operation, Strand
 from tabla.templates.template import LANE_KINDS, functions, kind_of, operation_format
 
@@ -515,4 +515,4 @@ def _chosen(part: tuple[Active, Sources], which: Numbers) -> tuple[Active, Sourc
     return hit[which], sources[place[which][hit[which]]]
 
 
-__all__ = ["LANE_BANKS", "Machine", "Made", "Memory", "guarded", "lanes_of", "symbol"]
+__all__ = ["Machine", "Made", "Memory", "guarded", "lanes_of", "symbol"]

@@ -10,14 +10,16 @@ from tabla.mapping.places import Place
 from tabla.schedule.check.wiring import address_of
 from tabla.schedule.schedule import Schedule
 from tabla.strands.layout import hollow, is_scratch
-from tabla.strands.regions import Region, Regions, ScheduleFault, gathers, reading_generators, writing_generators
+from tabla.strands.regions import (
+    Region,
+    Regions,
+    gathers,
+    reading_generators,
+    refuse,
+    writing_generators,
+)
 from tabla.strands.strand import Cycles, Strand
 from tabla.templates.template import Template, timing
-
-
-def _refuse(fault: bool | np.bool_, message: str) -> None:
-    if fault:
-        raise ScheduleFault(message)
 
 
 class _Times:
@@ -45,9 +47,9 @@ def check_times(schedule: Schedule) -> None:
             for generator, memory in ports(strand.unit, operation):
                 at = strand.values(address_of(operation, generator, strand))
                 region = regions.of(memory, int(at.min()))
-                _refuse(int(at.max()) >= region.base + region.words, f"'{strand.comment}' leaves {region.key}")
+                refuse(int(at.max()) >= region.base + region.words, f"'{strand.comment}' leaves {region.key}")
                 beside = _beside(schedule.template, strand, region)
-                _refuse(beside, f"'{strand.comment}' uses lanes beside those of {region.key[0][0]}")
+                refuse(beside, f"'{strand.comment}' uses lanes beside those of {region.key[0][0]}")
                 key = (memory, region.base)
                 owners[key] = region
                 row, when = at - region.base, cycles
@@ -109,22 +111,22 @@ def _region(schedule: Schedule, region: Region, t: _Times, zeros: frozenset[str]
     both = read & written
     role = schedule.layout.graph.tensors[tensor].role
     if role in ("input", "label") and place is not None and place.banks == ("data",) and not region.key[1]:
-        _refuse(written.any(), f"{name} belongs to the stream")
+        refuse(written.any(), f"{name} belongs to the stream")
         ready = schedule.release - timing().front
-        _refuse(bool(read.any()) and int(t.last["read"].max()) >= ready, f"{name} is read after its slot is free")
+        refuse(bool(read.any()) and int(t.last["read"].max()) >= ready, f"{name} is read after its slot is free")
         return
     if model:
-        _refuse((t.last["read"][both] >= t.first["write"][both]).any(), f"{name} is overwritten before its last read")
+        refuse((t.last["read"][both] >= t.first["write"][both]).any(), f"{name} is overwritten before its last read")
         gap = t.last["write"][both] + 1 - t.first["read"][both]
-        _refuse(bool(both.any()) and int(gap.max()) > schedule.period, f"{name} is not updated in time")
+        refuse(bool(both.any()) and int(gap.max()) > schedule.period, f"{name} is not updated in time")
         return
     loaded = tensor in zeros
     if not written.any() and (role == "constant" or (role == "model" and tensor not in schedule.graph.updates)):
         return
     # The first words of a product's partial ones may be loaded.
     loaded |= is_scratch(spot)
-    _refuse((read & ~written).any() and not loaded, f"{name} is read where nothing was written")
-    _refuse((t.first["read"][both] <= t.last["write"][both]).any(), f"{name} is read before it is written")
+    refuse((read & ~written).any() and not loaded, f"{name} is read where nothing was written")
+    refuse((t.first["read"][both] <= t.last["write"][both]).any(), f"{name} is read before it is written")
     gap = np.maximum(t.last["read"], t.last["write"])[written] + 1 - t.first["write"][written]
     early = bool(gap.size) and int(gap.max()) > schedule.period
-    _refuse(early, f"{name} is overwritten by the next sample before its last read")
+    refuse(early, f"{name} is overwritten by the next sample before its last read")
