@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 
 import pytest
-from tabla.templates.template import template_for
+from tabla.templates.template import template_for, timing
 
 from tabla.backend import schedule_graph
 from tabla.driver import build
@@ -16,6 +16,7 @@ from tabla.lang.tabla import parse
 from tabla.lower.tabla import lower
 from tabla.options import Options
 from tabla.schedule.check import ScheduleFault, check
+from tabla.schedule.check.laws import _bus
 from tabla.schedule.schedule import Schedule
 from tabla.source import Source
 from tabla.strands.strand import Address, Strand
@@ -194,3 +195,35 @@ def test_names_of_the_machine() -> None:
     graph = lower(parse(Source.from_text(text)), number_format=Q6_10)
     for pes in (1, 4):
         agree(graph, template_for(pes), Q6_10)
+
+
+def bus_cycles(schedule: Schedule) -> tuple[list[int], list[int]]:
+    """The cycles in which words of a sample come to the bus, and those in which lanes take one."""
+    laws, words, uses = timing(), list[int](), list[int]()
+    for strand in schedule.strands:
+        for slot, operation in enumerate(strand.body):
+            cycles = strand.cycles(slot).tolist()
+            if strand.unit == "root_write" and operation.field("to_bus"):
+                words += [cycle + laws.broadcast for cycle in cycles]
+            if strand.unit == "lane_issue" and "bus" in (operation.field("b"), operation.field("c")):
+                uses += [cycle + laws.operand for cycle in cycles]
+            if strand.unit == "lane_write" and operation.field("source") == "bus":
+                uses += cycles
+    return words, uses
+
+
+def test_no_word_of_the_next_sample_is_on_the_bus_too_early(schedule: Schedule) -> None:
+    """Word by word: the last word that came before each use is of the sample that uses it."""
+    words, uses = bus_cycles(schedule)
+    found = set()
+    for period in range(max(words) - min(words) + 1, schedule.period + 1):
+        both = [(cycle + late * period, late) for cycle in words for late in (0, 1)]
+        fine = all(max((c, late) for c, late in both if c <= use)[1] == 0 for use in uses)
+        found.add(fine)
+        if fine:
+            _bus(replace(schedule, period=period))
+        else:
+            with pytest.raises(ScheduleFault, match="a word of the next sample is on the bus too early"):
+                _bus(replace(schedule, period=period))
+    # On four roots the last use comes before the first word of any sample that could follow.
+    assert found == ({True, False} if schedule.template.roots == 1 else {True})
