@@ -615,6 +615,16 @@ def overflows_not_counted(schedule: Schedule) -> Iterator[Schedule]:
 
 
 @_fault
+def overflows_of_a_shifted_word_not_counted(schedule: Schedule) -> Iterator[Schedule]:
+    """An integer becomes a real word by a shift alone, and may leave the range of words there."""
+    for number, slot, _, operation in operations(schedule, "lane_issue", "root_issue"):
+        shifted = schedule.shifts[int(operation.field("shift"))] != 0
+        alone = operation.field("a", "zero") != "zero" and operation.field("b", "one") in ("one", 0)
+        if shifted and alone and operation.field("base", "zero") == "zero" and operation.field("emit"):
+            yield with_operation(schedule, number, slot, operation.with_fields(emit=0))
+
+
+@_fault
 def overflows_of_parts_counted(schedule: Schedule) -> Iterator[Schedule]:
     """Lanes count overflows of their parts of a sum that only the root rounds."""
     for number, slot, _, operation in operations(schedule, "lane_issue"):

@@ -14,9 +14,14 @@ from tabla.templates.template import template_for
 from tabla.backend import schedule_graph
 from tabla.driver import build
 from tabla.ir.format import Format
+from tabla.lang.tc import parse
+from tabla.lang.tc.bind import bind_sizes
+from tabla.lower.tc import lower
 from tabla.options import Options
+from tabla.passes.pipeline import run_passes
 from tabla.schedule.check import ScheduleFault, check
 from tabla.schedule.schedule import Schedule
+from tabla.source import Source
 from tabla.strands.strand import Owner
 from tests.end_to_end.test_several_roots_port import softmax
 from tests.schedule.agreement import FREE_ROOTS, shaped_graph
@@ -55,6 +60,14 @@ def _text(text: str, pes: int, roots: int = 1, **results: tuple[str, ...]) -> Ca
     return lambda: schedule_graph(shaped_graph(text), template_for(pes).with_roots(roots), Q6_10)
 
 
+def _integers() -> Schedule:
+    """Integers that become real words by a shift alone, which may overflow."""
+    text = "def scaled(int32(N) A, float(N) x) -> (O) { O(i) = A(i) * x(i) }"
+    function = parse(Source.from_text(text)).function()
+    graph = run_passes(lower(function, bind_sizes(function, {"A": (6,)}), number_format=Q6_10), Q6_10)
+    return schedule_graph(graph, template_for(4), Q6_10)
+
+
 PROGRAMS: Mapping[str, Callable[[], Schedule]] = {
     "network": _text(BACKPROP, 8),
     "network on four roots": _text(BACKPROP, 16, 4),
@@ -63,6 +76,7 @@ PROGRAMS: Mapping[str, Callable[[], Schedule]] = {
     "recommender": lambda: build("examples/recommender.t", Options(pes=4, results=("h",))).schedule,
     "bank": _bank(7, 12, 4),
     "small bank": _bank(5, 6, 3),
+    "integers": _integers,
     "padded": lambda: schedule_graph(padded(), template_for(4), Q6_10),
     "triangle": lambda: schedule_graph(triangle(), template_for(4), Q6_10),
     "gathers": lambda: schedule_graph(embedding(), template_for(4), Q6_10),

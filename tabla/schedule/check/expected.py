@@ -241,7 +241,7 @@ class _Evaluation:
                 points = points * self.expected.groups
             scale = term.sign * (power_of_two(shift) if len(term.factors) == 1 else 1)
             total = (total + made * scale) % PRIME
-            parts = parts + points * _weight(term)
+            parts = parts + points * _weight(term, linear.shift)
         halves = np.full_like(parts, residues.half_unit(shift))
         found = Sum(total=total, halves=halves, parts=parts)
         if linear.test is not None:
@@ -317,10 +317,15 @@ class _Evaluation:
         return words
 
 
-def _weight(term: Term) -> int:
-    """Return 1 for a term that is a whole word, which a sum of nothing else leaves as it is, and 2 for any other."""
+def _weight(term: Term, shift: int) -> int:
+    """Return 1 for a term that is a whole word, which a sum of nothing else leaves as it is, and 2 for any other.
+
+    A word times one is whole only where the statement has no `shift` of its own. An integer quotient, for instance, is
+    a word times one with another shift, so it can overflow.
+    """
     ones = sum(isinstance(factor, Constant) for factor in term.factors)
-    return 1 if term.sign > 0 and len(term.factors) - ones == 1 else 2
+    whole = term.sign > 0 and len(term.factors) - ones == 1 and (not ones or shift == 0)
+    return 1 if whole else 2
 
 
 def _along(values: Counts, axis: int, rank: int) -> Counts:

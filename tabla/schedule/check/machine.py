@@ -391,7 +391,8 @@ class _Block:
         total[...] = product if active is None else product * active[:, None, :]
         if parts is not None:
             whole = symbol(operation, unit, "b") in ("one", "position")
-            weight = 1 if whole and (of.mode != "sum" or not operation.field("negate")) else 2
+            plain = not operation.field("negate") and of._shift(operation) == of.machine.schedule.format.fraction
+            weight = 1 if whole and (of.mode != "sum" or plain) else 2
             parts[...] = weight if active is None else weight * active[:, None, :]
 
     def _start(self, slot: int, operation: Operation, firsts: Numbers) -> Sum | None:
