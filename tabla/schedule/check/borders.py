@@ -8,8 +8,9 @@ import numpy as np
 
 from tabla.ir.graph import Product
 from tabla.schedule.check import residues
+from tabla.schedule.check.fields import Active
 from tabla.schedule.check.images import Images
-from tabla.schedule.check.machine import Active, Machine
+from tabla.schedule.check.machine import Machine
 from tabla.schedule.check.residues import POISON, Residues
 from tabla.schedule.check.wiring import Numbers, address_of
 from tabla.schedule.schedule import Schedule

@@ -14,8 +14,9 @@ from numpy.typing import NDArray
 
 from tabla.schedule.check import residues
 from tabla.schedule.check.expected import Expected, element_name
+from tabla.schedule.check.fields import Active, guarded, lanes_of
 from tabla.schedule.check.images import Images
-from tabla.schedule.check.machine import Active, Machine, guarded, lanes_of
+from tabla.schedule.check.machine import Machine
 from tabla.schedule.check.residues import Residues
 from tabla.schedule.check.wiring import Numbers, Write, address_of
 from tabla.schedule.schedule import Schedule
