@@ -7,7 +7,7 @@ from amaranth.lib import wiring
 from amaranth.lib.crc.catalog import CRC32_ISO_HDLC
 from amaranth.lib.wiring import In, Out
 
-from tabla.program.link import CHECK_BYTES, ESCAPE, FLAG, FLIP
+from tabla.program.protocol import CHECK_BYTES, ESCAPE, FLAG, FLIP
 
 
 class Crc32(wiring.Component):

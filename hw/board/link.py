@@ -14,7 +14,7 @@ from tabla.hw.board.stopwatch import Stopwatch
 from tabla.hw.board.uart import UartReceiver, UartTransmitter
 
 from tabla.program.image import Image
-from tabla.program.link import MAGIC, OUTPUT_WORDS, STATUS, LinkShape, Request, fingerprint
+from tabla.program.protocol import MAGIC, OUTPUT_WORDS, STATUS, LinkShape, Request, fingerprint
 
 COUNTERS = ("lane_overflows", "root_overflows", "domain_errors")
 _REQUEST = ("ends", "sound", "known", "code", "argument")

@@ -6,7 +6,7 @@ from amaranth.hdl import Array, Module, Mux, Signal
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
-from tabla.program.link import ARGUMENT_BYTES, DONE, STATUS, LinkShape, Refusal, Request
+from tabla.program.protocol import ARGUMENT_BYTES, DONE, STATUS, LinkShape, Refusal, Request
 
 
 class Replier(wiring.Component):

@@ -6,7 +6,7 @@ from amaranth.hdl import Cat, Module, Signal
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
-from tabla.program.link import ARGUMENT_BYTES, CHECK_BYTES, LinkShape, Request
+from tabla.program.protocol import ARGUMENT_BYTES, CHECK_BYTES, LinkShape, Request
 
 
 class RequestReader(wiring.Component):

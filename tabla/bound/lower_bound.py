@@ -10,7 +10,8 @@ The bound is the largest of four terms, each of which no schedule of any mapping
 ``stream``
     beats in, or words out, whichever are more (:mod:`tabla.bound.stream`);
 ``functions``
-    evaluations of the function that is evaluated most often, over the function units of all roots.
+    evaluations of all functions, over the function units of all roots. A root issues one operation in a cycle, and its
+    function unit takes the result of that operation alone.
 """
 
 from __future__ import annotations
@@ -71,7 +72,7 @@ def full(graph: Graph, template: Template, format: Format) -> Bound:
 def _bound(graph: Graph, template: Template, format: Format, *, choosing: bool) -> Bound:
     latencies = Latencies(template, format)
     circuit = busiest_circuit(graph, template, latencies, zero_or_one(graph), choosing=choosing)
-    functions = max([0, *evaluations(graph).values()])
+    functions = sum(evaluations(graph).values())
     plain, model = _plain_path(graph, latencies)
     if plain > circuit.cycles:
         circuit = Circuit(cycles=plain, kind="chain", words=(model,))

@@ -10,7 +10,7 @@ from tabla.commands.arguments import add_build, add_file, add_json, add_quiet, b
 from tabla.commands.console import Console
 from tabla.commands.output import write_json
 from tabla.driver import build
-from tabla.program.link import BAUD
+from tabla.program.protocol import BAUD
 
 HELP = "synthesise, place and route the accelerator for a board and write the bitstream"
 

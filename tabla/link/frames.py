@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import zlib
 
-from tabla.program.link import ARGUMENT_BYTES, CHECK_BYTES, ESCAPE, FLAG, FLIP, Request
+from tabla.program.protocol import ARGUMENT_BYTES, CHECK_BYTES, ESCAPE, FLAG, FLIP, Request
 
 _FLAG, _ESCAPE = bytes([FLAG]), bytes([ESCAPE])
 _ESCAPED = {byte: bytes([ESCAPE, byte ^ FLIP]) for byte in (ESCAPE, FLAG)}

@@ -10,7 +10,7 @@ import numpy as np
 from tabla.link.port import SerialPort
 from tabla.link.requests import Requests, Status
 from tabla.program.image import Image
-from tabla.program.link import BAUD, MAGIC, OUTPUT_WORDS, LinkShape, Request, fingerprint
+from tabla.program.protocol import BAUD, MAGIC, OUTPUT_WORDS, LinkShape, Request, fingerprint
 from tabla.sim.machine import BeatRows, Counters, Machine, RunResult, Stalls, Words, as_beats
 from tabla.source import TablaError
 

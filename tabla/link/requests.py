@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from tabla.link.frames import Frames, body, request
 from tabla.link.port import SerialPort
-from tabla.program.link import DONE, STATUS, Refusal, Request
+from tabla.program.protocol import DONE, STATUS, Refusal, Request
 from tabla.source import TablaError
 
 SILENCE = 10.0
@@ -20,7 +20,7 @@ _GREETING = 2.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Status:
-    """The status of a board. The fields are the words of `tabla.program.link.STATUS`, 32 bits each."""
+    """The status of a board. The fields are the words of `tabla.program.protocol.STATUS`, 32 bits each."""
 
     magic: int
     program: int

@@ -11,7 +11,7 @@ from typing import Any
 from tabla.hw.board.top import BoardTop, board_ports
 from tabla.hw.emit import component_verilog
 from tabla.program.image import Image
-from tabla.program.link import BAUD
+from tabla.program.protocol import BAUD
 from tabla.source import TablaError
 from tabla.synth import nextpnr
 from tabla.synth.constraints import constraint_file

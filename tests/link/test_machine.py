@@ -22,7 +22,7 @@ from tabla.link.machine import SerialMachine, packed
 from tabla.link.requests import Status
 from tabla.program.host import Host
 from tabla.program.image import Image
-from tabla.program.link import MAGIC, OUTPUT_WORDS, LinkShape, Request, fingerprint
+from tabla.program.protocol import MAGIC, OUTPUT_WORDS, LinkShape, Request, fingerprint
 
 INFERENCE = """m = 3; n = 40;
 model_input x[m]; model w[m][n]; iterator i[0:m]; iterator j[0:n];

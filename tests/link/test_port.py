@@ -16,7 +16,7 @@ from tabla.link.frames import frame
 from tabla.link.machine import place_of
 from tabla.link.port import SerialPort
 from tabla.link.requests import Requests
-from tabla.program.link import BAUD, DONE, Request
+from tabla.program.protocol import BAUD, DONE, Request
 from tabla.simulation import checked_engine
 from tabla.source import TablaError
 

@@ -20,7 +20,7 @@ from tabla.link.machine import SerialMachine, packed
 from tabla.link.port import SerialPort
 from tabla.link.requests import Requests
 from tabla.program.host import Host
-from tabla.program.link import BAUD, MAGIC, LinkShape, Request, fingerprint
+from tabla.program.protocol import BAUD, MAGIC, LinkShape, Request, fingerprint
 from tabla.source import TablaError
 
 LOGISTIC = """m = 6;

@@ -1,0 +1,24 @@
+"""The term of functions: a root takes one operand of all its functions in a cycle."""
+
+from __future__ import annotations
+
+from tabla.templates.template import template_for
+
+from tabla.backend import schedule_graph
+from tabla.bound import quick
+from tabla.ir.format import Format
+from tabla.lang.tc import parse
+from tabla.lang.tc.bind import bind_sizes
+from tabla.lower.tc import lower
+from tabla.passes.pipeline import run_passes
+from tabla.source import Source
+
+Q6_10 = Format(integer=6, fraction=10)
+
+
+def test_all_functions_share_the_roots() -> None:
+    function = parse(Source.from_text("def f(float(N) x) -> (o) { o +=! exp(x(i)) * tanh(x(i)) }")).function()
+    graph = run_passes(lower(function, bind_sizes(function, {"x": (24,)}), number_format=Q6_10), Q6_10)
+    for roots, cycles in ((1, 48), (2, 24), (4, 12)):
+        schedule = schedule_graph(graph, template_for(16).with_roots(roots), Q6_10)
+        assert quick(schedule.graph, schedule.template, Q6_10).terms["functions"] == cycles <= schedule.cycles
