@@ -34,3 +34,8 @@ def __getattr__(name: str) -> _Any:
 
         return getattr(driver, name)
     raise AttributeError(f"module 'tabla' has no attribute '{name}'")
+
+
+def __dir__() -> list[str]:
+    """List `compile` and `Build`, too, so that ``help(tabla)`` and completion show them."""
+    return sorted({*globals(), *__all__})

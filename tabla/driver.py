@@ -6,30 +6,65 @@ the text; each stage behind it is made when it is first asked for (:class:`tabla
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from tabla.ir.format import Format
+from tabla.mapping.effort import DEFAULT_EFFORT
 from tabla.notations import read
 from tabla.options import Options
+from tabla.parameters import checked_path, checked_text, checked_whole
+from tabla.passes.pipeline import Pass
 from tabla.stages import STAGES, Stages
 
 if TYPE_CHECKING:
     from tabla.runs import Simulation
+    from tabla.schedule.placed import Scheduler
     from tabla.synth import SynthesisReport
     from tabla.synth.board import Bitstream
     from tabla.training.record import Training
 
 __all__ = ["STAGES", "Build", "build", "compile"]
 
+Data = Mapping[str, ArrayLike] | str | Path
+"""Arrays by name, or the path of their .npz or .csv file."""
+NOTHING: Mapping[str, Any] = MappingProxyType({})
+"""The default of a parameter that maps names to values."""
 
-def compile(source: str | Path | Callable[..., Any], **options: Any) -> Build:
-    """Compile a program for the array that the options describe. Raises `TablaError` for every fault of the program.
+
+def compile(
+    source: str | Path | Callable[..., Any],
+    *,
+    pes: int | None = None,
+    pes_per_pu: int | None = None,
+    sequencers: int | None = None,
+    format: str | None = None,
+    defines: Mapping[str, str | float] = NOTHING,
+    learning_rate: str | float | None = None,
+    minibatch: int = 1,
+    results: Sequence[str] = (),
+    sizes: Mapping[str, int] = NOTHING,
+    inputs: Data | None = None,
+    keep: Sequence[str] = (),
+    shapes: Mapping[str, Sequence[int]] = NOTHING,
+    arguments: Mapping[str, object] = NOTHING,
+    stream_words: int | None = None,
+    model_words: int | None = None,
+    data_words: int | None = None,
+    interim_words: int | None = None,
+    template: str | None = None,
+    templates: str | Path | None = None,
+    effort: int = DEFAULT_EFFORT,
+    passes: Sequence[Pass] = (),
+    scheduler: Scheduler | None = None,
+) -> Build:
+    """Compile a program for the array that the options describe.
 
     `source` is one of these:
 
@@ -38,11 +73,71 @@ def compile(source: str | Path | Callable[..., Any], **options: Any) -> Build:
     * a Tile function, or its path ``layer.py:function``, with ``shapes`` or ``inputs``, and with ``arguments`` for the
       parameters that are no tensors.
 
-    `options` are the fields of :class:`tabla.options.Options`.
+    None leaves a choice to the tool or to the template.
+
+    The array:
+
+    * `pes`: the number of processing elements (PEs), 1 to 128; 16 without a template.
+    * `pes_per_pu`: the number of PEs of a processing unit (PU), a divisor of `pes`.
+    * `sequencers`: the number of instruction streams, a divisor of `pes`.
+    * `stream_words`: the words of the input port per cycle, a power of two from 1 to 128.
+    * `model_words`, `data_words`, `interim_words`: the depths of the memories of each PE, in words, 1 or more.
+    * `template`: the name of a preset, such as ``Pe16``. `templates`: the path of a file with more presets and formats.
+    * `format`: a number format ``qI.F``, where I is 2 to 32, F is 0 to 30 and I + F is 8 to 32; or the name of one.
+    * `effort`: how long to search for a fast schedule, 0 to 3.
+
+    The program:
+
+    * `defines`: the values of constants and of ``$name`` variables, such as ``{"m": 10}``.
+    * `learning_rate`: the constant ``mu``.
+    * `minibatch`: the number of samples of a step, 1 or more.
+    * `results`: the names of values to return beside the models.
+    * `sizes`: the sizes of a kernel, each 1 or more. `inputs`: arrays by name, or their file, whose shapes give sizes.
+    * `keep`: the names of the inputs of a kernel that are loaded once.
+    * `shapes` and `arguments`: the tensors and the other parameters of a Tile function.
+
+    Extensions: `passes` run after those of :mod:`tabla.passes.pipeline`, and `scheduler` places the strands.
+
+    Raises `TablaError` for every fault of the program. For an option of a wrong type the error is a TypeError, too, and
+    for one that is out of its range a ValueError.
     """
-    made = build(source, Options(**options))
+    options = Options(
+        pes=pes,
+        pes_per_pu=pes_per_pu,
+        sequencers=sequencers,
+        format=format,
+        defines=defines,
+        learning_rate=learning_rate,
+        minibatch=minibatch,
+        results=results,
+        sizes=sizes,
+        inputs=inputs,
+        keep=keep,
+        shapes=shapes,
+        arguments=arguments,
+        stream_words=stream_words,
+        model_words=model_words,
+        data_words=data_words,
+        interim_words=interim_words,
+        template=template,
+        templates=None if templates is None else checked_path("templates", templates),
+        effort=effort,
+        passes=passes,
+        scheduler=scheduler,
+    )
+    options.refuse_unused_records(template, format)
+    made = build(source, options)
     made.check()
     return made
+
+
+def _check_tools(options: Mapping[str, Any]) -> None:
+    """Raise `TablaTypeError` or `TablaValueError` for an option of `synthesise` or `bitstream` that it cannot take."""
+    for name in ("speed", "seeds", "baud"):
+        if options.get(name) is not None:
+            checked_whole(name, options[name])
+    if options.get("device") is not None:
+        checked_text("device", options["device"], "85k")
 
 
 def build(source: str | Path | Callable[..., Any], options: Options) -> Build:
@@ -57,23 +152,40 @@ def build(source: str | Path | Callable[..., Any], options: Options) -> Build:
 class Build(Stages):
     """A program with all its stages, and with everything that can be done with it."""
 
-    def evaluate(self, inputs: Mapping[str, ArrayLike], **options: Any) -> dict[str, NDArray[np.float64]]:
+    def evaluate(
+        self,
+        inputs: Data,
+        *,
+        float64: bool = False,
+        samples: int | None = None,
+        seed: int | None = None,
+    ) -> dict[str, NDArray[np.float64]]:
         """Return the models after the last sample, and the results of all samples, as the program means them.
 
-        No hardware takes part. `inputs` are arrays by name, and `options` are those of :func:`tabla.runs.evaluate`.
+        No hardware takes part. `inputs` are arrays by name, or the path of their file. With `float64` the numbers are
+        not rounded to the number format. `samples`, 1 or more, limits the run to the first samples. `seed`, 0 or more,
+        draws the models that `inputs` lacks. Data that does not fit the program is a `TablaError`.
         """
         from tabla.runs import evaluate
 
-        return evaluate(self, inputs, **options)
+        return evaluate(self, inputs, float64=float64, samples=samples, seed=seed)
 
-    def simulate(self, inputs: Mapping[str, ArrayLike], **options: Any) -> Simulation:
+    def simulate(
+        self,
+        inputs: Data,
+        *,
+        engine: str = "model",
+        samples: int | None = None,
+        seed: int | None = None,
+    ) -> Simulation:
         """Run the simulated accelerator, hold every word against the evaluation, and count cycles.
 
-        `inputs` are arrays by name, and `options` are those of :func:`tabla.runs.simulate`.
+        `engine` is ``model``, ``cxxrtl``, ``verilator``, ``icarus``, ``amaranth``, or ``serial:PATH`` for a board. The
+        other parameters are those of `evaluate`.
         """
         from tabla.runs import simulate
 
-        return simulate(self, inputs, **options)
+        return simulate(self, inputs, engine=engine, samples=samples, seed=seed)
 
     def __call__(self, *arrays: ArrayLike, **named: ArrayLike) -> Any:
         """Run the simulated accelerator on arrays, given in the order of the program's inputs or by name.
@@ -90,14 +202,40 @@ class Build(Stages):
 
         return report_html(self.name, self.report())
 
-    def train(self, data: Mapping[str, ArrayLike] | str | Path, *, epochs: int = 10, **options: Any) -> Training:
-        """Train the models on the simulated accelerator.
+    def train(
+        self,
+        data: Data,
+        *,
+        epochs: int = 10,
+        predict: str | None = None,
+        metric: str | None = None,
+        weights: Data | None = None,
+        seed: int = 0,
+        engine: str | None = None,
+        samples: int | None = None,
+        report: Callable[[object], None] | None = None,
+    ) -> Training:
+        """Train the models on the simulated accelerator, and in float64 for comparison.
 
-        `data` are arrays by name, or the path of an .npz or .csv file. `options` are those of :func:`tabla.runs.train`.
+        `data` are arrays by name, or the path of an .npz or .csv file. `epochs`, 1 or more, is the number of passes
+        over them. `predict` names the value to compare with the label. `metric` is ``accuracy``, ``mse``, ``hinge``,
+        ``mae`` or ``r2``. The models start from `weights`, or else from `seed`, 0 or more. `engine` is one of those of
+        `simulate`. `samples`, 1 or more, limits the data to the first samples. `report` is called with the progress.
         """
         from tabla.runs import train
 
-        return train(self, data, epochs=epochs, **options)
+        return train(
+            self,
+            data,
+            epochs=epochs,
+            predict=predict,
+            metric=metric,
+            weights=weights,
+            seed=seed,
+            engine=engine,
+            samples=samples,
+            report=report,
+        )
 
     def synthesise(self, target: str, *, place_and_route: bool = False, **options: Any) -> SynthesisReport:
         """Return the area on an FPGA, by the name of its family; with `place_and_route`, also the clock.
@@ -107,6 +245,7 @@ class Build(Stages):
         from tabla.hw.places import signal_places
         from tabla.synth import source_lines, synthesise
 
+        _check_tools(options)
         places = signal_places(self.image, self.module) if place_and_route else {}
         return synthesise(
             self.verilog,
@@ -127,6 +266,8 @@ class Build(Stages):
         from tabla.templates.targets import board as find_board
         from tabla.templates.targets import target
 
+        _check_tools(options)
+        templates = None if templates is None else checked_path("templates", templates)
         found = find_board(board, templates)
         return build_bitstream(self.image, self.module, self.verilog, found, target(found.target, templates), **options)
 
@@ -140,4 +281,4 @@ class Build(Stages):
         """Write the output folder of ``tabla gen``, as a whole or not at all, and return its path."""
         from tabla.artifacts import write
 
-        return write(self, Path(folder))
+        return write(self, Path(checked_path("folder", folder)))

@@ -2,27 +2,44 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from numpy.typing import ArrayLike
 
 from tabla.ir.format import Format
-from tabla.mapping.effort import DEFAULT_EFFORT, effort_of
+from tabla.mapping.effort import DEFAULT_EFFORT
+from tabla.parameters import (
+    checked_mapping,
+    checked_names,
+    checked_number,
+    checked_path,
+    checked_shape,
+    checked_text,
+    checked_whole,
+    optional_whole,
+)
 from tabla.passes.pipeline import Pass
-from tabla.source import TablaError
+from tabla.source import TablaError, TablaTypeError, TablaValueError
 from tabla.templates.template import Template, default_preset, formats, limits, pes_per_pu_for, presets
 
 if TYPE_CHECKING:
     from tabla.schedule.placed import Scheduler
 
 
-def _decimal(value: str | float) -> str:
-    """Return a number as a program writes it: without an exponent."""
-    return value if isinstance(value, str) else f"{Decimal(repr(value)):f}"
+_WHOLE = ("minibatch", "effort")
+_OPTIONAL_WHOLE = (
+    "pes",
+    "pes_per_pu",
+    "sequencers",
+    "stream_words",
+    "model_words",
+    "data_words",
+    "interim_words",
+)
+_TEXTS = {"format": "q6.10", "template": "Pe16"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,10 +68,10 @@ class Options:
     defines: Mapping[str, str | float] = field(default_factory=dict)
     learning_rate: str | float | None = None
     minibatch: int = 1
-    results: tuple[str, ...] = ()
+    results: Sequence[str] = ()
     sizes: Mapping[str, int] = field(default_factory=dict)
     inputs: str | Path | Mapping[str, ArrayLike] | None = None
-    keep: tuple[str, ...] = ()
+    keep: Sequence[str] = ()
     shapes: Mapping[str, Sequence[int]] = field(default_factory=dict)
     arguments: Mapping[str, object] = field(default_factory=dict)
     stream_words: int | None = None
@@ -64,36 +81,69 @@ class Options:
     template: str | None = None
     templates: str | None = None
     effort: int = DEFAULT_EFFORT
-    passes: tuple[Pass, ...] = ()
+    passes: Sequence[Pass] = ()
     scheduler: Scheduler | None = None
 
     def __post_init__(self) -> None:
-        for name, names in (("results", self.results), ("keep", self.keep)):
-            if isinstance(names, str):
-                raise TablaError(f"{name} is '{names}', not names", hint=f"write {name}=('{names}',)")
-        if self.minibatch < 1:
-            raise TablaError(f"a minibatch of {self.minibatch} samples takes no step", hint="use 1 or more")
-        effort_of(self.effort)
+        for name, value in self._checked():
+            # A frozen record is set in this way; values of numpy become those of Python.
+            object.__setattr__(self, name, value)
         for name in ("model_words", "data_words", "interim_words"):
             words = getattr(self, name)
-            if words is not None and not 1 <= words <= limits().memory_words:
-                raise TablaError(
+            if words is not None and words > limits().memory_words:
+                raise TablaValueError(
                     f"--{name.replace('_', '-')} {words} is not a memory depth",
                     hint=f"use 1 to {limits().memory_words} words",
                 )
-        if self.stream_words is not None and self.stream_words < 1:
-            raise TablaError(f"{self.stream_words} stream words a beat are not supported", hint="use 1, 2, 4, ... 128")
+
+    def _checked(self) -> Iterator[tuple[str, object]]:
+        """Yield the fields with the values that are used. A wrong one is a `TablaTypeError` or `TablaValueError`."""
+        for name in _WHOLE:
+            yield name, checked_whole(name, getattr(self, name))
+        for name in _OPTIONAL_WHOLE:
+            yield name, optional_whole(name, getattr(self, name))
+        for name, example in _TEXTS.items():
+            if (text := getattr(self, name)) is not None:
+                yield name, checked_text(name, text, example)
+        for name in ("results", "keep"):
+            yield name, checked_names(name, getattr(self, name))
+        if self.learning_rate is not None:
+            yield "learning_rate", checked_number("learning_rate", self.learning_rate)
+        if self.templates is not None:
+            yield "templates", checked_path("templates", self.templates)
+        defines = checked_mapping("defines", self.defines, "{'m': 10}")
+        # The text of a definition is whatever stands for $name, and need not be a number.
+        numbers = {n: v if isinstance(v, str) else checked_number(f"defines['{n}']", v) for n, v in defines.items()}
+        yield "defines", numbers
+        sizes = checked_mapping("sizes", self.sizes, "{'N': 64}")
+        yield "sizes", {n: checked_whole(f"sizes['{n}']", size, rule="size") for n, size in sizes.items()}
+        shapes = checked_mapping("shapes", self.shapes, "{'I': (8, 3)}")
+        yield "shapes", {n: checked_shape(f"shapes['{n}']", shape) for n, shape in shapes.items()}
+        yield "arguments", dict(checked_mapping("arguments", self.arguments, "{'s': 2}"))
+        if self.inputs is not None and not isinstance(self.inputs, str | Path):
+            yield "inputs", checked_mapping("inputs", self.inputs, "{'x': array}")
+        if not isinstance(self.passes, Sequence) or not all(isinstance(each, Pass) for each in self.passes):
+            raise TablaTypeError("passes: these are not passes", hint="write passes=(Pass(name=..., function=...),)")
+        yield "passes", tuple(self.passes)
+        if self.scheduler is not None and not callable(self.scheduler):
+            raise TablaTypeError("scheduler: this is not a function", hint="docs/extend/scheduler.md has an example")
+
+    def refuse_unused_records(self, *users: object) -> None:
+        """Raise `TablaError` if `templates` names a file and none of the options in `users` takes a record from it."""
+        if self.templates is not None and not any(users):
+            hint = "add --template NAME, or --format NAME of a number format in it"
+            raise TablaError("--templates names a file of records, but no option uses any of them", hint=hint)
 
     @property
     def written_defines(self) -> dict[str, str]:
         """The ``-D`` options, with their values as text."""
-        return {name: _decimal(value) for name, value in self.defines.items()}
+        return {name: str(value) for name, value in self.defines.items()}
 
     @property
     def all_defines(self) -> dict[str, str]:
         """The ``-D`` options and the learning rate, which is the constant ``mu`` of a ``.t`` file, as text."""
         rate = {} if self.learning_rate is None else {"mu": self.learning_rate}
-        return {name: _decimal(value) for name, value in {**self.defines, **rate}.items()}
+        return {name: str(value) for name, value in {**self.defines, **rate}.items()}
 
     def chosen_template(self) -> Template:
         """Return the array: the preset, ours or the user's, changed as the options say.
@@ -135,7 +185,7 @@ class Options:
             return default_preset()
         known = presets(self.templates)
         if self.template not in known:
-            raise TablaError(f"unknown template '{self.template}'", hint=f"there are {', '.join(sorted(known))}")
+            raise TablaValueError(f"unknown template '{self.template}'", hint=f"there are {', '.join(sorted(known))}")
         return known[self.template]
 
     def chosen_format(self, preset: Template | None = None) -> Format:

@@ -18,9 +18,10 @@ from tabla.ir.evaluate import Counts, FixedPlan, Run
 from tabla.ir.evaluate_float import FloatPlan
 from tabla.ir.graph import Graph
 from tabla.ir.words import integer_words, to_real, to_words
+from tabla.parameters import checked_mapping, checked_whole, optional_whole
 from tabla.sim.machine import Counters
-from tabla.simulation import Session, default_engine, session
-from tabla.source import Label, TablaError
+from tabla.simulation import Session, checked_engine, default_engine, session
+from tabla.source import Label, TablaError, TablaTypeError
 from tabla.stages import Stages
 from tabla.training.arrays import (
     Arrays,
@@ -39,6 +40,8 @@ from tabla.training.record import Events, Training, comparison
 from tabla.training.session import Outcome, Report, events, learn
 
 Words = NDArray[np.int64]
+Data = Mapping[str, ArrayLike] | str | Path
+"""Arrays by name, or the path of their file."""
 
 
 def _silent(_: object) -> None:
@@ -69,13 +72,12 @@ def _samples(build: Stages, arrays: Arrays, first: int | None) -> Samples:
     return Samples(arrays=found, count=count, stacked=samples.stacked)
 
 
-def _inputs(
-    build: Stages, inputs: Mapping[str, ArrayLike], first: int | None, seed: int | None
-) -> tuple[Samples, dict[str, Reals]]:
+def _inputs(build: Stages, inputs: Data, first: int | None, seed: int | None) -> tuple[Samples, dict[str, Reals]]:
     """Split one set of arrays into the samples and the initial models.
 
     With a `seed`, a model that is missing from `inputs` gets random values. Without one it is a `TablaError`.
     """
+    first, seed = optional_whole("samples", first), optional_whole("seed", seed)
     arrays = _reals(inputs)
     shapes = shapes_of(build.lowered, "model")
     refuse_strangers(arrays, shapes_of(build.sample, "input", "label", "model"), "the input")
@@ -110,8 +112,12 @@ def _unstepped(build: Stages, arrays: Mapping[str, NDArray[Any]]) -> dict[str, N
     return {n: a.reshape(-1, *a.shape[2:]) for n, a in arrays.items()} if size > 1 else dict(arrays)
 
 
-def _reals(inputs: Mapping[str, ArrayLike]) -> dict[str, Reals]:
-    return {name: real_array(array, f"'{name}'") for name, array in inputs.items()}
+def _reals(given: Data, what: str = "inputs") -> dict[str, Reals]:
+    """Return the arrays of real numbers that the parameter `what` gives, or the file that it names."""
+    if isinstance(given, str | Path):
+        return read_arrays(Path(given))
+    checked_mapping(what, given, "{'x': ..., 'y': ...}")
+    return {name: real_array(array, f"'{name}'") for name, array in given.items()}
 
 
 def _words(build: Stages, arrays: Arrays) -> dict[str, Words]:
@@ -138,7 +144,7 @@ def _returned(build: Stages, models: Arrays, results: Arrays, *, stacked: bool) 
 
 def evaluate(
     build: Stages,
-    inputs: Mapping[str, ArrayLike],
+    inputs: Data,
     *,
     float64: bool = False,
     samples: int | None = None,
@@ -162,7 +168,7 @@ class Evaluation:
 
 def evaluation(
     build: Stages,
-    inputs: Mapping[str, ArrayLike],
+    inputs: Data,
     *,
     float64: bool = False,
     samples: int | None = None,
@@ -175,7 +181,8 @@ def evaluation(
     fit the program is a `TablaError`.
     """
     if float64 and build.reading.evaluate_float is not None:
-        return Evaluation(arrays=build.reading.evaluate_float(_reals(inputs), samples), events=None)
+        calls = optional_whole("samples", samples)
+        return Evaluation(arrays=build.reading.evaluate_float(_reals(inputs), calls), events=None)
     data, models = _inputs(build, inputs, samples, seed)
     graph, count = build.lowered, data.count // build.lowered.samples
     keep = [tensor for _, tensor in graph.results]
@@ -232,7 +239,7 @@ class Simulation:
 
 def simulate(
     build: Stages,
-    inputs: Mapping[str, ArrayLike],
+    inputs: Data,
     *,
     engine: str = "model",
     samples: int | None = None,
@@ -243,6 +250,7 @@ def simulate(
     The arguments are those of `evaluate`, with the name of the `engine`. Every word is compared with the fixed-point
     evaluation; a difference is an AssertionError, because it is a fault of this tool and not of the user.
     """
+    engine = checked_engine(engine)
     data, models = _inputs(build, inputs, samples, seed)
     model_words, steps = _words(build, models), _steps(build, _words(build, data.arrays))
     count = data.count // build.lowered.samples
@@ -328,16 +336,16 @@ def _agree(build: Stages, expected: Run, after: Mapping[str, Words], results: Ma
 
 def train(
     build: Stages,
-    data: Mapping[str, ArrayLike] | str | Path,
+    data: Data,
     *,
     epochs: int,
     predict: str | None = None,
     metric: str | None = None,
-    weights: Mapping[str, ArrayLike] | None = None,
+    weights: Data | None = None,
     seed: int = 0,
     engine: str | None = None,
     samples: int | None = None,
-    report: Report | Callable[[object], None] = _silent,
+    report: Report | Callable[[object], None] | None = None,
 ) -> Training:
     """Learn from `data` on an engine, and in float64 for comparison.
 
@@ -345,13 +353,18 @@ def train(
     same steps, `epochs` times over all samples. Samples that do not fill the last minibatch are measured but not
     learnt from. `predict` names the value to compare with the label; by default it is the value that the program text
     compares with a label. `metric` is one of `training.metrics.NAMES`. The models start from `weights`, or else from
-    `seed`. A program without gradients cannot learn: it needs `weights`, and works through the data once.
+    `seed`. A program without gradients cannot learn: it needs `weights`, and works through the data once. `epochs` and
+    `samples` are 1 or more, and `seed` is 0 or more.
     """
     if not build.reading.trainable:
         file = build.reading.text.original.name
         raise TablaError(f"'{file}' is a kernel, so it learns nothing", hint="run it with tabla sim or tabla eval")
-    graph, engine = build.lowered, engine or default_engine()
-    arrays = read_arrays(Path(data)) if isinstance(data, (str, Path)) else _reals(data)
+    epochs, seed = checked_whole("epochs", epochs), checked_whole("seed", seed)
+    samples = optional_whole("samples", samples)
+    if report is not None and not callable(report):
+        raise TablaTypeError("report: this is not a function", hint="write report=print")
+    graph, engine = build.lowered, default_engine() if engine is None else checked_engine(engine)
+    arrays = _reals(data, "data")
     refuse_strangers(arrays, shapes_of(build.sample, "input", "label"), "the data")
     found = _samples(build, arrays, samples)
     steps = found.count // graph.samples
@@ -368,7 +381,9 @@ def train(
             )
         models = initial_models(shapes, seed)
     else:
-        models = take_models(_reals(weights), shapes, "the weights")
+        given = _reals(weights, "weights")
+        refuse_strangers(given, shapes, "the set of weights")
+        models = take_models(given, shapes, "the weights")
     words = _words(build, found.arrays)
     measured, prediction = _prediction(build, predict)
     missing = shapes_of(graph, "label").keys() & {prediction.label} - arrays.keys()
@@ -388,7 +403,7 @@ def train(
                 reals=_steps(build, {n: a[: steps * graph.samples] for n, a in found.arrays.items()}),
                 count=steps,
                 epochs=epochs,
-                report=report,
+                report=report or _silent,
             )
         else:
             epochs = 0

@@ -17,7 +17,7 @@ from tabla.program.host import Host
 from tabla.program.image import Image
 from tabla.schedule.schedule import Schedule
 from tabla.sim.machine import Counters, Machine, RunResult
-from tabla.source import TablaError
+from tabla.source import TablaError, TablaTypeError, TablaValueError
 
 Words = NDArray[np.int64]
 Opener = Callable[[Image, str], Machine]
@@ -76,10 +76,12 @@ def register_engine(name: str, opener: Opener) -> None:
 
 def checked_engine(text: str) -> str:
     """Return the name of an engine as it is. Raises `TablaError` for a name that is not in the table, and no board."""
+    if not isinstance(text, str):
+        raise TablaTypeError(f"engine: {text!r} is not a name", hint=f"use one of {', '.join(ENGINES)}, {PREFIX}PATH")
     if text.startswith(PREFIX):
         place_of(text)
     elif text not in ENGINES:
-        raise TablaError(f"unknown engine '{text}'", hint=f"use one of {', '.join(ENGINES)}, {PREFIX}PATH")
+        raise TablaValueError(f"unknown engine '{text}'", hint=f"use one of {', '.join(ENGINES)}, {PREFIX}PATH")
     return text
 
 

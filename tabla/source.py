@@ -139,3 +139,11 @@ class TablaError(Exception):
         if self.hint:
             lines.append(f"hint: {self.hint}")
         return "\n".join(["\n".join(lines), *(str(fault) for fault in self.more)])
+
+
+class TablaValueError(TablaError, ValueError):
+    """A parameter of a Python function, or an option of the command line, with a value that it cannot have."""
+
+
+class TablaTypeError(TablaError, TypeError):
+    """A parameter of a Python function whose value is of a type that the function does not take."""

@@ -5,6 +5,7 @@ Each stage is made once, when it is first asked for. :class:`tabla.driver.Build`
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -20,7 +21,7 @@ from tabla.passes.minibatch import minibatched
 from tabla.passes.pipeline import shaped
 from tabla.program.image import Image
 from tabla.schedule.schedule import Schedule
-from tabla.source import TablaError
+from tabla.source import TablaError, TablaValueError
 from tabla.templates.template import Template
 
 if TYPE_CHECKING:
@@ -52,7 +53,7 @@ class Stages:
             return Format(integer=self.format.width, fraction=0)
         return self.format
 
-    def relowered(self, results: tuple[str, ...]) -> Graph:
+    def relowered(self, results: Sequence[str]) -> Graph:
         """Return the graph of one sample, which also returns the values named in `results`."""
         with self.reading.text.pointing_back():
             return self.reading.lower(self.format, results)
@@ -173,7 +174,7 @@ class Stages:
 
                 return disassemble(self.image)
             case _:
-                raise TablaError(f"there is no stage '{stage}'", hint=f"the stages are {', '.join(STAGES)}")
+                raise TablaValueError(f"there is no stage '{stage}'", hint=f"the stages are {', '.join(STAGES)}")
 
     def report(self) -> BuildReport:
         """Return the figures of the build, such as cycles, bound and words, which ``tabla gen`` prints."""

@@ -14,7 +14,7 @@ from tabla.templates.records import MACHINE, bit, integer, record_of, records, s
 from tabla.templates.stages import stage_cycle, wanted
 
 from tabla.lang import tablegen
-from tabla.source import Label, TablaError
+from tabla.source import Label, TablaError, TablaValueError
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -163,29 +163,29 @@ class Template:
     def __post_init__(self) -> None:
         most = limits()
         if not 1 <= self.pes <= most.pes:
-            raise TablaError(f"{self.pes} PEs are not supported", hint=f"ask for 1 to {most.pes}")
+            raise TablaValueError(f"{self.pes} PEs are not supported", hint=f"ask for 1 to {most.pes}")
         if self.pes_per_pu < 1 or self.pes % self.pes_per_pu:
-            raise TablaError(
+            raise TablaValueError(
                 f"{self.pes_per_pu} PEs per PU do not divide {self.pes} PEs",
                 hint=f"use a divisor of {self.pes}",
             )
         if self.sequencers < 0 or self.pes % max(1, self.sequencers):
             divisors = ", ".join(str(d) for d in range(1, self.pes + 1) if self.pes % d == 0)
-            raise TablaError(
+            raise TablaValueError(
                 f"{self.sequencers} sequencers do not divide {self.pes} PEs", hint=f"use one of {divisors}"
             )
         if self.roots < 0 or (self.roots > 1 and (self.pes % self.roots or self.sequencers > 1)):
-            raise TablaError(
+            raise TablaValueError(
                 f"{self.roots} roots do not fit {self.pes} PEs with {self.sequencers} sequencers",
                 hint="roots divide the PEs, and arrays with several sequencers have one",
             )
         if not most.least_ring_slots <= self.ring_slots <= most.ring_slots:
-            raise TablaError(
+            raise TablaValueError(
                 f"a ring of {self.ring_slots} samples is not supported",
                 hint=f"use {most.least_ring_slots} to {most.ring_slots}",
             )
         if self.stream_words and (self.stream_words & (self.stream_words - 1) or self.stream_words > most.stream_words):
-            raise TablaError(
+            raise TablaValueError(
                 f"{self.stream_words} stream words a beat are not supported",
                 hint=f"use a power of two up to {most.stream_words}",
             )

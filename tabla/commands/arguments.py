@@ -11,8 +11,9 @@ import re
 from argparse import ArgumentParser, ArgumentTypeError, Namespace, _ActionsContainer
 from collections.abc import Callable
 
-from tabla.mapping.effort import DEFAULT_EFFORT, EFFORTS
+from tabla.mapping.effort import DEFAULT_EFFORT
 from tabla.options import Options
+from tabla.parameters import WHOLE, read_number
 from tabla.simulation import ENGINES, checked_engine
 from tabla.source import TablaError
 
@@ -30,7 +31,7 @@ def size(text: str) -> tuple[str, int]:
     name, equals, value = text.partition("=")
     if not equals or not name.isidentifier():
         raise ArgumentTypeError(f"'{text}' is not NAME=NUMBER")
-    return name, whole(1)(value)
+    return name, whole("size")(value)
 
 
 def shape(text: str) -> tuple[str, tuple[int, ...]]:
@@ -38,7 +39,7 @@ def shape(text: str) -> tuple[str, tuple[int, ...]]:
     name, equals, value = text.partition("=")
     if not equals or not name.isidentifier():
         raise ArgumentTypeError(f"'{text}' is not NAME=SIZE,SIZE,...")
-    return name, tuple(whole(1)(each) for each in value.split(",")) if value else ()
+    return name, tuple(whole("size")(each) for each in value.split(",")) if value else ()
 
 
 def argument(text: str) -> tuple[str, object]:
@@ -55,19 +56,24 @@ def argument(text: str) -> tuple[str, object]:
         return name, value
 
 
-def whole(low: int) -> Callable[[str], int]:
-    """Return a function that reads a whole number of at least `low`."""
+def whole(name: str) -> Callable[[str], int]:
+    """Return a function that reads a whole number; its range stands in `tabla.parameters.WHOLE` under `name`."""
 
     def convert(text: str) -> int:
         try:
-            number = int(text)
-        except ValueError:
-            raise ArgumentTypeError(f"'{text}' is not a whole number") from None
-        if number < low:
-            raise ArgumentTypeError(f"{number} is less than {low}")
-        return number
+            return WHOLE[name].read(text)
+        except TablaError as fault:
+            raise ArgumentTypeError(fault.message) from None
 
     return convert
+
+
+def number(text: str) -> str:
+    """Check that the text of an option is a finite number, and return it as it is."""
+    try:
+        return read_number(text)
+    except TablaError as fault:
+        raise ArgumentTypeError(fault.message) from None
 
 
 def names(text: str) -> list[str]:
@@ -141,26 +147,34 @@ def add_own_records(parser: ArgumentParser) -> None:
 def add_build(parser: ArgumentParser) -> None:
     """Add the options of every command that compiles: those of the array, of the program and of kernels."""
     array = parser.add_argument_group("the array")
-    array.add_argument("--pes", type=whole(1), metavar="N", help="processing elements, 1 to 128 (default 16)")
+    array.add_argument("--pes", type=whole("pes"), metavar="N", help="processing elements, 1 to 128 (default 16)")
     array.add_argument(
         "--pes-per-pu",
-        type=whole(1),
+        type=whole("pes_per_pu"),
         metavar="N",
         help="processing elements per processing unit (PU); a divisor of --pes",
     )
     text = "instruction streams; a divisor of --pes (default: the number that gives the fewest cycles)"
-    array.add_argument("--sequencers", type=whole(1), metavar="N", help=text)
+    array.add_argument("--sequencers", type=whole("sequencers"), metavar="N", help=text)
     array.add_argument(
-        "--stream-words", type=whole(1), metavar="S", help="words of the input port per cycle, a power of two"
+        "--stream-words",
+        type=whole("stream_words"),
+        metavar="S",
+        help="words of the input port per cycle, a power of two",
     )
-    array.add_argument("--model-words", type=whole(1), metavar="N", help="depth of the model memory of each PE")
-    array.add_argument("--data-words", type=whole(1), metavar="N", help="depth of the data memory of each PE")
-    array.add_argument("--interim-words", type=whole(1), metavar="N", help="depth of the interim memory of each PE")
+    array.add_argument(
+        "--model-words", type=whole("model_words"), metavar="N", help="depth of the model memory of each PE"
+    )
+    array.add_argument(
+        "--data-words", type=whole("data_words"), metavar="N", help="depth of the data memory of each PE"
+    )
+    array.add_argument(
+        "--interim-words", type=whole("interim_words"), metavar="N", help="depth of the interim memory of each PE"
+    )
     array.add_argument("--template", metavar="NAME", help="a preset of the array (see tabla templates)")
     array.add_argument("--templates", metavar="FILE.td", help="a file with presets and number formats of your own")
     text = f"how long to search for a fast schedule: 0 is quickest, 3 may take minutes (default {DEFAULT_EFFORT})"
-    levels = range(len(EFFORTS))
-    array.add_argument("--effort", type=int, choices=levels, default=DEFAULT_EFFORT, metavar="0..3", help=text)
+    array.add_argument("--effort", type=whole("effort"), default=DEFAULT_EFFORT, metavar="0..3", help=text)
     meaning = parser.add_argument_group("the program")
     meaning.add_argument(
         "--format",
@@ -169,8 +183,10 @@ def add_build(parser: ArgumentParser) -> None:
         " templates lists",
     )
     add_defines(meaning)
-    meaning.add_argument("--learning-rate", metavar="MU", help="the same as -D mu=MU")
-    meaning.add_argument("--minibatch", type=whole(1), default=1, metavar="B", help="samples per step (default 1)")
+    meaning.add_argument("--learning-rate", type=number, metavar="MU", help="the same as -D mu=MU")
+    meaning.add_argument(
+        "--minibatch", type=whole("minibatch"), default=1, metavar="B", help="samples per step (default 1)"
+    )
     meaning.add_argument(
         "--result",
         dest="results",
@@ -215,15 +231,15 @@ def add_tile(parser: _ActionsContainer) -> None:
     )
 
 
+_RECORDS = ("template", "format", "target", "board")
+"""The options that may name a record of ``--templates``."""
+
+
 def build_options(arguments: Namespace) -> Options:
     """Return the driver's options. Raises `TablaError` if ``--templates`` names a file and nothing of it is used."""
-    names = ("template", "format", "target", "board")
-    if arguments.templates is not None and not any(getattr(arguments, name, None) for name in names):
-        hint = "add --template NAME, or --format NAME of a number format in it"
-        raise TablaError("--templates names a file of records, but no option uses any of them", hint=hint)
     fields = ("pes", "pes_per_pu", "sequencers", "format", "learning_rate", "minibatch", "stream_words")
     more = ("model_words", "data_words", "interim_words", "template", "templates", "effort")
-    return Options(
+    options = Options(
         defines=dict(arguments.defines),
         results=_listed(arguments.results),
         sizes=dict(arguments.sizes),
@@ -233,6 +249,8 @@ def build_options(arguments: Namespace) -> Options:
         arguments=dict(arguments.arguments),
         **{name: getattr(arguments, name) for name in (*fields, *more)},
     )
+    options.refuse_unused_records(*(getattr(arguments, name, None) for name in _RECORDS))
+    return options
 
 
 def size_options(arguments: Namespace) -> Options:

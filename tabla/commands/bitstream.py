@@ -41,9 +41,11 @@ def configure(parser: ArgumentParser) -> None:
         help="clock rate of the design (default: the fastest that place and route proves)",
     )
     target.add_argument(
-        "--baud", type=whole(1), default=BAUD, metavar="N", help=f"rate of the serial line (default {BAUD})"
+        "--baud", type=whole("baud"), default=BAUD, metavar="N", help=f"rate of the serial line (default {BAUD})"
     )
-    target.add_argument("--seeds", type=whole(1), default=1, metavar="N", help="tries for each clock rate (default 1)")
+    target.add_argument(
+        "--seeds", type=whole("seeds"), default=1, metavar="N", help="tries for each clock rate (default 1)"
+    )
     add_build(parser)
     add_json(parser)
     add_quiet(parser)

@@ -30,8 +30,8 @@ def configure(parser: ArgumentParser) -> None:
     parser.add_argument("--inputs", metavar="FILE.npz", required=True, help="inputs, labels and initial models by name")
     parser.add_argument("-o", "--output", metavar="FILE.npz", help="write models and results there")
     add_engine(parser, "model")
-    parser.add_argument("--samples", type=whole(1), metavar="N", help="use only the first N samples")
-    parser.add_argument("--seed", type=whole(0), metavar="S", help="draw the models that the inputs lack")
+    parser.add_argument("--samples", type=whole("samples"), metavar="N", help="use only the first N samples")
+    parser.add_argument("--seed", type=whole("seed"), metavar="S", help="draw the models that the inputs lack")
     add_strict(parser)
     add_build(parser)
     add_json(parser)
@@ -64,6 +64,4 @@ def run(arguments: Namespace, console: Console) -> int:
     if arguments.json != "-":
         console.result(done.text())
     counters = done.counters
-    return strict_status(
-        arguments, console, counters.lane_overflows + counters.root_overflows + counters.domain_errors
-    )
+    return strict_status(arguments, console, counters.lane_overflows + counters.root_overflows + counters.domain_errors)

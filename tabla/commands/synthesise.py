@@ -27,10 +27,10 @@ def configure(parser: ArgumentParser) -> None:
     part = parser.add_argument_group("the FPGA")
     part.add_argument("--target", required=True, metavar="NAME", help="the family of the FPGA (see tabla targets)")
     part.add_argument("--device", metavar="NAME", help="the part, such as 85k (default: the family's largest)")
-    part.add_argument("--speed", type=whole(0), metavar="N", help="speed grade (default: the part's first)")
+    part.add_argument("--speed", type=whole("speed"), metavar="N", help="speed grade (default: the part's first)")
     part.add_argument("--pnr", action="store_true", help="place and route, for clock and critical path")
     part.add_argument(
-        "--seeds", type=whole(1), default=4, metavar="N", help="tries of --pnr; the best one is kept (default 4)"
+        "--seeds", type=whole("seeds"), default=4, metavar="N", help="tries of --pnr; the best one is kept (default 4)"
     )
     add_shapes(parser)
     add_build(parser)

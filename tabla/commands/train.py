@@ -19,15 +19,19 @@ def configure(parser: ArgumentParser) -> None:
     """Add the options of the command."""
     add_file(parser)
     parser.add_argument("--data", metavar="FILE", required=True, help="the samples: .npz, or .csv with a header")
-    parser.add_argument("--epochs", type=whole(1), default=10, metavar="N", help="passes over the data (default 10)")
+    parser.add_argument(
+        "--epochs", type=whole("epochs"), default=10, metavar="N", help="passes over the data (default 10)"
+    )
     parser.add_argument("--predict", metavar="NAME", help="the value to compare with the label")
     parser.add_argument("--metric", choices=NAMES, metavar="NAME", help=f"one of {', '.join(NAMES)}")
     start = parser.add_mutually_exclusive_group()
     start.add_argument("--weights", metavar="FILE.npz", help="start from these models")
-    start.add_argument("--seed", type=whole(0), default=0, metavar="S", help="start from random models (default 0)")
+    start.add_argument(
+        "--seed", type=whole("seed"), default=0, metavar="S", help="start from random models (default 0)"
+    )
     parser.add_argument("-o", "--output", metavar="FILE.npz", help="write the trained models there")
     add_engine(parser)
-    parser.add_argument("--samples", type=whole(1), metavar="N", help="use only the first N samples")
+    parser.add_argument("--samples", type=whole("samples"), metavar="N", help="use only the first N samples")
     parser.add_argument(
         "--strict", action="store_true", help="exit with 1 after an overflow, a domain error or a zero update"
     )

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from fractions import Fraction
 
-from tabla.source import TablaError
+from tabla.source import TablaValueError
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -18,7 +18,7 @@ class Format:
 
     def __post_init__(self) -> None:
         if not (2 <= self.integer <= 32 and 0 <= self.fraction <= 30 and 8 <= self.width <= 32):
-            raise TablaError(
+            raise TablaValueError(
                 f"format q{self.integer}.{self.fraction} is not supported",
                 hint="use qI.F with I >= 2, 8 to 32 bits in all, such as q6.10",
             )
@@ -28,7 +28,7 @@ class Format:
         """Read a format such as ``q6.10``. Any other text is the user's fault."""
         found = re.fullmatch(r"q([0-9]{1,3})\.([0-9]{1,3})", text)
         if not found:
-            raise TablaError(f"'{text}' is not a number format", hint="write qI.F, such as q6.10")
+            raise TablaValueError(f"'{text}' is not a number format", hint="write qI.F, such as q6.10")
         return Format(integer=int(found[1]), fraction=int(found[2]))
 
     def __str__(self) -> str:

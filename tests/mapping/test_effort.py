@@ -41,7 +41,7 @@ def test_levels() -> None:
     for level in (-1, 4):
         with pytest.raises(TablaError, match=f"there is no effort {level}"):
             effort_of(level)
-        with pytest.raises(TablaError, match="efforts are 0 to 3"):
+        with pytest.raises(TablaError, match="use 0 to 3"):
             Options(effort=level)
 
 

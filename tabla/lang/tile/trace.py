@@ -100,7 +100,10 @@ def _steps(steps: Sequence[Step]) -> tuple[Step, ...]:
 
 
 def _parameters(function: Callable[..., Any], where: Span | None) -> dict[str, inspect.Parameter]:
-    parameters = dict(inspect.signature(function).parameters)
+    try:
+        parameters = dict(inspect.signature(function).parameters)
+    except ValueError:  # a class or a function of C code
+        refuse(f"'{_name(function)}' is not a function that is written in Python", "write it with def", where)
     for parameter in parameters.values():
         if parameter.kind not in (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY):
             refuse(f"'{parameter.name}' of '{_name(function)}' is not a parameter with a name of its own", None, where)
