@@ -21,6 +21,7 @@ from tabla.stages import STAGES, Stages
 
 if TYPE_CHECKING:
     from tabla.runs import Simulation
+    from tabla.scoring import Tested
     from tabla.synth import SynthesisReport
     from tabla.synth.board import Bitstream
     from tabla.training.record import Training
@@ -98,6 +99,21 @@ class Build(Stages):
         from tabla.runs import train
 
         return train(self, data, epochs=epochs, **options)
+
+    def test(
+        self,
+        data: Mapping[str, ArrayLike] | str | Path,
+        *,
+        weights: Mapping[str, ArrayLike] | str | Path,
+        **options: Any,
+    ) -> Tested:
+        """Score the models `weights` on `data` without learning: metric, loss and the confusion matrix of classes.
+
+        Both are arrays by name, or paths of files. `options` are those of :func:`tabla.scoring.test`.
+        """
+        from tabla.scoring import test
+
+        return test(self, data, weights=weights, **options)
 
     def synthesise(self, target: str, *, place_and_route: bool = False, **options: Any) -> SynthesisReport:
         """Return the area on an FPGA, by the name of its family; with `place_and_route`, also the clock.

@@ -34,9 +34,11 @@ from tabla.training.arrays import (
     take_models,
 )
 from tabla.training.measure import Measure
+from tabla.training.parts import Parts
 from tabla.training.prediction import Prediction, default_prediction, named_prediction
 from tabla.training.record import Events, Training, comparison
 from tabla.training.session import Outcome, Report, events, learn
+from tabla.training.split import Shares, check_held_out, divided, split_of
 
 Words = NDArray[np.int64]
 
@@ -337,6 +339,10 @@ def train(
     seed: int = 0,
     engine: str | None = None,
     samples: int | None = None,
+    test: Mapping[str, ArrayLike] | str | Path | None = None,
+    split: Shares | None = None,
+    split_seed: int | None = None,
+    patience: int | None = None,
     report: Report | Callable[[object], None] = _silent,
 ) -> Training:
     """Learn from `data` on an engine, and in float64 for comparison.
@@ -346,6 +352,11 @@ def train(
     learnt from. `predict` names the value to compare with the label; by default it is the value that the program text
     compares with a label. `metric` is one of `training.metrics.NAMES`. The models start from `weights`, or else from
     `seed`. A program without gradients cannot learn: it needs `weights`, and works through the data once.
+
+    The samples that are learnt from are the training part. `test` is more data, or `split` takes a share of the samples
+    as test part, and a second one as validation part (:class:`tabla.training.split.Split`); `split_seed` chooses which.
+    Held-out samples are scored after every epoch and never learnt from. With a `patience`, training stops after that
+    many epochs without a smaller validation loss, and keeps the best models. Nothing is chosen by the test part.
     """
     if not build.reading.trainable:
         file = build.reading.text.original.name
@@ -353,7 +364,13 @@ def train(
     graph, engine = build.lowered, engine or default_engine()
     arrays = read_arrays(Path(data)) if isinstance(data, (str, Path)) else _reals(data)
     refuse_strangers(arrays, shapes_of(build.sample, "input", "label"), "the data")
-    found = _samples(build, arrays, samples)
+    held_out = divided(
+        _samples(build, arrays, samples),
+        split_of(split, split_seed),
+        None if test is None else _test_samples(build, test),
+    )
+    check_held_out(held_out, patience, f"{build.name}.t" if not graph.updates else None)
+    found = held_out.training
     steps = found.count // graph.samples
     if not steps:
         raise TablaError(
@@ -374,14 +391,17 @@ def train(
     missing = shapes_of(graph, "label").keys() & {prediction.label} - arrays.keys()
     if missing:
         raise TablaError(f"the data has no label '{prediction.label}' to measure against")
-    measure = Measure.of(measured, prediction, build.format, metric=metric, samples=found.arrays, words=words)
+    parts = Parts.of(
+        measured, prediction, build.format, metric=metric, parts=held_out, words=lambda reals: _words(build, reals)
+    )
+    measure = parts.training
     model_words = _words(build, models)
     with session(build.schedule, build.image, engine, build.module) as machine:
         if graph.updates:
             outcome = learn(
                 graph,
                 machine,
-                measure,
+                parts,
                 models=models,
                 words=model_words,
                 steps=_steps(build, {n: a[: steps * graph.samples] for n, a in words.items()}),
@@ -389,7 +409,9 @@ def train(
                 count=steps,
                 epochs=epochs,
                 report=report,
+                patience=patience,
             )
+            epochs = len(outcome.machine) - 1
         else:
             epochs = 0
             outcome = _inference(build, machine, measure, models, model_words)
@@ -413,7 +435,22 @@ def train(
             events=events(graph, outcome.counts),
             models={name: to_real(array, build.format) for name, array in outcome.words.items()},
             words=outcome.words,
+            validation_samples=held_out.validation.count if held_out.validation else 0,
+            test_samples=held_out.test.count if held_out.test else 0,
+            kept=outcome.kept,
+            float64_kept=outcome.float64_kept,
+            patience=patience,
         )
+
+
+def _test_samples(build: Stages, test: Mapping[str, ArrayLike] | str | Path) -> Samples:
+    """Return the samples of a test part of its own. Data that does not fit the program is a `TablaError`."""
+    arrays = read_arrays(Path(test)) if isinstance(test, (str, Path)) else _reals(test)
+    refuse_strangers(arrays, shapes_of(build.sample, "input", "label"), "the test data")
+    try:
+        return _samples(build, arrays, None)
+    except TablaError as fault:
+        raise TablaError(f"--test: {fault.message}", hint=fault.hint) from None
 
 
 def _prediction(build: Stages, predict: str | None) -> tuple[Graph, Prediction]:
