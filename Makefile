@@ -45,7 +45,7 @@ demo: $(VENV)/demo
 	tabla examples logistic -o demo
 	tabla gen demo/logistic.t --format q7.11 -o demo/accelerator
 	tabla sim demo/logistic.t --format q7.11 --inputs demo/breast_cancer.npz --seed 0 --samples 24 --engine amaranth
-	tabla train demo/logistic.t --format q7.11 --data demo/breast_cancer.npz --epochs 5 --engine model -o demo/trained.npz
+	tabla train demo/logistic.t --format q7.11 --data demo/breast_cancer.npz --split 0.2 --epochs 5 --engine model -o demo/trained.npz
 	@echo "The accelerator: demo/accelerator/logistic.v (open logistic.schedule.html beside it in a browser)"
 
 simulators: $(VENV)/test

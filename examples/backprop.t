@@ -2,7 +2,7 @@
 //
 // Data:   wine.npz, 178 real wines, 13 standardised measurements each
 // Format: q6.10 (16 bits)
-// Run:    tabla train backprop.t --data wine.npz --epochs 10
+// Run:    tabla train backprop.t --data wine.npz --epochs 10 --split 0.2
 
 m = 13; hidden = 8; classes = 3;
 mu = 0.0625;                      // learning rate, 1/16

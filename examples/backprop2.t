@@ -2,7 +2,7 @@
 //
 // Data:   digits.npz, 1797 real digits of 8 by 8 pixels between 0 and 1
 // Format: q5.13 (18 bits, as wide as the multipliers and block RAMs of an ECP5)
-// Run:    tabla train backprop2.t --data digits.npz --epochs 5 --format q5.13
+// Run:    tabla train backprop2.t --data digits.npz --epochs 5 --format q5.13 --split 0.2
 
 m = 64; n1 = 16; n2 = 16; classes = 10;
 mu = 0.015625;                    // learning rate, 1/64

@@ -25,12 +25,16 @@ SEED = 2026
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Example:
-    """An example: a program, the name of its data file, and the function that makes the data."""
+    """An example: a program, the name of its data file, and the function that makes the data.
+
+    `held_out` makes a test part that is a file of its own. Other examples are divided with ``--split``.
+    """
 
     name: str
     data: str
     about: str
     arrays: Callable[[], Mapping[str, Reals]]
+    held_out: Callable[[], Mapping[str, Reals]] | None = None
 
     @property
     def program(self) -> Path:
@@ -96,15 +100,28 @@ def digits() -> dict[str, Reals]:
 def ratings() -> dict[str, Reals]:
     """Return made-up ratings of 40 films by 30 users, with 4 hidden tastes and some noise.
 
-    A sample is one user. `u` has a 1 for the user. `r` is 1 where a rating is known, which is the case for 60 % of the
+    A sample is one user. `u` has a 1 for the user. `r` is 1 where a rating is known, which is the case for 48 % of the
     ratings. `y` is the rating minus the mean, or 0 where the rating is not known.
     """
+    return _ratings(held_out=False)
+
+
+def held_out_ratings() -> dict[str, Reals]:
+    """Return ratings by the users of `ratings` that are not known there: 12 % of all ratings, in the same form.
+
+    Users cannot be held out as other samples can, because the tastes of a user are learnt from that user's ratings.
+    """
+    return _ratings(held_out=True)
+
+
+def _ratings(*, held_out: bool) -> dict[str, Reals]:
     chance = np.random.default_rng(SEED)
     users, films, tastes = 30, 40, 4
     true = chance.normal(size=(users, tastes)) @ chance.normal(size=(tastes, films)) / np.sqrt(tastes)
     rated = np.clip(np.round(2 * (true + 0.1 * chance.normal(size=true.shape))) / 2, -2, 2)
-    known = (chance.random((users, films)) < 0.6).astype(float)
-    return {"u": np.eye(users), "r": known, "y": rated * known}
+    given = chance.random((users, films)) < 0.6
+    shown = (given & ((chance.random((users, films)) < 0.2) == held_out)).astype(float)
+    return {"u": np.eye(users), "r": shown, "y": rated * shown}
 
 
 EXAMPLES = {
@@ -113,23 +130,32 @@ EXAMPLES = {
         Example(name="linear", data="diabetes.npz", about="linear regression", arrays=diabetes),
         Example(name="logistic", data="breast_cancer.npz", about="logistic regression", arrays=breast_cancer),
         Example(name="svm", data="breast_cancer_signs.npz", about="support vector machine", arrays=breast_cancer_signs),
-        Example(name="recommender", data="ratings.npz", about="matrix factorisation", arrays=ratings),
+        Example(
+            name="recommender",
+            data="ratings.npz",
+            about="matrix factorisation",
+            arrays=ratings,
+            held_out=held_out_ratings,
+        ),
         Example(name="backprop", data="wine.npz", about="neural network, one hidden layer", arrays=wine),
         Example(name="backprop2", data="digits.npz", about="neural network, two hidden layers", arrays=digits),
     )
 }
 
 
-def write(example: Example, folder: Path) -> tuple[Path, Path]:
-    """Write the program and its data into `folder` and return both paths."""
-    arrays = example.arrays()
+def write(example: Example, folder: Path) -> list[Path]:
+    """Write the program and its data into `folder` and return the paths. Raises `TablaError` if that is impossible."""
+    program, data = folder / example.program.name, folder / example.data
+    files = {data: example.arrays()}
+    if example.held_out is not None:
+        files[data.with_stem(f"{data.stem}_test")] = example.held_out()
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        program, data = folder / example.program.name, folder / example.data
         if program.resolve() != example.program.resolve():
             program.write_bytes(example.program.read_bytes())
-        with data.open("wb") as file:
-            write_npz(file, arrays)
+        for path, arrays in files.items():
+            with path.open("wb") as file:
+                write_npz(file, arrays)
     except OSError as fault:
         raise TablaError(f"cannot write into '{folder}': {fault.strerror or fault}") from None
-    return program, data
+    return [program, *files]

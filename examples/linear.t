@@ -2,7 +2,7 @@
 //
 // Data:   diabetes.npz, 442 real patients, 10 measurements and the progress of the disease, all standardised
 // Format: q4.12 (16 bits)
-// Run:    tabla train linear.t --data diabetes.npz --epochs 10 --format q4.12
+// Run:    tabla train linear.t --data diabetes.npz --epochs 10 --format q4.12 --split 0.2
 
 m = 10;
 mu = 0.0078125;                   // learning rate, 1/128

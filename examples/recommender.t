@@ -1,9 +1,10 @@
 // Recommender: learns the tastes of users and the character of films from some of the ratings (matrix factorisation).
 //
 // Data:   ratings.npz, made up from a seed: 30 users, 40 films; a sample is one user with the user's ratings.
-//         u has a 1 for the user, r is 1 where a rating is known, y is the rating minus the mean (0 where unknown)
+//         u has a 1 for the user, r is 1 where a rating is known, y is the rating minus the mean (0 where unknown);
+//         ratings_test.npz has other ratings of the same users
 // Format: q5.13 (18 bits, as wide as the multipliers and block RAMs of an ECP5)
-// Run:    tabla train recommender.t --data ratings.npz --epochs 40 --format q5.13
+// Run:    tabla train recommender.t --data ratings.npz --test ratings_test.npz --epochs 40 --format q5.13
 
 users = 30; films = 40; tastes = 4;
 mu = 0.0625;                      // learning rate, 1/16

@@ -2,7 +2,7 @@
 //
 // Data:   breast_cancer_signs.npz, 569 real tumours, 30 standardised measurements each
 // Format: q6.12 (18 bits, as wide as the multipliers and block RAMs of an ECP5)
-// Run:    tabla train svm.t --data breast_cancer_signs.npz --epochs 5 --format q6.12
+// Run:    tabla train svm.t --data breast_cancer_signs.npz --epochs 5 --format q6.12 --split 0.2
 
 m = 30;
 mu = 0.03125;                     // learning rate, 1/32

@@ -28,6 +28,7 @@ COMMANDS = {
     "eval": "evaluate",
     "sim": "simulate",
     "train": "train",
+    "test": "test",
     "synth": "synthesise",
     "build": "bitstream",
     "ranges": "ranges",

@@ -26,9 +26,11 @@ from tabla.stages import STAGES, Stages
 if TYPE_CHECKING:
     from tabla.runs import Simulation
     from tabla.schedule.placed import Scheduler
+    from tabla.scoring import Tested
     from tabla.synth import SynthesisReport
     from tabla.synth.board import Bitstream
     from tabla.training.record import Training
+    from tabla.training.split import Shares
 
 __all__ = ["STAGES", "Build", "build", "compile"]
 
@@ -213,6 +215,10 @@ class Build(Stages):
         seed: int = 0,
         engine: str | None = None,
         samples: int | None = None,
+        test: Data | None = None,
+        split: Shares | None = None,
+        split_seed: int | None = None,
+        patience: int | None = None,
         report: Callable[[object], None] | None = None,
     ) -> Training:
         """Train the models on the simulated accelerator, and in float64 for comparison.
@@ -221,6 +227,10 @@ class Build(Stages):
         over them. `predict` names the value to compare with the label. `metric` is ``accuracy``, ``mse``, ``hinge``,
         ``mae`` or ``r2``. The models start from `weights`, or else from `seed`, 0 or more. `engine` is one of those of
         `simulate`. `samples`, 1 or more, limits the data to the first samples. `report` is called with the progress.
+
+        `test` are samples to score on, and never to learn from. Or `split`, such as ``(0.2, 0.1)``, holds out a share
+        of `data` for the test and another for the validation, chosen by `split_seed`. With a `patience`, training stops
+        after that many epochs without a smaller validation loss, and keeps the best models.
         """
         from tabla.runs import train
 
@@ -234,8 +244,31 @@ class Build(Stages):
             seed=seed,
             engine=engine,
             samples=samples,
+            test=test,
+            split=split,
+            split_seed=split_seed,
+            patience=patience,
             report=report,
         )
+
+    def test(
+        self,
+        data: Data,
+        *,
+        weights: Data,
+        predict: str | None = None,
+        metric: str | None = None,
+        engine: str | None = None,
+        samples: int | None = None,
+    ) -> Tested:
+        """Score the models `weights` on `data` without learning: metric, loss and the confusion matrix of classes.
+
+        Both are arrays by name, or paths of files. With an `engine` every sample runs there; without one the evaluation
+        computes all of them, and the cycle model the first ones. The other parameters are those of `train`.
+        """
+        from tabla.scoring import test
+
+        return test(self, data, weights=weights, predict=predict, metric=metric, engine=engine, samples=samples)
 
     def synthesise(self, target: str, *, place_and_route: bool = False, **options: Any) -> SynthesisReport:
         """Return the area on an FPGA, by the name of its family; with `place_and_route`, also the clock.

@@ -35,9 +35,11 @@ from tabla.training.arrays import (
     take_models,
 )
 from tabla.training.measure import Measure
+from tabla.training.parts import Parts
 from tabla.training.prediction import Prediction, default_prediction, named_prediction
 from tabla.training.record import Events, Training, comparison
 from tabla.training.session import Outcome, Report, events, learn
+from tabla.training.split import Shares, check_held_out, divided, split_of
 
 Words = NDArray[np.int64]
 Data = Mapping[str, ArrayLike] | str | Path
@@ -345,6 +347,10 @@ def train(
     seed: int = 0,
     engine: str | None = None,
     samples: int | None = None,
+    test: Data | None = None,
+    split: Shares | None = None,
+    split_seed: int | None = None,
+    patience: int | None = None,
     report: Report | Callable[[object], None] | None = None,
 ) -> Training:
     """Learn from `data` on an engine, and in float64 for comparison.
@@ -355,18 +361,30 @@ def train(
     compares with a label. `metric` is one of `training.metrics.NAMES`. The models start from `weights`, or else from
     `seed`. A program without gradients cannot learn: it needs `weights`, and works through the data once. `epochs` and
     `samples` are 1 or more, and `seed` is 0 or more.
+
+    The samples that are learnt from are the training part. `test` is more data, or `split` takes a share of the samples
+    as test part, and a second one as validation part (:class:`tabla.training.split.Split`); `split_seed` chooses which.
+    Held-out samples are scored after every epoch and never learnt from. With a `patience`, training stops after that
+    many epochs without a smaller validation loss, and keeps the best models. Nothing is chosen by the test part.
     """
     if not build.reading.trainable:
         file = build.reading.text.original.name
         raise TablaError(f"'{file}' is a kernel, so it learns nothing", hint="run it with tabla sim or tabla eval")
     epochs, seed = checked_whole("epochs", epochs), checked_whole("seed", seed)
     samples = optional_whole("samples", samples)
+    split_seed, patience = optional_whole("split_seed", split_seed), optional_whole("patience", patience)
     if report is not None and not callable(report):
         raise TablaTypeError("report: this is not a function", hint="write report=print")
     graph, engine = build.lowered, default_engine() if engine is None else checked_engine(engine)
     arrays = _reals(data, "data")
     refuse_strangers(arrays, shapes_of(build.sample, "input", "label"), "the data")
-    found = _samples(build, arrays, samples)
+    held_out = divided(
+        _samples(build, arrays, samples),
+        split_of(split, split_seed),
+        None if test is None else _test_samples(build, test),
+    )
+    check_held_out(held_out, patience, f"{build.name}.t" if not graph.updates else None)
+    found = held_out.training
     steps = found.count // graph.samples
     if not steps:
         raise TablaError(
@@ -389,14 +407,17 @@ def train(
     missing = shapes_of(graph, "label").keys() & {prediction.label} - arrays.keys()
     if missing:
         raise TablaError(f"the data has no label '{prediction.label}' to measure against")
-    measure = Measure.of(measured, prediction, build.format, metric=metric, samples=found.arrays, words=words)
+    parts = Parts.of(
+        measured, prediction, build.format, metric=metric, parts=held_out, words=lambda reals: _words(build, reals)
+    )
+    measure = parts.training
     model_words = _words(build, models)
     with session(build.schedule, build.image, engine, build.module) as machine:
         if graph.updates:
             outcome = learn(
                 graph,
                 machine,
-                measure,
+                parts,
                 models=models,
                 words=model_words,
                 steps=_steps(build, {n: a[: steps * graph.samples] for n, a in words.items()}),
@@ -404,7 +425,9 @@ def train(
                 count=steps,
                 epochs=epochs,
                 report=report or _silent,
+                patience=patience,
             )
+            epochs = len(outcome.machine) - 1
         else:
             epochs = 0
             outcome = _inference(build, machine, measure, models, model_words)
@@ -428,7 +451,22 @@ def train(
             events=events(graph, outcome.counts),
             models={name: to_real(array, build.format) for name, array in outcome.words.items()},
             words=outcome.words,
+            validation_samples=held_out.validation.count if held_out.validation else 0,
+            test_samples=held_out.test.count if held_out.test else 0,
+            kept=outcome.kept,
+            float64_kept=outcome.float64_kept,
+            patience=patience,
         )
+
+
+def _test_samples(build: Stages, test: Data) -> Samples:
+    """Return the samples of a test part of its own. Data that does not fit the program is a `TablaError`."""
+    arrays = _reals(test, "test")
+    refuse_strangers(arrays, shapes_of(build.sample, "input", "label"), "the test data")
+    try:
+        return _samples(build, arrays, None)
+    except TablaError as fault:
+        raise TablaError(f"--test: {fault.message}", hint=fault.hint) from None
 
 
 def _prediction(build: Stages, predict: str | None) -> tuple[Graph, Prediction]:

@@ -17,7 +17,7 @@ ROOT = Path(__file__).resolve().parent.parent
 BESIDE = ("hw", "sim", "templates", "examples")
 _LOWER = {"source", "lang", "templates", "ir", "lower", "passes", "mapping", "strands", "schedule", "bound", "program"}
 _COMPILER = {*_LOWER, "backend"}
-_USES = {"notations", "options", "parameters", "simulation", "runs", "artifacts"}
+_USES = {"notations", "options", "parameters", "simulation", "runs", "scoring", "artifacts"}
 _EVERYTHING = {*_COMPILER, *_USES, "hw", "sim", "link", "synth", "training", "report", "examples", "_version"}
 
 # Every room may import itself and `source`.
@@ -53,6 +53,7 @@ MAY: dict[str, set[str]] = {
     "simulation": {"program", "schedule", "hw", "sim", "link"},
     "artifacts": {"ir", "synth", "templates", "strands", "schedule", "program", "report", "training", "stages", "runs"},
     "runs": {"ir", "parameters", "sim", "simulation", "training", "stages"},
+    "scoring": {"ir", "parameters", "runs", "simulation", "training", "stages"},
     "report": {*_COMPILER, "hw", "sim", "_version"},
     "stages": {*_COMPILER, "notations", "options", "hw", "report"},
     "driver": {*_EVERYTHING, "stages"},

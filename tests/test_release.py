@@ -26,6 +26,7 @@ SCHEMAS = {
     "check model.t": "tabla-check-1",
     "sim model.t --inputs in.npz --engine model": "tabla-sim-1",
     "train model.t --data data.npz --engine model --epochs 1": "tabla-train-1",
+    "test model.t --weights in.npz --data data.npz": "tabla-test-1",
     "templates": "tabla-templates-1",
     "targets": "tabla-targets-1",
     "boards": "tabla-boards-1",

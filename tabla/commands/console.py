@@ -65,7 +65,7 @@ class Console:
     def unicode(self) -> bool:
         """Whether the encoding of standard output has the characters of the loss curve."""
         try:
-            "●·─│".encode(self.out.encoding or "ascii")
+            "●▲○·─│└".encode(self.out.encoding or "ascii")
         except (UnicodeEncodeError, LookupError):
             return False
         return True

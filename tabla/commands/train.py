@@ -19,6 +19,7 @@ def configure(parser: ArgumentParser) -> None:
     """Add the options of the command."""
     add_file(parser)
     parser.add_argument("--data", metavar="FILE", required=True, help="the samples: .npz, or .csv with a header")
+    add_held_out(parser)
     parser.add_argument(
         "--epochs", type=whole("epochs"), default=10, metavar="N", help="passes over the data (default 10)"
     )
@@ -40,6 +41,18 @@ def configure(parser: ArgumentParser) -> None:
     add_quiet(parser)
 
 
+def add_held_out(parser: ArgumentParser) -> None:
+    """Add the options about samples that are not learnt from."""
+    group = parser.add_argument_group("samples that are held out: scored after each epoch, and never learnt from")
+    group.add_argument("--test", metavar="FILE", help="the test part, in a file of its own: .npz or .csv")
+    text = "hold out the share A of the samples as test part, and the share B as validation part"
+    group.add_argument("--split", metavar="A[,B]", help=text)
+    text = "choose the samples that are held out by the seed S (default 0)"
+    group.add_argument("--split-seed", type=whole("split_seed"), metavar="S", help=text)
+    text = "stop after N epochs without a smaller validation loss, and keep the models of the best epoch"
+    group.add_argument("--patience", type=whole("patience"), metavar="N", help=text)
+
+
 def run(arguments: Namespace, console: Console) -> int:
     """Train the models, write them and print the report."""
     check_arrays(arguments.output)
@@ -56,6 +69,10 @@ def run(arguments: Namespace, console: Console) -> int:
         seed=arguments.seed,
         engine=arguments.engine,
         samples=arguments.samples,
+        test=arguments.test,
+        split=arguments.split,
+        split_seed=arguments.split_seed,
+        patience=arguments.patience,
         report=lambda progress: console.progress(str(progress)),
     )
     if arguments.output:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -46,20 +47,42 @@ def _spread(values: Sequence[float], width: int) -> list[float]:
     return spread
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pair:
+    """The losses of one part of the data, one for each epoch: those of the machine and those of float64."""
+
+    machine: Sequence[float]
+    reference: Sequence[float]
+
+
 def curve(
-    machine: Sequence[float], reference: Sequence[float], *, unicode: bool, width: int = WIDTH, height: int = HEIGHT
+    machine: Sequence[float],
+    reference: Sequence[float],
+    *,
+    unicode: bool,
+    validation: Pair | None = None,
+    test: Pair | None = None,
+    width: int = WIDTH,
+    height: int = HEIGHT,
 ) -> str:
     """Draw the losses of the machine and of the float64 reference, one value for each epoch.
 
-    Where both curves meet, the character of the machine is shown. `width` and `height` are in characters. A curve that
-    diverged ends where it did, and the other one alone sets the scale.
+    `validation` and `test` are the losses of parts that are held out. The machine has a character for each part, and
+    float64 has one for all. Where curves meet, the character of the machine is shown, and that of the test part before
+    the others. `width` and `height` are in characters. A curve that diverged ends where it did, and the others alone
+    set the scale.
     """
-    dot, faint, bar, corner, dash = ("●", "·", "│", "└", "─") if unicode else ("*", ".", "|", "+", "-")
-    shown = [losses for losses in (machine, reference) if diverged(losses) is None] or [machine, reference]
+    marks = ("●", "▲", "○") if unicode else ("*", "^", "o")
+    faint, bar, corner, dash = ("·", "│", "└", "─") if unicode else (".", "|", "+", "-")
+    drawn = [(Pair(machine=machine, reference=reference), marks[0], "training")]
+    drawn += [(validation, marks[1], "validation")] if validation else []
+    drawn += [(test, marks[2], "test")] if test else []
+    lines = [(pair.reference, faint) for pair, _, _ in drawn] + [(pair.machine, mark) for pair, mark, _ in drawn]
+    shown = [losses for losses, _ in lines if diverged(losses) is None] or [losses for losses, _ in lines]
     scale = [loss for losses in shown for loss in losses[: diverged(losses)]] or [0.0]
     low, high = min(scale), max(scale)
     cells = [[" "] * width for _ in range(height)]
-    for losses, mark in ((reference, faint), (machine, dot)):
+    for losses, mark in lines:
         values = losses[: diverged(losses)]
         end = 1 + (len(values) - 1) * (width - 1) // max(1, len(losses) - 1) if len(losses) > 1 else width
         for column, value in enumerate(_spread(values, end) if values else ()):
@@ -67,9 +90,10 @@ def curve(
                 cells[_row(value, low, high, height)][column] = mark
     edge = [f"{high:.4g}", *[""] * (height - 2), f"{low:.4g}"]
     margin = max(map(len, edge))
-    lines = [f"  {text:>{margin}} {bar}{''.join(row)}".rstrip() for text, row in zip(edge, cells, strict=True)]
+    text = [f"  {label:>{margin}} {bar}{''.join(row)}".rstrip() for label, row in zip(edge, cells, strict=True)]
     last = str(len(machine) - 1)
-    lines.append(f"  {'':>{margin}} {corner}{dash * width}")
-    lines.append(f"  {'':>{margin}}  0{'epochs':^{width - 1 - len(last)}}{last}")
-    lines.append(f"  {'':>{margin}}  {dot} accelerator   {faint} float64")
-    return "\n".join(lines)
+    text.append(f"  {'':>{margin}} {corner}{dash * width}")
+    text.append(f"  {'':>{margin}}  0{'epochs':^{width - 1 - len(last)}}{last}")
+    legend = [f"{mark} {name}" for _, mark, name in drawn] if len(drawn) > 1 else [f"{marks[0]} accelerator"]
+    text.append(f"  {'':>{margin}}  {'   '.join([*legend, f'{faint} float64'])}")
+    return "\n".join(text)

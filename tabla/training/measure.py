@@ -14,6 +14,7 @@ from tabla.ir.format import Format
 from tabla.ir.graph import Graph
 from tabla.ir.words import to_real
 from tabla.training.arrays import Arrays, Reals
+from tabla.training.classes import MOST_CLASSES, Confusion
 from tabla.training.metrics import HINGE, MSE, Metric, choose
 from tabla.training.prediction import Prediction
 
@@ -35,10 +36,17 @@ def without_updates(graph: Graph, wanted: str) -> Graph:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Score:
-    """The loss and the metric of some models over all samples."""
+    """The loss and the metric of some models over all samples of a part of the data.
+
+    `confusion` is the confusion matrix of classes: how often each class (the row) was taken for each (the column).
+    `validation` and `test` are the scores of the same models over the samples that are held out, if there are any.
+    """
 
     loss: float
     metric: float
+    confusion: Confusion | None = None
+    validation: Score | None = None
+    test: Score | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -104,4 +112,8 @@ class Measure:
         predicted = self.labels - sign * values if sign else values
         # The values of a run that diverged may be too large for float64; their score is then infinite or no number.
         with np.errstate(over="ignore", invalid="ignore"):
-            return Score(loss=self.loss.of(predicted, self.labels), metric=self.metric.of(predicted, self.labels))
+            loss, metric = self.loss.of(predicted, self.labels), self.metric.of(predicted, self.labels)
+        classes = self.metric.classes
+        few = classes is not None and classes.count <= MOST_CLASSES
+        confusion = classes.confusion(predicted, self.labels) if classes and few else None
+        return Score(loss=loss, metric=metric, confusion=confusion)

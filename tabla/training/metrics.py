@@ -10,6 +10,7 @@ import numpy as np
 
 from tabla.source import TablaError
 from tabla.training.arrays import Reals
+from tabla.training.classes import Classes
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -17,12 +18,13 @@ class Metric:
     """A metric. `of` takes predictions and labels, both with a leading axis of samples, and returns a number.
 
     If `percent` is true, the number is a share from 0 to 1 and should be large; otherwise it is an error and should be
-    small, except for ``r2``.
+    small, except for ``r2``. `classes` are those that an accuracy tells apart.
     """
 
     name: str
     of: Callable[[Reals, Reals], float]
     percent: bool = False
+    classes: Classes | None = None
 
     def show(self, value: float) -> str:
         """Return a value of the metric as text for people."""
@@ -50,18 +52,6 @@ def _hinge(predicted: Reals, labels: Reals) -> float:
     return float(np.mean(np.maximum(0.0, 1 - predicted * labels)))
 
 
-def _argmax_accuracy(predicted: Reals, labels: Reals) -> float:
-    rows = (len(labels), -1)
-    return float(np.mean(predicted.reshape(rows).argmax(axis=1) == labels.reshape(rows).argmax(axis=1)))
-
-
-def _threshold_accuracy(threshold: float) -> Callable[[Reals, Reals], float]:
-    def accuracy(predicted: Reals, labels: Reals) -> float:
-        return float(np.mean((predicted >= threshold) == (labels >= threshold)))
-
-    return accuracy
-
-
 MSE = Metric(name="mse", of=_mse)
 HINGE = Metric(name="hinge", of=_hinge)
 PLAIN = {m.name: m for m in (MSE, HINGE, Metric(name="mae", of=_mae), Metric(name="r2", of=_r2))}
@@ -75,14 +65,14 @@ def accuracy_for(labels: Reals) -> Metric | None:
     class. If the labels are 0 and 1, a prediction of at least 0.5 means 1. If the labels are -1 and 1, a prediction of
     at least 0 means 1.
     """
-    values = set(np.unique(labels).tolist())
-    if not (values <= {0.0, 1.0} or values <= {-1.0, 1.0}):
+    classes = Classes.of(labels)
+    if classes is None:
         return None
-    rows = labels.reshape(len(labels), -1)
-    if rows.shape[1] > 1 and ((rows == 1).sum(axis=1) == 1).all():
-        return Metric(name="accuracy", of=_argmax_accuracy, percent=True)
-    threshold = 0.5 if values <= {0.0, 1.0} else 0.0
-    return Metric(name="accuracy", of=_threshold_accuracy(threshold), percent=True)
+
+    def accuracy(predicted: Reals, labels: Reals) -> float:
+        return float(np.mean(classes.numbers(predicted) == classes.numbers(labels)))
+
+    return Metric(name="accuracy", of=accuracy, percent=True, classes=classes)
 
 
 def choose(name: str | None, labels: Reals) -> Metric:

@@ -3,20 +3,25 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tabla.training.arrays import Reals
-from tabla.training.curve import DIVERGED, curve, diverged
+from tabla.training.classes import confusion_lines
+from tabla.training.curve import DIVERGED, Pair, curve, diverged
 from tabla.training.measure import Score
 from tabla.training.metrics import Metric
 from tabla.training.prediction import Prediction
 
 SCHEMA = "tabla-train-1"
+SHOWN_CLASSES = 20
+"""A confusion matrix of more classes would not fit a terminal, so only JSON has it."""
+CONFUSION = "confusion of {part} on the accelerator (rows: label, columns: prediction)"
 
 
 def comparison(what: str, predicted: int | float, simulated: int | float) -> str:
@@ -27,10 +32,16 @@ def comparison(what: str, predicted: int | float, simulated: int | float) -> str
     return f"{what:<24}{predicted} predicted {sign} {simulated} simulated"
 
 
-def _numbers(score: Score) -> dict[str, float | None]:
-    """Return a score for JSON, which has no infinite numbers: null stands for them."""
-    values = {"loss": score.loss, "metric": score.metric}
-    return {name: value if math.isfinite(value) else None for name, value in values.items()}
+def score_numbers(score: Score, part: str = "") -> dict[str, float | None]:
+    """Return a score for JSON, which has no infinite numbers: null stands for them.
+
+    The names of the scores of held-out parts begin with ``validation_`` or ``test_``.
+    """
+    values = {f"{part}loss": score.loss, f"{part}metric": score.metric}
+    found = {name: value if math.isfinite(value) else None for name, value in values.items()}
+    for name, held_out in (("validation_", score.validation), ("test_", score.test)):
+        found |= score_numbers(held_out, name) if held_out else {}
+    return found
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,9 +74,12 @@ class Events:
 class Training:
     """The outcome of a training run.
 
+    `samples` counts the training part; `validation_samples` and `test_samples` count those that are held out.
     `machine` and `reference` are the scores of the accelerator and of float64: first those of the initial models, then
-    those after each epoch. `cycles_predicted` and `cycles_simulated` are per sample in the steady state. The latencies
-    are in cycles. `models` and `words` are the trained models of the accelerator, as real numbers and as words.
+    those after each epoch. `kept` and `float64_kept` are the epochs whose models the accelerator and float64 keep: the
+    last one, or with a `patience` the one with the smallest validation loss. `cycles_predicted` and `cycles_simulated`
+    are per sample in the steady state. The latencies are in cycles. `models` and `words` are the kept models of the
+    accelerator, as real numbers and as words.
     """
 
     name: str
@@ -87,14 +101,29 @@ class Training:
     events: Events
     models: Mapping[str, Reals] = field(repr=False)
     words: Mapping[str, NDArray[np.int64]] = field(repr=False)
+    validation_samples: int = 0
+    test_samples: int = 0
+    kept: int = 0
+    float64_kept: int = 0
+    patience: int | None = None
+
+    @property
+    def score(self) -> Score:
+        """The score of the models that the accelerator keeps."""
+        return self.machine[self.kept]
+
+    @property
+    def float64_score(self) -> Score:
+        """The score of the models that float64 keeps."""
+        return self.reference[self.float64_kept]
 
     @property
     def agrees(self) -> bool:
-        """Whether the accelerator came close to float64.
+        """Whether the accelerator came close to float64 on the training part.
 
         The metric, if it is a share, must be within one percentage point. Otherwise the loss must be within 2 %.
         """
-        ours, theirs = self.machine[-1], self.reference[-1]
+        ours, theirs = self.score, self.float64_score
         if self.metric.percent:
             return abs(ours.metric - theirs.metric) <= 0.01
         return abs(ours.loss - theirs.loss) <= 0.02 * abs(theirs.loss)
@@ -108,21 +137,65 @@ class Training:
             head += f", steps of {self.minibatch} samples"
             head += f" ({self.samples % self.minibatch} left over)" if self.samples % self.minibatch else ""
         lines = [f"{head}, {self.pes} PEs, {self.format}, {self.engine}"]
+        held_out = {"validation": self.validation_samples, "test": self.test_samples}
+        counts = [f"{count} samples for {name}" for name, count in held_out.items() if count]
+        lines += [f"held out: {', '.join(counts)}"] if counts else []
         if self.epochs:
-            lines += ["", f"  {self.loss.name} of {what}, after each epoch"]
-            lines += [curve([s.loss for s in self.machine], [s.loss for s in self.reference], unicode=unicode), ""]
-        lines.append(f"{'':<24}{'accelerator':>14}{'float64':>14}")
-        rows = [(self.loss, "loss")] if self.loss is self.metric else [(self.loss, "loss"), (self.metric, "metric")]
-        for metric, kind in rows:
-            pairs = [(self.machine[0], self.reference[0], " at first"), (self.machine[-1], self.reference[-1], "")]
-            for ours, theirs, when in pairs[-1:] if not self.epochs else pairs:
-                values = [metric.show(getattr(score, kind)) for score in (ours, theirs)]
-                lines.append(f"{metric.name + when:<24}{values[0]:>14}{values[1]:>14}")
+            lines += ["", f"  {self.loss.name} of {what}, after each epoch", self._curve(unicode), ""]
+        lines += [f"{'':<24}{'accelerator':>14}{'float64':>14}", *self._scores()]
+        if self.patience is not None:
+            lines.append(f"{'models kept from epoch':<24}{self.kept:>14}{self.float64_kept:>14}")
+        test, classes = self.score.test, self.metric.classes
+        if test and test.confusion and classes and classes.count <= SHOWN_CLASSES:
+            lines += ["", CONFUSION.format(part="the test part"), *confusion_lines(test.confusion, classes.names())]
         lines += self._divergence()
         lines += ["", comparison("cycles per sample", self.cycles_predicted, self.cycles_simulated)]
         lines.append(comparison("latency", self.latency_predicted, self.latency_simulated))
         lines += self._events()
         return "\n".join(lines)
+
+    def _parts(self) -> list[tuple[str, Callable[[Score], Score]]]:
+        """Return the parts of the data by name, each with the function that finds its score. The test part is last."""
+        parts: list[tuple[str, Callable[[Score], Score]]] = [("training", lambda score: score)]
+        for name in ("validation", "test"):
+            if getattr(self.machine[0], name) is not None:
+                parts.append((name, attrgetter(name)))
+        return parts
+
+    def _curve(self, unicode: bool) -> str:
+        pairs = {
+            name: Pair(
+                machine=[part(score).loss for score in self.machine],
+                reference=[part(score).loss for score in self.reference],
+            )
+            for name, part in self._parts()
+        }
+        first = pairs["training"]
+        return curve(
+            first.machine,
+            first.reference,
+            unicode=unicode,
+            validation=pairs.get("validation"),
+            test=pairs.get("test"),
+        )
+
+    def _scores(self) -> list[str]:
+        """Return the rows of the table of scores: those of the held-out parts, and otherwise those of all samples.
+
+        Figures of the initial models are those of the last part alone.
+        """
+        lines, parts = [], self._parts()
+        kinds = [(self.loss, "loss")] if self.loss is self.metric else [(self.loss, "loss"), (self.metric, "metric")]
+        for name, part in parts[1:] or parts:
+            for metric, kind in kinds:
+                what = f"{name} {metric.name}" if len(parts) > 1 else metric.name
+                rows = [(self.score, self.float64_score, "")]
+                if self.epochs and name == parts[-1][0]:
+                    rows.insert(0, (self.machine[0], self.reference[0], " at first"))
+                for ours, theirs, when in rows:
+                    values = [metric.show(getattr(part(score), kind)) for score in (ours, theirs)]
+                    lines.append(f"{what + when:<24}{values[0]:>14}{values[1]:>14}")
+        return lines
 
     @property
     def diverged(self) -> Mapping[str, int | None]:
@@ -160,14 +233,18 @@ class Training:
             "format": self.format,
             "pes": self.pes,
             "samples": self.samples,
+            "validation_samples": self.validation_samples,
+            "test_samples": self.test_samples,
             "minibatch": self.minibatch,
             "epochs": self.epochs,
             "predict": self.prediction.name,
             "label": self.prediction.label,
             "loss": self.loss.name,
             "metric": self.metric.name,
-            "accelerator": [_numbers(score) for score in self.machine],
-            "float64": [_numbers(score) for score in self.reference],
+            "accelerator": [score_numbers(score) for score in self.machine],
+            "float64": [score_numbers(score) for score in self.reference],
+            "kept": {"accelerator": self.kept, "float64": self.float64_kept},
+            **({"test_confusion": self.score.test.confusion} if self.score.test and self.score.test.confusion else {}),
             "diverged": dict(self.diverged),
             "cycles": {"predicted": self.cycles_predicted, "simulated": self.cycles_simulated},
             "latency": {"predicted": self.latency_predicted, "simulated": self.latency_simulated},

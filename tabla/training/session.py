@@ -18,7 +18,8 @@ from tabla.ir.evaluate import Counts, FixedPlan
 from tabla.ir.evaluate_float import FloatPlan
 from tabla.ir.graph import Graph
 from tabla.training.arrays import Arrays
-from tabla.training.measure import Measure, Score
+from tabla.training.measure import Score
+from tabla.training.parts import Best, Parts
 from tabla.training.record import Events
 
 Words = NDArray[np.int64]
@@ -73,8 +74,9 @@ class Outcome:
     """The outcome of the training loop.
 
     `machine` and `reference` are the scores of the engine and of float64, from the initial models on. `words` are the
-    models at the end, and `counts` the events of the fixed-point evaluation. `cycles` holds every number of cycles per
-    step that was counted, each once; there is normally just one. `latency` is in cycles.
+    models that are kept, those after epoch `kept`; float64 keeps those after epoch `float64_kept`. `counts` are the
+    events of the fixed-point evaluation in all epochs. `cycles` holds every number of cycles per step that was counted,
+    each once; there is normally just one. `latency` is in cycles.
     """
 
     machine: tuple[Score, ...]
@@ -83,6 +85,8 @@ class Outcome:
     counts: Counts
     cycles: tuple[int, ...]
     latency: int
+    kept: int = 0
+    float64_kept: int = 0
 
 
 def _blocks(samples: int, elapsed: Callable[[], float]) -> Iterator[slice]:
@@ -105,7 +109,7 @@ def _blocks(samples: int, elapsed: Callable[[], float]) -> Iterator[slice]:
 def learn(
     graph: Graph,
     learner: Learner,
-    measure: Measure,
+    measure: Parts,
     *,
     models: Arrays,
     words: Mapping[str, Words],
@@ -114,8 +118,12 @@ def learn(
     count: int,
     epochs: int,
     report: Report,
+    patience: int | None = None,
 ) -> Outcome:
-    """Train for so many `epochs`, and score the models with `measure` after each.
+    """Train for at most so many `epochs`, and score the models with `measure` after each.
+
+    With a `patience`, training stops after that many epochs without a smaller validation loss, and the models with the
+    smallest one are kept (:class:`tabla.training.parts.Best`).
 
     Each epoch takes `count` steps in order. `steps` holds their samples as words and `reals` as real numbers. The
     initial models are `words`, and `models` as real numbers. After each epoch every word of every model is compared
@@ -126,6 +134,8 @@ def learn(
     real.load(models)
     learner.load(words)
     ours, theirs = [measure.of_words(words)], [measure.of_reals(models)]
+    best = Best(patience=patience)
+    best.see(0, ours[0], theirs[0], words)
     cycles: set[int] = set()
     began, counted, latency = time.monotonic(), 0, 0
     for epoch in range(1, epochs + 1):
@@ -152,13 +162,17 @@ def learn(
             assert np.array_equal(state[name], array), f"model {name} differs from the evaluation after epoch {epoch}"
         ours.append(measure.of_words(state))
         theirs.append(measure.of_reals(real.run(reals).models))
+        if best.see(epoch, ours[-1], theirs[-1], state):
+            break
     return Outcome(
         machine=tuple(ours),
         reference=tuple(theirs),
-        words={**words, **learner.models()},
+        words=best.models,
         counts=fixed.counts(),
         cycles=tuple(sorted(cycles)),
         latency=latency,
+        kept=best.epoch,
+        float64_kept=best.float64_epoch,
     )
 
 

@@ -1,4 +1,6 @@
-"""The examples: each trains with the command and the format that its text states, and ends close to float64."""
+"""The examples: each trains with the command and the format that its text states, and is as good as float64 on data
+that it has not seen.
+"""
 
 from __future__ import annotations
 
@@ -9,15 +11,15 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from tabla.examples.catalogue import EXAMPLES, Example, ratings
+from tabla.examples.catalogue import EXAMPLES, Example, held_out_ratings, ratings
 
 import tabla
 from tabla.cli import main
 
 pytest.importorskip("sklearn", reason="the data sets come with scikit-learn")
 
-# For each example the least accuracy, or the largest ratio of the last loss to the first one.
-GOALS = {"linear": 0.5, "logistic": 0.98, "svm": 0.975, "recommender": 0.05, "backprop": 0.99, "backprop2": 0.96}
+# For each example, on its test part, the least accuracy, or the largest ratio of the last loss to the first one.
+GOALS = {"linear": 0.6, "logistic": 0.98, "svm": 0.98, "recommender": 0.12, "backprop": 0.97, "backprop2": 0.95}
 
 
 def command_of(example: Example) -> list[str]:
@@ -55,11 +57,11 @@ def test_trains_beside_float64(
     record = json.loads(capsys.readouterr().out)
     ours, theirs = record["accelerator"][-1], record["float64"][-1]
     if record["metric"] == "accuracy":
-        assert abs(ours["metric"] - theirs["metric"]) <= 0.01
-        assert ours["metric"] >= GOALS[name]
+        assert abs(ours["test_metric"] - theirs["test_metric"]) <= 0.01
+        assert ours["test_metric"] >= GOALS[name]
     else:
-        assert abs(ours["loss"] - theirs["loss"]) <= 0.02 * theirs["loss"]
-        assert ours["loss"] <= GOALS[name] * record["accelerator"][0]["loss"]
+        assert abs(ours["test_loss"] - theirs["test_loss"]) <= 0.02 * theirs["test_loss"]
+        assert ours["test_loss"] <= GOALS[name] * record["accelerator"][0]["test_loss"]
     assert record["loss"] == ("hinge" if name == "svm" else "mse")
     assert record["cycles"]["predicted"] == record["cycles"]["simulated"]
     assert record["latency"]["predicted"] == record["latency"]["simulated"]
@@ -78,7 +80,9 @@ def test_every_word_at_every_size(name: str, pes: int) -> None:
 
 
 def test_ratings_are_the_same_every_time() -> None:
-    first, second = ratings(), ratings()
+    first, second, tested = ratings(), ratings(), held_out_ratings()
     assert all(np.array_equal(first[name], second[name]) for name in first)
-    assert first["r"].mean() == pytest.approx(0.6, abs=0.02)
-    assert not first["y"][first["r"] == 0].any()
+    assert first["r"].mean() == pytest.approx(0.48, abs=0.02)
+    assert tested["r"].mean() == pytest.approx(0.12, abs=0.02)
+    assert not (first["r"] * tested["r"]).any(), "no rating is both learnt from and held out"
+    assert not first["y"][first["r"] == 0].any() and not tested["y"][tested["r"] == 0].any()

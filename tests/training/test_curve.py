@@ -6,7 +6,7 @@ from math import inf, nan
 
 import pytest
 
-from tabla.training.curve import curve, diverged
+from tabla.training.curve import Pair, curve, diverged
 
 
 def test_falls_from_the_left_to_the_right() -> None:
@@ -64,3 +64,16 @@ def test_a_curve_that_diverges_ends_where_it_does() -> None:
 
 def test_two_runs_that_diverge_are_drawn_up_to_there() -> None:
     assert "●" in curve([1.0, 2.0, 50.0], [1.0, 3.0, nan], unicode=True)
+
+
+def test_each_part_has_its_mark() -> None:
+    parts = {
+        "validation": Pair(machine=[4, 3, 3], reference=[4, 3, 3]),
+        "test": Pair(machine=[4, 4, 4], reference=[4, 2, 2]),
+    }
+    lines = curve([4, 2, 1], [4, 2, 1], unicode=True, width=21, height=4, **parts).splitlines()
+    # At first all parts meet, and the test part is shown; at the end each is in the row of its last loss.
+    assert [line[-1] for line in lines[:4]] == ["○", "▲", "·", "●"]
+    assert lines[0][5] == "○" and "●" not in lines[0]
+    assert lines[-1].split() == ["●", "training", "▲", "validation", "○", "test", "·", "float64"]
+    assert curve([4, 2], [4, 2], unicode=False, **parts).isascii()

@@ -1,0 +1,186 @@
+"""Scoring trained models on data, without learning: the inference part of a program, on an engine and in float64."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tabla.ir.evaluate import FixedPlan
+from tabla.ir.words import to_real
+from tabla.parameters import optional_whole
+from tabla.runs import Data, _prediction, _reals, _samples, _words, shapes_of
+from tabla.simulation import checked_engine, session
+from tabla.source import TablaError
+from tabla.stages import Stages
+from tabla.training.arrays import refuse_strangers, take_models
+from tabla.training.classes import confusion_lines
+from tabla.training.measure import Measure, Score, without_updates
+from tabla.training.metrics import Metric
+from tabla.training.prediction import Prediction
+from tabla.training.record import CONFUSION, SHOWN_CLASSES, Events, comparison, score_numbers
+from tabla.training.session import events
+
+SCHEMA = "tabla-test-1"
+ENGINE, CHECKED = "model", 32
+"""Without a choice of the user, so many of the first samples run on this engine beside the evaluation."""
+
+Words = NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Tested:
+    """The scores of some models on data that they do not learn from.
+
+    `accelerator` and `float64` are the scores of the same models in the number format and in float64. `engine` ran the
+    first `simulated` of the `samples`, and every word was as in the evaluation. `cycles_predicted` and
+    `cycles_simulated` are those of the inference part, per sample in the steady state; the latencies are in cycles.
+    """
+
+    name: str
+    engine: str
+    format: str
+    pes: int
+    samples: int
+    simulated: int
+    prediction: Prediction
+    loss: Metric
+    metric: Metric
+    accelerator: Score
+    float64: Score
+    cycles_predicted: int | float
+    cycles_simulated: int | float
+    latency_predicted: int
+    latency_simulated: int
+    events: Events = field(repr=False)
+
+    def text(self) -> str:
+        """Return what ``tabla test`` prints."""
+        every = self.simulated == self.samples
+        where = f"engine {self.engine}" if every else f"the first {self.simulated} on engine {self.engine}"
+        lines = [f"{self.name}: {self.samples} samples, none learnt from, {self.pes} PEs, {self.format}, {where}", ""]
+        lines.append(f"{'':<24}{'accelerator':>14}{'float64':>14}")
+        kinds = [(self.loss, "loss")] if self.loss is self.metric else [(self.loss, "loss"), (self.metric, "metric")]
+        for metric, kind in kinds:
+            values = [metric.show(getattr(score, kind)) for score in (self.accelerator, self.float64)]
+            lines.append(f"{metric.name:<24}{values[0]:>14}{values[1]:>14}")
+        classes, table = self.metric.classes, self.accelerator.confusion
+        if classes and table and classes.count <= SHOWN_CLASSES:
+            lines += ["", CONFUSION.format(part="the samples"), *confusion_lines(table, classes.names())]
+        lines += ["", comparison("cycles per sample", self.cycles_predicted, self.cycles_simulated)]
+        lines.append(comparison("latency", self.latency_predicted, self.latency_simulated))
+        return "\n".join([*lines, *self.events.lines()])
+
+    def as_json(self) -> dict[str, Any]:
+        """Return what ``tabla test --json`` writes."""
+        return {
+            "schema": SCHEMA,
+            "name": self.name,
+            "engine": self.engine,
+            "format": self.format,
+            "pes": self.pes,
+            "samples": self.samples,
+            "simulated": self.simulated,
+            "predict": self.prediction.name,
+            "label": self.prediction.label,
+            "loss": self.loss.name,
+            "metric": self.metric.name,
+            "accelerator": _entry(self.accelerator),
+            "float64": _entry(self.float64),
+            "classes": list(self.metric.classes.names()) if self.metric.classes else None,
+            "cycles": {"predicted": self.cycles_predicted, "simulated": self.cycles_simulated},
+            "latency": {"predicted": self.latency_predicted, "simulated": self.latency_simulated},
+            "overflows": self.events.overflows,
+            "domain_errors": self.events.domain_errors,
+        }
+
+
+def _entry(score: Score) -> dict[str, Any]:
+    """Return a score for JSON, with its confusion matrix: rows are labels, columns predictions."""
+    return {**score_numbers(score), "confusion": score.confusion}
+
+
+def inference_part(build: Stages, predict: str | None) -> tuple[Stages, Prediction]:
+    """Return the part of a program that computes its prediction, as stages of its own, without any update.
+
+    `predict` names the prediction; by default it is the value that the program text compares with a label. The result
+    of the part has the name of the prediction.
+    """
+    graph, prediction = _prediction(build, predict)
+    part = replace(without_updates(graph, prediction.tensor), results=((prediction.name, prediction.tensor),))
+    return (
+        Stages(
+            name=build.name,
+            options=replace(build.options, minibatch=1, results=()),
+            reading=replace(build.reading, lower=lambda number_format, results: part),
+            template=build.template,
+            format=build.format,
+        ),
+        prediction,
+    )
+
+
+def test(
+    build: Stages,
+    data: Data,
+    *,
+    weights: Data,
+    predict: str | None = None,
+    metric: str | None = None,
+    engine: str | None = None,
+    samples: int | None = None,
+) -> Tested:
+    """Score the models `weights` on `data`, without one update.
+
+    Both are arrays by name, or the path of a file with them. A program that learns is run as its inference part. With
+    an `engine`, all samples run there. Without one the evaluation computes every sample, and the cycle model the first
+    ones. Every word of the engine is compared with the evaluation; a difference is an AssertionError. `samples` limits
+    the run to the first samples. `metric` is one of `training.metrics.NAMES`.
+    """
+    if not build.reading.trainable:
+        file = build.reading.text.original.name
+        raise TablaError(f"'{file}' is a kernel, so it has no models to score", hint="run it with tabla sim")
+    samples = optional_whole("samples", samples)
+    if engine is not None:
+        engine = checked_engine(engine)
+    arrays, given = _reals(data, "data"), _reals(weights, "weights")
+    refuse_strangers(arrays, shapes_of(build.sample, "input", "label"), "the data")
+    models = take_models(given, shapes_of(build.sample, "model"), "the weights")
+    part, prediction = inference_part(build, predict)
+    found = _samples(part, arrays, samples)
+    if prediction.label not in arrays:
+        raise TablaError(
+            f"the data has no label '{prediction.label}' to measure against",
+            hint="add it to the data, or compute the predictions alone with tabla eval",
+        )
+    words, model_words = _words(build, found.arrays), _words(build, models)
+    measure = Measure.of(part.sample, prediction, build.format, metric=metric, samples=found.arrays, words=words)
+    plan = FixedPlan.of(part.lowered, build.format)
+    plan.load(model_words)
+    expected = plan.run(words, [prediction.tensor], found.count)
+    predicted = expected.kept[prediction.tensor]
+    simulated = found.count if engine else min(found.count, CHECKED)
+    with session(part.schedule, part.image, engine or ENGINE, part.module) as machine:
+        machine.load(model_words)
+        results = machine.run({name: array[:simulated] for name, array in words.items()}, simulated)
+        assert np.array_equal(results[prediction.name], predicted[:simulated]), "the engine differs from the evaluation"
+        return Tested(
+            name=build.name,
+            engine=engine or ENGINE,
+            format=str(build.format),
+            pes=build.template.pes,
+            samples=found.count,
+            simulated=simulated,
+            prediction=prediction,
+            loss=measure.loss,
+            metric=measure.metric,
+            accelerator=measure.score(to_real(predicted, build.format)),
+            float64=measure.of_reals(models),
+            cycles_predicted=part.schedule.per_sample(part.schedule.cycles),
+            cycles_simulated=part.schedule.per_sample(machine.cycles),
+            latency_predicted=part.schedule.latency,
+            latency_simulated=machine.latency,
+            events=events(part.lowered, expected.counts),
+        )
