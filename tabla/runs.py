@@ -7,19 +7,21 @@ arrays of models have none. `Reals` are float64 numbers, `Words` are the signed 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from contextlib import ExitStack
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from tabla.compiled.plans import Evaluators
 from tabla.ir.evaluate import Counts, FixedPlan, Run
 from tabla.ir.evaluate_float import FloatPlan
 from tabla.ir.graph import Graph
 from tabla.ir.words import integer_words, to_real, to_words
 from tabla.sim.machine import Counters
-from tabla.simulation import Session, default_engine, session
+from tabla.simulation import EVALUATION, Session, checked_engine, default_engine, session
 from tabla.source import Label, TablaError
 from tabla.stages import Stages
 from tabla.training.arrays import (
@@ -33,9 +35,10 @@ from tabla.training.arrays import (
     stack_samples,
     take_models,
 )
+from tabla.training.evaluated import CHECKED, Evaluated
 from tabla.training.measure import Measure
 from tabla.training.prediction import Prediction, default_prediction, named_prediction
-from tabla.training.record import Events, Training, comparison
+from tabla.training.record import Checked, Events, Training, comparison
 from tabla.training.session import Outcome, Report, events, learn
 
 Words = NDArray[np.int64]
@@ -335,22 +338,28 @@ def train(
     metric: str | None = None,
     weights: Mapping[str, ArrayLike] | None = None,
     seed: int = 0,
-    engine: str | None = None,
+    engine: str = EVALUATION,
     samples: int | None = None,
     report: Report | Callable[[object], None] = _silent,
+    remark: Callable[[str], None] = _silent,
 ) -> Training:
     """Learn from `data` on an engine, and in float64 for comparison.
+
+    The engine `EVALUATION` learns in the fixed-point evaluation. The first 16 steps of the first epoch and the last 16
+    of the last epoch are repeated on the simulated accelerator, which must give the same words. Every other engine
+    takes all steps, and its models are compared with the evaluation after each epoch.
 
     `data` holds inputs and labels by name, or is the path of a file with them. The accelerator and float64 take the
     same steps, `epochs` times over all samples. Samples that do not fill the last minibatch are measured but not
     learnt from. `predict` names the value to compare with the label; by default it is the value that the program text
     compares with a label. `metric` is one of `training.metrics.NAMES`. The models start from `weights`, or else from
-    `seed`. A program without gradients cannot learn: it needs `weights`, and works through the data once.
+    `seed`. A program without gradients cannot learn: it needs `weights`, and works through the data once. `remark`
+    takes a line that says why numpy evaluates where machine code would be faster.
     """
     if not build.reading.trainable:
         file = build.reading.text.original.name
         raise TablaError(f"'{file}' is a kernel, so it learns nothing", hint="run it with tabla sim or tabla eval")
-    graph, engine = build.lowered, engine or default_engine()
+    graph, evaluates = build.lowered, checked_engine(engine, trains=True) == EVALUATION
     arrays = read_arrays(Path(data)) if isinstance(data, (str, Path)) else _reals(data)
     refuse_strangers(arrays, shapes_of(build.sample, "input", "label"), "the data")
     found = _samples(build, arrays, samples)
@@ -374,13 +383,36 @@ def train(
     missing = shapes_of(graph, "label").keys() & {prediction.label} - arrays.keys()
     if missing:
         raise TablaError(f"the data has no label '{prediction.label}' to measure against")
-    measure = Measure.of(measured, prediction, build.format, metric=metric, samples=found.arrays, words=words)
+    evaluators = Evaluators.of(graph, build.format, steps * epochs if graph.updates else steps)
+    if evaluators.note:
+        remark(evaluators.note)
+    measure = Measure.of(
+        measured,
+        prediction,
+        build.format,
+        metric=metric,
+        samples=found.arrays,
+        words=words,
+        evaluators=evaluators,
+    )
     model_words = _words(build, models)
-    with session(build.schedule, build.image, engine, build.module) as machine:
+    hardware = default_engine() if evaluates else engine
+    with ExitStack() as opened:
+
+        def machine() -> Session:
+            return opened.enter_context(session(build.schedule, build.image, hardware, build.module))
+
+        learned = steps * graph.samples
         if graph.updates:
+            learner: Evaluated | Session
+            if evaluates:
+                plan, judge = evaluators.fixed(graph, build.format), FixedPlan.of(graph, build.format)
+                learner = Evaluated(plan=plan, judge=judge, open_accelerator=machine, count=steps, epochs=epochs)
+            else:
+                learner = machine()
             outcome = learn(
                 graph,
-                machine,
+                learner,
                 measure,
                 models=models,
                 words=model_words,
@@ -389,10 +421,14 @@ def train(
                 count=steps,
                 epochs=epochs,
                 report=report,
+                evaluators=evaluators,
             )
+            checked = learner.checked * graph.samples if isinstance(learner, Evaluated) else 0
+            learned *= epochs
         else:
             epochs = 0
-            outcome = _inference(build, machine, measure, models, model_words)
+            checked = min(2 * CHECKED, found.count) if evaluates else found.count
+            outcome = _inference(build, machine(), measure, models, model_words, checked)
         return Training(
             name=build.name,
             engine=f"engine {engine}",
@@ -413,6 +449,7 @@ def train(
             events=events(graph, outcome.counts),
             models={name: to_real(array, build.format) for name, array in outcome.words.items()},
             words=outcome.words,
+            checked=Checked(engine=hardware, samples=checked, all=learned) if evaluates else None,
         )
 
 
@@ -438,13 +475,18 @@ def _prediction(build: Stages, predict: str | None) -> tuple[Graph, Prediction]:
 
 
 def _inference(
-    build: Stages, machine: Session, measure: Measure, models: Arrays, words: Mapping[str, Words]
+    build: Stages, machine: Session, measure: Measure, models: Arrays, words: Mapping[str, Words], checked: int
 ) -> Outcome:
-    """Measure a program without gradients: one pass over the data, compared with the evaluation."""
+    """Measure a program without gradients: one pass over the data. The machine takes `checked` samples of the first and
+    last ones, and its words are compared with the evaluation.
+    """
     # The evaluation comes first, because it reports bad data.
     expected = _expected(build, words, measure.words, len(measure.labels))
     machine.load(words)
-    _agree(build, expected, words, machine.run(measure.words))
+    ends = np.r_[: checked - checked // 2, len(measure.labels) - checked // 2 : len(measure.labels)]
+    found = machine.run({name: array[ends] for name, array in measure.words.items()})
+    part = replace(expected, kept={name: array[ends] for name, array in expected.kept.items()})
+    _agree(build, part, words, found)
     return Outcome(
         machine=(measure.of_words(words),),
         reference=(measure.of_reals(models),),
