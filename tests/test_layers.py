@@ -17,7 +17,7 @@ ROOT = Path(__file__).resolve().parent.parent
 BESIDE = ("hw", "sim", "templates", "examples")
 _LOWER = {"source", "lang", "templates", "ir", "lower", "passes", "mapping", "strands", "schedule", "bound", "program"}
 _COMPILER = {*_LOWER, "backend"}
-_USES = {"notations", "options", "parameters", "simulation", "runs", "scoring", "artifacts"}
+_USES = {"notations", "compiled", "caches", "options", "parameters", "simulation", "runs", "scoring", "artifacts"}
 _EVERYTHING = {*_COMPILER, *_USES, "hw", "sim", "link", "synth", "training", "report", "examples", "_version"}
 
 # Every room may import itself and `source`.
@@ -28,6 +28,9 @@ MAY: dict[str, set[str]] = {
     "lang": set(),
     "templates": {"lang"},
     "ir": set(),
+    "caches": set(),
+    # a graph as machine code; its judge is the evaluation in ir
+    "compiled": {"ir", "caches", "_version"},
     "lower": {"lang", "ir"},
     "passes": {"ir"},
     "mapping": {"ir", "templates"},
@@ -42,9 +45,9 @@ MAY: dict[str, set[str]] = {
     "link": {"program", "sim"},
     "hw": {"templates", "program"},
     # templates: the cycle model reads machine.td with our TableGen front end, not through program/layout.py
-    "sim": {"templates", "program", "hw"},
+    "sim": {"templates", "program", "hw", "caches"},
     "synth": {"templates", "hw", "program"},
-    "training": {"ir"},
+    "training": {"ir", "compiled"},
     "examples": {"training"},
     # the rules of single values; mapping has the levels of effort
     "parameters": {"mapping"},
@@ -52,8 +55,8 @@ MAY: dict[str, set[str]] = {
     "notations": {"lang", "lower", "ir", "options", "training"},
     "simulation": {"program", "schedule", "hw", "sim", "link"},
     "artifacts": {"ir", "synth", "templates", "strands", "schedule", "program", "report", "training", "stages", "runs"},
-    "runs": {"ir", "parameters", "sim", "simulation", "training", "stages"},
-    "scoring": {"ir", "parameters", "runs", "simulation", "training", "stages"},
+    "runs": {"ir", "parameters", "sim", "simulation", "compiled", "training", "stages"},
+    "scoring": {"ir", "parameters", "runs", "simulation", "compiled", "training", "stages"},
     "report": {*_COMPILER, "hw", "sim", "_version"},
     "stages": {*_COMPILER, "notations", "options", "hw", "report"},
     "driver": {*_EVERYTHING, "stages"},
@@ -67,7 +70,7 @@ MAY: dict[str, set[str]] = {
 # tests/test_witness.py.
 FOLDERS: dict[str, set[str]] = {
     "sim/model": {"sim.machine", "templates", "program.image"},
-    "sim/engines": {"sim.machine", "hw", "program.image"},
+    "sim/engines": {"sim.machine", "hw", "program.image", "caches"},
 }
 MAY_PRINT = {"cli.py", "__main__.py"}
 PRINTS = {"print", "sys.exit", "exit", "quit"}

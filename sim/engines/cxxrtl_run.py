@@ -28,6 +28,7 @@ from tabla.sim.engines.host_loop import Observation, Request
 from tabla.sim.engines.port_machine import PortMachine
 from tabla.sim.machine import Words, missing_tool
 
+from tabla import caches
 from tabla.program.image import Image
 
 _LISTS: tuple[tuple[str, type[np.unsignedinteger[Any]]], ...] = (
@@ -43,12 +44,14 @@ _LISTS: tuple[tuple[str, type[np.unsignedinteger[Any]]], ...] = (
 
 
 def cache_folder() -> Path:
-    """Return the folder of the built programs: ``$XDG_CACHE_HOME/tabla`` or ``~/.cache/tabla``.
+    """Return the folder of the built programs, :func:`tabla.caches.folder`.
 
-    Where that cannot be written, it is a new temporary folder.
+    Where there is none, or it cannot be written, it is a new temporary folder.
     """
-    folder = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "tabla"
     try:
+        folder = caches.folder()
+        if folder is None:
+            return Path(tempfile.mkdtemp(prefix="tabla-"))
         folder.mkdir(parents=True, exist_ok=True)
     except OSError:
         return Path(tempfile.mkdtemp(prefix="tabla-"))

@@ -164,7 +164,7 @@ def _kernel(site: _Site) -> Kernel:
 
 def _linear(site: _Site, operation: Linear) -> Kernel:
     statement, target, tally = site.statement, site.target, site.tally
-    own = _own_word(site, operation)
+    own = None if site.model is None else own_word(site.model, statement, operation)
     scale = WordNumbers(format=site.format)
     changes = []
     for place, term in enumerate(operation.terms):
@@ -204,11 +204,9 @@ def _linear(site: _Site, operation: Linear) -> Kernel:
     return run
 
 
-def _own_word(site: _Site, operation: Linear) -> int | None:
-    """Which term of an update is the model's own word, if it has one."""
-    if site.model is None:
-        return None
-    own = (Read(tensor=site.model, subscripts=site.statement.write),)
+def own_word(model: str, statement: Statement, operation: Linear) -> int | None:
+    """Return which term of an update is the own word of its model, or None if no term is."""
+    own = (Read(tensor=model, subscripts=statement.write),)
     terms = enumerate(operation.terms)
     return next((place for place, t in terms if t.factors == own and t.sign == 1 and not t.reduce), None)
 

@@ -37,14 +37,15 @@ def gathered(operands: Operands, operation: Gather) -> Callable[[], None]:
             held = np.where(mask, given, 0)
             if held.min() < 0 or held.max() >= source.shape[axis]:
                 outside = held[(held < 0) | (held >= source.shape[axis])]
-                _refuse(statement, operation, axis, int(outside.flat[0]), source.shape[axis])
+                refuse(statement, operation, axis, int(outside.flat[0]), source.shape[axis])
             places.append(held)
         operands.target[...] = source[tuple(places)]
 
     return run
 
 
-def _refuse(statement: Statement, operation: Gather, axis: int, position: int, extent: int) -> None:
+def refuse(statement: Statement, operation: Gather, axis: int, position: int, extent: int) -> None:
+    """Raise the `TablaError` of a position outside an axis of `extent` elements."""
     table = operation.subscripts[axis]
     name = table.table.tensor if isinstance(table, Gathered) else str(table)
     raise TablaError(

@@ -71,29 +71,37 @@ class Memory(Generic[Element]):
         """Work through samples, which are arrays with a leading axis, and stack the tensors that `keep` names after
         each sample.
 
-        `count` is the number of samples where no input says it. Inputs with different numbers of samples are the user's
-        fault.
+        `count` is the number of samples where no input says it, as `streams` has it.
         """
-        arrays = [(self.buffers[t.name], _fitting(samples, t, many=True)) for t in self.inputs()]
-        counts = {len(array) for _, array in arrays} | ({count} if count is not None else set())
-        if len(counts) != 1:
-            raise TablaError(
-                f"inputs hold different numbers of samples: {sorted(counts)}",
-                hint="the leading axis counts the samples; give every input and label the same",
-            )
-        number = counts.pop()
+        arrays, number = self.streams(samples, count)
         kept: dict[str, NDArray[Element]] = {}
         for name in keep:
             buffer: NDArray[Element] = self.buffers[name]
             kept[name] = np.zeros((number, *buffer.shape), dtype=buffer.dtype)
         for sample in range(number):
-            for held, array in arrays:
-                np.copyto(held, array[sample])
+            for name, array in arrays.items():
+                np.copyto(self.buffers[name], array[sample])
             step()
             for name, stack in kept.items():
                 stack[sample] = self.buffers[name]
             self.commit()
         return kept
+
+    def streams(
+        self, samples: Mapping[str, NDArray[Element]], count: int | None
+    ) -> tuple[dict[str, NDArray[Element]], int]:
+        """Return the array of every input and label, with its leading axis, and the number of samples.
+
+        `count` is that number where no input says it. Inputs with different numbers of samples are the user's fault.
+        """
+        arrays = {t.name: _fitting(samples, t, many=True) for t in self.inputs()}
+        counts = {len(array) for array in arrays.values()} | ({count} if count is not None else set())
+        if len(counts) != 1:
+            raise TablaError(
+                f"inputs hold different numbers of samples: {sorted(counts)}",
+                hint="the leading axis counts the samples; give every input and label the same",
+            )
+        return arrays, counts.pop()
 
     def _of_role(self, *roles: str) -> Iterator[Tensor]:
         return (tensor for tensor in self.graph.tensors.values() if tensor.role in roles)

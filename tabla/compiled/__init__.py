@@ -1,0 +1,1 @@
+"""Evaluations compiled to machine code: the graph as Python text, and the text through numba."""

@@ -1,0 +1,107 @@
+"""The shelves of the cache: whole entries or none, whatever other processes do, and no more bytes than allowed."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+
+import pytest
+
+from tabla import caches
+from tabla.caches import Shelf
+
+
+def shelf(folder: Path, largest: int = 1000) -> Shelf:
+    return Shelf(where=folder, largest=largest)
+
+
+def write(folder: Path, text: str = "text") -> str:
+    (folder / "file").write_text(text)
+    return text
+
+
+def read(folder: Path) -> str:
+    return (folder / "file").read_text()
+
+
+def test_an_entry_is_read_back(tmp_path: Path) -> None:
+    assert shelf(tmp_path).read("a", read) is None
+    assert shelf(tmp_path).add("a", write) == "text"
+    assert shelf(tmp_path).read("a", read) == "text"
+    assert [path.name for path in tmp_path.iterdir()] == ["a"]
+
+
+@pytest.mark.parametrize("file", ["file", "sum"])
+@pytest.mark.parametrize("broken", ["", "other", None])
+def test_a_broken_entry_is_none_and_goes(tmp_path: Path, file: str, broken: str | None) -> None:
+    shelf(tmp_path).add("a", write)
+    if broken is None:
+        (tmp_path / "a" / file).unlink()
+    else:
+        (tmp_path / "a" / file).write_text(broken)
+    assert shelf(tmp_path).read("a", read) is None
+    assert list(tmp_path.iterdir()) == []
+    assert shelf(tmp_path).add("a", write) == shelf(tmp_path).read("a", read) == "text"
+
+
+def test_the_longest_unused_entries_go(tmp_path: Path) -> None:
+    small = shelf(tmp_path, largest=700)  # an entry has 164 bytes, 64 of them for its sum
+    for age, name in enumerate("abcd"):
+        small.add(name, lambda folder: write(folder, "x" * 100))
+        os.utime(tmp_path / name, (1000 + age, 1000 + age))
+    small.read("a", read)  # used just now
+    small.add("e", lambda folder: write(folder, "x" * 100))
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["a", "c", "d", "e"]
+
+
+def test_what_a_killed_process_left_goes_after_an_hour(tmp_path: Path) -> None:
+    for name in (".new-x", ".old-y", ".new-z"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "file").touch()
+    for name in (".new-x", ".old-y"):
+        os.utime(tmp_path / name, (1000, 1000))
+    shelf(tmp_path).add("a", write)
+    assert sorted(path.name for path in tmp_path.iterdir()) == [".new-z", "a"]
+
+
+def test_the_entry_of_a_faster_process_stays(tmp_path: Path) -> None:
+    def slow(folder: Path) -> str:
+        shelf(tmp_path).add("a", lambda inner: write(inner, "first"))
+        return write(folder, "second")
+
+    assert shelf(tmp_path).add("a", slow) == "second"
+    assert shelf(tmp_path).read("a", read) == "first"
+    assert [path.name for path in tmp_path.iterdir()] == ["a"]
+
+
+def test_a_writer_that_fails_leaves_nothing(tmp_path: Path) -> None:
+    def fail(folder: Path) -> None:
+        write(folder)
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        shelf(tmp_path).add("a", fail)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_the_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TABLA_CACHE", str(tmp_path / "mine"))
+    found = Shelf.of("kind", 1)
+    assert found is not None
+    assert found.where == tmp_path / "mine" / "kind"
+    if os.name == "posix":
+        assert found.where.stat().st_mode & 0o077 == 0
+    monkeypatch.setenv("TABLA_CACHE", "")
+    assert Shelf.of("kind", 1) is None
+    monkeypatch.delenv("TABLA_CACHE")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    monkeypatch.setattr(sys, "platform", "linux")
+    assert caches.folder() == tmp_path / "tabla"
+    monkeypatch.setenv("LOCALAPPDATA", str(tmp_path / "local"))
+    monkeypatch.setattr(sys, "platform", "win32")
+    assert caches.folder() == tmp_path / "local" / "tabla"
+    # A file in the place of the folder: nothing is kept, and nothing fails.
+    (tmp_path / "file").touch()
+    monkeypatch.setenv("TABLA_CACHE", str(tmp_path / "file"))
+    assert Shelf.of("kind", 1) is None
