@@ -7,20 +7,22 @@ arrays of models have none. `Reals` are float64 numbers, `Words` are the signed 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from contextlib import ExitStack
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from tabla.compiled.plans import Evaluators
 from tabla.ir.evaluate import Counts, FixedPlan, Run
 from tabla.ir.evaluate_float import FloatPlan
 from tabla.ir.graph import Graph
 from tabla.ir.words import integer_words, to_real, to_words
 from tabla.parameters import checked_mapping, checked_whole, optional_whole
 from tabla.sim.machine import Counters
-from tabla.simulation import Session, checked_engine, default_engine, session
+from tabla.simulation import EVALUATION, Session, checked_engine, default_engine, session
 from tabla.source import Label, TablaError, TablaTypeError
 from tabla.stages import Stages
 from tabla.training.arrays import (
@@ -34,10 +36,11 @@ from tabla.training.arrays import (
     stack_samples,
     take_models,
 )
+from tabla.training.evaluated import CHECKED, Evaluated
 from tabla.training.measure import Measure
 from tabla.training.parts import Parts
 from tabla.training.prediction import Prediction, default_prediction, named_prediction
-from tabla.training.record import Events, Training, comparison
+from tabla.training.record import Checked, Events, Training, comparison
 from tabla.training.session import Outcome, Report, events, learn
 from tabla.training.split import Shares, check_held_out, divided, split_of
 
@@ -352,15 +355,21 @@ def train(
     split_seed: int | None = None,
     patience: int | None = None,
     report: Report | Callable[[object], None] | None = None,
+    remark: Callable[[str], None] | None = None,
 ) -> Training:
     """Learn from `data` on an engine, and in float64 for comparison.
+
+    The engine `EVALUATION`, the default, learns in the fixed-point evaluation. The first 16 steps of the first epoch
+    and the last 16 of the last epoch are repeated on the simulated accelerator, which must give the same words. Every
+    other engine takes all steps, and its models are compared with the evaluation after each epoch.
 
     `data` holds inputs and labels by name, or is the path of a file with them. The accelerator and float64 take the
     same steps, `epochs` times over all samples. Samples that do not fill the last minibatch are measured but not
     learnt from. `predict` names the value to compare with the label; by default it is the value that the program text
     compares with a label. `metric` is one of `training.metrics.NAMES`. The models start from `weights`, or else from
     `seed`. A program without gradients cannot learn: it needs `weights`, and works through the data once. `epochs` and
-    `samples` are 1 or more, and `seed` is 0 or more.
+    `samples` are 1 or more, and `seed` is 0 or more. `remark` takes a line that says why numpy evaluates where machine
+    code would be faster.
 
     The samples that are learnt from are the training part. `test` is more data, or `split` takes a share of the samples
     as test part, and a second one as validation part (:class:`tabla.training.split.Split`); `split_seed` chooses which.
@@ -375,7 +384,8 @@ def train(
     split_seed, patience = optional_whole("split_seed", split_seed), optional_whole("patience", patience)
     if report is not None and not callable(report):
         raise TablaTypeError("report: this is not a function", hint="write report=print")
-    graph, engine = build.lowered, default_engine() if engine is None else checked_engine(engine)
+    engine = EVALUATION if engine is None else checked_engine(engine, trains=True)
+    graph, evaluates = build.lowered, engine == EVALUATION
     arrays = _reals(data, "data")
     refuse_strangers(arrays, shapes_of(build.sample, "input", "label"), "the data")
     held_out = divided(
@@ -407,16 +417,37 @@ def train(
     missing = shapes_of(graph, "label").keys() & {prediction.label} - arrays.keys()
     if missing:
         raise TablaError(f"the data has no label '{prediction.label}' to measure against")
+    evaluators = Evaluators.of(graph, build.format, steps * epochs if graph.updates else steps)
+    if evaluators.note and remark is not None:
+        remark(evaluators.note)
     parts = Parts.of(
-        measured, prediction, build.format, metric=metric, parts=held_out, words=lambda reals: _words(build, reals)
+        measured,
+        prediction,
+        build.format,
+        metric=metric,
+        parts=held_out,
+        words=lambda reals: _words(build, reals),
+        evaluators=evaluators,
     )
     measure = parts.training
     model_words = _words(build, models)
-    with session(build.schedule, build.image, engine, build.module) as machine:
+    hardware = default_engine() if evaluates else engine
+    with ExitStack() as opened:
+
+        def machine() -> Session:
+            return opened.enter_context(session(build.schedule, build.image, hardware, build.module))
+
+        learned = steps * graph.samples
         if graph.updates:
+            learner: Evaluated | Session
+            if evaluates:
+                plan, judge = evaluators.fixed(graph, build.format), FixedPlan.of(graph, build.format)
+                learner = Evaluated(plan=plan, judge=judge, open_accelerator=machine, count=steps)
+            else:
+                learner = machine()
             outcome = learn(
                 graph,
-                machine,
+                learner,
                 parts,
                 models=models,
                 words=model_words,
@@ -425,12 +456,16 @@ def train(
                 count=steps,
                 epochs=epochs,
                 report=report or _silent,
+                evaluators=evaluators,
                 patience=patience,
             )
             epochs = len(outcome.machine) - 1
+            checked = learner.checked * graph.samples if isinstance(learner, Evaluated) else 0
+            learned *= epochs
         else:
             epochs = 0
-            outcome = _inference(build, machine, measure, models, model_words)
+            checked = min(2 * CHECKED, found.count) if evaluates else found.count
+            outcome = _inference(build, machine(), measure, models, model_words, checked)
         return Training(
             name=build.name,
             engine=f"engine {engine}",
@@ -456,6 +491,7 @@ def train(
             kept=outcome.kept,
             float64_kept=outcome.float64_kept,
             patience=patience,
+            checked=Checked(engine=hardware, samples=checked, all=learned) if evaluates else None,
         )
 
 
@@ -491,13 +527,18 @@ def _prediction(build: Stages, predict: str | None) -> tuple[Graph, Prediction]:
 
 
 def _inference(
-    build: Stages, machine: Session, measure: Measure, models: Arrays, words: Mapping[str, Words]
+    build: Stages, machine: Session, measure: Measure, models: Arrays, words: Mapping[str, Words], checked: int
 ) -> Outcome:
-    """Measure a program without gradients: one pass over the data, compared with the evaluation."""
+    """Measure a program without gradients: one pass over the data. The machine takes `checked` samples of the first and
+    last ones, and its words are compared with the evaluation.
+    """
     # The evaluation comes first, because it reports bad data.
     expected = _expected(build, words, measure.words, len(measure.labels))
     machine.load(words)
-    _agree(build, expected, words, machine.run(measure.words))
+    ends = np.r_[: checked - checked // 2, len(measure.labels) - checked // 2 : len(measure.labels)]
+    found = machine.run({name: array[ends] for name, array in measure.words.items()})
+    part = replace(expected, kept={name: array[ends] for name, array in expected.kept.items()})
+    _agree(build, part, words, found)
     return Outcome(
         machine=(measure.of_words(words),),
         reference=(measure.of_reals(models),),

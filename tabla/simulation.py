@@ -62,6 +62,8 @@ ENGINES: dict[str, Opener] = {
     "amaranth": _amaranth,
 }
 """The engines that need no board, by name. ``serial:PATH`` is a board, and not in the table."""
+EVALUATION = "evaluation"
+"""The engine of ``tabla train`` that learns in the fixed-point evaluation, and repeats a part on `default_engine`."""
 
 
 def register_engine(name: str, opener: Opener) -> None:
@@ -69,19 +71,23 @@ def register_engine(name: str, opener: Opener) -> None:
 
     Raises `TablaError` for a name that an engine has already, and for one with a colon, which would be a board's.
     """
-    if name in ENGINES or ":" in name or not name:
+    if name in ENGINES or name == EVALUATION or ":" in name or not name:
         raise TablaError(f"an engine cannot be called '{name}'", hint="use a new name without a colon")
     ENGINES[name] = opener
 
 
-def checked_engine(text: str) -> str:
-    """Return the name of an engine as it is. Raises `TablaError` for a name that is not in the table, and no board."""
+def checked_engine(text: str, *, trains: bool = False) -> str:
+    """Return the name of an engine as it is. Raises `TablaError` for a name that is not in the table, and no board.
+
+    With `trains` the name may also be `EVALUATION`.
+    """
+    hint = f"use one of {', '.join([EVALUATION] * trains + [*ENGINES])}, {PREFIX}PATH"
     if not isinstance(text, str):
-        raise TablaTypeError(f"engine: {text!r} is not a name", hint=f"use one of {', '.join(ENGINES)}, {PREFIX}PATH")
+        raise TablaTypeError(f"engine: {text!r} is not a name", hint=hint)
     if text.startswith(PREFIX):
         place_of(text)
-    elif text not in ENGINES:
-        raise TablaValueError(f"unknown engine '{text}'", hint=f"use one of {', '.join(ENGINES)}, {PREFIX}PATH")
+    elif text not in ENGINES and not (trains and text == EVALUATION):
+        raise TablaValueError(f"unknown engine '{text}'", hint=hint)
     return text
 
 

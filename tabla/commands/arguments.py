@@ -14,7 +14,7 @@ from collections.abc import Callable
 from tabla.mapping.effort import DEFAULT_EFFORT
 from tabla.options import Options
 from tabla.parameters import WHOLE, read_number
-from tabla.simulation import ENGINES, checked_engine
+from tabla.simulation import ENGINES, EVALUATION, checked_engine
 from tabla.source import TablaError
 
 
@@ -92,11 +92,21 @@ def engine(text: str) -> str:
         raise ArgumentTypeError(f"{fault.message}; {fault.hint}") from None
 
 
-def add_engine(parser: ArgumentParser, default: str | None = None) -> None:
-    """Add ``--engine``, which says where the accelerator runs."""
-    choices = f"one of {', '.join(ENGINES)}, or serial:/dev/ttyUSB0[@BAUD] for a board"
-    shown = f" (default {default})" if default else ""
-    parser.add_argument("--engine", type=engine, default=default, metavar="NAME", help=choices + shown)
+def training_engine(text: str) -> str:
+    """Read the name of an engine that learns."""
+    try:
+        return checked_engine(text, trains=True)
+    except TablaError as fault:
+        raise ArgumentTypeError(f"{fault.message}; {fault.hint}") from None
+
+
+def add_engine(parser: ArgumentParser, default: str | None = None, *, trains: bool = False) -> None:
+    """Add ``--engine``, which says where the accelerator runs. With `trains`, the evaluation is an engine, too."""
+    names = [EVALUATION, *ENGINES] if trains else ENGINES
+    choices = f"one of {', '.join(names)}, or serial:/dev/ttyUSB0[@BAUD] for a board"
+    choices += f" (default {default})" if default else ""
+    read = training_engine if trains else engine
+    parser.add_argument("--engine", type=read, default=default, metavar="NAME", help=choices)
 
 
 def add_file(parser: ArgumentParser) -> None:

@@ -9,6 +9,7 @@ from tabla.commands.arguments import add_build, add_engine, add_file, add_json, 
 from tabla.commands.console import Console
 from tabla.commands.output import check_arrays, write_arrays, write_json
 from tabla.driver import build
+from tabla.simulation import EVALUATION
 from tabla.training.arrays import read_arrays
 from tabla.training.metrics import NAMES
 
@@ -31,7 +32,7 @@ def configure(parser: ArgumentParser) -> None:
         "--seed", type=whole("seed"), default=0, metavar="S", help="start from random models (default 0)"
     )
     parser.add_argument("-o", "--output", metavar="FILE.npz", help="write the trained models there")
-    add_engine(parser)
+    add_engine(parser, EVALUATION, trains=True)
     parser.add_argument("--samples", type=whole("samples"), metavar="N", help="use only the first N samples")
     parser.add_argument(
         "--strict", action="store_true", help="exit with 1 after an overflow, a domain error or a zero update"
@@ -74,6 +75,7 @@ def run(arguments: Namespace, console: Console) -> int:
         split_seed=arguments.split_seed,
         patience=arguments.patience,
         report=lambda progress: console.progress(str(progress)),
+        remark=console.remark,
     )
     if arguments.output:
         write_arrays(arguments.output, training.models, console)

@@ -8,8 +8,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from tabla.ir.evaluate import FixedPlan
-from tabla.ir.evaluate_float import FloatPlan
+from tabla.compiled.plans import NUMPY, Evaluators, RealsPlan, WordsPlan
 from tabla.ir.format import Format
 from tabla.ir.graph import Graph
 from tabla.ir.words import to_real
@@ -63,8 +62,8 @@ class Measure:
     samples: Arrays
     words: Mapping[str, Words]
     format: Format
-    _fixed: FixedPlan = field(repr=False)
-    _float: FloatPlan = field(repr=False)
+    _fixed: WordsPlan = field(repr=False)
+    _float: RealsPlan = field(repr=False)
 
     @staticmethod
     def of(
@@ -75,8 +74,9 @@ class Measure:
         metric: str | None,
         samples: Arrays,
         words: Mapping[str, Words],
+        evaluators: Evaluators = NUMPY,
     ) -> Measure:
-        """Choose the loss and the metric by the labels, and prepare both evaluations.
+        """Choose the loss and the metric by the labels, and prepare both evaluations with `evaluators`.
 
         `metric` is the name of a metric, or None for the one that fits the labels.
         """
@@ -90,8 +90,8 @@ class Measure:
             samples=samples,
             words=words,
             format=number,
-            _fixed=FixedPlan.of(frozen, number),
-            _float=FloatPlan.of(frozen),
+            _fixed=evaluators.fixed(frozen, number),
+            _float=evaluators.real(frozen),
         )
 
     def of_words(self, models: Mapping[str, Words]) -> Score:

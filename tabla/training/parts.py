@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from tabla.compiled.plans import Evaluators
 from tabla.ir.format import Format
 from tabla.ir.graph import Graph
 from tabla.training.arrays import Arrays, Samples
@@ -36,13 +37,16 @@ class Parts:
         metric: str | None,
         parts: Divided,
         words: Callable[[Arrays], Mapping[str, Words]],
+        evaluators: Evaluators,
     ) -> Parts:
         """Prepare the measures. `words` turns real numbers into words of the format.
 
         Labels of a held-out part that are no classes, where those of the training part are, are a `TablaError`.
         """
         first = parts.training.arrays
-        training = Measure.of(graph, prediction, number, metric=metric, samples=first, words=words(first))
+        training = Measure.of(
+            graph, prediction, number, metric=metric, samples=first, words=words(first), evaluators=evaluators
+        )
 
         def held_out(samples: Samples | None, name: str) -> Measure | None:
             if samples is None:

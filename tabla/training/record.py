@@ -70,6 +70,25 @@ class Events:
         return [f"{'overflows':<24}{self.overflows}{where}", f"{'domain errors':<24}{self.domain_errors}"]
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Checked:
+    """How many samples of a run were repeated on an engine, with the same words.
+
+    `all` counts the samples of the run, in all epochs.
+    """
+
+    engine: str
+    samples: int
+    all: int
+
+    def text(self, what: str) -> str:
+        """Return a line of text; `what` says what happened to the samples."""
+        where = "the simulated Verilog"
+        if self.engine != "cxxrtl":
+            where = "the cycle model, since engine cxxrtl is not installed"
+        return f"{self.all:,} samples {what}; {self.samples:,} of them on {where}, every word the same"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Training:
     """The outcome of a training run.
@@ -106,6 +125,7 @@ class Training:
     kept: int = 0
     float64_kept: int = 0
     patience: int | None = None
+    checked: Checked | None = None
 
     @property
     def score(self) -> Score:
@@ -149,7 +169,8 @@ class Training:
         if test and test.confusion and classes and classes.count <= SHOWN_CLASSES:
             lines += ["", CONFUSION.format(part="the test part"), *confusion_lines(test.confusion, classes.names())]
         lines += self._divergence()
-        lines += ["", comparison("cycles per sample", self.cycles_predicted, self.cycles_simulated)]
+        lines += ["", *([self.checked.text("learned" if self.epochs else "evaluated")] if self.checked else [])]
+        lines.append(comparison("cycles per sample", self.cycles_predicted, self.cycles_simulated))
         lines.append(comparison("latency", self.latency_predicted, self.latency_simulated))
         lines += self._events()
         return "\n".join(lines)
@@ -230,6 +251,7 @@ class Training:
             "schema": SCHEMA,
             "name": self.name,
             "engine": self.engine,
+            "checked": {"engine": self.checked.engine, "samples": self.checked.samples} if self.checked else None,
             "format": self.format,
             "pes": self.pes,
             "samples": self.samples,

@@ -14,10 +14,11 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from tabla.ir.evaluate import Counts, FixedPlan
-from tabla.ir.evaluate_float import FloatPlan
+from tabla.compiled.plans import Evaluators
+from tabla.ir.evaluate import Counts
 from tabla.ir.graph import Graph
 from tabla.training.arrays import Arrays
+from tabla.training.evaluated import Evaluated
 from tabla.training.measure import Score
 from tabla.training.parts import Best, Parts
 from tabla.training.record import Events
@@ -118,6 +119,7 @@ def learn(
     count: int,
     epochs: int,
     report: Report,
+    evaluators: Evaluators,
     patience: int | None = None,
 ) -> Outcome:
     """Train for at most so many `epochs`, and score the models with `measure` after each.
@@ -127,10 +129,14 @@ def learn(
 
     Each epoch takes `count` steps in order. `steps` holds their samples as words and `reals` as real numbers. The
     initial models are `words`, and `models` as real numbers. After each epoch every word of every model is compared
-    with the fixed-point evaluation; a difference is an AssertionError, because it is a fault of this tool.
+    with the fixed-point evaluation; a difference is an AssertionError, because it is a fault of this tool. A learner
+    that evaluates compares a part of its steps itself. `evaluators` make the evaluations.
     """
-    fixed, real = FixedPlan.of(graph, measure.format), FloatPlan.of(graph)
-    fixed.load(words)
+    evaluates = isinstance(learner, Evaluated)
+    fixed = learner.plan if isinstance(learner, Evaluated) else evaluators.fixed(graph, measure.format)
+    real = evaluators.real(graph)
+    if not evaluates:
+        fixed.load(words)
     real.load(models)
     learner.load(words)
     ours, theirs = [measure.of_words(words)], [measure.of_reals(models)]
@@ -142,9 +148,9 @@ def learn(
         for block in _blocks(count, time.monotonic):
             learner.learn({name: array[block] for name, array in steps.items()})
             latency = latency or learner.latency
-            if learner.cycles:
+            if learner.cycles and not evaluates:
                 cycles.add(learner.cycles)
-            counted += learner.cycles * (block.stop - block.start)
+            counted += 0 if evaluates else learner.cycles * (block.stop - block.start)
             passed = time.monotonic() - began
             report(
                 Progress(
@@ -157,20 +163,23 @@ def learn(
                 )
             )
         state = {**words, **learner.models()}  # a model that nothing reads is not in the machine
-        expected = fixed.run(steps).models
+        expected = {} if evaluates else fixed.run(steps).models
         for name, array in expected.items():
             assert np.array_equal(state[name], array), f"model {name} differs from the evaluation after epoch {epoch}"
         ours.append(measure.of_words(state))
         theirs.append(measure.of_reals(real.run(reals).models))
         if best.see(epoch, ours[-1], theirs[-1], state):
             break
+    if isinstance(learner, Evaluated):
+        learner.finish()
+        cycles.update({learner.cycles} - {0})
     return Outcome(
         machine=tuple(ours),
         reference=tuple(theirs),
         words=best.models,
         counts=fixed.counts(),
         cycles=tuple(sorted(cycles)),
-        latency=latency,
+        latency=learner.latency if evaluates else latency,
         kept=best.epoch,
         float64_kept=best.float64_epoch,
     )
