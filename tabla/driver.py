@@ -222,14 +222,14 @@ class Build(Stages):
         report: Callable[[object], None] | None = None,
         remark: Callable[[str], None] | None = None,
     ) -> Training:
-        """Train the models on the simulated accelerator, and in float64 for comparison.
+        """Train the models in the evaluation and on the simulated accelerator, and in float64 for comparison.
 
         `data` are arrays by name, or the path of an .npz or .csv file. `epochs`, 1 or more, is the number of passes
         over them. `predict` names the value to compare with the label. `metric` is ``accuracy``, ``mse``, ``hinge``,
         ``mae`` or ``r2``. The models start from `weights`, or else from `seed`, 0 or more. `engine` is one of those of
-        `simulate`, or ``evaluation``, the default: every step is evaluated, and some are repeated on the simulated
-        accelerator. `samples`, 1 or more, limits the data to the first samples. `report` is called with the progress,
-        and `remark` with a line that says why numpy evaluates where machine code would be faster.
+        `simulate`, which takes all steps, or ``evaluation``, the default: the simulated accelerator then repeats the
+        first 16 steps and the last 16. `samples`, 1 or more, limits the data to the first samples. `report` is called
+        with the progress, and `remark` with a line that says why machine code is not used where it would be faster.
 
         `test` are samples to score on, and never to learn from. Or `split`, such as ``(0.2, 0.1)``, holds out a share
         of `data` for the test and another for the validation, chosen by `split_seed`. With a `patience`, training stops

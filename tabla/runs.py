@@ -359,16 +359,17 @@ def train(
 ) -> Training:
     """Learn from `data` on an engine, and in float64 for comparison.
 
-    The engine `EVALUATION` learns in the fixed-point evaluation. The first 16 steps of the first epoch and the last 16
-    of the last epoch are repeated on the simulated accelerator, which must give the same words. Every other engine
-    takes all steps, and its models are compared with the evaluation after each epoch.
+    The engine `EVALUATION`, the default, learns in the fixed-point evaluation. The first 16 steps of the first epoch
+    and the last 16 of the last epoch are repeated on the simulated accelerator, which must give the same words. Every
+    other engine takes all steps, and its models are compared with the evaluation after each epoch.
 
     `data` holds inputs and labels by name, or is the path of a file with them. The accelerator and float64 take the
     same steps, `epochs` times over all samples. Samples that do not fill the last minibatch are measured but not
     learnt from. `predict` names the value to compare with the label; by default it is the value that the program text
     compares with a label. `metric` is one of `training.metrics.NAMES`. The models start from `weights`, or else from
     `seed`. A program without gradients cannot learn: it needs `weights`, and works through the data once. `epochs` and
-    `samples` are 1 or more, and `seed` is 0 or more.
+    `samples` are 1 or more, and `seed` is 0 or more. `remark` takes a line that says why numpy evaluates where machine
+    code would be faster.
 
     The samples that are learnt from are the training part. `test` is more data, or `split` takes a share of the samples
     as test part, and a second one as validation part (:class:`tabla.training.split.Split`); `split_seed` chooses which.
@@ -419,8 +420,8 @@ def train(
     if missing:
         raise TablaError(f"the data has no label '{prediction.label}' to measure against")
     evaluators = Evaluators.of(graph, build.format, steps * epochs if graph.updates else steps)
-    if evaluators.note:
-        (remark or _silent)(evaluators.note)
+    if evaluators.note and remark is not None:
+        remark(evaluators.note)
     parts = Parts.of(
         measured,
         prediction,
@@ -457,6 +458,7 @@ def train(
                 count=steps,
                 epochs=epochs,
                 report=report or _silent,
+                evaluators=evaluators,
                 patience=patience,
                 evaluators=evaluators,
             )

@@ -81,13 +81,13 @@ def checked_engine(text: str, *, trains: bool = False) -> str:
 
     With `trains` the name may also be `EVALUATION`.
     """
-    names = [EVALUATION, *ENGINES] if trains else [*ENGINES]
+    hint = f"use one of {', '.join([EVALUATION] * trains + [*ENGINES])}, {PREFIX}PATH"
     if not isinstance(text, str):
-        raise TablaTypeError(f"engine: {text!r} is not a name", hint=f"use one of {', '.join(names)}, {PREFIX}PATH")
+        raise TablaTypeError(f"engine: {text!r} is not a name", hint=hint)
     if text.startswith(PREFIX):
         place_of(text)
-    elif text not in names:
-        raise TablaValueError(f"unknown engine '{text}'", hint=f"use one of {', '.join(names)}, {PREFIX}PATH")
+    elif text not in ENGINES and not (trains and text == EVALUATION):
+        raise TablaValueError(f"unknown engine '{text}'", hint=hint)
     return text
 
 

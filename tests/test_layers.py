@@ -17,17 +17,7 @@ ROOT = Path(__file__).resolve().parent.parent
 BESIDE = ("hw", "sim", "templates", "examples")
 _LOWER = {"source", "lang", "templates", "ir", "lower", "passes", "mapping", "strands", "schedule", "bound", "program"}
 _COMPILER = {*_LOWER, "backend"}
-_USES = {
-    "notations",
-    "compiled",
-    "caches",
-    "options",
-    "parameters",
-    "simulation",
-    "runs",
-    "scoring",
-    "artifacts",
-}
+_USES = {"notations", "compiled", "caches", "options", "parameters", "simulation", "runs", "scoring", "artifacts"}
 _EVERYTHING = {*_COMPILER, *_USES, "hw", "sim", "link", "synth", "training", "report", "examples", "_version"}
 
 # Every room may import itself and `source`.

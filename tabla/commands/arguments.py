@@ -100,10 +100,11 @@ def training_engine(text: str) -> str:
         raise ArgumentTypeError(f"{fault.message}; {fault.hint}") from None
 
 
-def add_engine(parser: ArgumentParser, default: str, *, trains: bool = False) -> None:
+def add_engine(parser: ArgumentParser, default: str | None = None, *, trains: bool = False) -> None:
     """Add ``--engine``, which says where the accelerator runs. With `trains`, the evaluation is an engine, too."""
     names = [EVALUATION, *ENGINES] if trains else ENGINES
-    choices = f"one of {', '.join(names)}, or serial:/dev/ttyUSB0[@BAUD] for a board (default {default})"
+    choices = f"one of {', '.join(names)}, or serial:/dev/ttyUSB0[@BAUD] for a board"
+    choices += f" (default {default})" if default else ""
     read = training_engine if trains else engine
     parser.add_argument("--engine", type=read, default=default, metavar="NAME", help=choices)
 

@@ -227,6 +227,10 @@ class Evaluators:
         return CompiledFloatPlan.of(graph) if self.compiled else FloatPlan.of(graph)
 
 
+NUMPY = Evaluators()
+"""Evaluators in numpy."""
+
+
 def _seconds(graph: Graph) -> float:
     """Roughly how long numpy takes for a step: 10 us for a statement, and 3 ns for each point of its box."""
     boxes = [prod(index.extent for index in (*s.indices, *s.reduced)) for s in graph.statements]

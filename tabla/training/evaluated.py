@@ -40,7 +40,7 @@ class Accelerator(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class _Block:
-    """Some steps, with the models before and after them."""
+    """Steps that were learnt, with the models before and after them."""
 
     before: Mapping[str, Words]
     samples: Mapping[str, Words]
@@ -51,88 +51,73 @@ class _Block:
 class Evaluated:
     """A learner that evaluates. It learns all steps with `plan`.
 
-    Of the `count` steps of each epoch, the first `CHECKED` of the first epoch and the last `CHECKED` of the last epoch
-    are repeated on an accelerator and in numpy, from the models as they are then. A word that differs, in a model or a
-    result, is an AssertionError. `finish` repeats the last ones, because training may end early. `checked` counts the
-    repeated steps. `open_accelerator` is called once, before the first of them.
+    Of the `count` steps of an epoch, the first `CHECKED` of the first epoch and the last `CHECKED` of the last epoch
+    are repeated on an accelerator and in numpy, from the models as they were then. A word that differs, in a model or a
+    result, is an AssertionError. `checked` counts these steps. `open_accelerator` is called once, before the first of
+    them. Which epoch is the last one is known when `finish` is called.
     """
 
     plan: WordsPlan
     judge: FixedPlan
     open_accelerator: Callable[[], Accelerator]
     count: int
-    cycles: int = 0
-    latency: int = 0
-    checked: int = 0
+    cycles: int = field(default=0, init=False)
+    latency: int = field(default=0, init=False)
+    checked: int = field(default=0, init=False)
     _done: int = field(default=0, init=False)
     _models: dict[str, Words] = field(default_factory=dict, init=False)
-    _last: list[_Block] = field(default_factory=list, init=False)
+    _tail: list[_Block] = field(default_factory=list, init=False)
     _accelerator: Accelerator | None = field(default=None, init=False)
 
     def load(self, models: Mapping[str, Words]) -> None:
         """Load the models."""
         self.plan.load(models)
-        self._models, self._done, self._last = dict(models), 0, []
+        self._models, self._done = dict(models), 0
 
     def learn(self, samples: Mapping[str, Words]) -> None:
-        """Learn from the samples in order, one step each."""
+        """Learn from the samples in order, one step each. No call takes samples of two epochs."""
         at, end = 0, len(next(iter(samples.values())))
         while at < end:
-            part = self._part(end - at)
-            block = {name: array[at : at + part] for name, array in samples.items()}
+            step, last = self._done % self.count, max(0, self.count - CHECKED)
+            edges = [edge for edge in (CHECKED, last) if edge > step]
+            part = min([end - at, *(edge - step for edge in edges)])
+            samples_now = {name: array[at : at + part] for name, array in samples.items()}
             before = self._models
-            self._models = dict(self.plan.run(block).models)
-            made = _Block(before=before, samples=block, after=self._models)
-            if self._done < self._repeated:
-                self._check(made)
-            else:
-                self._keep(made)
+            self._models = dict(self.plan.run(samples_now).models)
+            block = _Block(before=before, samples=samples_now, after=self._models)
+            if step == 0:
+                self._tail = []
+            if self._done < CHECKED and self._done < self.count:
+                self._check(block)
+                self.checked += part
+            elif step >= last:
+                self._tail.append(block)
             self._done, at = self._done + part, at + part
 
     def finish(self) -> None:
-        """Repeat the last steps of the last epoch, unless they were also the first ones."""
-        for made in self._last:
-            self._check(made)
-        self._last = []
+        """Repeat the last steps, now that no epoch follows."""
+        for block in self._tail:
+            self._check(block)
+            self.checked += len(next(iter(block.samples.values())))
+        self._tail = []
 
     def models(self) -> dict[str, Words]:
         """Return the current models."""
         return self._models
 
-    @property
-    def _repeated(self) -> int:
-        return min(CHECKED, self.count)
-
-    def _part(self, most: int) -> int:
-        """How many steps from here on are alike: all of them may be repeated, or none."""
-        step = self._done % self.count
-        edges = [self.count - self._repeated, self.count]
-        if self._done < self._repeated:
-            edges.append(self._repeated)
-        return min(most, min(edge for edge in edges if edge > step) - step)
-
-    def _keep(self, made: _Block) -> None:
-        """Keep steps that may turn out to be the last ones."""
-        step = self._done % self.count
-        if step == self.count - self._repeated:
-            self._last = []
-        if step >= self.count - self._repeated:
-            self._last.append(made)
-
-    def _check(self, made: _Block) -> None:
+    def _check(self, block: _Block) -> None:
         if self._accelerator is None:
             self._accelerator = self.open_accelerator()
         accelerator, graph = self._accelerator, self.judge.graph
-        accelerator.load(made.before)
-        results = accelerator.run(made.samples)
-        after = {**made.before, **accelerator.models()}  # a model that nothing reads is not in the machine
-        self.judge.load(made.before)
-        expected = self.judge.run(made.samples, [tensor for _, tensor in graph.results])
+        accelerator.load(block.before)
+        results = accelerator.run(block.samples)
+        after = {**block.before, **accelerator.models()}  # a model that nothing reads is not in the machine
+        self.judge.load(block.before)
+        expected = self.judge.run(block.samples, [tensor for _, tensor in graph.results])
         for name, array in expected.models.items():
-            assert np.array_equal(made.after[name], array), f"model {name} differs between numpy and machine code"
+            assert np.array_equal(block.after[name], array), f"model {name} differs between numpy and machine code"
             assert np.array_equal(after[name], array), f"model {name} differs from the evaluation"
         for shown, tensor in graph.results:
             assert np.array_equal(results[shown], expected.kept[tensor]), f"result {shown} differs from the evaluation"
         self.cycles = accelerator.cycles or self.cycles
         self.latency = self.latency or accelerator.latency
-        self.checked += len(next(iter(made.samples.values())))

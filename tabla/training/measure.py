@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from tabla.compiled.plans import Evaluators, RealsPlan, WordsPlan
+from tabla.compiled.plans import NUMPY, Evaluators, RealsPlan, WordsPlan
 from tabla.ir.format import Format
 from tabla.ir.graph import Graph
 from tabla.ir.words import to_real
@@ -74,7 +74,7 @@ class Measure:
         metric: str | None,
         samples: Arrays,
         words: Mapping[str, Words],
-        evaluators: Evaluators,
+        evaluators: Evaluators = NUMPY,
     ) -> Measure:
         """Choose the loss and the metric by the labels, and prepare both evaluations with `evaluators`.
 

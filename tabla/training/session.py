@@ -148,7 +148,7 @@ def learn(
         for block in _blocks(count, time.monotonic):
             learner.learn({name: array[block] for name, array in steps.items()})
             latency = latency or learner.latency
-            if learner.cycles:
+            if learner.cycles and not evaluates:
                 cycles.add(learner.cycles)
             counted += 0 if evaluates else learner.cycles * (block.stop - block.start)
             passed = time.monotonic() - began
@@ -172,14 +172,14 @@ def learn(
             break
     if isinstance(learner, Evaluated):
         learner.finish()
-        cycles.add(learner.cycles)
+        cycles.update({learner.cycles} - {0})
     return Outcome(
         machine=tuple(ours),
         reference=tuple(theirs),
         words=best.models,
         counts=fixed.counts(),
         cycles=tuple(sorted(cycles)),
-        latency=latency,
+        latency=learner.latency if evaluates else latency,
         kept=best.epoch,
         float64_kept=best.float64_epoch,
     )
