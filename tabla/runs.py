@@ -375,8 +375,6 @@ def train(
     as test part, and a second one as validation part (:class:`tabla.training.split.Split`); `split_seed` chooses which.
     Held-out samples are scored after every epoch and never learnt from. With a `patience`, training stops after that
     many epochs without a smaller validation loss, and keeps the best models. Nothing is chosen by the test part.
-
-    `remark` takes a line that says why numpy evaluates where machine code would be faster.
     """
     if not build.reading.trainable:
         file = build.reading.text.original.name
@@ -460,7 +458,6 @@ def train(
                 report=report or _silent,
                 evaluators=evaluators,
                 patience=patience,
-                evaluators=evaluators,
             )
             epochs = len(outcome.machine) - 1
             checked = learner.checked * graph.samples if isinstance(learner, Evaluated) else 0

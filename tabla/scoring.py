@@ -8,12 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tabla.compiled.plans import Evaluators
 from tabla.ir.evaluate import FixedPlan
 from tabla.ir.words import to_real
 from tabla.parameters import optional_whole
 from tabla.runs import Data, _prediction, _reals, _samples, _words, shapes_of
-from tabla.simulation import EVALUATION, checked_engine, session
+from tabla.simulation import checked_engine, session
 from tabla.source import TablaError
 from tabla.stages import Stages
 from tabla.training.arrays import refuse_strangers, take_models
@@ -144,7 +143,8 @@ def test(
         file = build.reading.text.original.name
         raise TablaError(f"'{file}' is a kernel, so it has no models to score", hint="run it with tabla sim")
     samples = optional_whole("samples", samples)
-    engine = None if engine in (None, EVALUATION) else checked_engine(engine)
+    if engine is not None:
+        engine = checked_engine(engine)
     arrays, given = _reals(data, "data"), _reals(weights, "weights")
     refuse_strangers(arrays, shapes_of(build.sample, "input", "label"), "the data")
     models = take_models(given, shapes_of(build.sample, "model"), "the weights")
@@ -156,9 +156,7 @@ def test(
             hint="add it to the data, or compute the predictions alone with tabla eval",
         )
     words, model_words = _words(build, found.arrays), _words(build, models)
-    measure = Measure.of(
-        part.sample, prediction, build.format, metric=metric, samples=found.arrays, words=words, evaluators=Evaluators()
-    )
+    measure = Measure.of(part.sample, prediction, build.format, metric=metric, samples=found.arrays, words=words)
     plan = FixedPlan.of(part.lowered, build.format)
     plan.load(model_words)
     expected = plan.run(words, [prediction.tensor], found.count)

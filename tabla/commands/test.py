@@ -17,7 +17,6 @@ from tabla.commands.arguments import (
 from tabla.commands.console import Console
 from tabla.commands.output import strict_status, write_json
 from tabla.driver import build
-from tabla.simulation import EVALUATION
 from tabla.training.metrics import NAMES
 
 HELP = "score trained models on data that they have not seen, without learning"
@@ -30,7 +29,7 @@ def configure(parser: ArgumentParser) -> None:
     parser.add_argument("--data", metavar="FILE", required=True, help="the samples: .npz, or .csv with a header")
     parser.add_argument("--predict", metavar="NAME", help="the value to compare with the label")
     parser.add_argument("--metric", choices=NAMES, metavar="NAME", help=f"one of {', '.join(NAMES)}")
-    add_engine(parser, EVALUATION, trains=True)
+    add_engine(parser)
     parser.add_argument("--samples", type=whole("samples"), metavar="N", help="use only the first N samples")
     add_strict(parser)
     add_build(parser)

@@ -39,7 +39,7 @@ class Parts:
         words: Callable[[Arrays], Mapping[str, Words]],
         evaluators: Evaluators,
     ) -> Parts:
-        """Prepare the measures. `words` turns real numbers into words of the format; `evaluators` make the evaluations.
+        """Prepare the measures. `words` turns real numbers into words of the format.
 
         Labels of a held-out part that are no classes, where those of the training part are, are a `TablaError`.
         """
