@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from tabla.interrupts import held
 from tabla.source import TablaError
 
 MANIFEST_SCHEMA, BOARD_SCHEMA = "tabla-manifest-1", "tabla-board-1"
@@ -62,16 +63,18 @@ def replaced_folder(folder: Path) -> Iterator[Path]:
         yield fresh
         # The old folder is renamed first, because a folder cannot be renamed to one that has files.
         check_replaceable(folder)
-        if folder.is_dir():
-            folder.rename(work / "old")
-        try:
-            fresh.rename(folder)
-        except OSError as fault:
-            if (work / "old").is_dir():
-                (work / "old").rename(folder)
-            raise TablaError(f"cannot write '{folder}': {fault.strerror or fault}") from None
+        with held():  # an interrupt between the two would lose the old folder
+            if folder.is_dir():
+                folder.rename(work / "old")
+            try:
+                fresh.rename(folder)
+            except OSError as fault:
+                if (work / "old").is_dir():
+                    (work / "old").rename(folder)
+                raise TablaError(f"cannot write '{folder}': {fault.strerror or fault}") from None
     finally:
-        shutil.rmtree(work, ignore_errors=True)
+        with held():
+            shutil.rmtree(work, ignore_errors=True)
 
 
 def check_file(path: Path) -> None:
@@ -103,4 +106,5 @@ def replaced_file(path: Path) -> Iterator[Path]:
         else:
             (work / path.name).replace(path)
     finally:
-        shutil.rmtree(work, ignore_errors=True)
+        with held():
+            shutil.rmtree(work, ignore_errors=True)
