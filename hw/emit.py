@@ -2,16 +2,20 @@
 
 import gc
 import re
+import subprocess
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from amaranth._toolchain.yosys import find_yosys
+from amaranth._toolchain import require_tool
+from amaranth._toolchain.yosys import YosysError, find_yosys
 from amaranth.back import rtlil
 from amaranth.lib import wiring
 from tabla.hw.accelerator import Accelerator
 from tabla.hw.sharing import Emission
 
+from tabla.processes import running
 from tabla.program.image import Image
 
 _SCRIPT = """\
@@ -152,12 +156,26 @@ def component_verilog(component: wiring.Component, name: str) -> str:
 
 def _verilog(text: str) -> str:
     """Return RTLIL with plain names as Verilog, in a form for people."""
-    yosys: Any = find_yosys(lambda version: version >= (0, 40))
-    # Yosys always warns that not all processes can be written; Amaranth makes only such as can.
-    written = yosys.run(["-q", "-"], _SCRIPT.format(rtlil=text), ignore_warnings=True)
-    body = re.sub(r"\A/\*.*?\*/\n\n?", "", written, flags=re.S)
+    body = re.sub(r"\A/\*.*?\*/\n\n?", "", _written(text), flags=re.S)
     # Yosys's own trick to have each process run once at time 0, under a name that can be read.
     body = re.sub(r"\\\$auto\$verilog_backend\S* ", "evaluate_once", body)
     # What is still escaped is a keyword; no keyword ends in an underscore.
     body = re.sub(r"\\(\w+) ", r"\1_", body)
     return _short_memories(_short_repetitions(body))
+
+
+def _written(text: str) -> str:
+    """Return RTLIL as the Verilog of Yosys.
+
+    Amaranth can run Yosys, too, but its Yosys would go on after an interrupt.
+    """
+    yosys: Any = find_yosys(lambda version: version >= (0, 40))
+    package = getattr(yosys, "YOSYS_PACKAGE", None)
+    command = [sys.executable, "-m", package] if package else [require_tool(yosys.YOSYS_BINARY)]
+    pipe = subprocess.PIPE
+    with running([*command, "-q", "-"], stdin=pipe, stdout=pipe, stderr=pipe) as process:
+        # Yosys always warns that not all processes can be written; Amaranth makes only such as can.
+        said, warned = process.communicate(_SCRIPT.format(rtlil=text).encode())
+    if process.returncode:
+        raise YosysError(warned.decode("utf-8", errors="replace").strip())
+    return said.decode()

@@ -2,12 +2,21 @@
 
 import sys
 
-from tabla.cli import main as _main
+from tabla.interrupts import Interrupted, handled, ignore
 
 
 def main() -> None:
     """Run the command line and exit with its status."""
-    sys.exit(_main())
+    try:
+        with handled():
+            from tabla.cli import main as run  # it imports much, so a signal may come meanwhile
+
+            status = run()
+    except Interrupted as stop:
+        print(f"error: {stop}", file=sys.stderr)
+        status = stop.status
+    ignore()
+    sys.exit(status)
 
 
 if __name__ == "__main__":

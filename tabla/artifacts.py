@@ -92,7 +92,7 @@ def _json(content: Mapping[str, Any]) -> str:
 
 
 def _hex(words: tuple[int, ...], bits: int) -> str:
-    """Return the words as a file for Verilog's ``$readmemh``: a hexadecimal word of `bits` bits a line.
+    """Return the words as a text with a hexadecimal word of `bits` bits a line, as Verilog's ``$readmemh`` reads it.
 
     Negative words are written in two's complement.
     """

@@ -1,7 +1,7 @@
 """The command line: it parses the arguments, runs one command and returns the exit status.
 
-The status is 0 when the command succeeded, 1 for a fault of the user's program or data, 2 for a wrong command line and
-130 after an interrupt. A fault of this tool itself is an exception with its traceback.
+The status is 0 when the command succeeded, 1 for a fault of the user's program or data, 2 for a wrong command line,
+130 after Ctrl-C and 143 after SIGTERM. A fault of this tool itself is an exception with its traceback.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from typing import NoReturn
 
 from tabla._version import VERSION
 from tabla.commands.console import Console
+from tabla.interrupts import Interrupted, handled, private_temporary_folder
 from tabla.source import TablaError
 
 # The name of each command, and the module of tabla.commands that has it. Such a module defines HELP,
@@ -81,6 +82,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command, whose words are `arguments` or those of the process, and return the exit status."""
     words = list(sys.argv[1:] if arguments is None else arguments)
     console = Console(out=sys.stdout, err=sys.stderr)
+    try:
+        with handled(), private_temporary_folder():
+            return _run(words, console)
+    except Interrupted as stop:
+        # Amaranth warns about components that were built and not used; after an interrupt that is no fault.
+        warnings.simplefilter("ignore")
+        console.fault(f"error: {stop}")
+        return stop.status
+
+
+def _run(words: list[str], console: Console) -> int:
+    """Run the command of `words` and return the exit status. An interrupt goes on to the caller."""
     command = next((word for word in words if not word.startswith("-")), None)
     try:
         parsed = parser_for(command).parse_args(words)
@@ -107,8 +120,3 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except MemoryError:
         console.fault("error: the memory of this machine is not enough\nhint: use smaller sizes, or less data at once")
         return 1
-    except KeyboardInterrupt:
-        # Amaranth warns about components that were built and not used; after an interrupt that is no fault.
-        warnings.simplefilter("ignore")
-        console.fault("error: interrupted")
-        return 130

@@ -56,7 +56,8 @@ class Options:
     sizes; so do `inputs`, which are arrays by name or their .npz file. `keep` names the inputs of a kernel that are
     loaded once. `shapes` and `arguments` are the tensors and the other parameters of a Tile function.
 
-    Search: `effort` is the level of the search for a mapping, 0 to 3. `passes` run after those of
+    Search: `effort` is the level of the search for a mapping, 0 to 3. `force` goes on with a program that no known part
+    holds. `passes` run after those of
     :mod:`tabla.passes.pipeline`. `scheduler` places the strands of every mapping that is tried; None stands for the
     list scheduler.
     """
@@ -81,6 +82,7 @@ class Options:
     template: str | None = None
     templates: str | None = None
     effort: int = DEFAULT_EFFORT
+    force: bool = False
     passes: Sequence[Pass] = ()
     scheduler: Scheduler | None = None
 

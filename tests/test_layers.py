@@ -23,6 +23,9 @@ _EVERYTHING = {*_COMPILER, *_USES, "hw", "sim", "link", "synth", "training", "re
 # Every room may import itself and `source`.
 MAY: dict[str, set[str]] = {
     "source": set(),
+    # interrupts: signals as exceptions; processes: programs that end with the block that started them
+    "interrupts": set(),
+    "processes": {"interrupts"},
     "tile": {"lang"},
     "_version": set(),
     "lang": set(),
@@ -43,10 +46,10 @@ MAY: dict[str, set[str]] = {
     "program": {"ir", "templates", "mapping", "strands", "schedule"},
     # link: frames and the serial line; a board is one more machine
     "link": {"program", "sim"},
-    "hw": {"templates", "program"},
+    "hw": {"templates", "program", "processes"},
     # templates: the cycle model reads machine.td with our TableGen front end, not through program/layout.py
-    "sim": {"templates", "program", "hw", "caches"},
-    "synth": {"templates", "hw", "program"},
+    "sim": {"templates", "program", "hw", "caches", "processes"},
+    "synth": {"templates", "hw", "program", "processes"},
     "training": {"ir", "compiled"},
     "examples": {"training"},
     # the rules of single values; mapping has the levels of effort
@@ -57,12 +60,12 @@ MAY: dict[str, set[str]] = {
     "artifacts": {"ir", "synth", "templates", "strands", "schedule", "program", "report", "training", "stages", "runs"},
     "runs": {"ir", "parameters", "sim", "simulation", "compiled", "training", "stages"},
     "scoring": {"ir", "parameters", "runs", "simulation", "compiled", "training", "stages"},
-    "report": {*_COMPILER, "hw", "sim", "_version"},
+    "report": {*_COMPILER, "hw", "sim", "_version", "interrupts"},
     "stages": {*_COMPILER, "notations", "options", "hw", "report"},
     "driver": {*_EVERYTHING, "stages"},
     "commands": {*_EVERYTHING, "stages", "driver"},
-    "cli": {*_EVERYTHING, "stages", "driver", "commands"},
-    "__main__": {"cli"},
+    "cli": {*_EVERYTHING, "stages", "driver", "commands", "interrupts"},
+    "__main__": {"cli", "interrupts"},
     # the public names; driver only when it is asked for, so that `import tabla` stays light
     "__init__": {"driver", "_version"},  # driver: inside a function
 }
@@ -70,7 +73,7 @@ MAY: dict[str, set[str]] = {
 # tests/test_witness.py.
 FOLDERS: dict[str, set[str]] = {
     "sim/model": {"sim.machine", "templates", "program.image"},
-    "sim/engines": {"sim.machine", "hw", "program.image", "caches"},
+    "sim/engines": {"sim.machine", "hw", "program.image", "caches", "processes"},
 }
 MAY_PRINT = {"cli.py", "__main__.py"}
 PRINTS = {"print", "sys.exit", "exit", "quit"}

@@ -9,19 +9,21 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import subprocess
 import sys
 import tempfile
-import threading
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
+from tabla.sim.engines import cocotb_simulator
 from tabla.sim.engines.host_loop import Observation, Request, request_fields
 from tabla.sim.engines.port_machine import PortMachine, pack
 from tabla.sim.machine import Words, missing_tool
 
+from tabla.processes import running
 from tabla.program.image import Image
 
 BENCH = "tabla.sim.engines.cocotb_bench"
@@ -29,9 +31,6 @@ SIMULATORS = ("icarus", "verilator")
 
 # Driven from Python, the bench is what takes time, not the design: a quick build serves best.
 _QUICK_BUILD = ("OPT_FAST=-O1", "OPT_SLOW=-O0", "OPT_GLOBAL=-O0")
-
-# While cocotb's runner builds, it reads the environment of this process, which all threads share.
-_ENVIRONMENT_LOCK = threading.Lock()
 
 
 def _verilator_folder() -> str | None:
@@ -94,24 +93,15 @@ def available(simulator: str) -> bool:
     return True
 
 
-@contextmanager
-def _environment(folder: str | None) -> Iterator[None]:
-    before = {name: os.environ.get(name) for name in ("PATH", "MAKEFLAGS")}
-    if folder is not None:
-        os.environ["PATH"] = os.pathsep.join([folder, before["PATH"] or ""])
+def _environment(folder: str | None) -> dict[str, str]:
+    """Return the environment in which cocotb builds and runs a simulator; `folder` is what `require` returns."""
+    before = dict(os.environ)
     # The makefile of the Verilator package was not told how g++ takes a precompiled header; large designs use one.
     # It also calls `python`, which systems need not have under that name.
     python = sys.executable.replace(" ", "\\ ")
-    flags = [before["MAKEFLAGS"] or "", "CFG_CXXFLAGS_PCH_I=-include", f"PYTHON3={python}", *_QUICK_BUILD]
-    os.environ["MAKEFLAGS"] = " ".join(flags).strip()
-    try:
-        yield
-    finally:
-        for name, value in before.items():
-            if value is None:
-                os.environ.pop(name, None)
-            else:
-                os.environ[name] = value
+    flags = [before.get("MAKEFLAGS", ""), "CFG_CXXFLAGS_PCH_I=-include", f"PYTHON3={python}", *_QUICK_BUILD]
+    path = {"PATH": os.pathsep.join([folder, before.get("PATH", "")])} if folder is not None else {}
+    return before | path | {"MAKEFLAGS": " ".join(flags).strip()}
 
 
 class CocotbMachine(PortMachine):
@@ -122,64 +112,53 @@ class CocotbMachine(PortMachine):
 
     def __init__(self, image: Image, verilog: str, name: str, simulator: str = "icarus") -> None:
         super().__init__(image)
-        self._path = require(simulator)
+        path = require(simulator)
         self._folder = Path(tempfile.mkdtemp(prefix=f"tabla-{simulator}-"))
         self._number = 0
-        self._fault: BaseException | None = None
-        self._name, self._simulator = name, simulator
-        (self._folder / "design.v").write_text(verilog, encoding="utf-8")
-        self._thread: threading.Thread | None = None
+        self._simulator = simulator
+        self._open = ExitStack()
         try:
-            self._build()
+            (self._folder / "design.v").write_text(verilog, encoding="utf-8")
+            self._start(name, path)
         except BaseException:
             self.close()
             raise
-        self._thread = threading.Thread(target=self._simulate, daemon=True)
-        self._thread.start()
 
-    def _build(self) -> None:
-        from cocotb_tools.runner import get_runner
-
-        # The emitted Verilog's lint is checked elsewhere; here a warning would only stop the run.
-        arguments = ["-Wno-fatal", "-Wno-lint", "--x-assign", "fast"] if self._simulator == "verilator" else []
-        self._runner = get_runner(self._simulator)
-        with _ENVIRONMENT_LOCK, _environment(self._path):
-            try:
-                self._runner.build(
-                    sources=[self._folder / "design.v"],
-                    hdl_toplevel=self._name,
-                    build_args=arguments,
-                    build_dir=self._folder / "build",
-                    timescale=("1ns", "1ps"),
-                    always=True,
-                    log_file=self._folder / "build.log",
-                )
-            except (RuntimeError, SystemExit) as fault:
-                raise RuntimeError(f"{self._simulator} refuses the design: {fault}\n{self._log()}") from fault
-
-    def _simulate(self) -> None:
-        environment = {
+    def _start(self, name: str, path: str | None) -> None:
+        """Start the process that builds the simulator and runs it, and wait until it is built."""
+        order: dict[str, Any] = {
+            "simulator": self._simulator,
+            "module": name,
+            "folder": str(self._folder),
+            "test": BENCH,
+        }
+        if self._simulator == "verilator":
+            # The emitted Verilog's lint is checked elsewhere; here a warning would only stop the run.
+            order["options"] = ["-Wno-fatal", "-Wno-lint", "--x-assign", "fast"]
+        # The file, and not the module, is run, because `tabla` may be found by the import path of this process only.
+        command = [sys.executable, str(Path(cocotb_simulator.__file__)), json.dumps(order)]
+        environment = _environment(path) | {
             "TABLA_EXCHANGE": str(self._folder),
-            "PYTHONPATH": os.pathsep.join(path or os.getcwd() for path in sys.path),
+            "PYTHONPATH": os.pathsep.join(entry or os.getcwd() for entry in sys.path),
             "COCOTB_LOG_LEVEL": "WARNING",
         }
-        if self._path is not None:
-            environment["PATH"] = self._path + os.pathsep + os.environ.get("PATH", "")
-        try:
-            self._runner.test(
-                hdl_toplevel=self._name,
-                test_module=BENCH,
-                build_dir=self._folder / "build",
-                test_dir=self._folder,
-                extra_env=environment,
-                timescale=("1ns", "1ps"),
-                log_file=self._folder / "test.log",
+        with (self._folder / "runner.log").open("wb") as log:
+            self._process = self._open.enter_context(
+                running(command, stdin=subprocess.PIPE, stdout=log, stderr=log, env=environment)
             )
-        except BaseException as fault:  # the simulator's end, whatever its kind, is for the other thread to tell
-            self._fault = fault
+        if not self._appears(self._folder / cocotb_simulator.BUILT):
+            raise RuntimeError(f"{self._simulator} refuses the design:\n{self._log()}")
+
+    def _appears(self, file: Path) -> bool:
+        """Wait for a file of the other process. Return whether it came before that process ended."""
+        while not file.exists():
+            if self._process.poll() is not None:
+                return file.exists()
+            time.sleep(0.002)
+        return True
 
     def _log(self) -> str:
-        logs = [self._folder / name for name in ("build.log", "test.log")]
+        logs = [self._folder / name for name in ("runner.log", "build.log", "test.log")]
         return "\n".join(log.read_text(encoding="utf-8", errors="replace")[-3000:] for log in logs if log.exists())
 
     def _send(self, text: str) -> None:
@@ -191,11 +170,8 @@ class CocotbMachine(PortMachine):
         request.beats = pack(rows, self.image.parameters.width)
         self._send(json.dumps(request_fields(request)))
         answer = self._folder / f"answer-{self._number}.json"
-        assert self._thread is not None
-        while not answer.exists():
-            if not self._thread.is_alive() and not answer.exists():
-                raise RuntimeError(f"{self._simulator} ended early: {self._fault}\n{self._log()}")
-            time.sleep(0.002)
+        if not self._appears(answer):
+            raise RuntimeError(f"{self._simulator} ended early:\n{self._log()}")
         self._number += 1
         fields = json.loads(answer.read_text(encoding="utf-8"))
         if "fault" in fields:
@@ -203,8 +179,6 @@ class CocotbMachine(PortMachine):
         return Observation(**fields)
 
     def close(self) -> None:
-        """End the simulator and remove its folder."""
-        if self._thread is not None and self._thread.is_alive():
-            self._send("end")
-            self._thread.join(timeout=60)
+        """End the simulator, in the middle of a command, too, and remove its folder."""
+        self._open.close()
         shutil.rmtree(self._folder, ignore_errors=True)

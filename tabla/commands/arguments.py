@@ -185,6 +185,7 @@ def add_build(parser: ArgumentParser) -> None:
     array.add_argument("--templates", metavar="FILE.td", help="a file with presets and number formats of your own")
     text = f"how long to search for a fast schedule: 0 is quickest, 3 may take minutes (default {DEFAULT_EFFORT})"
     array.add_argument("--effort", type=whole("effort"), default=DEFAULT_EFFORT, metavar="0..3", help=text)
+    array.add_argument("--force", action="store_true", help="go on with a program that no known part holds")
     meaning = parser.add_argument_group("the program")
     meaning.add_argument(
         "--format",
@@ -248,7 +249,7 @@ _RECORDS = ("template", "format", "target", "board")
 def build_options(arguments: Namespace) -> Options:
     """Return the driver's options. Raises `TablaError` if ``--templates`` names a file and nothing of it is used."""
     fields = ("pes", "pes_per_pu", "sequencers", "format", "learning_rate", "minibatch", "stream_words")
-    more = ("model_words", "data_words", "interim_words", "template", "templates", "effort")
+    more = ("model_words", "data_words", "interim_words", "template", "templates", "effort", "force")
     options = Options(
         defines=dict(arguments.defines),
         results=_listed(arguments.results),

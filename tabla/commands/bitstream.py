@@ -11,6 +11,7 @@ from tabla.commands.console import Console
 from tabla.commands.output import write_json
 from tabla.driver import build
 from tabla.program.protocol import BAUD
+from tabla.report.folder import check_replaceable
 
 HELP = "synthesise, place and route the accelerator for a board and write the bitstream"
 
@@ -53,9 +54,9 @@ def configure(parser: ArgumentParser) -> None:
 
 def run(arguments: Namespace, console: Console) -> int:
     """Build the bitstream, write the output folder and print the figures."""
-    made = build(arguments.file, build_options(arguments))
     folder = Path(arguments.output)
-    made.check_output(folder)
+    check_replaceable(folder)
+    made = build(arguments.file, build_options(arguments))
     for note in made.graph.notes:
         console.remark(f"warning: {note}")
     console.progress(f"{arguments.file}: compiling")

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from tabla.commands.console import Console
 from tabla.examples.catalogue import EXAMPLES, write
+from tabla.report.folder import check_writable
 from tabla.source import TablaError
 
 HELP = "list the example programs, or write some of them with their data"
@@ -32,6 +33,7 @@ def run(arguments: Namespace, console: Console) -> int:
     for name in names:
         if name not in EXAMPLES:
             raise TablaError(f"there is no example '{name}'", hint=f"there are {', '.join(EXAMPLES)}")
+    check_writable(Path(arguments.output))
     for name in names:
         for path in write(EXAMPLES[name], Path(arguments.output)):
             console.result(f"{path}")

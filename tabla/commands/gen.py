@@ -9,6 +9,7 @@ from tabla.commands.arguments import add_build, add_file, add_json, add_quiet, a
 from tabla.commands.console import Console
 from tabla.commands.output import write_json
 from tabla.driver import STAGES, build
+from tabla.report.folder import check_replaceable
 
 HELP = "write the accelerator: Verilog, memory images, manifest, pictures and a test bench"
 
@@ -29,12 +30,13 @@ def configure(parser: ArgumentParser) -> None:
 
 def run(arguments: Namespace, console: Console) -> int:
     """Compile the program and write the output folder; with ``--emit``, print a stage and write nothing."""
+    folder = Path(arguments.output)
+    if not arguments.emit:
+        check_replaceable(folder)
     made = build(arguments.file, build_options(arguments))
     if arguments.emit:
         console.result(made.emit(arguments.emit))
         return 0
-    folder = Path(arguments.output)
-    made.check_output(folder)
     console.progress(f"{arguments.file}: compiling")
     for note in made.graph.notes:
         console.remark(f"warning: {note}")

@@ -9,7 +9,7 @@ from pathlib import Path
 from tabla.commands.arguments import add_defines
 from tabla.commands.console import Console
 from tabla.lang.preprocess import preprocess
-from tabla.report.folder import replaced_file
+from tabla.report.folder import check_file, replaced_file
 from tabla.source import Source, TablaError
 
 HELP = "replace the $ variables of a text, or list the values of these variables"
@@ -25,6 +25,8 @@ def configure(parser: ArgumentParser) -> None:
 
 def run(arguments: Namespace, console: Console) -> int:
     """Print or write the expanded text."""
+    if arguments.output is not None:
+        check_file(Path(arguments.output))
     defines = dict(arguments.defines)
     expanded = preprocess(Source.from_path(arguments.file), defines)
     for name in defines:

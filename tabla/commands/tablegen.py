@@ -7,7 +7,7 @@ from pathlib import Path
 
 from tabla.commands.console import Console
 from tabla.lang import tablegen
-from tabla.report.folder import replaced_file
+from tabla.report.folder import check_file, replaced_file
 
 HELP = "read TableGen records and print them"
 
@@ -27,6 +27,8 @@ def configure(parser: ArgumentParser) -> None:
 
 def run(arguments: Namespace, console: Console) -> int:
     """Read the records, and print or write the output of the chosen action."""
+    if arguments.output is not None:
+        check_file(Path(arguments.output))
     text = tablegen.run(
         arguments.file, include_dirs=arguments.include, macros=arguments.macros, action=arguments.action
     )

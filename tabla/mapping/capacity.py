@@ -1,16 +1,55 @@
-"""Limits that no array, and no check of a schedule, can exceed: a program beyond them is refused at once."""
+"""Limits of all arrays, of all known parts and of the check of schedules: a program beyond them is refused at once."""
 
 from __future__ import annotations
 
+from tabla.ir.format import Format
 from tabla.ir.graph import Graph
 from tabla.mapping.slots import issue_slots
 from tabla.source import Label, Span, TablaError
+from tabla.templates.targets import targets
 from tabla.templates.template import Template, limits
 
 MOST_CYCLES = 1 << 27
 """The most cycles of one statement. A schedule is checked cycle by cycle, and this many cycles fill a gigabyte."""
 LARGEST_PLACE = 1 << 23
 """The most words that one tensor may take in one memory. No FPGA has more."""
+
+
+_SMALL = 1 << 20
+"""Bits that the largest part certainly holds. The records of the parts are read only for a program that needs more."""
+
+
+def least_bits(graph: Graph, format: Format) -> int:
+    """Return a number of bits that every array needs for a graph: of its models, and of the words of one sample.
+
+    Each of them lies in some memory at least once. What else lies there, such as constants, copies, further samples and
+    microcode, is not counted.
+    """
+    read = {name for statement in graph.statements for name in statement.sources}
+    kept = [t for t in graph.tensors.values() if t.role in ("input", "label", "model") and t.name in read]
+    return sum(tensor.size for tensor in kept) * format.width
+
+
+def refuse_without_part(graph: Graph, format: Format, own: str | None = None) -> None:
+    """Raise `TablaError` for a program whose models and sample no known part holds.
+
+    The known parts are those of our records and of the file `own`. If one of them has a size that is not known, nothing
+    is refused.
+    """
+    need = least_bits(graph, format)
+    if need <= _SMALL:
+        return
+    parts = [(target.memory_bits(device), device.part) for target in targets(own).values() for device in target.devices]
+    known = [(bits, part) for bits, part in parts if bits is not None]
+    if len(known) < len(parts) or need <= max(known)[0]:
+        return
+    most, part = max(known)
+    raise TablaError(
+        f"the models and one sample of '{graph.name}' are {need:,} bits; the largest known part, {part}, holds"
+        f" {most:,} in all its memories",
+        *largest_tensor(graph),
+        hint="make the tensors smaller, or use a narrower --format; --force goes on for a larger part",
+    )
 
 
 def refuse_excess(graph: Graph, template: Template) -> None:

@@ -7,12 +7,14 @@ only if it holds a manifest of this tool. Any other folder that is not empty is 
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from tabla.interrupts import held
 from tabla.source import TablaError
 
 MANIFEST_SCHEMA, BOARD_SCHEMA = "tabla-manifest-1", "tabla-board-1"
@@ -41,6 +43,24 @@ def check_replaceable(folder: Path) -> None:
             f"folder '{folder}' is not empty, and tabla gen did not make it",
             hint="choose another one with -o, or empty it yourself",
         )
+    check_writable(folder.parent)
+
+
+def check_writable(folder: Path) -> None:
+    """Raise `TablaError` if nothing can be written into this folder, or if it cannot be made.
+
+    Only a trial can tell: the rights of a file system know nothing of a disk that is read-only or full.
+    """
+    there = next(path for path in (folder, *folder.parents, Path(folder.anchor)) if path.exists() or path.is_symlink())
+    if not there.is_dir():
+        raise TablaError(f"cannot write into '{folder}': '{there}' is not a folder", hint="choose another one with -o")
+    try:
+        with held():
+            Path(tempfile.mkdtemp(prefix=".tabla-", dir=there)).rmdir()
+    except OSError as fault:
+        raise TablaError(
+            f"cannot write into '{there}': {fault.strerror or fault}", hint="choose another folder with -o"
+        ) from None
 
 
 @contextmanager
@@ -62,16 +82,18 @@ def replaced_folder(folder: Path) -> Iterator[Path]:
         yield fresh
         # The old folder is renamed first, because a folder cannot be renamed to one that has files.
         check_replaceable(folder)
-        if folder.is_dir():
-            folder.rename(work / "old")
-        try:
-            fresh.rename(folder)
-        except OSError as fault:
-            if (work / "old").is_dir():
-                (work / "old").rename(folder)
-            raise TablaError(f"cannot write '{folder}': {fault.strerror or fault}") from None
+        with held():  # an interrupt between the two would lose the old folder
+            if folder.is_dir():
+                folder.rename(work / "old")
+            try:
+                fresh.rename(folder)
+            except OSError as fault:
+                if (work / "old").is_dir():
+                    (work / "old").rename(folder)
+                raise TablaError(f"cannot write '{folder}': {fault.strerror or fault}") from None
     finally:
-        shutil.rmtree(work, ignore_errors=True)
+        with held():
+            shutil.rmtree(work, ignore_errors=True)
 
 
 def check_file(path: Path) -> None:
@@ -80,6 +102,10 @@ def check_file(path: Path) -> None:
         raise TablaError(f"'{path}' is a folder", hint="name a file")
     if not path.parent.is_dir():
         raise TablaError(f"cannot write '{path}': there is no folder '{path.parent}'", hint="make it first")
+    if not path.exists() or path.is_file():
+        check_writable(path.parent)
+    elif not os.access(path, os.W_OK):
+        raise TablaError(f"cannot write '{path}': permission denied", hint="name another file")
 
 
 @contextmanager
@@ -103,4 +129,5 @@ def replaced_file(path: Path) -> Iterator[Path]:
         else:
             (work / path.name).replace(path)
     finally:
-        shutil.rmtree(work, ignore_errors=True)
+        with held():
+            shutil.rmtree(work, ignore_errors=True)

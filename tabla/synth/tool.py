@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import subprocess
 import sys
 from importlib.util import find_spec
 from pathlib import Path
 
+from tabla.processes import run
 from tabla.source import TablaError
 
 
@@ -31,15 +31,8 @@ def run_tool(
     require(module, package)
     entry = entry or f"_run_{module.removeprefix('yowasp_')}_argv"
     program = f"import sys, {module}; sys.exit({module}.{entry}())"
-    done = subprocess.run(
-        [sys.executable, "-c", program, *arguments],
-        cwd=folder,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        check=False,
-    )
-    return done.returncode, done.stdout.decode("utf-8", errors="replace")
+    done = run([sys.executable, "-c", program, *arguments], folder)
+    return done.status, done.said
 
 
 def last_words(said: str) -> tuple[str, ...]:

@@ -43,8 +43,8 @@ def test_verilators_makefile_calls_this_python(tmp_path: Path, monkeypatch: pyte
         pytest.skip("needs make")
     (tmp_path / "makefile").write_text("PYTHON3 = python\nall:\n\t@echo '$(PYTHON3)'\n")
     monkeypatch.setattr("sys.executable", "/a folder/python3")
-    with cocotb_run._environment(None):
-        done = subprocess.run(["make", "-s"], cwd=tmp_path, capture_output=True, text=True, check=True)
+    environment = cocotb_run._environment(None)
+    done = subprocess.run(["make", "-s"], cwd=tmp_path, env=environment, capture_output=True, text=True, check=True)
     assert done.stdout == "/a folder/python3\n"
 
 
