@@ -63,6 +63,7 @@ def compile(
     template: str | None = None,
     templates: str | Path | None = None,
     effort: int = DEFAULT_EFFORT,
+    force: bool = False,
     passes: Sequence[Pass] = (),
     scheduler: Scheduler | None = None,
 ) -> Build:
@@ -86,7 +87,7 @@ def compile(
     * `model_words`, `data_words`, `interim_words`: the depths of the memories of each PE, in words, 1 or more.
     * `template`: the name of a preset, such as ``Pe16``. `templates`: the path of a file with more presets and formats.
     * `format`: a number format ``qI.F``, where I is 2 to 32, F is 0 to 30 and I + F is 8 to 32; or the name of one.
-    * `effort`: how long to search for a fast schedule, 0 to 3.
+    * `effort`: how long to search for a fast schedule, 0 to 3. `force` goes on with a program that no known part holds.
 
     The program:
 
@@ -124,6 +125,7 @@ def compile(
         template=template,
         templates=None if templates is None else checked_path("templates", templates),
         effort=effort,
+        force=force,
         passes=passes,
         scheduler=scheduler,
     )
