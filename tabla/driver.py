@@ -161,16 +161,18 @@ class Build(Stages):
         float64: bool = False,
         samples: int | None = None,
         seed: int | None = None,
+        weights: Data | None = None,
     ) -> dict[str, NDArray[np.float64]]:
         """Return the models after the last sample, and the results of all samples, as the program means them.
 
         No hardware takes part. `inputs` are arrays by name, or the path of their file. With `float64` the numbers are
-        not rounded to the number format. `samples`, 1 or more, limits the run to the first samples. `seed`, 0 or more,
-        draws the models that `inputs` lacks. Data that does not fit the program is a `TablaError`.
+        not rounded to the number format. `samples`, 1 or more, limits the run to the first samples. Models that
+        `inputs` lacks come from `weights`, or are drawn by `seed`, 0 or more. Data that does not fit the program is a
+        `TablaError`.
         """
         from tabla.runs import evaluate
 
-        return evaluate(self, inputs, float64=float64, samples=samples, seed=seed)
+        return evaluate(self, inputs, float64=float64, samples=samples, seed=seed, weights=weights)
 
     def simulate(
         self,
@@ -179,6 +181,7 @@ class Build(Stages):
         engine: str = "model",
         samples: int | None = None,
         seed: int | None = None,
+        weights: Data | None = None,
     ) -> Simulation:
         """Run the simulated accelerator, hold every word against the evaluation, and count cycles.
 
@@ -187,7 +190,7 @@ class Build(Stages):
         """
         from tabla.runs import simulate
 
-        return simulate(self, inputs, engine=engine, samples=samples, seed=seed)
+        return simulate(self, inputs, engine=engine, samples=samples, seed=seed, weights=weights)
 
     def __call__(self, *arrays: ArrayLike, **named: ArrayLike) -> Any:
         """Run the simulated accelerator on arrays, given in the order of the program's inputs or by name.

@@ -77,17 +77,29 @@ def _samples(build: Stages, arrays: Arrays, first: int | None) -> Samples:
     return Samples(arrays=found, count=count, stacked=samples.stacked)
 
 
-def _inputs(build: Stages, inputs: Data, first: int | None, seed: int | None) -> tuple[Samples, dict[str, Reals]]:
+def _inputs(
+    build: Stages, inputs: Data, first: int | None, seed: int | None, weights: Data | None
+) -> tuple[Samples, dict[str, Reals]]:
     """Split one set of arrays into the samples and the initial models.
 
-    With a `seed`, a model that is missing from `inputs` gets random values. Without one it is a `TablaError`.
+    Models come from `inputs` or from `weights`; one that both have is a `TablaError`. With a `seed`, a model that is
+    missing from both gets random values. Without one it is a `TablaError`.
     """
     first, seed = optional_whole("samples", first), optional_whole("seed", seed)
     arrays = _reals(inputs)
     shapes = shapes_of(build.lowered, "model")
+    if weights is not None:
+        given = _reals(weights, "weights")
+        refuse_strangers(given, shapes, "the set of weights")
+        if twice := sorted(given.keys() & arrays.keys()):
+            hint = "leave it out of one of them"
+            raise TablaError(f"the inputs and the weights both hold the model '{twice[0]}'", hint=hint)
+        arrays |= given
     refuse_strangers(arrays, shapes_of(build.sample, "input", "label", "model"), "the input")
     drawn = {} if seed is None else initial_models(shapes, seed)
-    return _whole_steps(build, _samples(build, arrays, first)), take_models({**drawn, **arrays}, shapes, "the input")
+    return _whole_steps(build, _samples(build, arrays, first)), take_models(
+        {**drawn, **arrays}, shapes, "the input", cure="add it, take it from --weights, or draw it with --seed 0"
+    )
 
 
 def _whole_steps(build: Stages, data: Samples) -> Samples:
@@ -129,8 +141,11 @@ def _words(build: Stages, arrays: Arrays) -> dict[str, Words]:
     for name in sorted(arrays.keys() & build.reading.integers):
         if not np.array_equal(arrays[name], np.trunc(arrays[name])):
             raise TablaError(f"'{name}' is a tensor of integers, but its array has fractions", hint="round the data")
+    roles = {name: tensor.role for name, tensor in build.lowered.tensors.items()}
     return {
-        name: (integer_words if name in build.reading.integers else to_words)(array, build.format, name)
+        name: integer_words(array, build.format, name)
+        if name in build.reading.integers
+        else to_words(array, build.format, name, role=roles.get(name, ""))
         for name, array in arrays.items()
     }
 
@@ -154,9 +169,10 @@ def evaluate(
     float64: bool = False,
     samples: int | None = None,
     seed: int | None = None,
+    weights: Data | None = None,
 ) -> dict[str, Reals]:
     """Compute what the program means: the arrays of :func:`evaluation`, by name."""
-    return dict(evaluation(build, inputs, float64=float64, samples=samples, seed=seed).arrays)
+    return dict(evaluation(build, inputs, float64=float64, samples=samples, seed=seed, weights=weights).arrays)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -178,17 +194,19 @@ def evaluation(
     float64: bool = False,
     samples: int | None = None,
     seed: int | None = None,
+    weights: Data | None = None,
 ) -> Evaluation:
     """Compute what the program means, without any hardware: in words of the number format, or in float64.
 
-    `inputs` holds inputs, labels and initial models by name. `samples` limits the run to the first samples. `seed`
-    draws the models that `inputs` lacks. The result holds real arrays by name, see `_returned`. Data that does not
-    fit the program is a `TablaError`.
+    `inputs` holds inputs, labels and initial models by name. `samples` limits the run to the first samples. Models that
+    `inputs` lacks come from `weights`, or `seed` draws them. The result holds real arrays by name, see `_returned`.
+    Data that does not fit the program is a `TablaError`.
     """
     if float64 and build.reading.evaluate_float is not None:
         calls = optional_whole("samples", samples)
-        return Evaluation(arrays=build.reading.evaluate_float(_reals(inputs), calls), events=None)
-    data, models = _inputs(build, inputs, samples, seed)
+        arrays = {**_reals(inputs), **({} if weights is None else _reals(weights, "weights"))}
+        return Evaluation(arrays=build.reading.evaluate_float(arrays, calls), events=None)
+    data, models = _inputs(build, inputs, samples, seed, weights)
     graph, count = build.lowered, data.count // build.lowered.samples
     keep = [tensor for _, tensor in graph.results]
     found = None
@@ -249,6 +267,7 @@ def simulate(
     engine: str = "model",
     samples: int | None = None,
     seed: int | None = None,
+    weights: Data | None = None,
 ) -> Simulation:
     """Run the program on an engine: a simulation of the accelerator, or a board.
 
@@ -256,7 +275,7 @@ def simulate(
     evaluation; a difference is an AssertionError, because it is a fault of this tool and not of the user.
     """
     engine = checked_engine(engine)
-    data, models = _inputs(build, inputs, samples, seed)
+    data, models = _inputs(build, inputs, samples, seed, weights)
     model_words, steps = _words(build, models), _steps(build, _words(build, data.arrays))
     count = data.count // build.lowered.samples
     # The evaluation comes first, because it reports bad data: a machine would stop at a position outside its tensor.

@@ -7,6 +7,8 @@ other exception is a fault of *this tool* and keeps its traceback.
 
 from __future__ import annotations
 
+import os
+import stat
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -32,6 +34,7 @@ class Source:
     @staticmethod
     def from_path(path: str | Path) -> Source:
         """Read a UTF-8 file. A file that cannot be read, or is not UTF-8, is a `TablaError`."""
+        refuse_pipe(path)
         try:
             data = Path(path).read_bytes()
         except OSError as fault:
@@ -51,6 +54,20 @@ class Source:
         """Return line `number`, counted from 1, without its line end. A line that does not exist is empty."""
         lines = self.text.split("\n")
         return lines[number - 1] if 1 <= number <= len(lines) else ""
+
+
+def refuse_pipe(path: str | Path) -> None:
+    """Raise `TablaError` for a named pipe, because a command that reads one waits for a writer, perhaps for ever.
+
+    The pipes of a shell, such as ``/dev/stdin`` and those of ``<(command)``, have their writers and are read.
+    """
+    try:
+        pipe = stat.S_ISFIFO(os.stat(path).st_mode)
+        own = Path(path).resolve().parts[1:2] not in (("dev",), ("proc",))
+    except (OSError, ValueError):
+        return  # whoever opens the file reports it
+    if pipe and own:
+        raise TablaError(f"'{path}' is a pipe, not a file", hint="write its content to a file first")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

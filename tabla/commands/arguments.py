@@ -118,6 +118,15 @@ def add_quiet(parser: ArgumentParser) -> None:
     parser.add_argument("-q", "--quiet", action="store_true", help="print no progress and no remarks")
 
 
+def add_inputs(parser: ArgumentParser) -> None:
+    """Add the options for the data of commands that compute without learning."""
+    text = "inputs, labels and initial models by name: .npz, or .csv with a header"
+    parser.add_argument("--inputs", metavar="FILE", required=True, help=text)
+    parser.add_argument("--weights", metavar="FILE.npz", help="take the models that the inputs lack from this file")
+    parser.add_argument("--seed", type=whole("seed"), metavar="S", help="draw the models that are still missing")
+    parser.add_argument("--samples", type=whole("samples"), metavar="N", help="use only the first N samples")
+
+
 def add_strict(parser: ArgumentParser) -> None:
     """Add the option ``--strict`` of commands that compute without learning."""
     parser.add_argument("--strict", action="store_true", help="exit with 1 after an overflow or a domain error")
@@ -145,7 +154,7 @@ def add_sizes(parser: _ActionsContainer) -> None:
 
 def add_shapes(parser: ArgumentParser) -> None:
     """Add ``--inputs`` for commands that read only the shapes of the arrays, not their values."""
-    parser.add_argument("--inputs", metavar="FILE.npz", help="arrays whose shapes give a kernel its sizes")
+    parser.add_argument("--inputs", metavar="FILE", help="arrays (.npz, .csv) whose shapes give a kernel its sizes")
 
 
 def add_own_records(parser: ArgumentParser) -> None:

@@ -3,22 +3,20 @@
 from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
-from pathlib import Path
 
 from tabla.commands.arguments import (
     add_build,
     add_engine,
     add_file,
+    add_inputs,
     add_json,
     add_quiet,
     add_strict,
     build_options,
-    whole,
 )
 from tabla.commands.console import Console
 from tabla.commands.output import check_arrays, strict_status, write_arrays, write_json
 from tabla.driver import build
-from tabla.training.arrays import read_arrays
 
 HELP = "compute the results of the program on the simulated accelerator, and count its cycles"
 SCHEMA = "tabla-sim-1"
@@ -27,11 +25,9 @@ SCHEMA = "tabla-sim-1"
 def configure(parser: ArgumentParser) -> None:
     """Add the options of the command."""
     add_file(parser)
-    parser.add_argument("--inputs", metavar="FILE.npz", required=True, help="inputs, labels and initial models by name")
+    add_inputs(parser)
     parser.add_argument("-o", "--output", metavar="FILE.npz", help="write models and results there")
     add_engine(parser, "model")
-    parser.add_argument("--samples", type=whole("samples"), metavar="N", help="use only the first N samples")
-    parser.add_argument("--seed", type=whole("seed"), metavar="S", help="draw the models that the inputs lack")
     add_strict(parser)
     add_build(parser)
     add_json(parser)
@@ -45,8 +41,13 @@ def run(arguments: Namespace, console: Console) -> int:
     for note in made.graph.notes:
         console.remark(f"warning: {note}")
     console.progress(f"{arguments.file}: simulating")
-    arrays = read_arrays(Path(arguments.inputs))
-    done = made.simulate(arrays, engine=arguments.engine, samples=arguments.samples, seed=arguments.seed)
+    done = made.simulate(
+        arguments.inputs,
+        engine=arguments.engine,
+        samples=arguments.samples,
+        seed=arguments.seed,
+        weights=arguments.weights,
+    )
     if arguments.output:
         write_arrays(arguments.output, done.arrays, console)
     if arguments.json:

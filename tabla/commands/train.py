@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
-from pathlib import Path
 
 from tabla.commands.arguments import add_build, add_engine, add_file, add_json, add_quiet, build_options, whole
 from tabla.commands.console import Console
 from tabla.commands.output import check_arrays, write_arrays, write_json
 from tabla.driver import build
 from tabla.simulation import EVALUATION
-from tabla.training.arrays import read_arrays
 from tabla.training.metrics import NAMES
 
 HELP = "train the models on the simulated accelerator, and in float64 for comparison"
@@ -66,7 +64,7 @@ def run(arguments: Namespace, console: Console) -> int:
         epochs=arguments.epochs,
         predict=arguments.predict,
         metric=arguments.metric,
-        weights=read_arrays(Path(arguments.weights)) if arguments.weights else None,
+        weights=arguments.weights,
         seed=arguments.seed,
         engine=arguments.engine,
         samples=arguments.samples,

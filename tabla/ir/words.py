@@ -10,12 +10,17 @@ from numpy.typing import ArrayLike, NDArray
 from tabla.ir.format import Format
 from tabla.source import TablaError
 
+LEAST_FRACTION = 8
+"""A cure names no format with fewer fraction bits, unless the build has fewer. Such a format would hold the value, but
+no small number beside it."""
 
-def to_words(array: ArrayLike, fmt: Format, name: str = "array") -> NDArray[np.int64]:
+
+def to_words(array: ArrayLike, fmt: Format, name: str = "array", *, role: str = "") -> NDArray[np.int64]:
     """Return the words nearest to some reals, rounding halves up, in the same shape.
 
     Values that are no numbers, not finite or outside the format are the user's fault. The error names the tensor
-    `name`, the worst value and the smallest format that would hold it.
+    `name`, what it is (`role`), the worst value, and, for inputs and labels, its sample, which is the first axis. The
+    cure is the smallest format that would hold it, if there is one, and a number to divide by.
     """
     given = np.asarray(array)
     if given.dtype.kind not in "biuf":
@@ -32,11 +37,13 @@ def to_words(array: ArrayLike, fmt: Format, name: str = "array") -> NDArray[np.i
     words = whole + (scaled - whole >= 0.5)
     outside = (words < fmt.lowest) | (words > fmt.highest)
     if outside.any():
-        worst = real[outside][np.argmax(np.abs(real[outside]))]
+        place = np.unravel_index(int(np.argmax(np.where(outside, np.abs(real), 0))), real.shape)
+        worst = float(real[place])
+        sample = f" in sample {int(place[0]) + 1}" if role in ("input", "label") and place else ""
         raise TablaError(
-            f"'{name}' holds {worst:g}, outside the range of {fmt}"
+            f"{f'{role} ' if role else ''}'{name}' holds {worst:g}{sample}, outside the range of {fmt}"
             f" ({fmt.lowest / fmt.one:g} to {fmt.highest / fmt.one:g})",
-            hint=_cure(Fraction(float(worst)), fmt),
+            hint=_cure(Fraction(worst), fmt, name),
         )
     return words.astype(np.int64)
 
@@ -63,13 +70,21 @@ def to_real(words: ArrayLike, fmt: Format) -> NDArray[np.float64]:
     return np.asarray(words, dtype=np.int64) / fmt.one
 
 
-def _cure(value: Fraction, fmt: Format) -> str:
-    """The format with the fewest more integer bits, keeping as many fraction bits as 32 bits allow."""
-    for integer in range(fmt.integer + 1, 33):
+def _cure(value: Fraction, fmt: Format, name: str) -> str:
+    """Return a format that holds the value beside small numbers, if there is one, and a power of ten to divide by.
+
+    The format has the fewest more integer bits, and as many of the fraction bits as fit. The divisor brings the value
+    to at most 1.
+    """
+    divisor = 1
+    while abs(value) > divisor:
+        divisor *= 10
+    scale = f"divide '{name}' by {divisor:,}"
+    for integer in range(fmt.integer + 1, 33 - min(fmt.fraction, LEAST_FRACTION)):
         wider = Format(integer=integer, fraction=min(fmt.fraction, 32 - integer))
         if wider.holds(value):
-            return f"use --format {wider}, or scale the data"
-    return "no format of 32 bits holds it: scale the data"
+            return f"use --format {wider}, or {scale}"
+    return f"no number format holds it and small numbers as well: {scale}"
 
 
 def _cure_of_integer(value: int, fmt: Format) -> str:

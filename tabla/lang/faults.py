@@ -54,6 +54,10 @@ class Faults:
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str | None:
-    """Return a hint that offers the nearest of `known`, or None when nothing is near."""
-    near = get_close_matches(name, sorted(known), n=1, cutoff=0.6)
+    """Return a hint that offers the nearest of `known`, or None when nothing is near.
+
+    A slip changes, adds or drops a letter or two. So a name is not near one that it only contains, as ``softmax``
+    contains ``max``.
+    """
+    near = [each for each in get_close_matches(name, sorted(known), cutoff=0.6) if abs(len(each) - len(name)) <= 2]
     return f"did you mean '{near[0]}'?" if near else None

@@ -14,16 +14,18 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from math import prod
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from tabla.source import TablaError
+from tabla.source import TablaError, refuse_pipe
 
 Reals = NDArray[np.float64]
 Arrays = Mapping[str, Reals]
 
+_MISSING = "remove the samples with missing values, or put numbers in their place"
+_SAVE = "write it again with np.savez(...), or give a .csv file"
 # The exceptions that numpy and zipfile raise for a file that is truncated, damaged, encrypted, compressed in an
 # unsupported way, or no archive at all.
 BROKEN_ARCHIVE = (ValueError, AttributeError, TypeError, EOFError, RuntimeError, zlib.error, zipfile.BadZipFile)
@@ -45,6 +47,7 @@ class Samples:
 
 def read_arrays(path: Path) -> dict[str, Reals]:
     """Read all arrays of an ``.npz`` or ``.csv`` file as float64. A fault in the file is a `TablaError`."""
+    refuse_pipe(path)
     if path.suffix == ".npz":
         return _read_npz(path)
     if path.suffix == ".csv":
@@ -53,14 +56,30 @@ def read_arrays(path: Path) -> dict[str, Reals]:
 
 
 def _read_npz(path: Path) -> dict[str, Reals]:
+    found: dict[str, NDArray[Any]] = {}
+    name = None
     try:
         # The file is opened here, because numpy does not close a file that it cannot read.
-        with path.open("rb") as file, np.load(file, allow_pickle=False) as archive:
-            found = {name: archive[name] for name in archive.files}
+        with path.open("rb") as file:
+            if (start := file.read(6)) == b"\x93NUMPY":
+                hint = f"give it its name: np.savez('{path}', x=np.load(...), y=...)"
+                raise TablaError(f"'{path}' is not an .npz file but a single array without a name (.npy)", hint=hint)
+            if not zipfile.is_zipfile(file):
+                what = "it is empty" if not start else "it is damaged, or has another format"
+                raise TablaError(f"'{path}' is not an .npz file: {what}", hint=_SAVE)
+            file.seek(0)
+            with np.load(file, allow_pickle=False) as archive:
+                for name in archive.files:
+                    found[name] = archive[name]
     except OSError as fault:
         raise TablaError(f"cannot read '{path}': {fault.strerror or fault}", hint="check the path") from None
     except BROKEN_ARCHIVE as fault:
-        raise TablaError(f"'{path}' is not an .npz file of numbers: {fault}") from None
+        if name is None:
+            raise TablaError(f"'{path}' is not an .npz file: it is damaged", hint=_SAVE) from None
+        objects = "allow_pickle" in str(fault)
+        what = "holds Python objects, not numbers" if objects else "cannot be read: the file is damaged"
+        hint = "save it as an array of numbers" if objects else _SAVE
+        raise TablaError(f"array '{name}' of '{path}' {what}", hint=hint) from None
     return {name: real_array(array, f"array '{name}' of '{path}'") for name, array in found.items()}
 
 
@@ -81,21 +100,25 @@ def real_array(values: ArrayLike, what: str) -> Reals:
     try:
         array = np.asarray(values)
     except ValueError:
-        raise TablaError(f"{what} has rows of different lengths") from None
+        raise TablaError(f"{what} has rows of different lengths", hint="give each row as many numbers") from None
     if array.dtype.kind not in "biuf":
-        raise TablaError(f"{what} holds {array.dtype}, not real numbers")
+        raise TablaError(f"{what} holds {array.dtype}, not real numbers", hint="give integers or floats")
     reals = array.astype(np.float64)
     if not np.isfinite(reals).all():
         place = tuple(int(k) for k in np.argwhere(~np.isfinite(reals))[0])
-        raise TablaError(f"{what} holds {reals[place]} at {list(place)}", hint="remove samples with missing values")
+        raise TablaError(f"{what} holds {reals[place]} at {list(place)}", hint=_MISSING)
     return reals
 
 
 def _column(header: str, path: Path) -> tuple[str, tuple[int, ...]]:
     found = re.fullmatch(r"\s*([A-Za-z_]\w*'?)((?:\[\d+\])*)\s*", header)
     if not found:
+        separated = next((name for sign, name in ((";", "semicolons"), ("\t", "tabs")) if sign in header), None)
         raise TablaError(
-            f"'{path}': column '{header}' is not a name of a program", hint="write x[0], x[1], ... and y in the header"
+            f"'{path}': column '{header.strip()}' is not a name of a program",
+            hint=f"separate the columns by commas, not by {separated}"
+            if separated
+            else "write x[0], x[1], ... and y in the header",
         )
     return found[1], tuple(int(k) for k in re.findall(r"\d+", found[2]))
 
@@ -106,29 +129,52 @@ def _read_csv(path: Path) -> dict[str, Reals]:
             rows = [row for row in csv.reader(file) if row]
     except OSError as fault:
         raise TablaError(f"cannot read '{path}': {fault.strerror or fault}", hint="check the path") from None
-    except (UnicodeDecodeError, csv.Error) as fault:
-        raise TablaError(f"'{path}' is not comma-separated text: {fault}") from None
+    except UnicodeDecodeError:
+        raise _not_utf8(path) from None
+    except csv.Error as fault:
+        raise TablaError(f"'{path}' is not comma-separated text: {fault}", hint="save it as CSV again") from None
     if len(rows) < 2:
         raise TablaError(f"'{path}' holds no sample", hint="write a header line, and then a line for each sample")
     columns = [_column(header, path) for header in rows[0]]
     if len(set(columns)) != len(columns):
         twice = next(h for h, c in zip(rows[0], columns, strict=True) if columns.count(c) > 1)
-        raise TablaError(f"'{path}' has two columns '{twice.strip()}'")
+        raise TablaError(f"'{path}' has two columns '{twice.strip()}'", hint="give each column a name of its own")
     table = np.empty((len(rows) - 1, len(columns)))
     for number, row in enumerate(rows[1:]):
         if len(row) != len(columns):
-            raise TablaError(f"'{path}': row {number + 2} has {len(row)} values, but the header has {len(columns)}")
+            raise TablaError(
+                f"'{path}': row {number + 2} has {len(row)} values, but the header has {len(columns)}",
+                hint="give each row a value for each column",
+            )
         for k, text in enumerate(row):
+            place = f"'{path}': row {number + 2}, column '{rows[0][k].strip()}'"
             try:
                 table[number, k] = float(text)
             except ValueError:
-                raise TablaError(
-                    f"'{path}': row {number + 2}, column '{rows[0][k].strip()}': '{text}' is not a number"
-                ) from None
+                raise TablaError(f"{place}: '{text}' is not a number", hint="write numbers such as -1.5e3") from None
+            if not np.isfinite(table[number, k]):
+                raise TablaError(f"{place}: '{text}' is not a finite number", hint=_MISSING)
     return {
         name: real_array(_gathered(name, columns, table, path), f"column '{name}' of '{path}'")
         for name in dict.fromkeys(n for n, _ in columns)
     }
+
+
+def _not_utf8(path: Path) -> TablaError:
+    """Return the fault of a file that is not UTF-8 text, with the line of its first wrong byte."""
+    content = path.read_bytes()
+    try:
+        content.decode("utf-8")
+        at = 0
+    except UnicodeDecodeError as fault:
+        at = fault.start
+    if b"\0" in content[:4096]:
+        return TablaError(f"'{path}' is not text", hint="save the table as CSV, in UTF-8")
+    line = content.count(b"\n", 0, at) + 1
+    return TablaError(
+        f"'{path}' is not UTF-8 text: line {line} has the byte 0x{content[at]:02x}",
+        hint=f"save it as UTF-8; if it is Latin-1: iconv -f latin1 -t utf-8 '{path}'",
+    )
 
 
 def _gathered(name: str, columns: list[tuple[str, tuple[int, ...]]], table: Reals, path: Path) -> Reals:
@@ -138,15 +184,17 @@ def _gathered(name: str, columns: list[tuple[str, tuple[int, ...]]], table: Real
     """
     places = {subscripts: k for k, (n, subscripts) in enumerate(columns) if n == name}
     if len({len(s) for s in places}) > 1:
-        raise TablaError(f"'{path}': columns of '{name}' have different numbers of subscripts")
+        hint = f"write {name}[0], {name}[1], ... for a vector, {name}[0][0], {name}[0][1], ... for a matrix"
+        raise TablaError(f"'{path}': columns of '{name}' have different numbers of subscripts", hint=hint)
     shape = tuple(max(axis) + 1 for axis in zip(*places, strict=True))
     if len(shape) > MOST_AXES:
-        raise TablaError(f"'{path}': columns of '{name}' have more than {MOST_AXES} subscripts")
+        raise TablaError(f"'{path}': columns of '{name}' have more than {MOST_AXES} subscripts", hint="use fewer")
     # This comes before an array of that shape is made, because a wrong subscript in the header may be huge. If there
     # are n columns and one is missing, one is missing among the first n + 1 positions.
     if len(places) < prod(shape):
         missing = next(s for s in (_subscripts(k, shape) for k in range(len(places) + 1)) if s not in places)
-        raise TablaError(f"'{path}': column '{name}{_text(missing)}' is missing")
+        hint = f"subscripts count from 0, without gaps: {name}{_text((0,) * len(shape))}, ..."
+        raise TablaError(f"'{path}': column '{name}{_text(missing)}' is missing", hint=hint)
     array = np.empty((len(table), *shape))
     for subscripts, column in places.items():
         element: tuple[slice | int, ...] = (slice(None), *subscripts)
@@ -188,28 +236,35 @@ def stack_samples(arrays: Arrays, shapes: Mapping[str, tuple[int, ...]]) -> Samp
             )
     if len(set(counts.values())) > 1:
         a, b = sorted(counts, key=lambda n: (counts[n], n))[:: len(counts) - 1]
-        raise TablaError(f"'{a}' has {counts[a]} samples and '{b}' has {counts[b]}")
+        hint = "give all arrays the same number of samples"
+        raise TablaError(f"'{a}' has {counts[a]} samples and '{b}' has {counts[b]}", hint=hint)
     single = sorted(found.keys() - counts.keys())
     if counts and single:
-        raise TablaError(f"'{single[0]}' has no axis of samples, but '{sorted(counts)[0]}' has one")
+        hint = f"give '{single[0]}' a value for each sample"
+        raise TablaError(f"'{single[0]}' has no axis of samples, but '{sorted(counts)[0]}' has one", hint=hint)
     count = next(iter(counts.values()), 1)
     if not count:
-        raise TablaError("the data holds no sample")
+        raise TablaError("the data holds no sample", hint="give at least one")
     return Samples(arrays=found, count=count, stacked=bool(counts))
 
 
-def take_models(arrays: Arrays, shapes: Mapping[str, tuple[int, ...]], origin: str) -> dict[str, Reals]:
+def take_models(
+    arrays: Arrays, shapes: Mapping[str, tuple[int, ...]], origin: str, *, cure: str | None = None
+) -> dict[str, Reals]:
     """Return the initial value of every model in `shapes`.
 
-    A model that is missing or has another shape is a `TablaError`; `origin` says there where the arrays came from.
+    A model that is missing or has another shape is a `TablaError`; `origin` says there where the arrays came from, and
+    `cure` what to do about a missing one.
     """
     for name, shape in shapes.items():
         if name not in arrays:
-            raise TablaError(f"the initial value of model '{name}{_text(shape)}' is missing in {origin}")
+            message = f"the initial value of model '{name}{_text(shape)}' is missing in {origin}"
+            raise TablaError(message, hint=cure or f"it has {', '.join(sorted(arrays)) or 'nothing'}")
         if arrays[name].shape != shape:
             raise TablaError(
                 f"model '{name}' has shape {arrays[name].shape} in {origin},"
-                f" but the program declares '{name}{_text(shape)}'"
+                f" but the program declares '{name}{_text(shape)}'",
+                hint=f"give an array of shape {shape}; models have no axis of samples",
             )
     return {name: arrays[name] for name in shapes}
 

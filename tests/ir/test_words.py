@@ -45,7 +45,11 @@ def test_every_kind_of_real_array(kind: type) -> None:
         ("q6.10", -300.0, "q10.10"),
         ("q6.10", 31.9996, "q7.10"),
         ("q8.24", 1000.0, "q11.21"),
-        ("q2.30", 1e12, "no format of 32 bits holds it"),
+        ("q2.30", 1e12, "no number format holds it and small numbers as well: divide 'w' by 1,000,000,000,000"),
+        ("q6.10", 8e6, "use --format q24.8, or divide 'w' by 10,000,000"),
+        ("q6.10", 9e6, "no number format holds it and small numbers as well: divide 'w' by 10,000,000"),
+        ("q20.4", 1e7, "use --format q25.4, or divide 'w' by 10,000,000"),
+        ("q28.4", 1e9, "no number format"),
     ],
 )
 def test_values_outside_name_a_format_that_works(text: str, value: float, hint: str) -> None:
@@ -55,6 +59,15 @@ def test_values_outside_name_a_format_that_works(text: str, value: float, hint: 
     assert f"'w' holds {value:g}" in str(fault.value) and hint in str(fault.value)
     if hint.startswith("q"):
         assert to_real(to_words(value, Format.parse(hint)), Format.parse(hint)) == pytest.approx(value, abs=1e-3)
+
+
+def test_values_outside_name_what_they_are_and_their_sample() -> None:
+    with pytest.raises(TablaError, match=r"label 'y' holds -346 in sample 3, outside the range of q6\.10"):
+        to_words([0.0, 40.0, -346.0, 99.0], Q6_10, "y", role="label")
+    with pytest.raises(TablaError, match=r"input 'x' holds 40 in sample 2, outside"):
+        to_words([[0.0, 1.0], [40.0, 33.0]], Q6_10, "x", role="input")
+    with pytest.raises(TablaError, match="model 'w' holds 40, outside"):
+        to_words([0.0, 40.0], Q6_10, "w", role="model")
 
 
 @pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])

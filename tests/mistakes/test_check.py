@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import os
+from pathlib import Path
+
 import pytest
 
+from tabla.cli import main
 from tests.mistakes.conftest import Refused
 from tests.mistakes.mistake import mistake, usage
 
@@ -27,4 +31,35 @@ CHECK = {
 
 @pytest.mark.parametrize("name", CHECK)
 def test_check(refused: Refused, name: str) -> None:
-    refused(CHECK[name])
+    assert "hint: " in refused(CHECK[name])
+
+
+PIPES = {
+    "check": "check pipe.t",
+    "gen": "gen pipe.t",
+    "a kernel": "check pipe.tc",
+    "a Tile function": "check pipe.py:f",
+    "data": "train model.t --engine model --data pipe.npz",
+    "a table": "sim model.t --inputs pipe.csv",
+    "weights": "sim model.t --inputs data.npz --weights pipe.npz",
+    "records": "tblgen pipe.td",
+    "a text": "preprocess pipe.t",
+    "ranges": "ranges pipe.tc",
+}
+
+
+@pytest.mark.parametrize("name", PIPES)
+def test_a_pipe_that_nobody_writes_is_no_file(refused: Refused, folder: Path, name: str) -> None:
+    words = PIPES[name]
+    (pipe,) = (word.partition(":")[0] for word in words.split() if word.startswith("pipe."))
+    os.mkfifo(folder / pipe)
+    refused(mistake(words, f"'{pipe}' is a pipe, not a file", "hint: write its content to a file first"))
+
+
+def test_the_pipes_of_a_shell_are_read(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    reading, writing = os.pipe()
+    os.write(writing, b"def A { int N = 3; }")
+    os.close(writing)
+    assert main(["tblgen", f"/dev/fd/{reading}"]) == 0
+    os.close(reading)
+    assert "int N = 3;" in capsys.readouterr().out

@@ -147,9 +147,7 @@ def test_programs(folder: Path) -> None:
 
 
 @pytest.mark.parametrize("command", SAME)
-def test_the_command_line_says_the_same_words(
-    folder: Path, capsys: pytest.CaptureFixture[str], command: str
-) -> None:
+def test_the_command_line_says_the_same_words(folder: Path, capsys: pytest.CaptureFixture[str], command: str) -> None:
     name, options = SAME[command]
     assert main(command.split()) == 2
     said = capsys.readouterr().err.splitlines()[0]

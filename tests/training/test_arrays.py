@@ -67,7 +67,7 @@ def test_csv(tmp_path: Path) -> None:
         ("x,y\n3\n", "row 2 has 1 values, but the header has 2"),
         ("x,y\n3,4\n3,four\n", "row 3, column 'y': 'four' is not a number"),
         ("x,y\n3,\n", "row 2, column 'y': '' is not a number"),
-        ("x,y\n3,nan\n", "column 'y' of .* holds nan"),
+        ("x,y\n3,nan\n", "row 2, column 'y': 'nan' is not a finite number"),
     ],
 )
 def test_csv_faults(tmp_path: Path, text: str, message: str) -> None:
@@ -91,14 +91,14 @@ def test_npz_faults(tmp_path: Path) -> None:
     whole[80] ^= 255
     (tmp_path / "altered.npz").write_bytes(whole)
     for name, message in {
-        "empty": "not an .npz file",
-        "cut": "not an .npz file",
-        "altered": "not an .npz file",
-        "text": "not an .npz file",
+        "empty": "not an .npz file: it is empty",
+        "cut": "not an .npz file: it is damaged",
+        "altered": "array 'x' of .* cannot be read: the file is damaged",
+        "text": "not an .npz file: it is damaged, or has another format",
         "words": "not real numbers",
-        "object": "not an .npz file",
+        "object": "array 'x' of .* holds Python objects, not numbers",
         "nan": "holds inf at",
-        "one": "not an .npz file",
+        "one": "a single array without a name",
         "none": "cannot read",
     }.items():
         with pytest.raises(TablaError, match=message):

@@ -10,7 +10,7 @@ from tabla.lang.lexemes import Lexeme
 from tabla.lang.tabla import syntax
 from tabla.lang.tabla.affine import Affine
 from tabla.lang.tabla.constants import affine_of, constant_value
-from tabla.lang.tabla.operators import FUNCTIONS, GROUP_FUNCTIONS, arity
+from tabla.lang.tabla.operators import FUNCTIONS, GROUP_FUNCTIONS, WRITTEN, arity
 from tabla.lang.tabla.program import (
     Call,
     Constant,
@@ -287,6 +287,10 @@ class ExpressionChecker:
                 hint=f"group functions are {', '.join(sorted(GROUP_FUNCTIONS))}",
             )
             return None
+        if function is None and node.subscripts:
+            # Nobody knows what the arguments of such a group function may use.
+            self._unknown_function(name)
+            return None
         arguments = [self.check(argument, bound) for argument in node.arguments]
         if function is None:
             self._unknown_function(name)
@@ -310,7 +314,8 @@ class ExpressionChecker:
             )
             return
         functions = [*FUNCTIONS, *GROUP_FUNCTIONS]
-        hint = did_you_mean(name.text, functions) or f"there are {', '.join(sorted(functions))}"
+        written = f"write {WRITTEN[name.text]}" if name.text in WRITTEN else None
+        hint = written or did_you_mean(name.text, functions) or f"there are {', '.join(sorted(functions))}"
         self._faults.add(f"unknown function '{name.text}'", name.span, hint=hint)
 
 

@@ -60,6 +60,27 @@ REALS: dict[Function, Callable[[float], float]] = {
 FUNCTIONS = {function.value: function for function in Function} | {"sigmoid_symmetric": Function.SIG_SYM}
 GROUP_FUNCTIONS = {function.value: function for function in GroupFunction}
 
+WRITTEN: dict[str, str] = {
+    "softmax": "e[i] = exp(z[i]); p[i] = e[i] / sum[j](e[j]); // j has the range of i",
+    "relu": "max(a, 0)",
+    "leaky_relu": "max(a, 0.01 * a)",
+    "clip": "min(max(a, low), high)",
+    "clamp": "min(max(a, low), high)",
+    "sign": "(a > 0) - (a < 0)",
+    "square": "a * a",
+    "pow": "a * a * a",
+    "mean": "sum[i](x[i]) / n",
+    "average": "sum[i](x[i]) / n",
+    "dot": "sum[i](w[i] * x[i])",
+    "matmul": "y[i] = sum[j](w[i][j] * x[j]);",
+    "prod": "pi[i](x[i])",
+    "logistic": "sigmoid(a)",
+    "ln": "log(a)",
+    "log2": "log(a) / log(2)",
+    "log10": "log(a) / log(10)",
+}
+"""How a program writes functions that other languages have."""
+
 
 def arity(function: Function) -> int:
     """Return how many arguments `function` takes."""

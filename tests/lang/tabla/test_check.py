@@ -8,6 +8,7 @@ import pytest
 
 from tabla.lang.tabla import parse
 from tabla.lang.tabla.affine import Affine
+from tabla.lang.tabla.operators import WRITTEN
 from tabla.lang.tabla.program import Assignment, Constant, Group, Index, Kind, Operation, Program, Read
 from tabla.lang.tabla.text import assignment_text, program_text
 from tabla.source import Source, TablaError
@@ -273,3 +274,13 @@ def test_faults_have_their_place() -> None:
 
 def test_a_computed_rate_is_one_fault() -> None:
     assert not fault("model_input x; model w; gradient g -> w; mu = x; model_input z[mu]; g = z[0];").more
+
+
+@pytest.mark.parametrize("name", WRITTEN)
+def test_functions_of_other_languages_are_written_as_their_hints_say(name: str) -> None:
+    written = WRITTEN[name]
+    names = "n = 4; low = -1; high = 1; model_input a, x[n], z[n]; model w[n]; iterator i[0:n], j[0:n];"
+    if name == "matmul":
+        check(f"n = 4; model_input w[n][n], x[n]; iterator i[0:n], j[0:n]; {written}")
+    else:
+        check(f"{names} {written if ';' in written else f'y = {written};'}\n")
