@@ -56,7 +56,7 @@ def run(arguments: Namespace, console: Console) -> int:
     made = build(arguments.file, build_options(arguments))
     folder = Path(arguments.output)
     made.check_output(folder)
-    for note in made.graph.notes:
+    for note in made.warnings:
         console.remark(f"warning: {note}")
     console.progress(f"{arguments.file}: compiling")
     bitstream = made.bitstream(

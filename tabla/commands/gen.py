@@ -36,7 +36,7 @@ def run(arguments: Namespace, console: Console) -> int:
     folder = Path(arguments.output)
     made.check_output(folder)
     console.progress(f"{arguments.file}: compiling")
-    for note in made.graph.notes:
+    for note in made.warnings:
         console.remark(f"warning: {note}")
     made.write(folder)
     report = made.report()
