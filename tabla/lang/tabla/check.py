@@ -39,6 +39,7 @@ class Checker:
         self._assignments: list[Assignment] = []
         self._defines = {name: parse_number(text) for name, text in defines.items()}
         self._used: set[str] = set()
+        self._broken: set[str] = set()
         self._learns = any(isinstance(item, syntax.GradientDeclaration) for item in items)
         self._rate_span: Span | None = None
         self._warnings = Warnings(learns=self._learns, rate=_RATE)
@@ -106,6 +107,7 @@ class Checker:
             case syntax.Assignment():
                 self._assign(item)
             case syntax.Broken(names=names):
+                self._broken.update(names)
                 for name in names:
                     # A name that was sound so far stays so: the broken statement may have read it only.
                     if self._symbols.get(name) is None:
@@ -269,7 +271,8 @@ class Checker:
     def _check_gradients(self) -> None:
         for gradient in self._declarer.gradients:
             known = self._symbols.get(gradient.gradient)
-            if isinstance(known, Known) and not known.region.boxes:
+            # A broken statement that names the gradient may have assigned it.
+            if isinstance(known, Known) and not known.region.boxes and known.name not in self._broken:
                 self._faults.add(
                     f"gradient '{known.name}' is never assigned",
                     known.span,
