@@ -195,7 +195,10 @@ class Options:
         if self.format is not None:
             return self._named_format(self.format)
         preset = preset or self._preset()
-        return Format(integer=preset.integer_bits, fraction=preset.fraction_bits)
+        try:
+            return Format(integer=preset.integer_bits, fraction=preset.fraction_bits)
+        except TablaValueError as fault:
+            raise TablaValueError(f"template '{preset.name}': {fault.message}", hint=fault.hint) from None
 
     def _named_format(self, text: str) -> Format:
         """Return the format that a text names: ``qI.F``, or the name of a record."""

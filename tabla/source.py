@@ -42,7 +42,11 @@ class Source:
         try:
             return Source.from_text(data.decode("utf-8"), str(path))
         except UnicodeDecodeError as fault:
-            raise TablaError(f"'{path}' is not UTF-8 text: {fault.reason} at byte {fault.start}") from None
+            line = data.count(b"\n", 0, fault.start) + 1
+            raise TablaError(
+                f"'{path}' is not UTF-8 text: {fault.reason} at byte {fault.start}, in line {line}",
+                hint="save it as UTF-8",
+            ) from None
 
     def line_column(self, offset: int) -> tuple[int, int]:
         """Return the line and the column of a character offset, both counted from 1. A tab is one column."""

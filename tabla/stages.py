@@ -83,6 +83,11 @@ class Stages:
         return drawn_graph(shaped(self.lowered, self.format, self.options.passes))
 
     @property
+    def warnings(self) -> tuple[str, ...]:
+        """What is legal in the program and probably a slip, and what the number format makes of its constants."""
+        return (*self.reading.warnings, *self.graph.notes)
+
+    @property
     def module(self) -> str:
         """The name of the Verilog module: the program's name, made legal."""
         from tabla.report.names import legal

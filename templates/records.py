@@ -6,7 +6,7 @@ from functools import cache, lru_cache
 from pathlib import Path
 
 from tabla.lang import tablegen
-from tabla.source import Label, TablaError
+from tabla.source import Label, TablaError, refuse_pipe
 
 HERE = Path(__file__).resolve().parent
 MACHINE = HERE / "machine.td"
@@ -20,9 +20,11 @@ def records(file: Path, own: str | None = None) -> tablegen.Records:
     """
     if own is None:
         return _ours(file)
-    if not Path(own).is_file():
-        raise TablaError(f"cannot read '{own}': no such file", hint="check the path")
     path = Path(own)
+    refuse_pipe(path)
+    if not path.is_file():
+        what = "it is a folder" if path.is_dir() else "no such file"
+        raise TablaError(f"cannot read '{own}': {what}", hint="check the path")
     return _with_own(path, path.read_bytes())
 
 

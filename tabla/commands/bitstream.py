@@ -57,7 +57,7 @@ def run(arguments: Namespace, console: Console) -> int:
     folder = Path(arguments.output)
     check_replaceable(folder)
     made = build(arguments.file, build_options(arguments))
-    for note in made.graph.notes:
+    for note in made.warnings:
         console.remark(f"warning: {note}")
     console.progress(f"{arguments.file}: compiling")
     bitstream = made.bitstream(

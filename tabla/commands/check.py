@@ -44,8 +44,8 @@ def run(arguments: Namespace, console: Console) -> int:
             write_json(arguments.json, {"schema": SCHEMA, "errors": _records(fault), "warnings": []}, console)
         raise
     if arguments.json:
-        write_json(arguments.json, {"schema": SCHEMA, "errors": [], "warnings": list(made.graph.notes)}, console)
-    for note in made.graph.notes:
+        write_json(arguments.json, {"schema": SCHEMA, "errors": [], "warnings": list(made.warnings)}, console)
+    for note in made.warnings:
         console.remark(f"warning: {note}")
     console.remark(f"{arguments.file}: no errors")
     return 0

@@ -29,7 +29,7 @@ def run(arguments: Namespace, console: Console) -> int:
     check_arrays(arguments.output)
     made = build(arguments.file, build_options(arguments))
     if not arguments.float:
-        for note in made.graph.notes:
+        for note in made.warnings:
             console.remark(f"warning: {note}")
     found = evaluation(
         made,

@@ -38,7 +38,7 @@ def run(arguments: Namespace, console: Console) -> int:
         console.result(made.emit(arguments.emit))
         return 0
     console.progress(f"{arguments.file}: compiling")
-    for note in made.graph.notes:
+    for note in made.warnings:
         console.remark(f"warning: {note}")
     made.write(folder)
     report = made.report()

@@ -38,7 +38,7 @@ def run(arguments: Namespace, console: Console) -> int:
     """Simulate the accelerator, write the arrays and print the counted cycles."""
     check_arrays(arguments.output)
     made = build(arguments.file, build_options(arguments))
-    for note in made.graph.notes:
+    for note in made.warnings:
         console.remark(f"warning: {note}")
     console.progress(f"{arguments.file}: simulating")
     done = made.simulate(

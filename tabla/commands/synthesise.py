@@ -59,7 +59,7 @@ def run(arguments: Namespace, console: Console) -> int:
         report = _folder_report(folder, arguments.target, asked)
     else:
         made = build(arguments.file, build_options(arguments))
-        for note in made.graph.notes:
+        for note in made.warnings:
             console.remark(f"warning: {note}")
         console.progress(f"{arguments.file}: compiling")
         report = made.synthesise(arguments.target, **asked)

@@ -56,7 +56,7 @@ def run(arguments: Namespace, console: Console) -> int:
     """Train the models, write them and print the report."""
     check_arrays(arguments.output)
     made = build(arguments.file, build_options(arguments))
-    for note in made.graph.notes:
+    for note in made.warnings:
         console.remark(f"warning: {note}")
     console.progress(f"{arguments.file}: compiling")
     training = made.train(

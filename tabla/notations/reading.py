@@ -39,7 +39,7 @@ class Reading:
     `name` is the stem of its file. `text` leads from the places of faults back to the file. `ast` gives the checked
     program as text, and `lower` its graph. `trainable` says that it has models, which are returned with its results.
     `values` are the names that ``--predict`` may ask for. `integers` are the inputs and results whose words are
-    integers.
+    integers. `warnings` are texts about what is legal and probably a slip, each with its place and its cure.
     """
 
     name: str
@@ -50,3 +50,4 @@ class Reading:
     trainable: bool = False
     values: tuple[str, ...] = ()
     integers: frozenset[str] = frozenset()
+    warnings: tuple[str, ...] = ()

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tabla.lang.preprocess import preprocess
+from tabla.lang.preprocess import Preprocessed, preprocess
 from tabla.lang.tabla import parse
-from tabla.lang.tabla.program import Kind
+from tabla.lang.tabla.program import Kind, Warned
 from tabla.lang.tabla.text import program_text
 from tabla.lower.tabla import lower
 from tabla.notations.reading import Reading
@@ -32,5 +32,12 @@ def read_tabla(path: Path, options: Options) -> Reading:
         ast=lambda: program_text(program),
         lower=lambda number, results: lower(program, number_format=number, results=results, name=path.stem),
         trainable=True,
+        warnings=tuple(_warning(w, expanded) for w in program.warnings if w.name not in options.results),
         values=tuple(v.name for v in program.variables if v.kind is Kind.TEMPORARY and v.name != "mu"),
     )
+
+
+def _warning(warned: Warned, text: Preprocessed) -> str:
+    """Return a warning with its place in the file."""
+    span = text.locate(warned.span)
+    return f"{span.source.name}:{span.line}:{span.column}: {warned.text}"

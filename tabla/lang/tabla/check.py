@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
+from dataclasses import replace
 from fractions import Fraction
 from typing import assert_never
 
@@ -15,6 +16,7 @@ from tabla.lang.tabla.declarations import Declarer
 from tabla.lang.tabla.program import Assignment, Expression, Iterator, Kind, Number, Program
 from tabla.lang.tabla.regions import Region
 from tabla.lang.tabla.symbols import Known, Symbols
+from tabla.lang.tabla.warnings import Warnings
 from tabla.source import Label, Source, Span, TablaError
 
 _RATE = "mu"
@@ -37,8 +39,10 @@ class Checker:
         self._assignments: list[Assignment] = []
         self._defines = {name: parse_number(text) for name, text in defines.items()}
         self._used: set[str] = set()
+        self._broken: set[str] = set()
         self._learns = any(isinstance(item, syntax.GradientDeclaration) for item in items)
         self._rate_span: Span | None = None
+        self._warnings = Warnings(learns=self._learns, rate=_RATE)
 
     def run(self, elsewhere: Collection[str]) -> Program:
         """Return the checked program. The preprocessor used the definitions of the names in `elsewhere`."""
@@ -55,6 +59,12 @@ class Checker:
                 hint="assign a gradient (gradient g -> w; g[i] = ...;) or a value",
             )
         self._faults.raise_any()
+        program = self._program()
+        self._warnings.unread(self._symbols, self._expressions.used, {g.model for g in program.gradients})
+        self._warnings.learning_rate(program)
+        return replace(program, warnings=tuple(sorted(self._warnings.found, key=lambda warned: warned.span.start)))
+
+    def _program(self) -> Program:
         known = [symbol for symbol in self._symbols if isinstance(symbol, Known)]
         rate = next((k.constant for k in known if k.name == _RATE and k.constant is not None), None)
         return Program(
@@ -97,6 +107,7 @@ class Checker:
             case syntax.Assignment():
                 self._assign(item)
             case syntax.Broken(names=names):
+                self._broken.update(names)
                 for name in names:
                     # A name that was sound so far stays so: the broken statement may have read it only.
                     if self._symbols.get(name) is None:
@@ -209,6 +220,8 @@ class Checker:
     def _store(self, item: syntax.Assignment, known: Known, left: tuple[Affine, ...], value: Expression | None) -> None:
         self._symbols.replace(known)
         box = tuple((low, high + 1) for low, high in self._intervals(left))
+        before = replace(known)
+        known.assigned = item.target.span
         known.region, known.read, known.mentioned = known.region.with_box(box), False, True
         known.constant = None
         if value is None:
@@ -217,6 +230,7 @@ class Checker:
             return
         if not box and known.kind is Kind.TEMPORARY:
             value = self._constant(item, known, value)
+        self._warnings.assigned(before, known, box)
         names = {name: None for affine in left for name, _ in affine.terms}
         bound = [self._symbols.get(name) for name in names]
         self._assignments.append(
@@ -257,7 +271,8 @@ class Checker:
     def _check_gradients(self) -> None:
         for gradient in self._declarer.gradients:
             known = self._symbols.get(gradient.gradient)
-            if isinstance(known, Known) and not known.region.boxes:
+            # A broken statement that names the gradient may have assigned it.
+            if isinstance(known, Known) and not known.region.boxes and known.name not in self._broken:
                 self._faults.add(
                     f"gradient '{known.name}' is never assigned",
                     known.span,

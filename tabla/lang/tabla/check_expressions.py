@@ -37,6 +37,8 @@ class ExpressionChecker:
         self.storing: tuple[str, Region] | None = None
         # Where the left side of the statement at hand mentions its iterators.
         self.left: dict[str, Span] = {}
+        # The iterators that the text uses.
+        self.used: set[str] = set()
 
     def check(self, node: syntax.Expression, bound: frozenset[str]) -> Expression | None:
         """Return `node` checked, with the iterators `bound` around it."""
@@ -164,6 +166,7 @@ class ExpressionChecker:
             case None:
                 return None
             case Iterator():
+                self.used.add(symbol.name)
                 return self._iterator(node, symbol, bound)
             case Known():
                 # A name that is read badly is read all the same.
@@ -273,6 +276,7 @@ class ExpressionChecker:
                 )
                 return None
             case Iterator():
+                self.used.add(symbol.name)
                 return symbol
             case _:
                 assert_never(symbol)

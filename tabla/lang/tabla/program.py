@@ -157,12 +157,21 @@ class Gradient(Node):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Warned(Node):
+    """A warning: what is legal and probably a slip, with its cure. `name` is the name that it is about."""
+
+    name: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Program:
     """A whole text, checked.
 
     `variables` come in the order of their first mention, `assignments` and `gradients` in the order of the text.
     `learning_rate` is the last value of ``mu``, 1 if it has none, and `learning_rate_span` is where it got that value.
     `outputs` are what a program without gradients returns: the variables whose last value nothing else reads.
+    `warnings` come in the order of the text.
     """
 
     source: Source
@@ -173,6 +182,7 @@ class Program:
     outputs: tuple[str, ...]
     learning_rate: Fraction = Fraction(1)
     learning_rate_span: Span | None = field(default=None, compare=False, repr=False)
+    warnings: tuple[Warned, ...] = field(default=(), compare=False, repr=False)
 
     def variable(self, name: str) -> Variable:
         """Return the variable called `name`. Raises KeyError if there is none."""

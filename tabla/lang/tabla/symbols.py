@@ -19,7 +19,8 @@ class Known:
 
     `shape` is None for a temporary, whose extent is the last element that is assigned anywhere. `region` holds the
     elements that have a value, and `constant` the value of a scalar that is known from the text. `read` says whether
-    the value that it has now was read, and `mentioned` whether the text speaks of it at all.
+    the value that it has now was read, and `mentioned` whether the text speaks of it at all. `assigned` is the last
+    target of an assignment.
     """
 
     name: str
@@ -31,6 +32,7 @@ class Known:
     constant: Fraction | None = None
     read: bool = False
     mentioned: bool = True
+    assigned: Span | None = None
 
     @property
     def given(self) -> bool:
