@@ -21,6 +21,7 @@ _USES = {
     "notations",
     "compiled",
     "caches",
+    "kept",
     "options",
     "parameters",
     "simulation",
@@ -39,6 +40,8 @@ MAY: dict[str, set[str]] = {
     "templates": {"lang"},
     "ir": set(),
     "caches": set(),
+    # schedules on disk, from the compiler's point of view any record
+    "kept": {"caches", "_version"},
     # a graph as machine code; its judge is the evaluation in ir
     "compiled": {"ir", "caches", "_version"},
     "lower": {"lang", "ir"},
@@ -68,7 +71,7 @@ MAY: dict[str, set[str]] = {
     "runs": {"ir", "parameters", "sim", "simulation", "compiled", "training", "stages"},
     "scoring": {"ir", "parameters", "runs", "simulation", "compiled", "training", "stages"},
     "report": {*_COMPILER, "hw", "sim", "_version"},
-    "stages": {*_COMPILER, "notations", "options", "hw", "report"},
+    "stages": {*_COMPILER, "kept", "notations", "options", "hw", "report"},
     "driver": {*_EVERYTHING, "stages"},
     "commands": {*_EVERYTHING, "stages", "driver"},
     "cli": {*_EVERYTHING, "stages", "driver", "commands"},
