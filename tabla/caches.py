@@ -43,6 +43,12 @@ def folder() -> Path | None:
     return base / "tabla"
 
 
+def keeps(kind: str) -> bool:
+    """Return whether entries of a kind are kept: all kinds are, unless ``TABLA_CACHE_KINDS`` lists others only."""
+    kinds = os.environ.get("TABLA_CACHE_KINDS")
+    return kinds is None or kind in kinds.split(",")
+
+
 def key_of(*parts: str) -> str:
     """Return the name of an entry that depends on these texts."""
     return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:32]
@@ -60,7 +66,7 @@ class Shelf:
         """Return the shelf of a kind, or None where nothing can be kept."""
         try:
             base = folder()
-            if base is None:
+            if base is None or not keeps(kind):
                 return None
             where = base / kind
             # The files are read as code, so nobody else may write them.

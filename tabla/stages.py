@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from tabla.ir.format import Format
 from tabla.ir.graph import Graph
 from tabla.ir.legal import Legal
+from tabla.kept import kept
 from tabla.mapping.effort import effort_of
 from tabla.mapping.mapping import Mapping
 from tabla.notations import Reading
@@ -137,16 +138,22 @@ class Stages:
 
     @cached_property
     def schedule(self) -> Schedule:
-        """When every unit does what, proven by the checker.
+        """When every unit does what, proven by the checker. The schedule is that of an earlier build, if there was one
+        of the same program and options.
 
         Raises `TablaError` if the program needs deeper memories than the options allow.
         """
         from tabla.backend import checked_schedule
         from tabla.report.notebook import drawn_schedule
 
+        def made() -> Schedule:
+            return checked_schedule(self.graph, self.mapping, self.template, self.format, self._scheduler)
+
         with self.reading.text.pointing_back():
-            made = checked_schedule(self.graph, self.mapping, self.template, self.format, self._scheduler)
-            return drawn_schedule(made)
+            if self.options.scheduler is not None:  # nobody can say when a function of the user's changes
+                return drawn_schedule(made())
+            parts = (self.graph, self.template, self.format, effort_of(self.options.effort))
+            return drawn_schedule(kept(parts, made))
 
     @cached_property
     def bound(self) -> Bound:

