@@ -4,6 +4,8 @@
 #   make test        run lint, then the tests (this installs Icarus Verilog, g++ and others with apt where it may)
 #   make test-all    run the slow tests, too, and draw new random programs
 #   make lint        run ruff, and mypy --strict on the installed package
+#   make docs        write the documentation site into the folder site; open site/index.html in a browser
+#   make docs-test   run every code block of the documentation, those that take minutes, too
 #   make bench       measure tabla gen, each engine and the published learning problems, into benchmarks/results; compare
 #                    2,000 random TableGen programs with llvm-tblgen
 #   make bench-fpga  place and route five algorithms on 16 and 64 PEs for an ECP5-85F; takes hours; PARTS, PES, SEEDS
@@ -18,7 +20,7 @@ PYTEST := $(BIN)/python -m pytest -rs
 # Two workers suit the smallest check machines. On a larger one use `make test WORKERS=8`.
 WORKERS ?= 2
 
-.PHONY: help demo test test-all lint bench bench-fpga simulators clean
+.PHONY: help demo test test-all lint docs docs-test bench bench-fpga simulators clean
 .DEFAULT_GOAL := help
 
 help:
@@ -55,7 +57,7 @@ simulators: $(VENV)/test
 TESTED = lint=0; $(MAKE) --no-print-directory lint || lint=1; $(PYTEST) --numprocesses $(WORKERS) --dist worksteal
 
 test: $(VENV)/test simulators
-	@$(TESTED) -m 'not slow' && exit $$lint
+	@$(TESTED) -m 'not slow and not docs' && exit $$lint
 
 test-all: $(VENV)/test simulators
 	@export TABLA_EXPLORE=1 TABLEGEN_PROGRAMS=2000; $(TESTED) && exit $$lint
@@ -66,6 +68,18 @@ lint: $(VENV)/test
 	rm -rf .lint
 	$(PIP) install --quiet --no-deps --no-index --no-build-isolation --target .lint/pkg .
 	cd .lint/pkg && ../../$(BIN)/python -m mypy --config-file ../../setup.cfg --cache-dir ../../.mypy_cache -p tabla
+
+$(VENV)/docs: $(VENV)/created setup.cfg pyproject.toml
+	$(PIP) install --quiet --editable '.[docs]'
+	@touch $@
+
+# `python -m` puts this folder on the import path, where the hook of MkDocs finds manual/.
+docs: $(VENV)/docs
+	$(BIN)/python -m mkdocs build --quiet --strict
+	@echo "The documentation: site/index.html"
+
+docs-test: $(VENV)/test simulators
+	$(PYTEST) tests/test_documentation.py tests/test_readme.py tests/extend
 
 bench: $(VENV)/test simulators
 	$(BIN)/python -m benchmarks -o benchmarks/results
@@ -82,4 +96,4 @@ bench-fpga: $(VENV)/test
 		--json benchmarks/results/fpga$(WORDS).json
 
 clean:
-	rm -rf $(VENV) .lint build demo *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) .lint build demo site *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis

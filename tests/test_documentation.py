@@ -1,51 +1,86 @@
-"""The pages for users: every file, console session and Python block on them is run."""
+"""The pages for users: every file, console session and Python block on them is run.
+
+``pytest --update-golden`` writes the output of the sessions anew, except where a page leaves lines out.
+"""
 
 from __future__ import annotations
 
 import re
-import shlex
-import sys
 from pathlib import Path
 
 import pytest
 
-from tabla.cli import main
+from tests.pages import DOCS, Block, agrees, blocks, own_modules, pages, run
 
-DOCS = Path(__file__).parents[1] / "docs"
 GLOSSARY = DOCS / "glossary.md"
-# The number of blocks that run on each page.
-PAGES = {"tile.md": 6, "tensor-comprehensions.md": 4}
-FENCE = re.compile(r"```(\w+)(?: file=(\S+))?\n(.*?)```", re.DOTALL)
+# The tests of tests/extend run the pages of docs/extend.
+TEXTS = {page: (DOCS / page).read_text(encoding="utf-8") for page in pages() if not page.startswith("extend/")}
+WITH_CODE = [page for page, text in TEXTS.items() if any(block.runs for block in blocks(text))]
+WITH_SLOW_CODE = [page for page in WITH_CODE if any(block.slow for block in blocks(TEXTS[page]))]
 
 
-@pytest.mark.parametrize("page", PAGES)
-def test_everything_in_it_runs(
-    page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+def run_page(
+    page: str,
+    chosen: list[Block],
+    folder: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    update: bool,
 ) -> None:
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.syspath_prepend(str(tmp_path))
-    ran = 0
-    for kind, file, body in FENCE.findall((DOCS / page).read_text(encoding="utf-8")):
-        if file:
-            Path(file).write_text(body, encoding="utf-8")
-        elif kind == "python":
-            try:
-                exec(compile(body, page, "exec"), {})
-            finally:
-                sys.modules.pop("layer", None)
-        else:
-            said = ""
-            for line in re.findall(r"^\$ (.*)$", body, re.MULTILINE):
-                program, *words = shlex.split(line)
-                status = main(words)
-                heard = capsys.readouterr()
-                assert (program, status) == ("tabla", 0), heard.err
-                said += f"$ {line}\n{heard.out}{heard.err}"
-            # A session may show no output at all, because figures change with the scheduler.
-            if any(not line.startswith("$ ") for line in body.splitlines()):
-                assert said == body
-        ran += 1
-    assert ran == PAGES[page]
+    """Run the chosen blocks of a page, in order, in a folder of their own."""
+    monkeypatch.chdir(folder)
+    monkeypatch.setattr("sys.argv", ["page"])
+    text = TEXTS[page]
+    with own_modules(folder):
+        ran = []
+        for block in chosen:
+            printed = run(block, page, capsys)
+            if not agrees(block.body, printed):
+                assert update and "\n...\n" not in block.body, f"{page} shows\n{block.body}\nand printed is\n{printed}"
+                ran.append((block, printed))
+    # The last block comes first, so that the positions of the others stay right.
+    for block, printed in reversed(ran):
+        text = text[: block.start] + printed + text[block.start + len(block.body) :]
+    if text != TEXTS[page]:
+        (DOCS / page).write_text(text, encoding="utf-8", newline="\n")
+
+
+@pytest.mark.parametrize("page", WITH_CODE)
+def test_quick_blocks(
+    page: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    request: pytest.FixtureRequest,
+) -> None:
+    chosen = [block for block in blocks(TEXTS[page]) if not block.slow]
+    run_page(page, chosen, tmp_path, monkeypatch, capsys, request.config.getoption("--update-golden"))
+
+
+@pytest.mark.docs
+@pytest.mark.timeout(1800)
+@pytest.mark.parametrize("page", WITH_SLOW_CODE)
+def test_all_blocks(
+    page: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    request: pytest.FixtureRequest,
+) -> None:
+    run_page(page, blocks(TEXTS[page]), tmp_path, monkeypatch, capsys, request.config.getoption("--update-golden"))
+
+
+def test_the_pages_have_code() -> None:
+    """A pattern that finds no block would let every page pass."""
+    assert len(WITH_CODE) >= 10 and WITH_SLOW_CODE
+    kinds = {(page, block.kind) for page in WITH_CODE for block in blocks(TEXTS[page]) if not block.runs}
+    assert {kind for _, kind in kinds} <= {"text"}, kinds
+
+
+def test_lines_that_a_page_leaves_out() -> None:
+    assert agrees("$ a\none\n...\nfour\n", "$ a\none\ntwo\nthree\nfour\n") and agrees("$ a\n...\n", "$ a\n")
+    assert not agrees("$ a\none\n...\nfour\n", "$ a\none\ntwo\n") and not agrees("$ a\none\n", "$ a\none\ntwo\n")
+    assert agrees("$ a\n$ b\n", "$ a\none\n$ b\ntwo\n") and not agrees("$ a\none\n$ b\n", "$ a\none\n$ b\ntwo\n")
 
 
 def test_terms_of_the_glossary_stand_where_it_says() -> None:

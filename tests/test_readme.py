@@ -1,4 +1,4 @@
-"""The README: its console session and its Python block are run, and every command, path and target in it exists.
+"""The README: its console session and its Python block are run, and every path and target in it exists.
 
 ``pytest --update-golden`` writes the output of the session anew.
 """
@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from tabla.cli import COMMANDS, main
+from tabla.cli import main
 
 ROOT = Path(__file__).resolve().parent.parent
 README = ROOT / "README.md"
@@ -65,11 +65,6 @@ def test_program_shown_is_the_example() -> None:
     assert [line.split("//")[0].rstrip() for line in found[1].splitlines()] == [
         line.split("//")[0].rstrip() for line in code
     ][1:]
-
-
-def test_every_command_is_named() -> None:
-    text = README.read_text(encoding="utf-8")
-    assert set(re.findall(r"^\| `tabla (\w+)", text, re.MULTILINE)) == set(COMMANDS)
 
 
 def test_paths_named_exist() -> None:

@@ -1,0 +1,99 @@
+"""The documentation site: it builds without a broken link, needs no network, and its generated pages are complete."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import tabla
+from manual import command_line, faults, grammar, python_names
+from tabla.cli import COMMANDS
+from tabla.lang.tabla.lexer import KEYWORDS
+from tests.pages import DOCS
+
+ROOT = Path(__file__).resolve().parents[1]
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The site as `make docs` builds it."""
+    pytest.importorskip("material", reason="the site needs pip install '.[docs]'")
+    folder = tmp_path_factory.mktemp("site")
+    words = [sys.executable, "-m", "mkdocs", "build", "--quiet", "--strict", "--site-dir", str(folder)]
+    done = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return folder
+
+
+def test_every_page_is_in_the_site_and_in_the_navigation(site: Path) -> None:
+    names = {path.relative_to(DOCS).with_suffix(".html").as_posix() for path in DOCS.rglob("*.md")}
+    made = {path.relative_to(site).as_posix() for path in site.rglob("*.html")}
+    shown = re.sub(r"README\.html", "index.html", "\n".join(sorted(names))).split("\n")
+    assert set(shown) <= made
+    listed = set(re.findall(r"(\S+\.md)$", (ROOT / "mkdocs.yml").read_text(encoding="utf-8"), re.MULTILINE))
+    assert listed == {path.relative_to(DOCS).as_posix() for path in DOCS.rglob("*.md")}
+
+
+def test_no_page_needs_the_network(site: Path) -> None:
+    """Addresses stand only in links that a reader may follow."""
+    pages = sorted(site.rglob("*.html"))
+    assert pages
+    for page in pages:
+        text = page.read_text(encoding="utf-8")
+        loaded = re.findall(r"<(?:script|link|img|iframe|source)\b[^>]*?(?:src|href)=[\"']?(?:https?:)?//[^>]*>", text)
+        assert not loaded, (page, loaded)
+    for style in site.rglob("*.css"):
+        assert not re.search(r"url\([\"']?(https?:)?//", style.read_text(encoding="utf-8")), style
+
+
+def test_the_search_works_from_files(site: Path) -> None:
+    """A browser reads no JSON from a file, so the index has to be a script."""
+    assert (site / "search" / "search_index.js").is_file()
+
+
+def test_no_slot_stays_empty(site: Path) -> None:
+    slots = [path for path in DOCS.rglob("*.md") if "\n<!-- generated: " in path.read_text(encoding="utf-8")]
+    assert len(slots) == 4
+    for path in slots:
+        page = (site / path.relative_to(DOCS)).with_suffix(".html").read_text(encoding="utf-8")
+        assert "<!-- generated" not in page and len(page) > 10_000
+
+
+def test_the_program_of_the_tutorial_is_built(site: Path) -> None:
+    assert "the lanes wait" in (site / "tutorials" / "lms.schedule.html").read_text(encoding="utf-8")
+
+
+def test_every_command_and_option_is_in_the_reference() -> None:
+    text = command_line.page()
+    assert re.findall(r"^## (\w+)$", text, re.MULTILINE) == list(COMMANDS)
+    train = text.split("## train")[1].split("\n## ")[0]
+    assert "| `--epochs N` | passes over the data (default 10) |" in train
+    assert "`-o FILE.npz`, `--output FILE.npz`" in train
+    assert "%(default)" not in text
+
+
+def test_every_public_name_is_in_the_reference_of_python() -> None:
+    text = python_names.page()
+    for name in tabla.__all__:
+        assert name.startswith("__") or f"## tabla.{name}\n" in text
+    assert "### Build.train" in text and ":class:" not in text and "``" not in re.sub(r"```text|```", "", text)
+
+
+def test_every_sign_of_the_grammar_is_shown() -> None:
+    text = grammar.page()
+    assert all(f"'{word}'" in text for word in (*KEYWORDS, "->", "<=", ";", "("))
+    assert not re.search(r"\b(MODEL|LBRACKET|error|prec)\b", text)
+    assert "range      : NAME '[' expression ':' expression ']'" in text
+
+
+def test_messages_are_read_with_their_cures() -> None:
+    found = {message.text: message.hint for message in faults.messages()}
+    assert found["this comment is never closed"] == "close it with */"
+    assert found["'<folder>' is not a folder"] == "choose another one with -o"
+    assert len(found) > 200 and sum(map(bool, found.values())) > 180
+    text = faults.page()
+    assert all(f"## {title}" in text for title in faults.GROUPS)
