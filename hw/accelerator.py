@@ -42,7 +42,8 @@ class Accelerator(wiring.Component):
     """The machine of ``docs/decisions/0003-machine.md`` for one image: samples stream in, results stream out.
 
     The clock is `clk`, and the synchronous reset is `rst`. No command is under way in the cycle after a reset. A reset
-    that is held for 64 cycles, longer than any pipeline, also leaves the counters at 0. Memories keep their words.
+    that is held for ``reset_cycles`` also leaves the counters at 0, and no pipeline with an operation. Memories keep
+    their words.
 
     Cycle c of a sample whose token fires in cycle T is cycle T + ``FRONT`` + c of the clock.
 

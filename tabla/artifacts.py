@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from tabla.hw.reset import reset_cycles
 from tabla.ir.evaluate import FixedPlan
 from tabla.ir.words import to_words
 from tabla.program.host import Host, result_elements
@@ -151,6 +152,7 @@ def golden(build: Stages) -> dict[str, Any]:
     width = image.parameters.width
     return {
         "schema": "tabla-golden-1",
+        "reset_cycles": reset_cycles(image),
         "width": width,
         "samples": GOLDEN_SAMPLES,
         "sample_beats": image.stream_run.beats,

@@ -70,7 +70,7 @@ MAY: dict[str, set[str]] = {
     "options": {"ir", "templates", "mapping", "passes", "schedule", "parameters"},
     "notations": {"lang", "lower", "ir", "options", "training"},
     "simulation": {"program", "schedule", "hw", "sim", "link"},
-    "artifacts": {"ir", "synth", "templates", "strands", "schedule", "program", "report", "training", "stages", "runs"},
+    "artifacts": {*_LOWER, "hw", "synth", "report", "training", "stages", "runs"},
     "runs": {"ir", "parameters", "sim", "simulation", "compiled", "training", "stages"},
     "scoring": {"ir", "parameters", "runs", "simulation", "compiled", "training", "stages"},
     "report": {*_COMPILER, "hw", "sim", "_version", "interrupts"},

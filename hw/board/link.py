@@ -12,6 +12,7 @@ from tabla.hw.board.replies import Replier
 from tabla.hw.board.requests import RequestReader
 from tabla.hw.board.stopwatch import Stopwatch
 from tabla.hw.board.uart import UartReceiver, UartTransmitter
+from tabla.hw.reset import reset_cycles
 
 from tabla.program.image import Image
 from tabla.program.protocol import MAGIC, OUTPUT_WORDS, STATUS, LinkShape, Request, fingerprint
@@ -37,10 +38,9 @@ class HostLink(wiring.Component):
     Others : as the accelerator's, seen from the other end.
     """
 
-    RESET_CYCLES = 8
-
     def __init__(self, *, image: Image, divisor: int, clock: int) -> None:
         self.divisor = divisor
+        self.reset_cycles = reset_cycles(image)
         self.shape = LinkShape.of(image)
         self.width = image.parameters.width
         self.beat_width = image.parameters.stream_words * self.width
@@ -156,12 +156,12 @@ class HostLink(wiring.Component):
 
     def _resets(self, m: Module, restart: Any, replier: Replier) -> None:
         """Reset the accelerator for as long as all its registers need, and then let a RESET be answered."""
-        left = Signal(range(self.RESET_CYCLES + 1), init=self.RESET_CYCLES)
+        left = Signal(range(self.reset_cycles + 1), init=self.reset_cycles)
         asked = Signal()
         m.d.sync += self.machine_reset.eq(left != 0)
         m.d.comb += replier.greet.eq(asked & (left == 0))
         with m.If(restart):
-            m.d.sync += [left.eq(self.RESET_CYCLES), asked.eq(1)]
+            m.d.sync += [left.eq(self.reset_cycles), asked.eq(1)]
         with m.Elif(left != 0):
             m.d.sync += left.eq(left - 1)
         with m.Else():

@@ -8,8 +8,10 @@ from __future__ import annotations
 import gc
 from typing import Any
 
+from amaranth.hdl import ClockDomain, Module
 from amaranth.sim import Simulator
 from tabla.hw.accelerator import Accelerator
+from tabla.hw.reset import reset_cycles
 from tabla.sim.engines.host_loop import Host, Observation, Outputs, Request
 from tabla.sim.engines.port_machine import PortMachine, pack
 from tabla.sim.machine import Words
@@ -23,9 +25,12 @@ class AmaranthMachine(PortMachine):
     def __init__(self, image: Image) -> None:
         super().__init__(image)
         self._hardware = Accelerator(image)
+        self._top = Module()
+        self._top.domains.sync = self._domain = ClockDomain()
+        self._top.submodules.hardware = self._hardware
         self._request: Request | None = None
         self._answer: Observation | None = None
-        self._simulator = Simulator(self._hardware)
+        self._simulator = Simulator(self._top)
         self._simulator.add_clock(1e-8)
         self._simulator.add_testbench(self._bench, background=True)
 
@@ -33,6 +38,10 @@ class AmaranthMachine(PortMachine):
         hardware = self._hardware
         counters = (hardware.lane_overflows, hardware.root_overflows, hardware.domain_errors)
         cycle = 0
+        context.set(self._domain.rst, 1)
+        for _ in range(reset_cycles(self.image)):
+            await context.tick()
+        context.set(self._domain.rst, 0)
         while True:
             if self._request is None:
                 await context.tick()

@@ -1,7 +1,8 @@
 """The cocotb side of the Icarus and Verilator engines: plays requests that appear as files in its folder.
 
-A request is ``request-N.json`` in the folder named by ``TABLA_EXCHANGE``; the answer is ``answer-N.json``. The word
-``end`` for a request ends the simulation. Files are renamed into place, so a reader never sees half of one.
+The reset is held for ``TABLA_RESET_CYCLES``. A request is ``request-N.json`` in the folder named by
+``TABLA_EXCHANGE``; the answer is ``answer-N.json``. The word ``end`` for a request ends the simulation. Files are
+renamed into place, so a reader never sees half of one.
 """
 
 from __future__ import annotations
@@ -39,11 +40,11 @@ class Ports:
             if self._driven.get(name) != value:
                 getattr(self.dut, name).value = self._driven[name] = value
 
-    async def reset(self) -> None:
-        """Clock and reset."""
+    async def reset(self, cycles: int) -> None:
+        """Start the clock, and hold the reset for so many cycles."""
         Clock(self.dut.clk, 10, unit="ns").start()
         self.dut.rst.value = 1
-        for _ in range(4):
+        for _ in range(cycles):
             await FallingEdge(self.dut.clk)
         self.dut.rst.value = 0
 
@@ -80,7 +81,7 @@ async def serve(dut: Any) -> None:
     """Answer requests until told to end."""
     folder, parent, number = Path(os.environ["TABLA_EXCHANGE"]), os.getppid(), 0
     ports = Ports(dut)
-    await ports.reset()
+    await ports.reset(int(os.environ["TABLA_RESET_CYCLES"]))
     while (text := _await_request(folder / f"request-{number}.json", parent)) != "end":
         try:
             answer = await ports.play(json.loads(text))

@@ -18,6 +18,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+from tabla.hw.reset import reset_cycles
 from tabla.sim.engines import cocotb_simulator
 from tabla.sim.engines.host_loop import Observation, Request, request_fields
 from tabla.sim.engines.port_machine import PortMachine, pack
@@ -139,6 +140,7 @@ class CocotbMachine(PortMachine):
         command = [sys.executable, str(Path(cocotb_simulator.__file__)), json.dumps(order)]
         environment = _environment(path) | {
             "TABLA_EXCHANGE": str(self._folder),
+            "TABLA_RESET_CYCLES": str(reset_cycles(self.image)),
             "PYTHONPATH": os.pathsep.join(entry or os.getcwd() for entry in sys.path),
             "COCOTB_LOG_LEVEL": "WARNING",
         }

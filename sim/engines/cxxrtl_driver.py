@@ -1,7 +1,8 @@
 """The C++ around the simulation that Yosys writes: it reads commands from a pipe and plays them at the ports.
 
 It does the same as :mod:`tabla.sim.engines.host_loop`, in C++ because Python would be slower than the simulation. Its
-protocol is binary and little endian, and only :mod:`tabla.sim.engines.cxxrtl_run` uses it.
+protocol is binary and little endian, and only :mod:`tabla.sim.engines.cxxrtl_run` uses it, which defines
+`RESET_CYCLES` before it.
 """
 
 from __future__ import annotations
@@ -67,7 +68,7 @@ struct Server {
     }
     void reset() {
         top.p_rst = cxxrtl::value<1>{1u};
-        for (int i = 0; i < 4; ++i) { settle(); edge(); }
+        for (int i = 0; i < RESET_CYCLES; ++i) { settle(); edge(); }
         top.p_rst = cxxrtl::value<1>{0u};
     }
 

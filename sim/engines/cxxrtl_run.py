@@ -22,6 +22,7 @@ from typing import IO, Any
 
 import numpy as np
 import numpy.typing as npt
+from tabla.hw.reset import reset_cycles
 from tabla.sim.engines import cxxrtl_source
 from tabla.sim.engines.cxxrtl_driver import DRIVER
 from tabla.sim.engines.cxxrtl_source import Source, recast
@@ -172,7 +173,9 @@ class CxxrtlMachine(PortMachine):
 
     def __init__(self, image: Image, verilog: str, name: str) -> None:
         super().__init__(image)
-        command = [str(build(verilog, name))]
+        # The number is part of the text, and so of the program's name in the cache.
+        driver = f"#define RESET_CYCLES {reset_cycles(image)}\n{DRIVER}"
+        command = [str(build(verilog, name, driver))]
         self._open = ExitStack()
         self._process = self._open.enter_context(running(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE))
         self._packed: tuple[Words, bytes] | None = None

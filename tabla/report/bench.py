@@ -32,7 +32,7 @@ def signed(word):
 async def golden(dut):
     """Every result, every model word and the cycles per sample are as predicted."""
     ports = Ports(dut)
-    await ports.reset()
+    await ports.reset(GOLDEN["reset_cycles"])
 
     async def play(code, count, beats=(), each=0, outputs=0):
         fields = request_fields(Request(code=code, count=count, sample_beats=each, outputs=outputs))

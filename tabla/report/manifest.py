@@ -7,6 +7,7 @@ from typing import Any, Literal
 
 from tabla._version import VERSION
 from tabla.bound import Bound
+from tabla.hw.reset import reset_cycles
 from tabla.mapping.places import Place
 from tabla.program.image import Entry, Image
 from tabla.program.layout import operation_layout, strand_layout
@@ -35,6 +36,7 @@ def manifest(schedule: Schedule, bound: Bound, image: Image, module: str, progra
         "verilog_licence": LICENCE,
         "names": _names(schedule),
         "ports": _ports(image),
+        "reset_cycles": reset_cycles(image),
         "commands": {"load": 0, "run": 1, "dump": 2},
         "period": schedule.period,
         "ring_slots": schedule.ring_slots,
@@ -73,7 +75,7 @@ def _ports(image: Image) -> list[dict[str, Any]]:
     width = max(layout(unit, p).width for unit in units for layout in (strand_layout, operation_layout))
     rows = [
         ("clk", "in", 1, "clock"),
-        ("rst", "in", 1, "synchronous reset; hold it for 64 cycles"),
+        ("rst", "in", 1, f"synchronous reset; hold it for {reset_cycles(image)} cycles"),
         *_offer("command", "in", "a command"),
         ("command_code", "in", 2, "0 load, 1 run, 2 dump"),
         ("command_count", "in", 32, "samples to run, addresses to dump"),

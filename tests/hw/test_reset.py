@@ -8,6 +8,7 @@ from amaranth.hdl import ClockDomain, Module
 from amaranth.sim import Simulator
 from hand_images import linear
 from tabla.hw.accelerator import Accelerator
+from tabla.hw.reset import reset_cycles
 from tabla.sim.engines.host_loop import Host, Outputs, Request
 from tabla.sim.engines.port_machine import DUMP, LOAD, RUN, pack, signed
 from tabla.sim.machine import as_beats
@@ -16,8 +17,7 @@ from tabla.sim.model.cycle_model import CycleModel
 CASE = linear(2, samples=4, large=15)
 SHAPE = CASE.image.parameters
 COUNTERS = ("lane_overflows", "root_overflows", "domain_errors")
-HELD = 64
-"""Cycles of reset that the data sheet asks for."""
+HELD = reset_cycles(CASE.image)
 QUIET = 300
 """Cycles in which a machine without reset would have gone on: more than a run takes."""
 
