@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from tabla.synth import SynthesisReport
     from tabla.synth.board import Bitstream
     from tabla.training.record import Training
-    from tabla.training.split import Shares
 
 __all__ = ["STAGES", "Build", "build", "compile"]
 
@@ -219,7 +218,7 @@ class Build(Stages):
         engine: str | None = None,
         samples: int | None = None,
         test: Data | None = None,
-        split: Shares | None = None,
+        split: str | float | Sequence[float] | None = None,
         split_seed: int | None = None,
         patience: int | None = None,
         report: Callable[[object], None] | None = None,
@@ -234,9 +233,10 @@ class Build(Stages):
         accelerator. `samples`, 1 or more, limits the data to the first samples. `report` is called with the progress,
         and `remark` with a line that says why numpy evaluates where machine code would be faster.
 
-        `test` are samples to score on, and never to learn from. Or `split`, such as ``(0.2, 0.1)``, holds out a share
-        of `data` for the test and another for the validation, chosen by `split_seed`. With a `patience`, training stops
-        after that many epochs without a smaller validation loss, and keeps the best models.
+        Samples that are held out are scored after every epoch and never learnt from: those of `test`, or the share
+        `split` of `data`, or with ``split=(0.2, 0.1)`` a test and a validation part. `split_seed`, 0 or more, chooses
+        them. With a `patience`, 1 or more, training stops after so many epochs without a smaller validation loss, and
+        keeps the best models.
         """
         from tabla.runs import train
 
@@ -270,8 +270,8 @@ class Build(Stages):
     ) -> Tested:
         """Score the models `weights` on `data` without learning: metric, loss and the confusion matrix of classes.
 
-        Both are arrays by name, or paths of files. With an `engine` every sample runs there; without one the evaluation
-        computes all of them, and the cycle model the first ones. The other parameters are those of `train`.
+        A program that learns is run as its inference part. Without an `engine` every sample is evaluated, and the first
+        ones run on the cycle model as well. The other parameters are those of `train`.
         """
         from tabla.scoring import test
 

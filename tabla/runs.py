@@ -400,8 +400,7 @@ def train(
         file = build.reading.text.original.name
         raise TablaError(f"'{file}' is a kernel, so it learns nothing", hint="run it with tabla sim or tabla eval")
     epochs, seed = checked_whole("epochs", epochs), checked_whole("seed", seed)
-    samples = optional_whole("samples", samples)
-    split_seed, patience = optional_whole("split_seed", split_seed), optional_whole("patience", patience)
+    samples, patience = optional_whole("samples", samples), optional_whole("patience", patience)
     if report is not None and not callable(report):
         raise TablaTypeError("report: this is not a function", hint="write report=print")
     engine = EVALUATION if engine is None else checked_engine(engine, trains=True)
@@ -410,7 +409,7 @@ def train(
     refuse_strangers(arrays, shapes_of(build.sample, "input", "label"), "the data")
     held_out = divided(
         _samples(build, arrays, samples),
-        split_of(split, split_seed),
+        split_of(split, optional_whole("split_seed", split_seed)),
         None if test is None else _test_samples(build, test),
     )
     check_held_out(held_out, patience, f"{build.name}.t" if not graph.updates else None)
@@ -432,7 +431,6 @@ def train(
         given = _reals(weights, "weights")
         refuse_strangers(given, shapes, "the set of weights")
         models = take_models(given, shapes, "the weights")
-    words = _words(build, found.arrays)
     measured, prediction = _prediction(build, predict)
     missing = shapes_of(graph, "label").keys() & {prediction.label} - arrays.keys()
     if missing:
@@ -449,7 +447,7 @@ def train(
         words=lambda reals: _words(build, reals),
         evaluators=evaluators,
     )
-    measure = parts.training
+    measure, words = parts.training, parts.training.words
     model_words = _words(build, models)
     hardware = default_engine() if evaluates else engine
     with ExitStack() as opened:

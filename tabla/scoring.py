@@ -146,8 +146,10 @@ def test(
     samples = optional_whole("samples", samples)
     engine = None if engine in (None, EVALUATION) else checked_engine(engine)
     arrays, given = _reals(data, "data"), _reals(weights, "weights")
+    shapes = shapes_of(build.sample, "model")
     refuse_strangers(arrays, shapes_of(build.sample, "input", "label"), "the data")
-    models = take_models(given, shapes_of(build.sample, "model"), "the weights")
+    refuse_strangers(given, shapes, "the set of weights")
+    models = take_models(given, shapes, "the weights")
     part, prediction = inference_part(build, predict)
     found = _samples(part, arrays, samples)
     if prediction.label not in arrays:
