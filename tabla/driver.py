@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from tabla.given import Data, Given
 from tabla.ir.format import Format
 from tabla.mapping.effort import DEFAULT_EFFORT
 from tabla.notations import read
@@ -33,8 +34,6 @@ if TYPE_CHECKING:
 
 __all__ = ["STAGES", "Build", "build", "compile"]
 
-Data = Mapping[str, ArrayLike] | str | Path
-"""Arrays by name, or the path of their .npz or .csv file."""
 NOTHING: Mapping[str, Any] = MappingProxyType({})
 """The default of a parameter that maps names to values."""
 
@@ -155,7 +154,7 @@ class Build(Stages):
 
     def evaluate(
         self,
-        inputs: Data,
+        inputs: Given,
         *,
         float64: bool = False,
         samples: int | None = None,
@@ -175,7 +174,7 @@ class Build(Stages):
 
     def simulate(
         self,
-        inputs: Data,
+        inputs: Given,
         *,
         engine: str = "model",
         samples: int | None = None,
@@ -208,7 +207,7 @@ class Build(Stages):
 
     def train(
         self,
-        data: Data,
+        data: Given,
         *,
         epochs: int = 10,
         predict: str | None = None,
@@ -217,16 +216,22 @@ class Build(Stages):
         seed: int = 0,
         engine: str | None = None,
         samples: int | None = None,
-        test: Data | None = None,
+        test: Given | None = None,
         split: str | float | Sequence[float] | None = None,
         split_seed: int | None = None,
+        shuffle: int | None = None,
         patience: int | None = None,
+        columns: Mapping[str, str | Sequence[str]] | None = None,
+        classes: str | Sequence[str] = (),
+        standardise: bool = False,
+        standardise_labels: bool = False,
         report: Callable[[object], None] | None = None,
         remark: Callable[[str], None] | None = None,
     ) -> Training:
         """Train the models on the simulated accelerator, and in float64 for comparison.
 
-        `data` are arrays by name, or the path of an .npz or .csv file. `epochs`, 1 or more, is the number of passes
+        `data` are arrays by name, the path of an .npz or .csv file, a data frame, or a pair ``(X, y)`` of the input and
+        the label. `epochs`, 1 or more, is the number of passes
         over them. `predict` names the value to compare with the label. `metric` is ``accuracy``, ``mse``, ``hinge``,
         ``mae`` or ``r2``. The models start from `weights`, or else from `seed`, 0 or more. `engine` is one of those of
         `simulate`, or ``evaluation``, the default: every step is evaluated, and some are repeated on the simulated
@@ -237,6 +242,12 @@ class Build(Stages):
         `split` of `data`, or with ``split=(0.2, 0.1)`` a test and a validation part. `split_seed`, 0 or more, chooses
         them. With a `patience`, 1 or more, training stops after so many epochs without a smaller validation loss, and
         keeps the best models.
+
+        `columns`, such as ``{"x": ["sepal", "petal"], "y": "species"}``, names the columns of a table or data frame;
+        ``"*"`` stands for all the others. `classes` are the labels whose values name classes. `standardise` gives the
+        inputs, and `standardise_labels` the labels, a mean of 0 and a standard deviation of 1. All this is fitted to
+        the samples that are learnt from, and kept beside the models of the result, so that `test` and `evaluate` use
+        it again. `shuffle`, 0 or more, is the seed of a new order of those samples.
         """
         from tabla.runs import train
 
@@ -253,20 +264,27 @@ class Build(Stages):
             test=test,
             split=split,
             split_seed=split_seed,
+            shuffle=shuffle,
             patience=patience,
+            columns=columns,
+            classes=classes,
+            standardise=standardise,
+            standardise_labels=standardise_labels,
             report=report,
             remark=remark,
         )
 
     def test(
         self,
-        data: Data,
+        data: Given,
         *,
         weights: Data,
         predict: str | None = None,
         metric: str | None = None,
         engine: str | None = None,
         samples: int | None = None,
+        columns: Mapping[str, str | Sequence[str]] | None = None,
+        classes: str | Sequence[str] = (),
     ) -> Tested:
         """Score the models `weights` on `data` without learning: metric, loss and the confusion matrix of classes.
 
@@ -275,7 +293,17 @@ class Build(Stages):
         """
         from tabla.scoring import test
 
-        return test(self, data, weights=weights, predict=predict, metric=metric, engine=engine, samples=samples)
+        return test(
+            self,
+            data,
+            weights=weights,
+            predict=predict,
+            metric=metric,
+            engine=engine,
+            samples=samples,
+            columns=columns,
+            classes=classes,
+        )
 
     def synthesise(self, target: str, *, place_and_route: bool = False, **options: Any) -> SynthesisReport:
         """Return the area on an FPGA, by the name of its family; with `place_and_route`, also the clock.

@@ -137,3 +137,8 @@ def check_held_out(parts: Divided, patience: int | None, unlearning: str | None)
 def _taken(samples: Samples, positions: NDArray[np.int64]) -> Samples:
     arrays = {name: array[positions] for name, array in samples.arrays.items()}
     return Samples(arrays=arrays, count=len(positions), stacked=samples.stacked)
+
+
+def shuffled(samples: Samples, seed: int) -> Samples:
+    """Return samples in the order of numpy's ``default_rng(seed).permutation``."""
+    return _taken(samples, np.random.default_rng(seed).permutation(samples.count))
