@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from tabla.given import Data, Given
 from tabla.ir.format import Format
 from tabla.mapping.effort import DEFAULT_EFFORT
 from tabla.notations import read
@@ -30,12 +31,9 @@ if TYPE_CHECKING:
     from tabla.synth import SynthesisReport
     from tabla.synth.board import Bitstream
     from tabla.training.record import Training
-    from tabla.training.split import Shares
 
 __all__ = ["STAGES", "Build", "build", "compile"]
 
-Data = Mapping[str, ArrayLike] | str | Path
-"""Arrays by name, or the path of their .npz or .csv file."""
 NOTHING: Mapping[str, Any] = MappingProxyType({})
 """The default of a parameter that maps names to values."""
 
@@ -158,7 +156,7 @@ class Build(Stages):
 
     def evaluate(
         self,
-        inputs: Data,
+        inputs: Given,
         *,
         float64: bool = False,
         samples: int | None = None,
@@ -178,7 +176,7 @@ class Build(Stages):
 
     def simulate(
         self,
-        inputs: Data,
+        inputs: Given,
         *,
         engine: str = "model",
         samples: int | None = None,
@@ -211,7 +209,7 @@ class Build(Stages):
 
     def train(
         self,
-        data: Data,
+        data: Given,
         *,
         epochs: int = 10,
         predict: str | None = None,
@@ -220,25 +218,38 @@ class Build(Stages):
         seed: int = 0,
         engine: str | None = None,
         samples: int | None = None,
-        test: Data | None = None,
-        split: Shares | None = None,
+        test: Given | None = None,
+        split: str | float | Sequence[float] | None = None,
         split_seed: int | None = None,
+        shuffle: int | None = None,
         patience: int | None = None,
+        columns: Mapping[str, str | Sequence[str]] | None = None,
+        classes: str | Sequence[str] = (),
+        standardise: bool = False,
+        standardise_labels: bool = False,
         report: Callable[[object], None] | None = None,
         remark: Callable[[str], None] | None = None,
     ) -> Training:
         """Train the models in the evaluation and on the simulated accelerator, and in float64 for comparison.
 
-        `data` are arrays by name, or the path of an .npz or .csv file. `epochs`, 1 or more, is the number of passes
+        `data` are arrays by name, the path of an .npz or .csv file, a data frame, or a pair ``(X, y)`` of the input and
+        the label. `epochs`, 1 or more, is the number of passes
         over them. `predict` names the value to compare with the label. `metric` is ``accuracy``, ``mse``, ``hinge``,
         ``mae`` or ``r2``. The models start from `weights`, or else from `seed`, 0 or more. `engine` is one of those of
         `simulate`, which takes all steps, or ``evaluation``, the default: the simulated accelerator then repeats the
         first 16 steps and the last 16. `samples`, 1 or more, limits the data to the first samples. `report` is called
         with the progress, and `remark` with a line that says why machine code is not used where it would be faster.
 
-        `test` are samples to score on, and never to learn from. Or `split`, such as ``(0.2, 0.1)``, holds out a share
-        of `data` for the test and another for the validation, chosen by `split_seed`. With a `patience`, training stops
-        after that many epochs without a smaller validation loss, and keeps the best models.
+        Samples that are held out are scored after every epoch and never learnt from: those of `test`, or the share
+        `split` of `data`, or with ``split=(0.2, 0.1)`` a test and a validation part. `split_seed`, 0 or more, chooses
+        them. With a `patience`, 1 or more, training stops after so many epochs without a smaller validation loss, and
+        keeps the best models.
+
+        `columns`, such as ``{"x": ["sepal", "petal"], "y": "species"}``, names the columns of a table or data frame;
+        ``"*"`` stands for all the others. `classes` are the labels whose values name classes. `standardise` gives the
+        inputs, and `standardise_labels` the labels, a mean of 0 and a standard deviation of 1. All this is fitted to
+        the samples that are learnt from, and kept beside the models of the result, so that `test` and `evaluate` use
+        it again. `shuffle`, 0 or more, is the seed of a new order of those samples.
         """
         from tabla.runs import train
 
@@ -255,29 +266,46 @@ class Build(Stages):
             test=test,
             split=split,
             split_seed=split_seed,
+            shuffle=shuffle,
             patience=patience,
+            columns=columns,
+            classes=classes,
+            standardise=standardise,
+            standardise_labels=standardise_labels,
             report=report,
             remark=remark,
         )
 
     def test(
         self,
-        data: Data,
+        data: Given,
         *,
         weights: Data,
         predict: str | None = None,
         metric: str | None = None,
         engine: str | None = None,
         samples: int | None = None,
+        columns: Mapping[str, str | Sequence[str]] | None = None,
+        classes: str | Sequence[str] = (),
     ) -> Tested:
         """Score the models `weights` on `data` without learning: metric, loss and the confusion matrix of classes.
 
-        Both are arrays by name, or paths of files. With an `engine` every sample runs there; without one the evaluation
-        computes all of them, and the cycle model the first ones. The other parameters are those of `train`.
+        A program that learns is run as its inference part. Without an `engine` every sample is evaluated, and the first
+        ones run on the cycle model as well. The other parameters are those of `train`.
         """
         from tabla.scoring import test
 
-        return test(self, data, weights=weights, predict=predict, metric=metric, engine=engine, samples=samples)
+        return test(
+            self,
+            data,
+            weights=weights,
+            predict=predict,
+            metric=metric,
+            engine=engine,
+            samples=samples,
+            columns=columns,
+            classes=classes,
+        )
 
     def synthesise(self, target: str, *, place_and_route: bool = False, **options: Any) -> SynthesisReport:
         """Return the area on an FPGA, by the name of its family; with `place_and_route`, also the clock.

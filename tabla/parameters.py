@@ -76,6 +76,7 @@ WHOLE = {
     "samples": Whole(low=1),
     "seed": Whole(low=0),
     "split_seed": Whole(low=0),
+    "shuffle": Whole(low=0),
     "patience": Whole(low=1),
     "speed": Whole(low=0),
     "seeds": Whole(low=1),

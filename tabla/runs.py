@@ -9,18 +9,18 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from tabla.compiled.plans import Evaluators
+from tabla.given import Data, Given, prepared, reals, request_of
 from tabla.ir.evaluate import Counts, FixedPlan, Run
 from tabla.ir.evaluate_float import FloatPlan
 from tabla.ir.graph import Graph
 from tabla.ir.words import integer_words, to_real, to_words
-from tabla.parameters import checked_mapping, checked_whole, optional_whole
+from tabla.parameters import checked_whole, optional_whole
 from tabla.sim.machine import Counters
 from tabla.simulation import EVALUATION, Session, checked_engine, default_engine, session
 from tabla.source import Label, TablaError, TablaTypeError
@@ -30,8 +30,6 @@ from tabla.training.arrays import (
     Reals,
     Samples,
     initial_models,
-    read_arrays,
-    real_array,
     refuse_strangers,
     stack_samples,
     take_models,
@@ -40,13 +38,12 @@ from tabla.training.evaluated import CHECKED, Evaluated
 from tabla.training.measure import Measure
 from tabla.training.parts import Parts
 from tabla.training.prediction import Prediction, default_prediction, named_prediction
+from tabla.training.preparation import Preparation, separated
 from tabla.training.record import Checked, Events, Training, comparison
 from tabla.training.session import Outcome, Report, events, learn
-from tabla.training.split import Shares, check_held_out, divided, split_of
+from tabla.training.split import Shares, check_held_out, split_of
 
 Words = NDArray[np.int64]
-Data = Mapping[str, ArrayLike] | str | Path
-"""Arrays by name, or the path of their file."""
 
 
 def _silent(_: object) -> None:
@@ -78,7 +75,7 @@ def _samples(build: Stages, arrays: Arrays, first: int | None) -> Samples:
 
 
 def _inputs(
-    build: Stages, inputs: Data, first: int | None, seed: int | None, weights: Data | None
+    build: Stages, inputs: Given, first: int | None, seed: int | None, weights: Data | None
 ) -> tuple[Samples, dict[str, Reals]]:
     """Split one set of arrays into the samples and the initial models.
 
@@ -86,15 +83,17 @@ def _inputs(
     missing from both gets random values. Without one it is a `TablaError`.
     """
     first, seed = optional_whole("samples", first), optional_whole("seed", seed)
-    arrays = _reals(inputs)
     shapes = shapes_of(build.lowered, "model")
-    if weights is not None:
-        given = _reals(weights, "weights")
-        refuse_strangers(given, shapes, "the set of weights")
-        if twice := sorted(given.keys() & arrays.keys()):
-            hint = "leave it out of one of them"
-            raise TablaError(f"the inputs and the weights both hold the model '{twice[0]}'", hint=hint)
-        arrays |= given
+    given, stored = ({}, Preparation()) if weights is None else separated(reals(weights, "weights"))
+    refuse_strangers(given, shapes, "the set of weights")
+    request = request_of(shapes_of(build.sample, "input"), shapes_of(build.sample, "label"))
+    arrays, _ = request.read(inputs, "inputs", stored)
+    if weights is None:  # the models may be among the inputs, and what is beside them
+        arrays, stored = separated(arrays)
+    if twice := sorted(given.keys() & arrays.keys()):
+        hint = "leave it out of one of them"
+        raise TablaError(f"the inputs and the weights both hold the model '{twice[0]}'", hint=hint)
+    arrays = stored.apply(arrays, request.shapes, "the inputs") | given
     refuse_strangers(arrays, shapes_of(build.sample, "input", "label", "model"), "the input")
     drawn = {} if seed is None else initial_models(shapes, seed)
     return _whole_steps(build, _samples(build, arrays, first)), take_models(
@@ -129,14 +128,6 @@ def _unstepped(build: Stages, arrays: Mapping[str, NDArray[Any]]) -> dict[str, N
     return {n: a.reshape(-1, *a.shape[2:]) for n, a in arrays.items()} if size > 1 else dict(arrays)
 
 
-def _reals(given: Data, what: str = "inputs") -> dict[str, Reals]:
-    """Return the arrays of real numbers that the parameter `what` gives, or the file that it names."""
-    if isinstance(given, str | Path):
-        return read_arrays(Path(given))
-    checked_mapping(what, given, "{'x': ..., 'y': ...}")
-    return {name: real_array(array, f"'{name}'") for name, array in given.items()}
-
-
 def _words(build: Stages, arrays: Arrays) -> dict[str, Words]:
     for name in sorted(arrays.keys() & build.reading.integers):
         if not np.array_equal(arrays[name], np.trunc(arrays[name])):
@@ -164,7 +155,7 @@ def _returned(build: Stages, models: Arrays, results: Arrays, *, stacked: bool) 
 
 def evaluate(
     build: Stages,
-    inputs: Data,
+    inputs: Given,
     *,
     float64: bool = False,
     samples: int | None = None,
@@ -189,7 +180,7 @@ class Evaluation:
 
 def evaluation(
     build: Stages,
-    inputs: Data,
+    inputs: Given,
     *,
     float64: bool = False,
     samples: int | None = None,
@@ -204,7 +195,8 @@ def evaluation(
     """
     if float64 and build.reading.evaluate_float is not None:
         calls = optional_whole("samples", samples)
-        arrays = {**_reals(inputs), **({} if weights is None else _reals(weights, "weights"))}
+        arrays, _ = request_of({}, {}).read(inputs, "inputs", Preparation())
+        arrays |= {} if weights is None else reals(weights, "weights")
         return Evaluation(arrays=build.reading.evaluate_float(arrays, calls), events=None)
     data, models = _inputs(build, inputs, samples, seed, weights)
     graph, count = build.lowered, data.count // build.lowered.samples
@@ -262,7 +254,7 @@ class Simulation:
 
 def simulate(
     build: Stages,
-    inputs: Data,
+    inputs: Given,
     *,
     engine: str = "model",
     samples: int | None = None,
@@ -360,7 +352,7 @@ def _agree(build: Stages, expected: Run, after: Mapping[str, Words], results: Ma
 
 def train(
     build: Stages,
-    data: Data,
+    data: Given,
     *,
     epochs: int,
     predict: str | None = None,
@@ -369,10 +361,15 @@ def train(
     seed: int = 0,
     engine: str | None = None,
     samples: int | None = None,
-    test: Data | None = None,
+    test: Given | None = None,
     split: Shares | None = None,
     split_seed: int | None = None,
+    shuffle: int | None = None,
     patience: int | None = None,
+    columns: Mapping[str, str | Sequence[str]] | None = None,
+    classes: str | Sequence[str] = (),
+    standardise: bool = False,
+    standardise_labels: bool = False,
     report: Report | Callable[[object], None] | None = None,
     remark: Callable[[str], None] | None = None,
 ) -> Training:
@@ -394,24 +391,43 @@ def train(
     as test part, and a second one as validation part (:class:`tabla.training.split.Split`); `split_seed` chooses which.
     Held-out samples are scored after every epoch and never learnt from. With a `patience`, training stops after that
     many epochs without a smaller validation loss, and keeps the best models. Nothing is chosen by the test part.
+
+    `columns` says which columns of a table each name of the program takes, and `classes` which labels are names of
+    classes. With `standardise` the inputs, and with `standardise_labels` the labels, get a mean of 0 and a standard
+    deviation of 1 in the training part. All this is kept beside the models
+    (:class:`tabla.training.preparation.Preparation`); with `weights` that bring it, it is not fitted anew. `shuffle` is
+    the seed of a new order of the training part.
     """
     if not build.reading.trainable:
         file = build.reading.text.original.name
         raise TablaError(f"'{file}' is a kernel, so it learns nothing", hint="run it with tabla sim or tabla eval")
     epochs, seed = checked_whole("epochs", epochs), checked_whole("seed", seed)
-    samples = optional_whole("samples", samples)
-    split_seed, patience = optional_whole("split_seed", split_seed), optional_whole("patience", patience)
+    samples, patience = optional_whole("samples", samples), optional_whole("patience", patience)
     if report is not None and not callable(report):
         raise TablaTypeError("report: this is not a function", hint="write report=print")
     engine = EVALUATION if engine is None else checked_engine(engine, trains=True)
     graph, evaluates = build.lowered, engine == EVALUATION
-    arrays = _reals(data, "data")
-    refuse_strangers(arrays, shapes_of(build.sample, "input", "label"), "the data")
-    held_out = divided(
-        _samples(build, arrays, samples),
-        split_of(split, split_seed),
-        None if test is None else _test_samples(build, test),
+    shapes = shapes_of(graph, "model")
+    given, stored = ({}, Preparation()) if weights is None else separated(reals(weights, "weights"))
+    refuse_strangers(given, shapes, "the set of weights")
+    ready = prepared(
+        request_of(
+            shapes_of(build.sample, "input"),
+            shapes_of(build.sample, "label"),
+            columns=columns,
+            classes=classes,
+            standardise=standardise,
+            standardise_labels=standardise_labels,
+        ),
+        data,
+        test,
+        stored=stored,
+        split=split_of(split, optional_whole("split_seed", split_seed)),
+        first=samples,
+        shuffle=optional_whole("shuffle", shuffle),
+        stack=lambda arrays, first: _samples(build, arrays, first),
     )
+    held_out = ready.parts
     check_held_out(held_out, patience, f"{build.name}.t" if not graph.updates else None)
     found = held_out.training
     steps = found.count // graph.samples
@@ -420,7 +436,6 @@ def train(
             f"{found.count} samples do not fill a minibatch of {graph.samples}",
             hint="use a smaller --minibatch, or more data",
         )
-    shapes = shapes_of(graph, "model")
     if weights is None:
         if shapes and not graph.updates:
             raise TablaError(
@@ -428,12 +443,10 @@ def train(
             )
         models = initial_models(shapes, seed)
     else:
-        given = _reals(weights, "weights")
-        refuse_strangers(given, shapes, "the set of weights")
         models = take_models(given, shapes, "the weights")
-    words = _words(build, found.arrays)
     measured, prediction = _prediction(build, predict)
-    missing = shapes_of(graph, "label").keys() & {prediction.label} - arrays.keys()
+    ready.preparation.check_prediction(prediction)
+    missing = shapes_of(graph, "label").keys() & {prediction.label} - ready.names
     if missing:
         raise TablaError(f"the data has no label '{prediction.label}' to measure against")
     evaluators = Evaluators.of(graph, build.format, steps * epochs if graph.updates else steps)
@@ -445,10 +458,11 @@ def train(
         build.format,
         metric=metric,
         parts=held_out,
-        words=lambda reals: _words(build, reals),
+        words=lambda arrays: _words(build, arrays),
         evaluators=evaluators,
+        classes=ready.preparation.classes.get(prediction.label),
     )
-    measure = parts.training
+    measure, words = parts.training, parts.training.words
     model_words = _words(build, models)
     hardware = default_engine() if evaluates else engine
     with ExitStack() as opened:
@@ -503,7 +517,10 @@ def train(
             latency_predicted=build.schedule.latency,
             latency_simulated=outcome.latency,
             events=events(graph, outcome.counts),
-            models={name: to_real(array, build.format) for name, array in outcome.words.items()},
+            models={
+                **{name: to_real(array, build.format) for name, array in outcome.words.items()},
+                **ready.preparation.stored(),
+            },
             words=outcome.words,
             validation_samples=held_out.validation.count if held_out.validation else 0,
             test_samples=held_out.test.count if held_out.test else 0,
@@ -512,16 +529,6 @@ def train(
             patience=patience,
             checked=Checked(engine=hardware, samples=checked, all=learned) if evaluates else None,
         )
-
-
-def _test_samples(build: Stages, test: Data) -> Samples:
-    """Return the samples of a test part of its own. Data that does not fit the program is a `TablaError`."""
-    arrays = _reals(test, "test")
-    refuse_strangers(arrays, shapes_of(build.sample, "input", "label"), "the test data")
-    try:
-        return _samples(build, arrays, None)
-    except TablaError as fault:
-        raise TablaError(f"--test: {fault.message}", hint=fault.hint) from None
 
 
 def _prediction(build: Stages, predict: str | None) -> tuple[Graph, Prediction]:

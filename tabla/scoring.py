@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from tabla.given import Data, Given, prepared, reals, request_of
 from tabla.ir.evaluate import FixedPlan
 from tabla.ir.words import to_real
 from tabla.parameters import optional_whole
-from tabla.runs import Data, _prediction, _reals, _samples, _words, shapes_of
+from tabla.runs import _prediction, _samples, _words, shapes_of
 from tabla.simulation import checked_engine, session
 from tabla.source import TablaError
 from tabla.stages import Stages
@@ -20,6 +22,7 @@ from tabla.training.classes import confusion_lines
 from tabla.training.measure import Measure, Score, without_updates
 from tabla.training.metrics import Metric
 from tabla.training.prediction import Prediction
+from tabla.training.preparation import separated
 from tabla.training.record import CONFUSION, SHOWN_CLASSES, Events, comparison, score_numbers
 from tabla.training.session import events
 
@@ -124,20 +127,23 @@ def inference_part(build: Stages, predict: str | None) -> tuple[Stages, Predicti
 
 def test(
     build: Stages,
-    data: Data,
+    data: Given,
     *,
     weights: Data,
     predict: str | None = None,
     metric: str | None = None,
     engine: str | None = None,
     samples: int | None = None,
+    columns: Mapping[str, str | Sequence[str]] | None = None,
+    classes: str | Sequence[str] = (),
 ) -> Tested:
     """Score the models `weights` on `data`, without one update.
 
     Both are arrays by name, or the path of a file with them. A program that learns is run as its inference part. With
     an `engine`, all samples run there. Without one the evaluation computes every sample, and the cycle model the first
     ones. Every word of the engine is compared with the evaluation; a difference is an AssertionError. `samples` limits
-    the run to the first samples. `metric` is one of `training.metrics.NAMES`.
+    the run to the first samples. `metric` is one of `training.metrics.NAMES`. Data is standardised, and its classes get
+    numbers, as when the models were learnt; `columns` and `classes` are those of :func:`tabla.runs.train`.
     """
     if not build.reading.trainable:
         file = build.reading.text.original.name
@@ -145,12 +151,26 @@ def test(
     samples = optional_whole("samples", samples)
     if engine is not None:
         engine = checked_engine(engine)
-    arrays, given = _reals(data, "data"), _reals(weights, "weights")
-    refuse_strangers(arrays, shapes_of(build.sample, "input", "label"), "the data")
-    models = take_models(given, shapes_of(build.sample, "model"), "the weights")
+    shapes = shapes_of(build.sample, "model")
+    given, stored = separated(reals(weights, "weights"))
+    refuse_strangers(given, shapes, "the set of weights")
+    models = take_models(given, shapes, "the weights")
     part, prediction = inference_part(build, predict)
-    found = _samples(part, arrays, samples)
-    if prediction.label not in arrays:
+    ready = prepared(
+        request_of(
+            shapes_of(build.sample, "input"), shapes_of(build.sample, "label"), columns=columns, classes=classes
+        ),
+        data,
+        None,
+        stored=stored,
+        split=None,
+        first=samples,
+        shuffle=None,
+        stack=lambda arrays, first: _samples(part, arrays, first),
+    )
+    ready.preparation.check_prediction(prediction)
+    found = ready.parts.training
+    if prediction.label not in ready.names:
         raise TablaError(
             f"the data has no label '{prediction.label}' to measure against",
             hint="add it to the data, or compute the predictions alone with tabla eval",
@@ -175,7 +195,7 @@ def test(
             simulated=simulated,
             prediction=prediction,
             loss=measure.loss,
-            metric=measure.metric,
+            metric=measure.metric.with_names(ready.preparation.classes.get(prediction.label)),
             accelerator=measure.score(to_real(predicted, build.format)),
             float64=measure.of_reals(models),
             cycles_predicted=part.schedule.per_sample(part.schedule.cycles),

@@ -250,7 +250,7 @@ def test_python_mirrors_the_commands(run: Run) -> None:
         (("--test", "more.npz"), "the test data holds 'z'", "it has x, y"),
         (("--test", "classes.npz"), "the label of sample 2 of the test part is no class", "labels of 0 and 1"),
         (("--test", "none.npz"), "cannot read 'none.npz'", "check the path"),
-        (("--test", "big.npz"), "'x' holds 99 in sample 1, outside the range of q6.10", ""),
+        (("--test", "big.npz"), "input 'x' holds 99 in sample 1, outside the range of q6.10", "--format q8.10"),
         (("--minibatch", "30", "--split", "0.5"), "do not fill a minibatch of 30", "smaller --minibatch"),
     ],
 )

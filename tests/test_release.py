@@ -26,7 +26,7 @@ SCHEMAS = {
     "check model.t": "tabla-check-1",
     "sim model.t --inputs in.npz --engine model": "tabla-sim-1",
     "train model.t --data data.npz --engine model --epochs 1": "tabla-train-1",
-    "test model.t --weights in.npz --data data.npz": "tabla-test-1",
+    "test model.t --weights w.npz --data data.npz": "tabla-test-1",
     "templates": "tabla-templates-1",
     "targets": "tabla-targets-1",
     "boards": "tabla-boards-1",
@@ -45,6 +45,7 @@ def work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     samples: dict[str, Any] = {"x": np.full((4, 3), 0.5), "y": np.ones(4)}
     np.savez("data.npz", **samples)
     np.savez("in.npz", **samples, w=np.zeros(3))
+    np.savez("w.npz", w=np.zeros(3))
     return tmp_path
 
 

@@ -7,9 +7,11 @@ The functions `definition` to `engine` read the text of one option each; a text 
 from __future__ import annotations
 
 import ast
+import csv
 import re
 from argparse import ArgumentParser, ArgumentTypeError, Namespace, _ActionsContainer
 from collections.abc import Callable
+from typing import Any
 
 from tabla.mapping.effort import DEFAULT_EFFORT
 from tabla.options import Options
@@ -54,6 +56,15 @@ def argument(text: str) -> tuple[str, object]:
         return name, ast.literal_eval(value)
     except (ValueError, SyntaxError):
         return name, value
+
+
+def columns(text: str) -> tuple[str, list[str]]:
+    """Read ``NAME=COLUMN,COLUMN,...`` of ``--columns``. A column whose name has a comma is written in double quotes."""
+    name, equals, value = text.partition("=")
+    found = [column.strip() for column in next(csv.reader([value], skipinitialspace=True), [])]
+    if not equals or not name or not found or not all(found):
+        raise ArgumentTypeError(f"'{text}' is not NAME=COLUMN,COLUMN,...")
+    return name, found
 
 
 def whole(name: str) -> Callable[[str], int]:
@@ -126,6 +137,26 @@ def add_inputs(parser: ArgumentParser) -> None:
     parser.add_argument("--weights", metavar="FILE.npz", help="take the models that the inputs lack from this file")
     parser.add_argument("--seed", type=whole("seed"), metavar="S", help="draw the models that are still missing")
     parser.add_argument("--samples", type=whole("samples"), metavar="N", help="use only the first N samples")
+
+
+def add_table(parser: ArgumentParser) -> None:
+    """Add the options that say what the columns of a table mean."""
+    group = parser.add_argument_group("tables and classes")
+    text = "the columns of the table that an input or a label takes; * stands for all others"
+    group.add_argument(
+        "--columns", type=columns, nargs="+", action="extend", metavar="x=sepal,petal y=species", help=text
+    )
+    text = "labels whose values name classes: integers or texts, sorted; one-hot, or 0 and 1 for a scalar label"
+    group.add_argument("--classes", action="append", type=names, default=[], metavar="y", help=text)
+
+
+def table_options(arguments: Namespace) -> dict[str, Any]:
+    """Return the options of `add_table` as parameters of Python. A name given twice is a `TablaError`."""
+    given = arguments.columns or []
+    for name, _ in given:
+        if sum(other == name for other, _ in given) > 1:
+            raise TablaError(f"--columns names '{name}' twice", hint=f"write {name}=a,b once, with all its columns")
+    return {"columns": dict(given) if given else None, "classes": _listed(arguments.classes)}
 
 
 def add_strict(parser: ArgumentParser) -> None:

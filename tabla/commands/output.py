@@ -8,10 +8,12 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from numpy.typing import NDArray
+
 from tabla.commands.console import Console
 from tabla.report.folder import check_file, replaced_file
 from tabla.source import TablaError
-from tabla.training.arrays import Reals, write_npz
+from tabla.training.arrays import write_npz
 
 
 def check_arrays(where: str | None) -> None:
@@ -44,7 +46,7 @@ def write_json(where: str, content: Mapping[str, Any], console: Console) -> None
         path.write_text(text, encoding="utf-8", newline="\n")
 
 
-def write_arrays(where: str, arrays: Mapping[str, Reals], console: Console) -> None:
+def write_arrays(where: str, arrays: Mapping[str, NDArray[Any]], console: Console) -> None:
     """Write real arrays to an ``.npz`` file, under the names that the program has for them."""
     with replaced_file(Path(where)) as path, path.open("wb") as file:
         write_npz(file, arrays)

@@ -11,7 +11,9 @@ from tabla.commands.arguments import (
     add_json,
     add_quiet,
     add_strict,
+    add_table,
     build_options,
+    table_options,
     whole,
 )
 from tabla.commands.console import Console
@@ -27,6 +29,7 @@ def configure(parser: ArgumentParser) -> None:
     add_file(parser)
     parser.add_argument("--weights", metavar="FILE.npz", required=True, help="the models, as tabla train -o wrote them")
     parser.add_argument("--data", metavar="FILE", required=True, help="the samples: .npz, or .csv with a header")
+    add_table(parser)
     parser.add_argument("--predict", metavar="NAME", help="the value to compare with the label")
     parser.add_argument("--metric", choices=NAMES, metavar="NAME", help=f"one of {', '.join(NAMES)}")
     add_engine(parser)
@@ -48,6 +51,7 @@ def run(arguments: Namespace, console: Console) -> int:
         metric=arguments.metric,
         engine=arguments.engine,
         samples=arguments.samples,
+        **table_options(arguments),
     )
     if arguments.json:
         write_json(arguments.json, tested.as_json(), console)

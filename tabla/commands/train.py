@@ -4,7 +4,17 @@ from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
 
-from tabla.commands.arguments import add_build, add_engine, add_file, add_json, add_quiet, build_options, whole
+from tabla.commands.arguments import (
+    add_build,
+    add_engine,
+    add_file,
+    add_json,
+    add_quiet,
+    add_table,
+    build_options,
+    table_options,
+    whole,
+)
 from tabla.commands.console import Console
 from tabla.commands.output import check_arrays, write_arrays, write_json
 from tabla.driver import build
@@ -18,6 +28,13 @@ def configure(parser: ArgumentParser) -> None:
     """Add the options of the command."""
     add_file(parser)
     parser.add_argument("--data", metavar="FILE", required=True, help="the samples: .npz, or .csv with a header")
+    add_table(parser)
+    text = "give each input a mean of 0 and a standard deviation of 1 in the training part; kept beside the models"
+    parser.add_argument("--standardise", action="store_true", help=text)
+    text = "do the same to the labels, for regression; loss and metric are then those of the new labels"
+    parser.add_argument("--standardise-labels", action="store_true", help=text)
+    text = "put the training part into another order, by the seed S"
+    parser.add_argument("--shuffle", type=whole("shuffle"), metavar="S", help=text)
     add_held_out(parser)
     parser.add_argument(
         "--epochs", type=whole("epochs"), default=10, metavar="N", help="passes over the data (default 10)"
@@ -68,10 +85,14 @@ def run(arguments: Namespace, console: Console) -> int:
         seed=arguments.seed,
         engine=arguments.engine,
         samples=arguments.samples,
+        **table_options(arguments),
         test=arguments.test,
         split=arguments.split,
         split_seed=arguments.split_seed,
+        shuffle=arguments.shuffle,
         patience=arguments.patience,
+        standardise=arguments.standardise,
+        standardise_labels=arguments.standardise_labels,
         report=lambda progress: console.progress(str(progress)),
         remark=console.remark,
     )

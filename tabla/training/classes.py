@@ -21,12 +21,13 @@ class Classes:
 
     Without a `threshold`, each label is a row with a single 1, and the place of its largest element is the class. With
     a `threshold` there are the two classes `low` and 1: an element of at least the threshold means 1. `count` is the
-    number of classes.
+    number of classes, and `given` are the names that the user has for them, if any.
     """
 
     count: int
     low: float = 0.0
     threshold: float | None = None
+    given: tuple[str, ...] | None = None
 
     @staticmethod
     def of(labels: Reals) -> Classes | None:
@@ -54,7 +55,9 @@ class Classes:
         return np.asarray(values >= self.threshold, np.int64).reshape(-1)
 
     def names(self) -> tuple[str, ...]:
-        """Return the names of the classes: the numbers from 0, or the two values of the labels."""
+        """Return the names of the classes: the user's, else the numbers from 0, or the two values of the labels."""
+        if self.given is not None:
+            return self.given
         return tuple(map(str, range(self.count))) if self.threshold is None else (f"{self.low:g}", "1")
 
     def confusion(self, predicted: Reals, labels: Reals) -> Confusion:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -25,6 +25,12 @@ class Metric:
     of: Callable[[Reals, Reals], float]
     percent: bool = False
     classes: Classes | None = None
+
+    def with_names(self, names: tuple[str, ...] | None) -> Metric:
+        """Return the metric with `names` for its classes, if it has classes and they are as many."""
+        if self.classes is None or names is None or len(names) != self.classes.count:
+            return self
+        return replace(self, classes=replace(self.classes, given=names))
 
     def show(self, value: float) -> str:
         """Return a value of the metric as text for people."""

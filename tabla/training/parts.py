@@ -38,15 +38,19 @@ class Parts:
         parts: Divided,
         words: Callable[[Arrays], Mapping[str, Words]],
         evaluators: Evaluators,
+        classes: tuple[str, ...] | None = None,
     ) -> Parts:
         """Prepare the measures. `words` turns real numbers into words of the format.
+
+        `classes` are the names of the classes that the labels mean, if they have names.
 
         Labels of a held-out part that are no classes, where those of the training part are, are a `TablaError`.
         """
         first = parts.training.arrays
-        training = Measure.of(
+        measure = Measure.of(
             graph, prediction, number, metric=metric, samples=first, words=words(first), evaluators=evaluators
         )
+        training = replace(measure, metric=measure.metric.with_names(classes))
 
         def held_out(samples: Samples | None, name: str) -> Measure | None:
             if samples is None:

@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tabla.training.arrays import Reals
 from tabla.training.classes import confusion_lines
 from tabla.training.curve import DIVERGED, Pair, curve, diverged
 from tabla.training.measure import Score
@@ -98,7 +97,8 @@ class Training:
     those after each epoch. `kept` and `float64_kept` are the epochs whose models the accelerator and float64 keep: the
     last one, or with a `patience` the one with the smallest validation loss. `cycles_predicted` and `cycles_simulated`
     are per sample in the steady state. The latencies are in cycles. `models` and `words` are the kept models of the
-    accelerator, as real numbers and as words.
+    accelerator, as real numbers and as words. Beside the real numbers lies the preparation of their data, if any, as
+    ``tabla train -o`` writes it (:class:`tabla.training.preparation.Preparation`).
     """
 
     name: str
@@ -118,7 +118,7 @@ class Training:
     latency_predicted: int
     latency_simulated: int
     events: Events
-    models: Mapping[str, Reals] = field(repr=False)
+    models: Mapping[str, NDArray[Any]] = field(repr=False)
     words: Mapping[str, NDArray[np.int64]] = field(repr=False)
     validation_samples: int = 0
     test_samples: int = 0
@@ -265,6 +265,7 @@ class Training:
             "metric": self.metric.name,
             "accelerator": [score_numbers(score) for score in self.machine],
             "float64": [score_numbers(score) for score in self.reference],
+            "classes": list(self.metric.classes.names()) if self.metric.classes else None,
             "kept": {"accelerator": self.kept, "float64": self.float64_kept},
             **({"test_confusion": self.score.test.confusion} if self.score.test and self.score.test.confusion else {}),
             "diverged": dict(self.diverged),

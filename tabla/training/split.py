@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from tabla.source import TablaError
+from tabla.source import TablaError, TablaValueError
 from tabla.training.arrays import Samples
 
 Shares = str | float | Sequence[float]
@@ -84,11 +84,11 @@ def split_of(shares: Shares | None, seed: int | None) -> Split | None:
             case _:
                 numbers = [float(share) for share in shares]
     except (TypeError, ValueError):
-        raise TablaError(f"--split {shares} is not one or two numbers", hint=hint) from None
+        raise TablaValueError(f"--split {shares} is not one or two numbers", hint=hint) from None
     if len(numbers) not in (1, 2):
-        raise TablaError(f"--split {shares} has {len(numbers)} shares", hint=hint)
+        raise TablaValueError(f"--split {shares} has {len(numbers)} shares", hint=hint)
     if not all(0 <= share < 1 for share in numbers) or sum(numbers) >= 1:
-        raise TablaError(f"--split {shares} leaves no training part, or is no share from 0 to 1", hint=hint)
+        raise TablaValueError(f"--split {shares} leaves no training part, or is no share from 0 to 1", hint=hint)
     return Split(test=numbers[0], validation=numbers[1] if len(numbers) == 2 else 0.0, seed=seed or 0)
 
 
@@ -137,3 +137,8 @@ def check_held_out(parts: Divided, patience: int | None, unlearning: str | None)
 def _taken(samples: Samples, positions: NDArray[np.int64]) -> Samples:
     arrays = {name: array[positions] for name, array in samples.arrays.items()}
     return Samples(arrays=arrays, count=len(positions), stacked=samples.stacked)
+
+
+def shuffled(samples: Samples, seed: int) -> Samples:
+    """Return samples in the order of numpy's ``default_rng(seed).permutation``."""
+    return _taken(samples, np.random.default_rng(seed).permutation(samples.count))

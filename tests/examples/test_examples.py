@@ -15,6 +15,7 @@ from tabla.examples.catalogue import EXAMPLES, Example, held_out_ratings, rating
 
 import tabla
 from tabla.cli import main
+from tabla.training.split import split_of
 
 pytest.importorskip("sklearn", reason="the data sets come with scikit-learn")
 
@@ -86,3 +87,14 @@ def test_ratings_are_the_same_every_time() -> None:
     assert tested["r"].mean() == pytest.approx(0.12, abs=0.02)
     assert not (first["r"] * tested["r"]).any(), "no rating is both learnt from and held out"
     assert not first["y"][first["r"] == 0].any() and not tested["y"][tested["r"] == 0].any()
+
+
+@pytest.mark.parametrize("name", ["linear", "logistic", "svm", "backprop"])
+def test_the_scale_comes_from_the_samples_that_are_learnt_from(name: str) -> None:
+    arrays, command = EXAMPLES[name].arrays(), command_of(EXAMPLES[name])
+    split = split_of(command[command.index("--split") + 1], None)
+    assert split is not None
+    rows = split.indices(len(arrays["x"]))
+    learnt, held_out = arrays["x"][rows.training], arrays["x"][rows.test]
+    assert np.allclose(learnt.mean(axis=0), 0) and np.allclose(learnt.std(axis=0), 1)
+    assert not np.allclose(held_out.mean(axis=0), 0)

@@ -45,7 +45,7 @@ CSV = {
     "nothing": mistake(f"{TRAIN} d.csv", "holds no sample", d_csv=""),
     "a header alone": mistake(f"{TRAIN} d.csv", "holds no sample", d_csv=HEADER),
     "no header": mistake(f"{TRAIN} d.csv", "is not a name of a program", d_csv=ROW * 3),
-    "semicolons": mistake(f"{TRAIN} d.csv", "not by semicolons", d_csv=(HEADER + ROW).replace(",", ";")),
+    "bars": mistake(f"{TRAIN} d.csv", "is not a name of a program", d_csv=(HEADER + ROW).replace(",", "|")),
     "a word": mistake(
         f"{TRAIN} d.csv", "row 3, column 'y': 'yes' is not a number", d_csv=HEADER + ROW + ROW[:-2] + "yes"
     ),

@@ -17,6 +17,7 @@ from tabla.cli import main
 from tabla.driver import Build
 from tabla.options import Options
 from tabla.runs import evaluate, simulate, train
+from tabla.scoring import test as score
 from tests.mistakes.conftest import LOGISTIC
 
 X = np.random.default_rng(1).uniform(-1, 1, (20, 4))
@@ -57,6 +58,12 @@ TRAIN: dict[str, Wrong] = {
     "a negative seed": ({"seed": -1}, ValueError, "seed: -1 is less than 0"),
     "no samples": ({"samples": 0}, ValueError, "samples: 0 is less than 1"),
     "less than no samples": ({"samples": -1}, ValueError, "samples: -1 is less than 1"),
+    "no patience": ({"split": (0.2, 0.2), "patience": 0}, ValueError, "patience: 0 is less than 1"),
+    "half a patience": ({"split": (0.2, 0.2), "patience": 1.5}, TypeError, "patience: 1.5 is not a whole number"),
+    "a negative seed of the split": ({"split": 0.2, "split_seed": -1}, ValueError, "split_seed: -1 is less than 0"),
+    "a share of everything": ({"split": 1.0}, ValueError, "leaves no training part"),
+    "a share that is none": ({"split": object}, ValueError, "is not one or two numbers"),
+    "test data of one number": ({"test": 5}, TypeError, "test: 5"),
     "an engine as number": ({"engine": 5}, TypeError, "engine: 5 is not a name"),
     "an unknown engine": ({"engine": "steam"}, ValueError, "unknown engine 'steam'"),
     "an unknown metric": ({"metric": "roc"}, tabla.TablaError, "unknown metric 'roc'"),
@@ -79,6 +86,8 @@ OTHERS: dict[str, tuple[Callable[[Build], object], type[Exception], str]] = {
     "no samples": (lambda b: b.evaluate(DATA, samples=0, seed=0), ValueError, "samples: 0 is less than 1"),
     "less samples than none": (lambda b: b.simulate(DATA, samples=-1, seed=0), ValueError, "samples: -1"),
     "no engine": (lambda b: b.simulate(DATA, engine="", seed=0), ValueError, "unknown engine ''"),
+    "weights as number": (lambda b: b.test(DATA, weights=5), TypeError, "weights: 5"),  # type: ignore[arg-type]
+    "no samples to score": (lambda b: b.test(DATA, weights={"w": np.zeros(4)}, samples=0), ValueError, "samples: 0"),
     "too many arrays": (lambda b: b(1, 2, 3, 4), tabla.TablaError, "'model' takes 3 arrays, but 4 are given"),
     "an array twice": (lambda b: b(X, x=X), tabla.TablaError, "'x' is given twice"),
     "an unknown stage": (lambda b: b.emit("smoke"), ValueError, "there is no stage 'smoke'"),
@@ -173,7 +182,8 @@ def test_the_signatures_name_every_option() -> None:
     expected = {f.name: f.default_factory() if f.default is MISSING else f.default for f in fields(Options)}
     found = {name: parameter.default for name, parameter in parameters.items() if name != "source"}
     assert {name: dict(value) if isinstance(value, Mapping) else value for name, value in found.items()} == expected
-    for method, function in ((Build.evaluate, evaluate), (Build.simulate, simulate), (Build.train, train)):
+    mirrored = ((Build.evaluate, evaluate), (Build.simulate, simulate), (Build.train, train), (Build.test, score))
+    for method, function in mirrored:
         assert list(inspect.signature(method).parameters)[1:] == list(inspect.signature(function).parameters)[1:]
     said = tabla.compile.__doc__ or ""
     assert all(f"`{name}`" in said for name in expected)

@@ -1,0 +1,223 @@
+"""From what a user gives to samples: files, arrays, data frames, and pairs of inputs and labels."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from tabla.parameters import checked_mapping
+from tabla.source import TablaError, TablaValueError
+from tabla.training.arrays import NOTES, Arrays, Samples, check_counts, read_arrays, real_array, refuse_strangers
+from tabla.training.preparation import Preparation, Raw, Shapes, fitted
+from tabla.training.split import Divided, Split, divided, shuffled
+from tabla.training.table import SUFFIXES, Columns, Frame, Table, frame_table, read_table
+
+Data = Mapping[str, ArrayLike] | str | Path
+"""Arrays by name, or the path of their file."""
+Given = Data | tuple[ArrayLike, ArrayLike] | Frame
+"""Data with samples may also be a pair of the inputs and the labels, or a data frame."""
+MOST_SAMPLES = 1 << 62
+EXAMPLE = "{'x': ..., 'y': ...}"
+
+
+def reals(given: Data, what: str) -> dict[str, NDArray[Any]]:
+    """Return the arrays of real numbers that the parameter `what` gives, or the file that it names.
+
+    The texts that lie beside models stay texts.
+    """
+    if isinstance(given, str | Path):
+        return read_arrays(Path(given))
+    checked_mapping(what, given, EXAMPLE)
+    return {
+        name: np.asarray(array, dtype=str) if name.endswith(NOTES) else real_array(array, f"'{name}'")
+        for name, array in given.items()
+    }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Request:
+    """How a user wants data to be read.
+
+    `inputs` and `labels` are the shapes that the program declares. `columns` are the columns of a table that each of
+    them takes, `classes` the labels whose columns name classes, and `standardise` the tensors to standardise.
+    """
+
+    inputs: Shapes = field(repr=False)
+    labels: Shapes = field(repr=False)
+    columns: Mapping[str, tuple[str, ...]] | None = None
+    classes: tuple[str, ...] = ()
+    standardise: tuple[str, ...] = ()
+
+    @property
+    def shapes(self) -> Shapes:
+        """The shapes of inputs and labels."""
+        return {**self.inputs, **self.labels}
+
+    def read(
+        self, data: Given, what: str, stored: Preparation
+    ) -> tuple[dict[str, NDArray[Any]], dict[str, tuple[str, ...]]]:
+        """Return the arrays of `data` by the names of the program, before any preparation, and their columns.
+
+        `what` names the parameter, and `stored` is the preparation beside the models that the data is for. The columns
+        are those of a table that were named, here or when the models were learnt.
+        """
+        columns: dict[str, tuple[str, ...]] = {}
+        texts = {*self.classes, *stored.classes}
+        if isinstance(data, tuple):
+            data = self._pair(data, what)
+        if isinstance(data, Frame):
+            found, columns = self._of_table(frame_table(data), stored)
+        elif isinstance(data, str | Path):
+            path = Path(data)
+            if path.suffix in SUFFIXES:
+                found, columns = self._of_table(read_table(path), stored)
+            else:
+                if self.columns is not None:
+                    hint = "leave --columns out, or give a .csv file"
+                    raise TablaError(f"'{data}' is no table, so it has no columns", hint=hint)
+                found = read_arrays(path, texts=texts)
+        else:
+            checked_mapping(what, data, EXAMPLE)
+            found = {
+                name: np.asarray(array) if name in texts or name.endswith(NOTES) else real_array(array, f"'{name}'")
+                for name, array in data.items()
+            }
+        for name, array in found.items():
+            if name in self.labels and array.ndim == 2 and array.shape[1] == 1 and self.labels[name] == ():
+                found[name] = array[:, 0]  # a data frame of one column is such an array
+        return found, columns
+
+    def _pair(self, pair: tuple[ArrayLike, ...], what: str) -> dict[str, ArrayLike]:
+        if len(pair) != 2:
+            raise TablaValueError(f"{what}: a tuple of {len(pair)} arrays is not (inputs, labels)", hint="write (X, y)")
+        if len(self.inputs) != 1 or len(self.labels) != 1:
+            names = ", ".join([*self.inputs, *self.labels])
+            raise TablaValueError(
+                f"{what}: (X, y) is for programs with one input and one label", hint=f"give arrays by name: {names}"
+            )
+        return {**dict.fromkeys(self.inputs, pair[0]), **dict.fromkeys(self.labels, pair[1])}
+
+    def _of_table(
+        self, table: Table, stored: Preparation
+    ) -> tuple[dict[str, NDArray[Any]], dict[str, tuple[str, ...]]]:
+        named: Columns = self.columns or {}
+        if self.columns is None:
+            named = {name: each for name, each in stored.columns.items() if set(each) <= set(table.header)}
+        columns = table.resolved(named)
+        return table.arrays(columns or None, {*self.classes, *stored.classes}, self.shapes), columns
+
+
+def request_of(
+    inputs: Shapes,
+    labels: Shapes,
+    *,
+    columns: Mapping[str, str | Sequence[str]] | None = None,
+    classes: str | Sequence[str] = (),
+    standardise: bool = False,
+    standardise_labels: bool = False,
+) -> Request:
+    """Check what a user wants. A name that the program does not have is a `TablaError`."""
+    shapes, known = {**inputs, **labels}, ", ".join([*inputs, *labels])
+    if columns is not None:
+        checked_mapping("columns", columns, "{'x': ['sepal', 'petal'], 'y': 'species'}")
+        for name in columns:
+            if name not in shapes:
+                raise TablaValueError(f"--columns: the program has no input or label '{name}'", hint=f"it has {known}")
+    chosen = (classes,) if isinstance(classes, str) else tuple(classes)
+    for name in chosen:
+        if name not in labels:
+            raise TablaValueError(
+                f"--classes: the program has no label '{name}'", hint=f"its labels are {', '.join(labels) or 'none'}"
+            )
+    return Request(
+        inputs=inputs,
+        labels=labels,
+        columns=None
+        if columns is None
+        else {name: (each,) if isinstance(each, str) else tuple(map(str, each)) for name, each in columns.items()},
+        classes=chosen,
+        standardise=(*(inputs if standardise else ()), *(labels if standardise_labels else ())),
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Prepared:
+    """Samples as the program takes them, in parts; what was done to them; and the names that the data had."""
+
+    parts: Divided
+    preparation: Preparation
+    names: frozenset[str]
+
+
+def prepared(
+    request: Request,
+    data: Given,
+    test: Given | None,
+    *,
+    stored: Preparation,
+    split: Split | None,
+    first: int | None,
+    shuffle: int | None,
+    stack: Callable[[Arrays, int | None], Samples],
+) -> Prepared:
+    """Read data, divide it, and prepare all parts as the training part alone says.
+
+    `stack` makes samples of arrays, at most the `first` ones. `shuffle` is the seed of a new order of the training
+    part.
+    """
+    raw, columns = request.read(data, "data", stored)
+    refuse_strangers(raw, request.shapes, "the data")
+    preparation = replace(stored, columns={**stored.columns, **columns})
+    if request.classes or request.standardise:
+        count = min(_count(raw, request), first or MOST_SAMPLES)
+        rows = np.arange(count) if split is None else split.indices(count).training
+        preparation = fitted(
+            preparation, raw, rows, request.shapes, classes=request.classes, standardise=request.standardise
+        )
+    _hint_at_classes(raw, request, preparation)
+    samples = stack(preparation.apply(raw, request.shapes, "the data"), first)
+    tested = None if test is None else _test_samples(request, test, preparation, stack)
+    parts = divided(samples, split, tested)
+    if shuffle is not None:
+        parts = replace(parts, training=shuffled(parts.training, shuffle))
+    return Prepared(parts=parts, preparation=preparation, names=frozenset(raw))
+
+
+def _test_samples(
+    request: Request, test: Given, preparation: Preparation, stack: Callable[[Arrays, int | None], Samples]
+) -> Samples:
+    """Return the samples of a test part of its own. Data that does not fit the program is a `TablaError`."""
+    raw, _ = request.read(test, "test", preparation)
+    refuse_strangers(raw, request.shapes, "the test data")
+    try:
+        return stack(preparation.apply(raw, request.shapes, "the test data"), None)
+    except TablaError as fault:
+        raise TablaError(f"--test: {fault.message}", hint=fault.hint) from None
+
+
+def _count(raw: Raw, request: Request) -> int:
+    """Return the number of samples in arrays. Arrays that disagree are a `TablaError`."""
+    counts = {
+        name: len(array)
+        for name, array in raw.items()
+        if array.ndim == len(request.shapes[name]) + 1 or (name in request.classes and array.ndim == 1)
+    }
+    check_counts(counts)
+    return min(counts.values(), default=1)
+
+
+def _hint_at_classes(raw: Raw, request: Request, preparation: Preparation) -> None:
+    """Raise `TablaError` for numbers of classes where the program takes rows with a single 1, and name the cure."""
+    for name, shape in request.labels.items():
+        if name in raw and name not in preparation.classes and len(shape) == 1 and raw[name].ndim == 1:
+            whole = np.array_equal(raw[name], np.round(raw[name]))
+            if whole and len(raw[name]) != shape[0]:
+                raise TablaError(
+                    f"'{name}' has shape {raw[name].shape} in the data, but the program declares '{name}[{shape[0]}]'",
+                    hint=f"if its numbers are classes, add --classes {name}",
+                )

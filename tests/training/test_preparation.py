@@ -1,0 +1,134 @@
+"""Standardising and classes: fitted to some samples, applied to all, kept beside the models."""
+
+from __future__ import annotations
+
+import io
+
+import numpy as np
+import pytest
+
+from tabla.source import TablaError
+from tabla.training.arrays import write_npz
+from tabla.training.prediction import Prediction
+from tabla.training.preparation import Preparation, class_name, fitted, separated
+
+SHAPES = {"x": (2,), "y": (), "t": (3,)}
+
+
+def fit(
+    arrays: dict[str, object], rows: list[int], classes: tuple[str, ...] = (), standardise: str = ""
+) -> Preparation:
+    found = {name: np.asarray(array) for name, array in arrays.items()}
+    return fitted(Preparation(), found, np.array(rows), SHAPES, classes=classes, standardise=tuple(standardise))
+
+
+def test_standardising_looks_at_the_rows_alone() -> None:
+    x = np.array([[1.0, 5.0], [3.0, 5.0], [100.0, -7.0]])
+    made = fit({"x": x}, [0, 1], standardise="x")
+    assert made.apply({"x": x}, SHAPES, "the data")["x"].tolist() == [[-1, 0], [1, 0], [98, -12]]
+    single = made.apply({"x": x[1]}, SHAPES, "the data")["x"]
+    assert single.tolist() == [1, 0]
+
+
+def test_equal_numbers_are_only_moved() -> None:
+    """0.1 three times has a standard deviation of 1e-17 in float64, by which nothing should be divided."""
+    x = np.full((3, 2), 0.1)
+    assert x.std(axis=0).any()
+    found = fit({"x": x}, [0, 1, 2], standardise="x").apply({"x": x}, SHAPES, "the data")["x"]
+    assert np.abs(found).max() < 1e-16
+
+
+@pytest.mark.parametrize(
+    ("labels", "names", "encoded"),
+    [
+        (["no", "yes", "no"], ("no", "yes"), [0, 1, 0]),
+        ([7, 3, 7], ("3", "7"), [1, 0, 1]),
+        ([10.0, 9.0, 9.0], ("9", "10"), [1, 0, 0]),
+        (["10", "9.0", "+9"], ("9", "10"), [1, 0, 0]),
+        (["b", "10", "b"], ("10", "b"), [1, 0, 1]),
+        ([True, False, True], ("False", "True"), [1, 0, 1]),
+    ],
+)
+def test_two_classes_of_a_scalar(labels: list[object], names: tuple[str, ...], encoded: list[int]) -> None:
+    made = fit({"y": labels}, [0, 1, 2], classes=("y",))
+    assert made.classes == {"y": names}
+    found = made.apply({"y": np.asarray(labels)}, SHAPES, "the data")["y"]
+    assert found.tolist() == encoded and found.dtype == np.float64
+
+
+def test_rows_with_a_single_1() -> None:
+    labels = np.array(["c", "a", "b", "a"])
+    made = fit({"t": labels}, [0, 1, 2], classes=("t",))
+    found = made.apply({"t": labels}, SHAPES, "the data")["t"]
+    assert found.tolist() == [[0, 0, 1], [1, 0, 0], [0, 1, 0], [1, 0, 0]]
+    assert made.apply({"t": np.array("b")}, SHAPES, "the data")["t"].tolist() == [0, 1, 0]
+    # Labels that have that shape already stay as they are.
+    assert made.apply({"t": found}, SHAPES, "the data")["t"] is found
+
+
+@pytest.mark.parametrize(
+    ("name", "labels", "message", "cure"),
+    [
+        ("y", ["a", "b", "c"], "has 3 classes of 'y' (a, b, c), but the program declares 'y'", "declare 'y[3]'"),
+        ("y", ["a", "a", "a"], "has 1 classes of 'y'", "another --split-seed"),
+        ("t", ["a", "b", "a"], "has 2 classes of 't' (a, b), but the program declares 't[3]'", "every class"),
+        ("t", ["a", "", "b"], "a label is missing", "remove the sample"),
+        ("t", [1.0, float("nan"), 2.0], "a label is missing", "remove the sample"),
+        ("t", [None, "a", "b"], "a label is missing", "remove the sample"),
+    ],
+)
+def test_classes_that_do_not_fit(name: str, labels: list[object], message: str, cure: str) -> None:
+    with pytest.raises(TablaError) as fault:
+        fit({name: np.array(labels, dtype=object)}, [0, 1, 2], classes=(name,))
+    assert message in fault.value.message
+    assert fault.value.hint is not None and cure in fault.value.hint
+
+
+def test_an_unknown_class() -> None:
+    made = fit({"y": ["a", "b", "c"]}, [0, 1], classes=("y",))
+    with pytest.raises(TablaError, match="sample 3 of the data has the class 'c', which the training part") as fault:
+        made.apply({"y": np.array(["a", "b", "c"])}, SHAPES, "the data")
+    assert fault.value.hint is not None and "the classes of 'y' are a, b;" in fault.value.hint
+
+
+def test_names_of_classes() -> None:
+    texts = [" a ", "007", "-3.", "2.50", 4, np.float64(4), "1e3", "Größe"]
+    assert [class_name(text) for text in texts] == ["a", "7", "-3", "2.50", "4", "4", "1e3", "Größe"]
+    assert class_name("12345678901234567890") == "12345678901234567890"
+
+
+def test_what_lies_beside_the_models_is_used_again() -> None:
+    data = {"x": np.array([[1.0, 2.0], [3.0, 8.0]]), "t": np.array(["b", "a", "c"])}
+    made = fitted(
+        Preparation(columns={"x": ("first column", "2")}),
+        {"x": data["x"]},
+        np.arange(2),
+        SHAPES,
+        classes=(),
+        standardise=("x",),
+    )
+    made = fitted(made, {"t": data["t"]}, np.arange(3), SHAPES, classes=("t",), standardise=())
+    file = io.BytesIO()
+    write_npz(file, {"w": np.ones(2), **made.stored()})
+    file.seek(0)
+    with np.load(file, allow_pickle=False) as archive:
+        models, found = separated(dict(archive))
+    assert list(models) == ["w"]
+    assert (found.classes, found.columns) == ({"t": ("a", "b", "c")}, {"x": ("first column", "2")})
+    assert np.array_equal(found.apply(data, SHAPES, "")["x"], made.apply(data, SHAPES, "")["x"])
+    # What is stored already is not fitted anew.
+    again = fitted(found, {"x": data["x"] * 9}, np.arange(2), SHAPES, classes=("t",), standardise=("x",))
+    assert again.means["x"] is found.means["x"] and again.deviations["x"] is found.deviations["x"]
+
+
+def test_half_of_what_lies_beside_models() -> None:
+    with pytest.raises(TablaError, match=r"'x\.deviation' is missing beside the models"):
+        separated({"w": np.zeros(2), "x.mean": np.zeros(2)})
+
+
+def test_margins_take_signs() -> None:
+    made = Preparation(classes={"y": ("a", "b")})
+    made.check_prediction(Prediction(name="h", tensor="h", label="y"))
+    made.check_prediction(Prediction(name="h", tensor="h", label="t", margin=True))
+    with pytest.raises(TablaError, match="multiplies 'h' by labels of -1 and 1"):
+        made.check_prediction(Prediction(name="h", tensor="h", label="y", margin=True))
