@@ -25,7 +25,7 @@ class Mapping:
     With `waves`, the list scheduler takes the parts of several statements in turns, so that a part of one statement
     comes before a later part of the statement before it.
 
-    Two mappings are equal if they compute the same way; the graph and the array are not compared.
+    Two mappings are equal if they compute the same way; the graph, the array and the estimate are not compared.
     """
 
     legal: Legal = field(compare=False, repr=False)
@@ -33,7 +33,7 @@ class Mapping:
     fits: tuple[Fit, ...]
     homes: Map[str, Spot]
     copies: tuple[tuple[str, Spot], ...]
-    estimate: float
+    estimate: float = field(compare=False)
     waves: bool = False
 
     @property

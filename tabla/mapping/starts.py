@@ -38,16 +38,21 @@ def chosen(groups: Sequence[Sequence[Start]], statements: int, multiplies: int, 
     every = sorted((start for starts in groups for start in starts), key=lambda start: start.merit)
     best = every[:1]
     promising = (min(starts, key=lambda start: start.promise) for starts in groups)
-    others = (start for start in sorted(promising, key=lambda start: start.promise) if start not in best)
+    others = (start for start in sorted(promising, key=lambda start: start.promise) if not _among(start, best))
     best += list(others)[: effort.promising]
     for start in every:
         if start.merit[0] > effort.far * every[0].merit[0]:
             break
-        if start not in best and not any(_alike(start, each, effort) for each in best):
+        if not _among(start, best) and not any(_alike(start, each, effort) for each in best):
             best.append(start)
     fastest = best[0].found
     busy = multiplies >= effort.busy * fastest.mapping.template.pes * fastest.figures.cycles
     return best[: effort.starts_of_long if busy or statements > effort.short else effort.starts]
+
+
+def _among(start: Start, starts: Sequence[Start]) -> bool:
+    """Say whether this very start is one of `starts`. Equal mappings of two cuts are two starts."""
+    return any(start is each for each in starts)
 
 
 def _alike(one: Start, other: Start, effort: Effort) -> bool:
