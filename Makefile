@@ -75,7 +75,7 @@ $(VENV)/docs: $(VENV)/created setup.cfg pyproject.toml
 
 # `python -m` puts this folder on the import path, where the hook of MkDocs finds manual/.
 docs: $(VENV)/docs
-	$(BIN)/python -m mkdocs build --quiet --strict
+	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict
 	@echo "The documentation: site/index.html"
 
 docs-test: $(VENV)/test simulators
