@@ -35,9 +35,10 @@ class Options:
     more presets and formats. `format` is a number format such as ``q6.10``.
 
     Program: `defines` are the ``-D`` options by name. `learning_rate` is the constant ``mu``. `minibatch` is the number
-    of samples of a step. `results` are the names of values to return beside the models. `sizes` gives a kernel its
-    sizes; so do `inputs`, which are arrays by name or their .npz file. `keep` names the inputs of a kernel that are
-    loaded once. `shapes` and `arguments` are the tensors and the other parameters of a Tile function.
+    of samples of a step. `model_guard` is the number of guard bits of the models that learn. `results` are the names of
+    values to return beside the models. `sizes` gives a kernel its sizes; so do `inputs`, which are arrays by name or
+    their .npz file. `keep` names the inputs of a kernel that are loaded once. `shapes` and `arguments` are the tensors
+    and the other parameters of a Tile function.
 
     Search: `effort` is the level of the search for a mapping, 0 to 3. `passes` run after those of
     :mod:`tabla.passes.pipeline`. `scheduler` places the strands of every mapping that is tried; None stands for the
@@ -51,6 +52,7 @@ class Options:
     defines: Mapping[str, str | float] = field(default_factory=dict)
     learning_rate: str | float | None = None
     minibatch: int = 1
+    model_guard: int = 0
     results: tuple[str, ...] = ()
     sizes: Mapping[str, int] = field(default_factory=dict)
     inputs: str | Path | Mapping[str, ArrayLike] | None = None
@@ -73,6 +75,8 @@ class Options:
                 raise TablaError(f"{name} is '{names}', not names", hint=f"write {name}=('{names}',)")
         if self.minibatch < 1:
             raise TablaError(f"a minibatch of {self.minibatch} samples takes no step", hint="use 1 or more")
+        if self.model_guard < 0:
+            raise TablaError(f"{self.model_guard} guard bits are no number of bits", hint="use 0 or more")
         effort_of(self.effort)
         for name in ("model_words", "data_words", "interim_words"):
             words = getattr(self, name)

@@ -171,6 +171,8 @@ def add_build(parser: ArgumentParser) -> None:
     add_defines(meaning)
     meaning.add_argument("--learning-rate", metavar="MU", help="the same as -D mu=MU")
     meaning.add_argument("--minibatch", type=whole(1), default=1, metavar="B", help="samples per step (default 1)")
+    text = "bits that models that learn have beside those of a word (default 0)"
+    meaning.add_argument("--model-guard", type=whole(0), default=0, metavar="G", help=text)
     meaning.add_argument(
         "--result",
         dest="results",
@@ -221,7 +223,7 @@ def build_options(arguments: Namespace) -> Options:
     if arguments.templates is not None and not any(getattr(arguments, name, None) for name in names):
         hint = "add --template NAME, or --format NAME of a number format in it"
         raise TablaError("--templates names a file of records, but no option uses any of them", hint=hint)
-    fields = ("pes", "pes_per_pu", "sequencers", "format", "learning_rate", "minibatch", "stream_words")
+    fields = ("pes", "pes_per_pu", "sequencers", "format", "learning_rate", "minibatch", "model_guard", "stream_words")
     more = ("model_words", "data_words", "interim_words", "template", "templates", "effort")
     return Options(
         defines=dict(arguments.defines),

@@ -11,8 +11,11 @@ from tabla.ir.format import Format
 from tabla.source import TablaError
 
 
-def to_words(array: ArrayLike, fmt: Format, name: str = "array") -> NDArray[np.int64]:
+def to_words(array: ArrayLike, fmt: Format, name: str = "array", *, guard: int = 0) -> NDArray[np.int64]:
     """Return the words nearest to some reals, rounding halves up, in the same shape.
+
+    With `guard` bits they are the stored integers of a wide model (decision 2): the nearest multiple of
+    2^-(F + guard), and half a unit of a word as bias.
 
     Values that are no numbers, not finite or outside the format are the user's fault. The error names the tensor
     `name`, the worst value and the smallest format that would hold it.
@@ -26,11 +29,12 @@ def to_words(array: ArrayLike, fmt: Format, name: str = "array") -> NDArray[np.i
         raise TablaError(
             f"'{name}' holds a value that is not finite, first at [{where}]", hint="replace nan and inf before use"
         )
-    # Scaling by a power of two is exact, and so are floor and the difference; adding 0.5 would not be.
-    scaled = real * fmt.one
-    whole = np.floor(scaled)
-    words = whole + (scaled - whole >= 0.5)
+    words = _nearest(real * fmt.one)
     outside = (words < fmt.lowest) | (words > fmt.highest)
+    if guard:
+        words = _nearest(np.ldexp(real, fmt.fraction + guard)) + bias(guard)
+        lowest, highest = fmt.limits(guard)
+        outside |= (words < lowest) | (words > highest)
     if outside.any():
         worst = real[outside][np.argmax(np.abs(real[outside]))]
         raise TablaError(
@@ -39,6 +43,19 @@ def to_words(array: ArrayLike, fmt: Format, name: str = "array") -> NDArray[np.i
             hint=_cure(Fraction(float(worst)), fmt),
         )
     return words.astype(np.int64)
+
+
+def bias(guard: int) -> int:
+    """Return what a stored integer with guard bits is above its value: half a unit of a word, so that dropping the
+    guard bits rounds.
+    """
+    return 1 << guard >> 1
+
+
+def _nearest(scaled: NDArray[np.float64]) -> NDArray[np.float64]:
+    # Scaling by a power of two was exact, and so are floor and the difference; adding 0.5 would not be.
+    whole = np.floor(scaled)
+    return whole + (scaled - whole >= 0.5)
 
 
 def integer_words(array: ArrayLike, fmt: Format, name: str = "array") -> NDArray[np.int64]:
@@ -58,9 +75,9 @@ def integer_words(array: ArrayLike, fmt: Format, name: str = "array") -> NDArray
     return whole.astype(np.int64)
 
 
-def to_real(words: ArrayLike, fmt: Format) -> NDArray[np.float64]:
-    """Return the reals that words stand for, exactly."""
-    return np.asarray(words, dtype=np.int64) / fmt.one
+def to_real(words: ArrayLike, fmt: Format, *, guard: int = 0) -> NDArray[np.float64]:
+    """Return the reals that words stand for, or stored integers with `guard` bits, exactly."""
+    return np.ldexp((np.asarray(words, dtype=np.int64) - bias(guard)).astype(np.float64), -(fmt.fraction + guard))
 
 
 def _cure(value: Fraction, fmt: Format) -> str:

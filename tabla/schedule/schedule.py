@@ -28,7 +28,8 @@ class Schedule:
     ``graph.samples`` samples of the user, and every figure is one of a step.
 
     Strands: `strands` are those of a sample, `dump` those that read models back, and `stream_sample` and `stream_load`
-    those of the stream. `placed` has the tasks that the strands of a sample come from. `shifts` is the table of shifts.
+    those of the stream. `placed` has the tasks that the strands of a sample come from. `shifts` is the table of shifts;
+    from position `wide_from` on they are those of updates of wide models.
 
     Borders: `stream_words` is the number of words of a beat, `beats` the number of beats of a sample, and `outputs`
     the number of words that a sample sends out. The ring holds `ring_slots` samples, and a slot is free `release`
@@ -46,6 +47,7 @@ class Schedule:
     layout: Layout
     format: Format
     shifts: tuple[int, ...]
+    wide_from: int
     placed: tuple[Placed, ...]
     strands: tuple[Strand, ...]
     dump: tuple[Strand, ...]

@@ -65,7 +65,8 @@ class Training:
 
     `machine` and `reference` are the scores of the accelerator and of float64: first those of the initial models, then
     those after each epoch. `cycles_predicted` and `cycles_simulated` are per sample in the steady state. The latencies
-    are in cycles. `models` and `words` are the trained models of the accelerator, as real numbers and as words.
+    are in cycles. `models` and `words` are the trained models of the accelerator, as real numbers and as words. The
+    words of a wide model are its stored integers, with `model_guard` bits more.
     """
 
     name: str
@@ -87,6 +88,7 @@ class Training:
     events: Events
     models: Mapping[str, Reals] = field(repr=False)
     words: Mapping[str, NDArray[np.int64]] = field(repr=False)
+    model_guard: int = 0
 
     @property
     def agrees(self) -> bool:
@@ -107,7 +109,8 @@ class Training:
         if self.minibatch > 1:
             head += f", steps of {self.minibatch} samples"
             head += f" ({self.samples % self.minibatch} left over)" if self.samples % self.minibatch else ""
-        lines = [f"{head}, {self.pes} PEs, {self.format}, {self.engine}"]
+        guard = f" and {self.model_guard} guard bits" if self.model_guard else ""
+        lines = [f"{head}, {self.pes} PEs, {self.format}{guard}, {self.engine}"]
         if self.epochs:
             lines += ["", f"  {self.loss.name} of {what}, after each epoch"]
             lines += [curve([s.loss for s in self.machine], [s.loss for s in self.reference], unicode=unicode), ""]
@@ -158,6 +161,7 @@ class Training:
             "name": self.name,
             "engine": self.engine,
             "format": self.format,
+            **({"model_guard": self.model_guard} if self.model_guard else {}),
             "pes": self.pes,
             "samples": self.samples,
             "minibatch": self.minibatch,

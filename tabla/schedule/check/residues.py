@@ -30,7 +30,7 @@ PRIME = 2_147_483_629
 """The largest prime below 2^31 - 1, of which 2 has a small order: products of two residues fit 64 bits."""
 SEED = 20_190_812
 
-_ROUND, _EXTREME, _FUNCTION, _GATHER, _COMPARE, _NOTHING = range(1, 7)
+_ROUND, _EXTREME, _FUNCTION, _GATHER, _COMPARE, _NOTHING, _UPPER, _GUARD, _WIDE = range(1, 10)
 _COMPARES: dict[CompareOp, tuple[int, int]] = {
     "<": (1, 1),
     ">": (1, -1),
@@ -93,16 +93,17 @@ class Sum:
         many = np.full((1,) * total.ndim, 2, dtype=np.int64)
         return Sum(total=total, halves=np.zeros_like(many), parts=many)
 
-    def word(self, shift: int, mode: Mode) -> Residues:
-        """The accumulator shifted and saturated.
+    def word(self, shift: int, mode: Mode, *, wide: bool = False) -> Residues:
+        """The accumulator shifted and saturated; to the bits of a word, or with guard bits if it is `wide`.
 
         One word alone comes out as it went in, and an empty sum is 0, with half a unit or without it; with several
         halves neither does.
         """
         if mode == "sum":
+            kind = _WIDE if wide else _ROUND
             if self.parts.size and int(self.parts.min()) > 1:
-                return _hashed(_ROUND, shift, self.total)
-            other, nothing = _hashed(_ROUND, shift, self.total), 0
+                return _hashed(kind, shift, self.total)
+            other, nothing = _hashed(kind, shift, self.total), 0
         else:
             other, nothing = _hashed(_EXTREME, ("max", "min").index(mode), self.total), empty_extreme(mode)
         alone = (self.total - self.halves) % PRIME * power_of_two(-shift) % PRIME
@@ -130,6 +131,22 @@ def empty_extreme(mode: Mode) -> int:
 def applied(code: int, word: Residues, divisor: Residues | None = None) -> Residues:
     """The value of function `code` of the function unit; a quotient also has a divisor."""
     return _hashed(_FUNCTION, code, word) if divisor is None else _hashed(_FUNCTION, code, word, divisor)
+
+
+def upper(stored: Residues) -> Residues:
+    """The words of stored integers of wide models: all that others than updates see of them."""
+    return np.where(stored == POISON, POISON, _hashed(_UPPER, 0, stored))
+
+
+def guard(stored: Residues) -> Residues:
+    """The guard bits of stored integers, as words."""
+    return np.where(stored == POISON, POISON, _hashed(_GUARD, 0, stored))
+
+
+def joined(upper_bits: Residues, guard_bits: Residues) -> Residues:
+    """What a memory takes of two words: upper bits, and guard bits."""
+    either = (upper_bits == POISON) | (guard_bits == POISON)
+    return np.where(either, POISON, _hashed(_GUARD, 1, upper_bits, guard_bits))
 
 
 def gathered(tensor: str, offset: NDArray[np.int64], position: Residues) -> Residues:
