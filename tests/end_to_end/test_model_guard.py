@@ -129,3 +129,18 @@ def _happens(build: Build) -> frozenset[str]:
 def test_the_cycle_model_learns_what_the_witness_does(name: str) -> None:
     for seed in range(21):
         hold(name, "model", seed)
+
+
+@pytest.mark.parametrize(("engine", "name", "seed"), [("icarus", "own and error", 1), ("cxxrtl", "minibatch", 2)])
+def test_the_verilog_learns_what_the_witness_does(engine: str, name: str, seed: int) -> None:
+    need(engine)
+    hold(name, engine, seed)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize(("engine", "seeds"), [("icarus", 7), ("cxxrtl", 21), ("verilator", 2), ("amaranth", 2)])
+def test_every_engine_learns_what_the_witness_does(engine: str, seeds: int, name: str) -> None:
+    need(engine)
+    for seed in range(seeds):
+        hold(name, engine, seed)

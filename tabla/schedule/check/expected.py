@@ -245,16 +245,17 @@ class _Evaluation:
                 repeats = self.expected.groups // len(made)
                 made = made.sum(axis=0, keepdims=True) % PRIME * repeats
                 points = points * self.expected.groups
-            one = shift if linear.guard and is_stored(term) else product
+            stored = bool(linear.guard) and is_stored(term)
+            one = shift if stored else product
             scale = term.sign * (power_of_two(one) if len(term.factors) == 1 else 1)
             total = (total + made * scale) % PRIME
-            parts = parts + points * _weight(term)
+            parts = parts + points * (residues.STORED if stored else _weight(term))
         halves = np.full_like(parts, residues.half_unit(shift))
         found = Sum(total=total, halves=halves, parts=parts)
         if linear.test is not None:
             return found.compared(linear.test)
         words = found.word(shift, "sum", wide=bool(linear.guard))
-        return self._tallied(self.expected.rounded, words, parts > 1)
+        return self._tallied(self.expected.rounded, words, found.several(bool(linear.guard)))
 
     def _extreme(self, extreme: Extreme) -> Residues:
         fraction, mode = self.expected.format.fraction, extreme.op

@@ -427,7 +427,8 @@ class _Block:
                 raise ScheduleFault(f"'{of.name}' sends start values of lanes that are not active up the tree")
             active = None if active is None else active[firsts]
             word = of._operand(slot, "c", firsts + self.begin, active)
-            total, words = word * power_of_two(shift) % PRIME, np.ones_like(nothing)
+            total = word * power_of_two(shift) % PRIME
+            words = np.full_like(nothing, residues.STORED if wide else 1)
             if wide and active is not None:
                 # Lanes that are not active have no wide addend.
                 total, words = total * active[:, None, :], words * active[:, None, :]
@@ -476,11 +477,12 @@ class _Block:
             if post not in ("none", "extreme"):
                 out[chosen] = own.compared(post)  # type: ignore[arg-type]
                 continue
-            out[chosen] = own.word(of._shift(operation), of.mode, wide=bool(operation.field("wide")))
+            wide = bool(operation.field("wide"))
+            out[chosen] = own.word(of._shift(operation), of.mode, wide=wide)
             if of.mode != "sum":
                 continue
             active = self.active[slot]
-            over = np.broadcast_to(own.parts > 1, total.shape)
+            over = np.broadcast_to(own.several(wide), total.shape)
             if active is not None:
                 over = over & active[iterations][:, None, :]
             lasts = (iterations + self.begin) % run.inner == run.inner - 1

@@ -29,6 +29,8 @@ Mode = Literal["sum", "max", "min"]
 PRIME = 2_147_483_629
 """The largest prime below 2^31 - 1, of which 2 has a small order: products of two residues fit 64 bits."""
 SEED = 20_190_812
+STORED = 1 << 40
+"""What a stored integer counts among the parts of a sum: more than all whole words of a sum together."""
 
 _ROUND, _EXTREME, _FUNCTION, _GATHER, _COMPARE, _NOTHING, _UPPER, _GUARD, _WIDE = range(1, 10)
 _COMPARES: dict[CompareOp, tuple[int, int]] = {
@@ -79,8 +81,8 @@ def _hashed(kind: int, key: int, *words: Residues) -> Residues:
 class Sum:
     """What an accumulator holds: `total`, half units included, and these alone as `halves`.
 
-    `parts` says whether it is one word alone: 0 nothing was added, 1 one whole word, 2 or more anything else. Arrays
-    that broadcast to each other.
+    `parts` says whether it is one word alone: 0 nothing was added, 1 one whole word, `STORED` one stored integer of a
+    wide model, anything else several. Arrays that broadcast to each other.
     """
 
     total: Residues
@@ -99,9 +101,10 @@ class Sum:
         One word alone comes out as it went in, and an empty sum is 0, with half a unit or without it; with several
         halves neither does.
         """
+        several = self.several(wide)
         if mode == "sum":
             kind = _WIDE if wide else _ROUND
-            if self.parts.size and int(self.parts.min()) > 1:
+            if several.size and several.all():
                 return _hashed(kind, shift, self.total)
             other, nothing = _hashed(kind, shift, self.total), 0
         else:
@@ -109,7 +112,12 @@ class Sum:
         alone = (self.total - self.halves) % PRIME * power_of_two(-shift) % PRIME
         plain = (self.halves == 0) | (self.halves == half_unit(shift))
         few = np.where(self.parts == 0, nothing, alone)
-        found: Residues = np.where(plain & (self.parts < 2), few, other)
+        found: Residues = np.where(plain & ~several, few, other)
+        return found
+
+    def several(self, wide: bool) -> NDArray[np.bool_]:
+        """Where the result of an operation, `wide` or not, is more than one word of its own width alone."""
+        found: NDArray[np.bool_] = (self.parts != 0) & (self.parts != (STORED if wide else 1))
         return found
 
     def compared(self, op: CompareOp) -> Residues:
