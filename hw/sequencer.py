@@ -70,11 +70,12 @@ class Sequencer(wiring.Component):
         self.unit = unit
         self.parameters = parameters
         self.features = features
-        # With one root each unit has what any unit needs.
-        several = parameters.roots > 1
-        self.slots = features.slots if several else parameters.body
-        self.paced = features.paced if several else parameters.interval_bits > 1
-        self.moves = features.moves if several else {}
+        # With one root each unit has what any unit needs. With wide models that would be much: only the stream loads
+        # words in two halves.
+        lean = parameters.roots > 1 or parameters.model_guard > 0
+        self.slots = features.slots if lean else parameters.body
+        self.paced = features.paced if lean else parameters.interval_bits > 1
+        self.moves = features.moves if lean else {}
         self.strands = tuple(strands)
         self.operations = tuple(operations)
         self.timed = unit != "stream"

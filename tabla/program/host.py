@@ -101,8 +101,8 @@ class Host:
         those with its guard bits.
         """
         template, halves = self.schedule.template, 2 if self.schedule.mapped.model_guard else 1
-        whole = np.asarray(dump, dtype=np.int64).reshape(-1, template.lanes + 1, halves, max(1, template.roots))
-        upper, lower = self._models(whole[:, :, 0]), self._models(whole[:, :, -1])
+        whole = np.asarray(dump, dtype=np.int64).reshape(-1, halves, template.lanes + 1, max(1, template.roots))
+        upper, lower = self._models(whole[:, 0]), self._models(whole[:, -1])
         tensors = self.schedule.mapped.tensors
         return {name: (words, lower[name]) if tensors[name].guard else (words,) for name, words in upper.items()}
 

@@ -53,7 +53,7 @@ def manifest(schedule: Schedule, bound: Bound, image: Image, module: str, progra
                 "count": schedule.dump_count,
                 "words_per_count": dump_words(schedule.template, guard),
                 "order": "per address: the model word of each lane, then the root's; of each, all groups with a root"
-                + "; every word is followed by its guard bits" * bool(guard),
+                + "; then the guard bits of all of them, in the same order" * bool(guard),
             },
         },
         "constants": {

@@ -130,9 +130,9 @@ def dump_strands(layout: Layout, template: Template, wide_shift: int) -> list[St
     The word of the root's memory at address n follows. With several roots every group does so, and operations are as
     many cycles apart as there are groups, because the groups' words leave one after the other.
 
-    Where there are wide models, every word is followed by its guard bits, which come the same way in an operation of
-    their own; `wide_shift` is the position of a shift of wide models in the table of shifts. What follows a word of a
-    memory without wide models means nothing.
+    Where there are wide models, the guard bits of all these words follow, in the same order and by the same way;
+    `wide_shift` is the position of a shift of wide models in the table of shifts. The guard bits of a word in a memory
+    without wide models mean nothing.
     """
     laws, every = timing(), max(1, template.roots)
     pes = template.lanes
@@ -148,49 +148,49 @@ def dump_strands(layout: Layout, template: Template, wide_shift: int) -> list[St
     take = Operation(fields={"a": "zero", "base": "tree"})
     put = Operation(fields={"source": "result", "to_output": 1})
     fetch = Operation(fields={"a": "zero", "c": "memory", "base": "addend"}, addresses={"c": Address(window=True)})
-    sends, takes, fetches, puts = ([each] for each in (send, take, fetch, put))
+    parts = [(send, take, fetch, put)]
     if memories := layout.wide_memories:
         wide: dict[str, str | int] = {"wide": 1, "shift": wide_shift}
         whole = send.with_fields(a="zero", c="model", base="addend", **wide)
-        in_lanes = "model" in memories
-        sends.append(whole if in_lanes else send)
-        takes.append(take.with_fields(**wide) if in_lanes else take)
-        fetches.append(fetch.with_fields(**wide) if "root memory" in memories else fetch)
-        puts.append(put.with_fields(wide=1))
-    step = every * len(sends)
-    return [
-        Strand(
-            unit="lane_issue",
-            start=0,
-            interval=every,
-            body=tuple(sends),
-            counts=(pes,),
-            comment="dump: a lane's model word",
-        ),
-        Strand(
-            unit="root_issue",
-            start=up,
-            interval=every,
-            body=tuple(takes),
-            counts=(pes,),
-            comment="dump: through the tree",
-        ),
-        Strand(
-            unit="root_issue",
-            start=up + pes * step,
-            interval=every if len(fetches) > 1 else 1,
-            body=tuple(fetches),
-            comment="dump: the root's word",
-        ),
-        Strand(
-            unit="root_write",
-            start=up + laws.result,
-            interval=every,
-            body=tuple(puts),
-            counts=(pes + 1,),
-            comment="dump: out",
-        ),
-    ]
+        both = (whole, take.with_fields(**wide)) if "model" in memories else (send, take)
+        own = fetch.with_fields(**wide) if "root memory" in memories else fetch
+        parts.append((*both, own, put.with_fields(wide=1)))
+    strands = []
+    for number, (sent, taken, fetched, out) in enumerate(parts):
+        start, after = number * (pes + 1) * every, "'s guard bits" if number else ""
+        strands += [
+            Strand(
+                unit="lane_issue",
+                start=start,
+                interval=every,
+                body=(sent,),
+                counts=(pes,),
+                comment=f"dump: a lane's model word{after}",
+            ),
+            Strand(
+                unit="root_issue",
+                start=start + up,
+                interval=every,
+                body=(taken,),
+                counts=(pes,),
+                comment=f"dump: through the tree{after}",
+            ),
+            Strand(
+                unit="root_issue",
+                start=start + up + pes * every,
+                body=(fetched,),
+                comment=f"dump: the root's word{after}",
+            ),
+            Strand(
+                unit="root_write",
+                start=start + up + laws.result,
+                interval=every,
+                body=(out,),
+                counts=(pes + 1,),
+                comment=f"dump: out{after}",
+            ),
+        ]
+    return strands
 
 
 def dump_words(template: Template, guard: int) -> int:

@@ -14,6 +14,7 @@ import pytest
 import tabla
 from tabla.driver import Build
 from tabla.runs import evaluation
+from tests.end_to_end.algorithms import need
 from tests.end_to_end.guard_witness import Witness, text_of
 
 RATES = ("1", "0.5", "0.0625", "0.3", "-0.25", "0.0078125", "2", "1.5")

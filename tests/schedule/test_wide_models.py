@@ -90,17 +90,18 @@ def test_a_load_puts_both_halves_where_they_belong() -> None:
         assert _refused(_with_body(made(), "stream_load", number, body) for body in bodies) == 4
 
 
-def test_a_dump_gives_a_word_and_then_its_guard_bits() -> None:
-    for number, strand in enumerate(made().dump):
-        first, second = strand.body
-        bodies = [(second, first), (first, first), (second, second), (first, second.with_fields(wide=0))]
-        assert _refused(_with_body(made(), "dump", number, body) for body in bodies) == 4
+def test_a_dump_gives_all_words_and_then_their_guard_bits() -> None:
+    half = len(made().dump) // 2
+    for number in range(half):
+        (word,), (wide,) = made().dump[number].body, made().dump[half + number].body
+        for place, body in ((number, wide), (half + number, word), (half + number, wide.with_fields(wide=0))):
+            assert _refused(iter([_with_body(made(), "dump", place, (body,))])) == 1
 
 
 def test_another_lanes_guard_bits_do_not_go_up() -> None:
     """A wide addend counts in active lanes only: with all of them active, their words meet in the tree."""
-    (number, strand), *_ = [(n, s) for n, s in enumerate(made().dump) if s.unit == "lane_issue"]
-    first, second = strand.body
-    everywhere = replace(second.addresses["high"], base=made().template.pes, strides=(0,))
-    second = replace(second, addresses={**second.addresses, "high": everywhere})
-    assert _refused(iter([_with_body(made(), "dump", number, (first, second))])) == 1
+    *_, (number, strand) = [(n, s) for n, s in enumerate(made().dump) if s.unit == "lane_issue"]
+    (wide,) = strand.body
+    everywhere = replace(wide.addresses["high"], base=made().template.pes, strides=(0,))
+    wide = replace(wide, addresses={**wide.addresses, "high": everywhere})
+    assert _refused(iter([_with_body(made(), "dump", number, (wide,))])) == 1

@@ -218,8 +218,8 @@ def _left(machine: Machine, write: Write) -> Residues:
 
 
 def _check_dump(schedule: Schedule, images: Images) -> None:
-    """A token of the dump program gives the word at the window of each lane in turn, then the root's; with guard bits
-    each followed by these, where the memory has them.
+    """A token of the dump program gives the word at the window of each lane in turn, then the root's; with wide models
+    the guard bits of all these follow.
     """
     template, regions = schedule.template, images.regions.all()
     wide = frozenset(name for name, held in regions.items() if any(images.wide(region.key) for region in held))
@@ -235,13 +235,10 @@ def _check_dump(schedule: Schedule, images: Images) -> None:
         [np.zeros((0, groups), dtype=np.int64)]
         + [np.broadcast_to(_left(machine, w), (len(w.cycles), groups)) for w in puts]
     )[order]
-    at, wanted = np.zeros(1, dtype=np.int64), []
-    for name, lanes in (("model", slice(0, template.lanes)), ("root memory", slice(0, 1))):
-        own = [memory.read(name, at, True, lanes, None, "dump")[0].T]
-        if wide:
-            whole = memory.read(name, at, True, lanes, None, "dump", stored=name in wide)[0].T
-            own.append(residues.guard(whole))
-        wanted.append(np.stack(own, axis=1).reshape(-1, groups))
+    at, places = np.zeros(1, dtype=np.int64), (("model", slice(0, template.lanes)), ("root memory", slice(0, 1)))
+    wanted = [memory.read(name, at, True, lanes, None, "dump")[0].T for name, lanes in places]
+    for name, lanes in places if wide else ():
+        wanted.append(residues.guard(memory.read(name, at, True, lanes, None, "dump", stored=name in wide)[0].T))
     size = dump_words(template, schedule.mapped.model_guard)
     if not np.array_equal(words, np.concatenate(wanted)) or words.size != size:
         raise ScheduleFault("a dump gives other words than those of each lane and of the root")
