@@ -41,8 +41,7 @@ def encode(schedule: Schedule) -> Image:
     for unit, held in memories.items():
         strands[unit], operations[unit] = _words(unit, held, parameters)
     laws = timing()
-    # Between two tokens of a dump, the words of all roots leave after the last operation of the first token.
-    stop = max(s.end for s in schedule.dump) + max(1, schedule.template.roots) - 1
+    stop = schedule.dump_period
     dump_entry = Entry(
         period=stop,
         skew=dict.fromkeys(units, 0),

@@ -30,7 +30,6 @@ def manifest(schedule: Schedule, bound: Bound, image: Image, module: str, progra
         **report,
         "integer_bits": schedule.format.integer,
         "fraction_bits": schedule.format.fraction,
-        **({"model_guard": guard} if guard else {}),
         "module": module,
         "source": program.name.replace("\\", "/").rsplit("/", 1)[-1],
         "verilog_licence": LICENCE,

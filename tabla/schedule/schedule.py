@@ -105,6 +105,11 @@ class Schedule:
         return dump_count(self.layout)
 
     @property
+    def dump_period(self) -> int:
+        """The cycles between two tokens of a dump: the words of all roots leave after the last operation of a token."""
+        return max(s.end for s in self.dump) + max(1, self.template.roots) - 1
+
+    @property
     def split_results(self) -> bool:
         """Whether each tap group has its part of some result."""
         return words_per_write(self.mapped, self.template) > 1
