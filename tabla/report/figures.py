@@ -31,8 +31,8 @@ class BuildReport:
     takes in one cycle. `busiest` names the part of the machine that works in the most cycles, and `busy` is their share
     of all cycles, from 0 to 1.
 
-    `model_guard` is the number of guard bits of wide models. `load_cycles` and `dump_cycles` are what loading the models
-    and reading them back takes, with a beat every cycle. These three are given where there are guard bits.
+    `model_guard` is the number of guard bits of wide models. `load_cycles` and `dump_cycles` are what loading the
+    models and reading them back takes, with a beat every cycle. These three are given where there are guard bits.
     """
 
     name: str
