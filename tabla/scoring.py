@@ -109,14 +109,16 @@ def inference_part(build: Stages, predict: str | None) -> tuple[Stages, Predicti
     """Return the part of a program that computes its prediction, as stages of its own, without any update.
 
     `predict` names the prediction; by default it is the value that the program text compares with a label. The result
-    of the part has the name of the prediction.
+    of the part has the name of the prediction. Its models have no guard bits: it reads nothing of them but words, and
+    the word nearest to the value of a wide model is the word that the accelerator reads (decision 2).
     """
     graph, prediction = _prediction(build, predict)
     part = replace(without_updates(graph, prediction.tensor), results=((prediction.name, prediction.tensor),))
+    part = replace(part, tensors={name: replace(tensor, guard=0) for name, tensor in part.tensors.items()})
     return (
         Stages(
             name=build.name,
-            options=replace(build.options, minibatch=1, results=()),
+            options=replace(build.options, minibatch=1, results=(), model_guard=0),
             reading=replace(build.reading, lower=lambda number_format, results: part),
             template=build.template,
             format=build.format,
@@ -175,7 +177,7 @@ def test(
             f"the data has no label '{prediction.label}' to measure against",
             hint="add it to the data, or compute the predictions alone with tabla eval",
         )
-    words, model_words = _words(build, found.arrays), _words(build, models)
+    words, model_words = _words(part, found.arrays), _words(part, models)
     measure = Measure.of(part.sample, prediction, build.format, metric=metric, samples=found.arrays, words=words)
     plan = FixedPlan.of(part.lowered, build.format)
     plan.load(model_words)
