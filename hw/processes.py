@@ -162,22 +162,27 @@ def statements(items: tuple[Item, ...] | list[Item], target: str, expressions: E
 
 def _block(head: str, items: list[Item], target: str, expressions: Expressions, wide: int) -> list[str]:
     inside = statements(items, target, expressions, wide)
-    if len(inside) == 1 and len(head) + len(inside[0]) < 100 and inside[0].endswith(";"):
+    # A single `if` stays between `begin` and `end`: an `else` behind it would become its own.
+    if len(inside) == 1 and len(head) + len(inside[0]) < 100 and inside[0].startswith((f"{target} ", f"{target}[")):
         return [f"{head} {inside[0]}"]
     return [f"{head} begin", *("  " + line for line in inside), "end"]
 
 
 def _conditions(row: list[Branch], target: str, expressions: Expressions, wide: int) -> list[str]:
+    while row and not _does_something(row[-1][2]):
+        row = row[:-1]
     lines: list[str] = []
     for number, (kind, bit, items) in enumerate(row):
-        if kind == "else" and not items:
-            continue
         head = "else " if number else ""
         if kind != "else":
             condition = expressions.text(bit, f"{target}_if", alone=False)
             head += f"if ({condition})" if kind == "if" else f"if (!({condition}))"
         lines += _block(head.rstrip(), items, target, expressions, wide)
     return lines
+
+
+def _does_something(items: list[Item]) -> bool:
+    return any(isinstance(item, Assign) or any(_does_something(case.items) for case in item.cases) for item in items)
 
 
 def _cases(switch: Switch, target: str, expressions: Expressions, wide: int) -> list[str]:

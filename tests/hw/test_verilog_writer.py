@@ -61,7 +61,9 @@ class Everything(wiring.Component):
                 with m.If(a[0]):
                     m.d.comb += case.eq(chain)
         with m.If(a[0]):
-            m.d.sync += loose[:4].eq(a)
+            # Alone inside: the `Elif` must not become its own.
+            with m.If(a[4]):
+                m.d.sync += loose[:4].eq(a)
         with m.Elif(b[1]):
             m.d.sync += loose[4:].eq(c)
             with m.Switch(Cat(a[3], c)):
