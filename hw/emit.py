@@ -1,49 +1,60 @@
 """Verilog from an image."""
 
 import gc
+import inspect
 import re
-import subprocess
-import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Any
 
-from amaranth._toolchain import require_tool
-from amaranth._toolchain.yosys import YosysError, find_yosys
 from amaranth.back import rtlil
+from amaranth.hdl import Fragment, ValueCastable
+from amaranth.hdl._ir import PortDirection
 from amaranth.lib import wiring
 from tabla.hw.accelerator import Accelerator
+from tabla.hw.module_text import ModuleText
+from tabla.hw.names import Names, identifier
+from tabla.hw.netlist import Module, modules_of
 from tabla.hw.sharing import Emission
 
-from tabla.processes import running
 from tabla.program.image import Image
-
-_SCRIPT = """\
-read_rtlil <<end_of_rtlil
-{rtlil}
-end_of_rtlil
-attrmap -remove generator -remove top
-attrmap -modattr -remove generator -remove top
-proc -nomux -norom
-opt_clean -purge
-memory_collect
-write_verilog
-"""
 
 _HEADER = """\
 // {name}: {pes} processing elements in groups of {pes_per_pu}, words of {width} bits, {fraction} of them fraction.
-// Made by tabla. Clock `clk`, synchronous reset `rst`; everything else is described in the manifest.
+// Made by tabla. Clock `clk`, synchronous reset `rst`; words and their order are described in the manifest.
+// Each module is headed by its data sheet, with its ports in the same order.
 
-// Registers have initial values, and processes keep the next value of a register beside it: no fault, though
-// some tools ask. (A comment must not begin with the name of Verilator: it would be read as a command.)
+// The whole accelerator is one file, so that it is easily taken along.
 // verilator lint_off DECLFILENAME
-// verilator lint_off PROCASSINIT
+// A component has the ports of its kind, and not every program needs all of them.
 // verilator lint_off UNUSEDSIGNAL
-// verilator lint_off WIDTHEXPAND
-// verilator lint_off WIDTHTRUNC
-// verilator lint_off CASEINCOMPLETE
 
 """
+
+
+_DIRECTIONS = {wiring.In: PortDirection.Input, wiring.Out: PortDirection.Output}
+
+
+_NUMBER = re.compile(r"\$\d+")
+# `a, b : In(1)`, also behind another one on the same line.
+_MEMBERS = re.compile(r"(?:^|\), )(\w+(?:, \w+)*) : (?:In|Out)\b", re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True)
+class Sheet:
+    """The data sheet of a module: what it does, and its ports in order."""
+
+    text: str = ""
+    ports: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Netlist:
+    """Modules of a netlist by their names in it, the top first, and the data sheet of each."""
+
+    modules: Mapping[str, Module]
+    sheets: Mapping[str, Sheet]
 
 
 @contextmanager
@@ -62,69 +73,81 @@ def _without_collection() -> Iterator[None]:
             gc.enable()
 
 
-def _modules(image: Image, name: str, sources: bool) -> dict[str, str]:
-    """Return the RTLIL of the accelerator and of each module that it shares, by the name of its top module."""
+def _flat_ports(component: wiring.Component) -> Iterator[tuple[str, wiring.Member, Any]]:
+    for path, member, value in component.signature.flatten(component):
+        yield "__".join(map(str, path)), member, value
+
+
+def _described(text: str, ports: list[str]) -> tuple[str, ...]:
+    """Return ports in the order in which a docstring lists the members that they belong to, then all others."""
+    members = [name for found in _MEMBERS.findall(text) for name in found.split(", ")]
+    places = {name: place for place, name in reversed(list(enumerate(members)))}
+    return tuple(sorted(ports, key=lambda port: places.get(port, places.get(port.partition("__")[0], len(places)))))
+
+
+def _sheets(fragment: Any, name: str) -> Iterator[tuple[str, Sheet]]:
+    """Yield the data sheet of a module and of those inside it, by their names in RTLIL."""
+    for origin in fragment.origins or ():
+        if isinstance(origin, wiring.Component):
+            text = inspect.cleandoc(type(origin).__doc__ or "")
+            yield name, Sheet(text, _described(text, [port for port, _, _ in _flat_ports(origin)]))
+            break
+    for inner, inner_name, _ in fragment.subfragments:
+        if inner_name:
+            yield from _sheets(inner, f"{name}.{inner_name}")
+
+
+def _rtlil(component: wiring.Component, name: str, platform: Any, sources: bool) -> tuple[str, dict[str, Sheet]]:
+    """Return a component as RTLIL, with the data sheets of its modules."""
+    fragment: Any = Fragment.get(component, platform)
+    sheets = dict(_sheets(fragment, name))
+    ports = {
+        port: (value.as_value() if isinstance(value, ValueCastable) else value, _DIRECTIONS[member.flow])
+        for port, member, value in _flat_ports(component)
+    }
+    return rtlil.convert(fragment, name=name, ports=ports, emit_src=sources), sheets
+
+
+def netlist(image: Image, name: str, *, sources: bool = False) -> Netlist:
+    """Return all modules of the accelerator; with `sources`, wires have their places in ``hw/`` as an attribute."""
     emission = Emission(name)
-    done: dict[str, str] = {}
+    modules: dict[str, Module] = {}
+    sheets: dict[str, Sheet] = {}
+    done: dict[str, list[Module]] = {}
     waiting: dict[str, wiring.Component] = {name: Accelerator(image)}
-    while waiting:
-        module, component = waiting.popitem()
-        done[module] = rtlil.convert(component, name=module, platform=emission, emit_src=sources)
-        waiting.update({m: c for m, c in emission.modules.items() if m not in done})
-    return {module: done[module] for module in sorted(done)}
-
-
-def _plain_names(text: str) -> str:
-    """Return RTLIL whose public names are plain identifiers: `a.b` and `a$3` become `a_b` and `a_3`."""
-    taken = set(re.findall(r"\\(\w+)(?=\s)", text))
-    renamed: dict[str, str] = {}
-
-    def plain(match: re.Match[str]) -> str:
-        name = match.group(1)
-        if name not in renamed:
-            identifier = re.sub(r"\W", "_", name)
-            while identifier in taken:
-                identifier += "_"
-            taken.add(identifier)
-            renamed[name] = identifier
-        return "\\" + renamed[name]
-
-    return re.sub(r"\\([A-Za-z_]\w*[.$][^\s]*)", plain, text)
-
-
-def rtlil_text(image: Image, name: str, *, sources: bool = False) -> str:
-    """All modules as RTLIL with plain names; with `sources` the places in ``hw/`` too, as paths of this machine."""
     with _without_collection():
-        return _plain_names("\n".join(_modules(image, name, sources).values()))
+        while waiting:
+            module, component = waiting.popitem()
+            text, found = _rtlil(component, module, emission, sources)
+            done[module] = modules_of(text)
+            sheets |= found
+            waiting.update({m: c for m, c in emission.modules.items() if m not in done})
+    for top in sorted(done):
+        modules |= {module.name: module for module in done[top]}
+    return Netlist(modules, sheets)
 
 
-def _short_memories(text: str) -> str:
-    """Return Verilog whose memories that start as zeros say so in a loop instead of a line for each word."""
-
-    def shortened(match: re.Match[str]) -> str:
-        lines = match.group(1).strip().splitlines()
-        words = [re.fullmatch(r"\s*(\S+ ?)\[\d+\] = (\d+)'h0+;", line) for line in lines]
-        found = [word for word in words if word]
-        if len(found) < len(words) or len(found) < 2:
-            return match.group(0)
-        memory, width = found[0].groups()
-        return (
-            f"  integer {memory}_index;\n  initial\n"
-            f"    for ({memory}_index = 0; {memory}_index < {len(found)}; {memory}_index = {memory}_index + 1)\n"
-            f"      {memory}[{memory}_index] = {width}'h0;\n"
-        )
-
-    return re.sub(r"^  initial begin\n((?:    \w+ ?\[\d+\] = \S+;\n)+)  end\n", shortened, text, flags=re.M)
+def _comment(sheet: Sheet) -> str:
+    return "".join(f"// {line}".rstrip() + "\n" for line in sheet.text.splitlines())
 
 
-def _short_repetitions(text: str) -> str:
-    """Return Verilog with `{16{bit}}` where one bit is written 16 times."""
+def module_names(modules: Iterable[str]) -> dict[str, str]:
+    """Return the Verilog names of modules, by their names in the netlist.
 
-    def shortened(match: re.Match[str]) -> str:
-        parts = match.group(1).split(", ")
-        return f"{{{len(parts)}{{{parts[0]}}}}}" if len(parts) > 2 and len(set(parts)) == 1 else match.group(0)
+    A submodule with the name of a signal has a number there, such as `tree$485`, which is dropped where it is not
+    needed.
+    """
+    names = Names()
+    return {module: names.free(_NUMBER.sub("", module)) for module in sorted(modules, key=lambda name: "$" in name)}
 
-    return re.sub(r"\{ ([^{}]+?) \}", shortened, text)
+
+def _verilog(found: Netlist) -> str:
+    """Return modules as Verilog, each with its data sheet above it."""
+    sheets = {name: found.sheets.get(_NUMBER.sub("", name), Sheet()) for name in found.modules}
+    texts = {name: ModuleText(module, sheets[name].ports) for name, module in found.modules.items()}
+    ports = {name: text.port_names for name, text in texts.items()}
+    names = module_names(texts)
+    return "\n".join(_comment(sheets[name]) + text.text(names[name], ports, names) for name, text in texts.items())
 
 
 def verilog(image: Image, name: str) -> str:
@@ -133,7 +156,7 @@ def verilog(image: Image, name: str) -> str:
     Its top module is `name`, and the names of all others begin with `<name>_`. A `name` that is no Verilog identifier
     is a `ValueError`. The same image gives the same text, whatever the hash seed.
     """
-    if not re.fullmatch(r"[A-Za-z_]\w*", name):
+    if identifier(name) != name:
         raise ValueError(f"{name!r} is not a Verilog identifier")
     parameters = image.parameters
     header = _HEADER.format(
@@ -143,7 +166,9 @@ def verilog(image: Image, name: str) -> str:
         width=parameters.width,
         fraction=parameters.fraction,
     )
-    return header + _verilog(rtlil_text(image, name))
+    found = netlist(image, name)
+    with _without_collection():
+        return header + _verilog(found)
 
 
 def component_verilog(component: wiring.Component, name: str) -> str:
@@ -151,31 +176,5 @@ def component_verilog(component: wiring.Component, name: str) -> str:
 
     The names of its own submodules begin with `<name>_`.
     """
-    return _verilog(_plain_names(rtlil.convert(component, name=name, platform=None, emit_src=False)))
-
-
-def _verilog(text: str) -> str:
-    """Return RTLIL with plain names as Verilog, in a form for people."""
-    body = re.sub(r"\A/\*.*?\*/\n\n?", "", _written(text), flags=re.S)
-    # Yosys's own trick to have each process run once at time 0, under a name that can be read.
-    body = re.sub(r"\\\$auto\$verilog_backend\S* ", "evaluate_once", body)
-    # What is still escaped is a keyword; no keyword ends in an underscore.
-    body = re.sub(r"\\(\w+) ", r"\1_", body)
-    return _short_memories(_short_repetitions(body))
-
-
-def _written(text: str) -> str:
-    """Return RTLIL as the Verilog of Yosys.
-
-    Amaranth can run Yosys, too, but its Yosys would go on after an interrupt.
-    """
-    yosys: Any = find_yosys(lambda version: version >= (0, 40))
-    package = getattr(yosys, "YOSYS_PACKAGE", None)
-    command = [sys.executable, "-m", package] if package else [require_tool(yosys.YOSYS_BINARY)]
-    pipe = subprocess.PIPE
-    with running([*command, "-q", "-"], stdin=pipe, stdout=pipe, stderr=pipe) as process:
-        # Yosys always warns that not all processes can be written; Amaranth makes only such as can.
-        said, warned = process.communicate(_SCRIPT.format(rtlil=text).encode())
-    if process.returncode:
-        raise YosysError(warned.decode("utf-8", errors="replace").strip())
-    return said.decode()
+    text, sheets = _rtlil(component, name, None, False)
+    return _verilog(Netlist({module.name: module for module in modules_of(text)}, sheets))

@@ -22,7 +22,7 @@ def placed(addend: Any, shift: int, fill: Any, accumulator: int) -> Any:
 
 
 class Mac(wiring.Component):
-    """Computes ``accumulator <- start ± a * b``. The accumulation has a cycle to itself.
+    """Computes ``accumulator <- start + a * b`` or ``start - a * b``. The accumulation has a cycle to itself.
 
     To subtract without a second rank of logic, the accumulator holds the *complement* of the sum while the operation
     that wrote it subtracted: ``start - p == ~(~start + p)``. Whoever controls it (``MacControl``) tracks the sense, and

@@ -37,15 +37,15 @@ def write(build: Stages, folder: Path) -> Path:
     """Write the output folder of ``tabla gen`` and return its path. After an error the old folder is unchanged."""
     files = artifacts(build)
     with replaced_folder(folder) as fresh:
-        for name, text in files.items():
+        for name, content in files.items():
             path = fresh / name
             path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(text, encoding="utf-8", newline="\n")
+            path.write_bytes(content if isinstance(content, bytes) else content.encode())
     return folder
 
 
-def artifacts(build: Stages) -> dict[str, str]:
-    """Return the text of every file of ``tabla gen``, by its path in the folder."""
+def artifacts(build: Stages) -> dict[str, str | bytes]:
+    """Return the content of every file of ``tabla gen``, by its path in the folder."""
     name, schedule = build.name, build.schedule
     return {
         f"{name}.v": build.verilog,
@@ -54,6 +54,7 @@ def artifacts(build: Stages) -> dict[str, str]:
         f"{name}.schedule.html": schedule_page(schedule, build.bound),
         f"{name}.graph.dot": dot(build.graph),
         f"{name}.graph.svg": svg(build.graph),
+        f"{name}.layout.npz": archive(positions(Host(schedule))),
         **_images(build.image),
         **{f"tb/{file}": text for file, text in bench_files(name, build.module, golden(build)).items()},
     }

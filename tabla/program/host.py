@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,6 +34,22 @@ class Host:
     def dump_count(self) -> int:
         """The number of tokens of a dump that brings back every model."""
         return self.schedule.dump_count
+
+    def load_elements(self) -> Iterator[tuple[str, Words]]:
+        """Yield what the words of a load are, part by part: a tensor, and the row-major number of its element in each.
+
+        Padding has the tensor's size for a number. A part of ones, which a product begins with, has no tensor.
+        """
+        for (tensor, spot), index in self._load:
+            if index is None:
+                place = self.schedule.layout.places[(tensor, spot)]
+                yield "", np.zeros((place.words // place.shape[-1], self.schedule.stream_words), dtype=np.int64)
+            else:
+                yield tensor, index
+
+    def sample_elements(self) -> Iterator[tuple[str, Words]]:
+        """Yield what the words of a step of samples are, as `load_elements` does."""
+        yield from self._sample
 
     def load_beats(self, models: Mapping[str, Words]) -> Words:
         """Return the beats, of shape (beats, words of a beat), that load constants and models.

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 _MODULE = re.compile(r"^module (\w+)")
-_INSTANCE = re.compile(r"^  (\w+) (?:#\(.*\) )?(\w+) \($")
-_SIGNAL = re.compile(r"^  (?:wire|reg|input|output|inout)\b(?: signed)?(?: \[[^\]]*\])? (\w+)\b")
+_INSTANCE = re.compile(r"^  (?:\(\*.*\*\) )?(\w+) (?:#\(.*\) )?(\w+) \($")
+_SIGNAL = re.compile(r"^  (?:\(\*.*\*\) )?(?:wire|reg|input|output|inout)\b(?: wire\b| reg\b)?(?: \[[^\]]*\])? (\w+)\b")
 _INDEX = re.compile(r"\[\d+\]$")
 
 Signal = tuple[str, str]
@@ -49,7 +49,7 @@ class SourceLines:
 
 
 def source_lines(verilog: str, file: str, top: str, components: Mapping[Signal, str] | None = None) -> SourceLines:
-    """Read the declarations of a Verilog text. Its lines must have the form that Yosys writes."""
+    """Read the declarations of a Verilog text. Its lines must have the form that ``hw/emit.py`` writes."""
     module = ""
     declared: dict[Signal, int] = {}
     instances: dict[Signal, str] = {}

@@ -79,16 +79,52 @@ def test_names_are_plain_and_modules_carry_the_build_s_name(texts: dict[str, str
         assert len(modules) == len(set(modules))
 
 
-def test_ports_are_the_fixed_ones(texts: dict[str, str]) -> None:
-    text = texts["linear"]
-    header = re.search(r"^module linear\((.*?)\);", text, flags=re.M | re.S)
+def ports_of(text: str, module: str) -> list[str]:
+    header = re.search(rf"^module {module} \(\n(.*?)\n\);", text, flags=re.M | re.S)
     assert header is not None
-    assert set(re.split(r",\s*", header.group(1).replace("\n", ""))) == {
+    return [line.split()[-1].rstrip(",") for line in header.group(1).splitlines()]
+
+
+def test_ports_are_the_fixed_ones(texts: dict[str, str]) -> None:
+    assert ports_of(texts["linear"], "linear") == [
         *("clk", "rst", "command_valid", "command_ready", "command_code", "command_count"),
         *("in_valid", "in_ready", "in_data", "out_valid", "out_ready", "out_data", "busy", "sample_start", "update"),
         *("lane_overflows", "root_overflows", "domain_errors"),
         *("program_valid", "program_memory", "program_address", "program_data"),
-    }
+    ]
+
+
+def test_every_module_has_its_data_sheet_and_ports_in_its_order(texts: dict[str, str]) -> None:
+    described = 0
+    for text in texts.values():
+        for sheet, module in re.findall(r"((?:^//.*\n)*)^module (\w+)", text, flags=re.M):
+            assert len(sheet) > 40, f"{module} has no data sheet"
+            ports = ports_of(text, module)
+            assert ports[:2] == ["clk", "rst"], module
+            lines = [line[3:] for line in sheet.partition("// Members")[2].splitlines() if line[3:4].strip()]
+            members = re.findall(r"\w+(?=(?:, \w+)* : (?:In|Out)\b)", "\n".join(lines))
+            found = [port.partition("__")[0] if port not in members else port for port in ports]
+            places = [members.index(port) for port in found if port in members]
+            assert places == sorted(places), module
+            described += len(places)
+    assert described > 200
+
+
+def test_nets_have_names_that_say_something(texts: dict[str, str]) -> None:
+    for name, text in texts.items():
+        nets = re.findall(r"^  (?:\(\*.*\*\) )?(?:input |output )?(?:wire|reg) (?:\[\d+:0\] )?(\w+)", text, flags=re.M)
+        assert len(nets) > 500
+        assert len([net for net in nets if re.fullmatch(r"_\d+_", net)]) <= 0.05 * len(nets), name
+        assert not re.search(r"\$\d|\bprocess\d", text), name
+
+
+def test_lint_is_told_to_be_quiet_twice_and_why(texts: dict[str, str]) -> None:
+    for text in texts.values():
+        lines = text.splitlines()
+        quiet = [number for number, line in enumerate(lines) if "lint_off" in line]
+        assert len(quiet) <= 2
+        for number in quiet:
+            assert lines[number - 1].startswith("// ") and lines[number - 1].endswith(".")
 
 
 def test_lanes_share_one_module() -> None:

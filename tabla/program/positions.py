@@ -1,0 +1,100 @@
+"""Where every element lies in the streams of an accelerator: the arrays of ``<name>.layout.npz``.
+
+A *unit* is one load, one step of samples, the results of one step, or one dump. Positions are counted in words from the
+start of a unit, padding included: word p is in bits ``(p mod S) * width`` and up of beat ``p div S``, for a stream of S
+words a beat. So a host writes its words over a copy of the unit's template, and reads words at their positions; it needs
+to know nothing else about the array.
+"""
+
+from __future__ import annotations
+
+import io
+import zipfile
+from collections.abc import Iterable, Mapping
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tabla.program.host import Host, Words
+from tabla.strands.streams import dump_words
+
+Positions = NDArray[np.int32]
+
+# The earliest time that a zip file can hold. The same arrays give the same bytes, whenever they are written.
+_TIME = (1980, 1, 1, 0, 0, 0)
+
+
+def positions(host: Host) -> dict[str, Positions]:
+    """Return the arrays of ``<name>.layout.npz``, all of them int32.
+
+    - ``load/<model>`` and ``sample/<input or label>``, of shape (copies, *shape of the tensor): the places of each
+      element. A word has to be written to all of them; where elements have fewer places than others, the last one is
+      repeated.
+    - ``dump/<model>`` and ``result/<name>``, in the shape of the tensor: one place an element.
+    - ``load.template``, ``sample.template``, ``dump.template`` and ``result.template``: one whole unit each, with the
+      constants of the program where they belong, and 0 where an element or padding lies.
+    """
+    schedule = host.schedule
+    graph = schedule.graph
+    shapes = {name: tensor.shape for name, tensor in graph.tensors.items()}
+    roles = {name: tensor.role for name, tensor in graph.tensors.items()}
+    models = {name: np.zeros(shapes[name], dtype=np.int64) for name, role in roles.items() if role == "model"}
+    inputs = {
+        name: np.zeros((1, *shapes[name]), dtype=np.int64)
+        for name, role in roles.items()
+        if role in ("input", "label")
+    }
+    dumped = host.dump_count * dump_words(schedule.template)
+    found: dict[str, Words] = {
+        **{f"load/{name}": places for name, places in _copies(host.load_elements(), models).items()},
+        **{f"sample/{name}": places[:, 0] for name, places in _copies(host.sample_elements(), inputs).items()},
+        # A unit whose words are their own positions tells where each word lies.
+        **{f"result/{name}": places[0] for name, places in host.results(range(schedule.outputs)).items()},
+        **{f"dump/{name}": places for name, places in (host.models(range(dumped)) if dumped else {}).items()},
+        "load.template": host.load_beats(models).reshape(-1),
+        "sample.template": host.sample_beats(inputs).reshape(-1),
+        "result.template": np.zeros(schedule.outputs, dtype=np.int64),
+        "dump.template": np.zeros(dumped, dtype=np.int64),
+    }
+    return {name: array.astype(np.int32) for name, array in found.items()}
+
+
+def _copies(parts: Iterable[tuple[str, Words]], wanted: Mapping[str, Words]) -> dict[str, Words]:
+    """Return the places of each element of the tensors in `wanted`, with an axis of copies in front.
+
+    `parts` are those of a unit in order: a tensor, and the number of its element in each word; what is no element has
+    the tensor's size, or more.
+    """
+    places: dict[str, list[tuple[Words, Words]]] = {name: [] for name in wanted}
+    start = 0
+    for name, numbers in parts:
+        flat = numbers.reshape(-1)
+        if name in places:
+            here = np.flatnonzero(flat < wanted[name].size)
+            places[name].append((flat[here], here + start))
+        start += flat.size
+    return {name: _by_element(found, wanted[name].shape) for name, found in places.items() if found}
+
+
+def _by_element(found: list[tuple[Words, Words]], shape: tuple[int, ...]) -> Words:
+    """Return places with an axis of copies in front, from the elements and the places of each part of a unit."""
+    elements = np.concatenate([one for one, _ in found])
+    places = np.concatenate([one for _, one in found])
+    order = np.lexsort((places, elements))
+    elements, places = elements[order], places[order]
+    size = int(np.prod(shape, dtype=np.int64))
+    counts = np.bincount(elements, minlength=size)
+    begins = np.concatenate([[0], np.cumsum(counts)[:-1]])
+    copies = np.minimum(np.arange(max(1, counts.max(initial=1)))[:, None], counts - 1)
+    return np.asarray(places[begins + copies].reshape(-1, *shape), dtype=np.int64)
+
+
+def archive(arrays: Mapping[str, Positions]) -> bytes:
+    """Return a file for ``numpy.load``. The same arrays give the same bytes."""
+    content = io.BytesIO()
+    with zipfile.ZipFile(content, "w", zipfile.ZIP_STORED) as file:
+        for name, array in arrays.items():
+            entry = io.BytesIO()
+            np.lib.format.write_array(entry, np.ascontiguousarray(array).reshape(array.shape), allow_pickle=False)
+            file.writestr(zipfile.ZipInfo(f"{name}.npy", _TIME), entry.getvalue())
+    return content.getvalue()
