@@ -51,7 +51,7 @@ class Program:
 
 def words_program(graph: Graph, fmt: Format, kept: Sequence[str]) -> Program:
     """Return the fixed-point evaluation of a graph. Raises `UnsupportedError` if the text would not be exact."""
-    if graph.model_guard:
+    if any(tensor.guard for tensor in graph.tensors.values()):
         raise UnsupportedError("its models have guard bits")
     made = _Maker.of(graph, kept)
     body = Words(graph=graph, text=made.text, variables=made.variables, plain=made.plain, format=fmt)

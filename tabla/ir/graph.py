@@ -376,8 +376,8 @@ class Graph:
 
     @property
     def model_guard(self) -> int:
-        """The number of guard bits of the wide models; 0 where no model is wide."""
-        return max((tensor.guard for tensor in self.tensors.values()), default=0)
+        """The number of guard bits with which models are updated; 0 where no model is wide."""
+        return max((self.tensors[model].guard for model in self.updates), default=0)
 
     def owner(self, tensor: str) -> str:
         """Return the model whose next value a tensor is, else the tensor itself."""
