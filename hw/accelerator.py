@@ -226,7 +226,7 @@ class Accelerator(wiring.Component):
         m.submodules[f"{unit}_control"] = control
         m.d.comb += [
             getattr(control, name).eq(getattr(sequencer, name))
-            for name in ("valid", "first", "last", "open", "instruction")
+            for name in ("valid", "first", "last", "open", "instruction", *(("wide",) if control.guard else ()))
         ]
         return control
 
@@ -258,6 +258,8 @@ class Accelerator(wiring.Component):
             "write_instruction": delayed(m, write.instruction, writes, name="root_write_instruction"),
             "load_address": stream.root_address,
         }
+        if parameters.model_guard:
+            inputs["write_wide"] = delayed(m, write.wide, writes, name="root_write_wide")
         if write.generators:
             addresses = Group.FANOUT + wanted("root_write", "write_address")
             inputs["write_address"] = delayed(m, write.values.address, addresses, name="root_write_address")
@@ -370,7 +372,10 @@ class Accelerator(wiring.Component):
         words = min(size, words_in_beat) if aligned else size
         # The stream gives words and enables in one cycle.
         later = wanted("lane_write", "stream_word") - wanted("lane_write", "stream_enable")
-        stream_words = [delayed(m, word, later, name=f"stream_word_{k}") for k, word in enumerate(stream.words)]
+        # Lanes without wide models take the words alone.
+        own_bits = slice(parameters.model_guard - shape.guard, None)
+        from_stream = [word[own_bits] if parameters.model_guard > shape.guard else word for word in stream.words]
+        stream_words = [delayed(m, word, later, name=f"stream_word_{k}") for k, word in enumerate(from_stream)]
         extremes = shape.extremes and len(drives) == 1
         m.submodules.tree = tree = Tree(
             leaves=groups, width=parameters.accumulator, extremes=extremes, clears=len(roots) > 1
@@ -404,7 +409,7 @@ class Accelerator(wiring.Component):
                 overflows[g].eq(group.overflow),
             ]
             if len(roots) > 1:
-                routing = self._routing(stream, list(stream.words))
+                routing = self._routing(stream, from_stream)
                 m.d.comb += [group.stream_enable[k].eq(routing.enable(g, k)) for k in range(size)]
                 for k in range(words):
                     word = delayed(m, routing.word(g, k), later, name=f"stream_word_{g}_{k}")

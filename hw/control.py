@@ -18,10 +18,12 @@ def sources(form: OperationFormat, field: str, features: UnitFeatures) -> tuple[
     return tuple(c for c in choices if c != "zero" and features.uses(field, c))
 
 
-def limit_words(width: int, lowest: Any, highest: Any) -> list[tuple[Any, Any]]:
-    """Return the least and the greatest word, each with the wire that makes it the start value of an extreme."""
+def limit_words(width: int, lowest: Any, highest: Any, guard: int = 0) -> list[tuple[Any, Any]]:
+    """Return the least and the greatest word, each with the wire that makes it the start value of an extreme. Below a
+    word there are `guard` zeros.
+    """
     half = 1 << (width - 1)
-    return [(Const(half, width), lowest), (Const(half - 1, width), highest)]
+    return [(Const(word << guard, width + guard), wire) for word, wire in ((half, lowest), (half - 1, highest))]
 
 
 MAC_WIRES = (
@@ -40,6 +42,9 @@ MAC_WIRES = (
     "emit",
 )
 """The wires of the stage table that ``MacControl`` decodes for every lane."""
+
+WIDE_WIRES = ("wide_select",)
+"""The wire that ``MacControl`` decodes too where operations take addends with guard bits."""
 
 EXTREME_WIRES = ("lowest", "highest", "extreme", "complement")
 """The wires that ``MacControl`` decodes too where operations keep the larger or smaller word."""
@@ -80,6 +85,9 @@ class MacControl(wiring.Component):
         As ``Rounder`` takes them; `emit`: a saturated result counts.
     function_code : Out(4)
         0, or the function that takes this operation's result.
+    wide : In(1), wide_result : Out(1), with wide models
+        The operation has guard bits.
+    wide_select : Out(one bit for each of `wide_sources`), if the program has addends with guard bits
     holds : Out(1), if the program has operations whose result is kept as a position
     extreme, lowest, highest : Out(1), if the program has operations that keep the larger or smaller word
         As ``Mac`` takes `extreme`; the start value is the least or the greatest word, with the addend's timing.
@@ -93,6 +101,7 @@ class MacControl(wiring.Component):
         self.a_sources = sources(self.form, "a", features)
         self.b_sources = sources(self.form, "b", features)
         self.c_sources = sources(self.form, "c", features)
+        self.wide_sources = tuple(sorted(features.wide_sources))
         members: dict[str, Any] = {name: In(1) for name in ("valid", "first", "last", "open")}
         members["instruction"] = In(instruction_width(unit))
         members |= {
@@ -103,6 +112,11 @@ class MacControl(wiring.Component):
         single = ("invert", *halves, "keep", "tree", "array", "inverted", "issued", "emit")
         members |= {name: Out(1) for name in single}
         members |= {"shift": Out(2), "post": Out(3), "function_code": Out(4)}
+        self.guard = parameters.model_guard
+        if self.guard:
+            members |= {"wide": In(1), "wide_result": Out(1)}
+        if self.wide_sources:
+            members |= {"wide_select": Out(len(self.wide_sources))}
         self.extremes = features.uses("post", "extreme")
         if self.extremes:
             members |= {"extreme": Out(1), "lowest": Out(1), "highest": Out(1)}
@@ -135,6 +149,8 @@ class MacControl(wiring.Component):
             limit = begins & self._is("base", "zero") & extreme
             once["extreme"] = self.valid & extreme
             once["lowest"], once["highest"] = limit & ~self._field("negate"), limit & self._field("negate")
+        if self.guard:
+            once["wide_result"] = self.valid & self.wide
         if self.holds_positions:
             once["holds"] = self.valid & self.last & self._is("b", "position")
         stage = {}
@@ -152,10 +168,15 @@ class MacControl(wiring.Component):
             "b": (self.b_sources, 1),
             "c": (self.c_sources, begins & self._is("base", "addend")),
         }
+        if self.guard:
+            names, adds = selects["c"]
+            selects["c"] = names, adds & ~self.wide
+            if self.wide_sources:
+                selects["wide"] = self.wide_sources, adds & self.wide
         for operand, (names, condition) in selects.items():
             select = Signal(max(1, len(names)), name=f"decoded_{operand}_select")
             for index, name in enumerate(names):
-                m.d.sync += select[index].eq(self._is(operand, name) & condition)
+                m.d.sync += select[index].eq(self._is("c" if operand == "wide" else operand, name) & condition)
             m.d.sync += getattr(self, f"{operand}_select").eq(select)
 
         # Second register: what depends on how the last operation left the sum.
@@ -179,7 +200,8 @@ class MacControl(wiring.Component):
             self.function_code.eq(function),
         ]
         limits = ("extreme", "lowest", "highest") if self.extremes else ()
-        for name in (*limits, *(("holds",) if self.holds_positions else ())):
+        more = (("holds",) if self.holds_positions else ()) + (("wide_result",) if self.guard else ())
+        for name in (*limits, *more):
             m.d.sync += getattr(self, name).eq(stage[name])
         m.d.comb += self.inverted.eq(sense)
         return m

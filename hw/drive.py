@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from amaranth.hdl import Const, Module, Mux
-from tabla.hw.control import EXTREME_WIRES, MAC_WIRES, MacControl, output_of
+from tabla.hw.control import EXTREME_WIRES, MAC_WIRES, WIDE_WIRES, MacControl, output_of
 from tabla.hw.group import Group
 from tabla.hw.instruction import instruction_fields
 from tabla.hw.lane import LaneShape
@@ -51,7 +51,11 @@ class Drive:
         lane = issue.unit.replace("_issue", "")
         wires = {
             wire: delayed(m, getattr(control, output_of(wire)), wanted("lane_issue", wire), name=f"{lane}_{wire}")
-            for wire in (*MAC_WIRES, *(EXTREME_WIRES if control.extremes else ()))
+            for wire in (
+                *MAC_WIRES,
+                *(EXTREME_WIRES if control.extremes else ()),
+                *(WIDE_WIRES if control.wide_sources else ()),
+            )
         }
         for name in issue.generators:
             wires[name if name in ("low", "high") else f"{name}_address"] = getattr(issue.values, name)

@@ -12,7 +12,7 @@ from itertools import product
 from tabla.templates.template import kind_of, operation_format
 
 from tabla.program.image import UNITS, Image, Parameters
-from tabla.program.layout import operation_layout, strand_layout
+from tabla.program.layout import WordLayout, operation_layout, strand_layout
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,6 +29,7 @@ class UnitFeatures:
     - `guarded` says that some lane may be inactive.
     - `slots` is the number of operations of the longest body. `paced` says that some strand has an interval above 1.
     - `moves` holds, for each generator, the levels that change it.
+    - `wide_sources` are the sources of addends with guard bits, which `values` does not list.
     """
 
     values: Mapping[str, frozenset[str]]
@@ -40,6 +41,7 @@ class UnitFeatures:
     slots: int
     paced: bool
     moves: Mapping[str, frozenset[int]]
+    wide_sources: frozenset[str] = frozenset()
 
     def uses(self, field: str, *symbols: str) -> bool:
         """Return whether any operation holds one of the symbols in the field."""
@@ -120,6 +122,11 @@ def _read_by(unit: str, generator: str, symbols: dict[str, str]) -> bool:
             return True
 
 
+def _is_wide(layout: WordLayout, word: int) -> bool:
+    """Return whether an operation has guard bits."""
+    return "wide" in layout.fields and bool(layout.fields["wide"].extract(word))
+
+
 def _unit_features(image: Image, units: tuple[str, ...]) -> UnitFeatures:
     """Return the features that units of one kind have together."""
     parameters, unit = image.parameters, units[0]
@@ -133,13 +140,15 @@ def _unit_features(image: Image, units: tuple[str, ...]) -> UnitFeatures:
     addend_shifts: set[int] = set()
     result_shifts: set[int] = set()
     moves: dict[str, set[int]] = {generator: set() for generator in form.generators}
+    wide_sources: set[str] = set()
     for word in words:
         for generator, level in product(form.generators, range(parameters.levels)):
             if layout.fields[f"{generator}.delta{level}"].extract(word):
                 moves[generator].add(level)
         symbols = _without_effect(_symbols(unit, parameters, word))
+        wide = _is_wide(layout, word) and symbols.get("base") == "addend"
         for name, symbol in symbols.items():
-            values[name].add(symbol)
+            (wide_sources if wide and name == "c" else values[name]).add(symbol)
         starts = symbols.get("base"), symbols.get("post") == "extreme"
         if starts[0] == "addend" or starts == ("zero", True):
             addend_shifts.add(int(symbols["shift"]))
@@ -166,6 +175,7 @@ def _unit_features(image: Image, units: tuple[str, ...]) -> UnitFeatures:
         slots=max((strand.fields["length"].extract(word) for word in strands), default=1),
         paced=any(strand.fields["interval"].extract(word) > 1 for word in strands),
         moves={generator: frozenset(found) for generator, found in moves.items()},
+        wide_sources=frozenset(wide_sources),
     )
 
 

@@ -6,7 +6,7 @@ from amaranth.hdl import Module, Mux, Signal, signed
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 from tabla.hw.lane import Lane, LaneShape
-from tabla.hw.pipeline import delayed, kept, reaches
+from tabla.hw.pipeline import above, delayed, kept, reaches
 from tabla.hw.sharing import placed
 from tabla.hw.tree import Tree, levels
 
@@ -44,7 +44,7 @@ class Group(wiring.Component):
     extreme : In(1), if the lanes know extremes and one sequencer drives them
         In the same cycle: the tree keeps the largest word. Not delayed.
     stream_enable : In(1) for each lane
-    stream_words : In(width) for each lane, or fewer: lane k of the group takes word k modulo their number
+    stream_words : In(width + guard) for each lane, or fewer: lane k of the group takes word k modulo their number
     sum : Out(signed(accumulator))
     overflow : Out(1)
         Some lane overflowed; a cycle after the lanes' own `overflow`.
@@ -70,7 +70,7 @@ class Group(wiring.Component):
                 **({"up": In(len(self.sets))} if drivers else {}),
                 **({"extreme": In(1)} if self.extremes else {}),
                 "stream_enable": In(self.lanes),
-                "stream_words": In(shape.parameters.width).array(words),
+                "stream_words": In(shape.parameters.width + shape.guard).array(words),
                 "sum": Out(signed(shape.parameters.accumulator)),
                 "overflow": Out(1),
             }
@@ -172,6 +172,6 @@ class Group(wiring.Component):
         wanted = kept(m, shared["through"], name="bus_wanted")
         passing = []
         for k, word in enumerate(words):
-            bus = self.controls.bus & wanted.replicate(len(word))
+            bus = above(self.controls.bus & wanted.replicate(self.shape.parameters.width), self.shape.guard)
             passing.append(kept(m, Mux(shared["load"], word, bus), name=f"passing_{k}"))
         return passing

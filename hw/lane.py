@@ -13,7 +13,7 @@ from tabla.hw.control import limit_words, sources
 from tabla.hw.features import Features
 from tabla.hw.mac import Mac
 from tabla.hw.memory import WordMemory
-from tabla.hw.pipeline import bits_for, delayed, selected
+from tabla.hw.pipeline import above, bits_for, delayed, selected
 from tabla.hw.rounder import Rounder
 from tabla.templates.stages import stage_cycle, wanted
 from tabla.templates.template import operation_format
@@ -29,6 +29,7 @@ class LaneShape:
     a_sources: tuple[str, ...]
     b_sources: tuple[str, ...]
     c_sources: tuple[str, ...]
+    wide_sources: tuple[str, ...]
     posts: frozenset[str]
     addend_shifts: frozenset[int]
     result_shifts: frozenset[int]
@@ -64,9 +65,18 @@ class LaneShape:
         return self.parameters.roots > 1 and self.posts <= {"none"} and len(self.result_shifts) <= 1
 
     @property
+    def guard(self) -> int:
+        """The bits that results, and the words that are loaded, have beside those of a word."""
+        return self.parameters.lane_guard
+
+    def extra(self, memory: str) -> int:
+        """Return by how many bits the words of a memory are wider than others."""
+        return self.guard if memory in self.parameters.wide_memories else 0
+
+    @property
     def shifts(self) -> tuple[int, ...]:
-        """The shifts that results may have."""
-        shifts = self.parameters.shifts
+        """The places of the lowest bits of results in the accumulator."""
+        shifts = self.parameters.shift_places(self.guard)
         return (shifts[min(self.result_shifts, default=0)],) if self.plain else shifts
 
     @property
@@ -77,7 +87,7 @@ class LaneShape:
     @property
     def memories(self) -> tuple[str, ...]:
         """The memories that some operation reads."""
-        used = {*self.a_sources, *self.b_sources, *self.c_sources}
+        used = {*self.a_sources, *self.b_sources, *self.c_sources, *self.wide_sources}
         return tuple(name for name in ("model", "data", "interim") if name in used)
 
     @property
@@ -129,6 +139,8 @@ class LaneShape:
             wires |= {"extreme": 1, "complement": 1, "lowest": 1, "highest": 1}
         if self.bus_through:
             wires |= {"through": 1}
+        if self.wide_sources:
+            wires |= {"wide_select": len(self.wide_sources)}
         return {name: width for name, width in wires.items() if name not in self._idle}
 
     @property
@@ -159,6 +171,7 @@ def lane_shape(parameters: Parameters, features: Features) -> LaneShape:
         a_sources=sources(form, "a", issue),
         b_sources=sources(form, "b", issue),
         c_sources=sources(form, "c", issue),
+        wide_sources=tuple(sorted(issue.wide_sources)),
         posts=issue.values["post"],
         addend_shifts=issue.addend_shifts,
         result_shifts=issue.result_shifts,
@@ -182,7 +195,7 @@ class Lane(wiring.Component):
 
     =========  ================================================================================================
     *t*        `model_address`, `data_address`, `interim_address`; `active`: ``low <= lane < high``, if there are guards
-    *t* + 1    `a_select` (one-hot over the sources in use)
+    *t* + 1    `a_select` (one-hot over the sources in use); `wide_select`: the memory of an addend with guard bits
     *t* + 2    `b_select`, `c_select`, `bus`: the operands, with the words that the memories show now; `invert`;
                `lowest`, `highest`
     *t* + 3    `half_all`, `half_lane0`, `start_shift`: the start value (see ``Mac``)
@@ -214,8 +227,8 @@ class Lane(wiring.Component):
     -------
     lane : In(8), a constant
     controls : In(signature of the wires above)
-    stream_enable : In(1), stream_word : In(width)
-    loaded : In(width), if loaded words pass the result register
+    stream_enable : In(1), stream_word : In(width + guard)
+    loaded : In(width + guard), if loaded words pass the result register
         The stream's word while `load` is high, the bus's word in the cycle after `through`, and otherwise 0.
     accumulator : Out(signed(accumulator))
     overflow : Out(1)
@@ -232,8 +245,8 @@ class Lane(wiring.Component):
                 "lane": In(8),
                 "controls": In(wiring.Signature({name: Out(width) for name, width in shape.lane_controls.items()})),
                 "stream_enable": In(1),
-                "stream_word": In(parameters.width),
-                **({"loaded": In(parameters.width)} if shape.through else {}),
+                "stream_word": In(parameters.width + shape.guard),
+                **({"loaded": In(parameters.width + shape.guard)} if shape.through else {}),
                 "accumulator": Out(signed(parameters.accumulator)),
                 "overflow": Out(1),
             }
@@ -248,10 +261,12 @@ class Lane(wiring.Component):
             shifts=parameters.shifts,
             addend_shifts=shape.addend_shifts,
             extremes=shape.extremes,
+            guard=shape.guard,
+            places=parameters.shift_places(shape.guard),
         )
         m.submodules.rounder = rounder = Rounder(
-            width=parameters.width,
-            fraction=parameters.fraction,
+            width=parameters.width + shape.guard,
+            fraction=parameters.fraction + shape.guard,
             accumulator=parameters.accumulator,
             shifts=shape.shifts,
             posts=shape.posts,
@@ -263,7 +278,11 @@ class Lane(wiring.Component):
             m.d.comb += [rounder.load.eq(load), rounder.loaded.eq(self.loaded)]
         memories = self._memories(m, rounder.result)
 
-        operands: dict[str, Any] = {name: memory.read_data for name, memory in memories.items()}
+        # Words are the upper bits of what a memory of wide models holds.
+        operands: dict[str, Any] = {
+            name: memory.read_data[extra:] if (extra := shape.extra(name)) else memory.read_data
+            for name, memory in memories.items()
+        }
         operands["one"] = Const(1 << parameters.fraction, parameters.width)
         if "bus" in shape.lane_controls:
             operands["bus"] = controls.bus
@@ -273,19 +292,25 @@ class Lane(wiring.Component):
         limits = []
         if shape.extremes:
             taken = wanted("lane_issue", "take") - stage_cycle("issue", "operand")
-            limits = limit_words(parameters.width, controls.lowest, controls.highest)
+            limits = limit_words(parameters.width, controls.lowest, controls.highest, shape.guard)
             m.d.comb += [
                 mac.extreme.eq(controls.extreme),
                 mac.complement.eq(controls.complement),
                 mac.take.eq(delayed(m, a_mask.any(), taken, name="take")),
             ]
-        for port, names, select, more in (
-            (mac.a, shape.a_sources, a_mask, []),
-            (mac.b, shape.b_sources, controls.b_select, []),
-            (mac.addend, shape.c_sources, controls.c_select, limits),
+        if shape.wide_sources:
+            # Only active lanes have such an addend.
+            wide_mask = Signal(len(controls.wide_select), reset_less=True)
+            takes_part = active[wanted("lane_issue", "wide_select")].replicate(len(wide_mask))
+            m.d.sync += wide_mask.eq(controls.wide_select & takes_part)
+            limits += [(memories[name].read_data, wide_mask[i]) for i, name in enumerate(shape.wide_sources)]
+        for port, names, select, more, guard in (
+            (mac.a, shape.a_sources, a_mask, [], 0),
+            (mac.b, shape.b_sources, controls.b_select, [], 0),
+            (mac.addend, shape.c_sources, controls.c_select, limits, shape.guard),
         ):
-            choices = [(operands[name], select[i]) for i, name in enumerate(names)]
-            m.d.comb += port.eq(selected([*choices, *more], parameters.width))
+            choices = [(above(operands[name], guard), select[i]) for i, name in enumerate(names)]
+            m.d.comb += port.eq(selected([*choices, *more], parameters.width + guard))
         m.d.comb += [
             mac.invert.eq(controls.invert if mac.early else delayed(m, controls.invert, 1, name="invert")),
             mac.half.eq(controls.half_all | (controls.half_lane0 & self._leads())),
@@ -325,14 +350,19 @@ class Lane(wiring.Component):
         written = {"model": shape.model_written, "data": False, "interim": shape.interim_written}
         loaded = {"model": shape.model_loaded, "data": True, "interim": shape.interim_loaded}
         commands = {"model": controls.to_model, "data": Const(0, 1), "interim": controls.to_interim}
-        word = result if shape.bus_through or not shape.writes_bus else controls.bus
-        if shape.writes_bus and shape.writes_result and not shape.bus_through:
-            word = Mux(controls.write_bus, controls.bus, result.as_unsigned())
+        word = result
+        if shape.writes_bus and not shape.bus_through:
+            word = above(controls.bus, shape.guard)
+            if shape.writes_result:
+                word = Mux(controls.write_bus, word, result.as_unsigned())
 
         later = delayed(m, self.stream_enable, 1, name="stream_enable") if shape.through else self.stream_enable
         memories = {}
         for name in shape.memories:
-            memory = WordMemory(width=shape.parameters.width, depth=shape.depth(name), block=name in shape.blocks)
+            extra = shape.extra(name)
+            memory = WordMemory(
+                width=shape.parameters.width + extra, depth=shape.depth(name), block=name in shape.blocks
+            )
             m.submodules[f"{name}_memory"] = memory
             memories[name] = memory
             enable = Signal(name=f"{name}_write", reset_less=True)
@@ -349,6 +379,6 @@ class Lane(wiring.Component):
                 memory.read_address.eq(getattr(controls, f"{name}_address")),
                 memory.write_enable.eq(enable),
                 memory.write_address.eq(getattr(controls, f"{name}_write_address")),
-                memory.write_data.eq(data),
+                memory.write_data.eq(data if extra == shape.guard else data[shape.guard :]),
             ]
         return memories

@@ -1,6 +1,8 @@
 """Multiply and accumulate: the middle of the lane's and of the root's pipeline."""
 
 from collections.abc import Collection
+from functools import reduce
+from operator import or_
 from typing import Any
 
 from amaranth.hdl import Cat, Const, Module, Mux, Signal, signed
@@ -10,7 +12,12 @@ from tabla.hw.multiplier import Multiplier
 
 
 def placed(addend: Any, shift: int, fill: Any, accumulator: int) -> Any:
-    """Return ``addend << shift`` with `fill` in the empty bits. It is nothing but wires. `addend` is signed."""
+    """Return ``addend << shift`` with `fill` in the empty bits. It is nothing but wires. `addend` is signed.
+
+    Where the shift is negative, the bits that are dropped are `fill` themselves.
+    """
+    if shift < 0:
+        addend, shift = addend[-shift:], 0
     return Cat(fill.replicate(shift), addend, addend[-1].replicate(accumulator - shift - len(addend)))
 
 
@@ -46,7 +53,8 @@ class Mac(wiring.Component):
 
     Members
     -------
-    a, b, addend : In(signed(width))
+    a, b : In(signed(width)), addend : In(signed(width + guard))
+        A word without guard bits is in the upper bits of the addend.
     invert, half : In(1)
     shift : In(2), index into `shifts`
     keep : In(1)
@@ -54,7 +62,7 @@ class Mac(wiring.Component):
         With `tree`. `tree_half` is added to the tree's word; it is a constant 0 in most builds.
     extreme, take, complement : In(1)
         With `extremes`.
-    late_addend : In(signed(width))
+    late_addend : In(signed(width + guard))
         With `late`, which is for roots: a lane's start value may be formed too early for it.
     accumulator : Out(signed(accumulator))
     """
@@ -71,19 +79,25 @@ class Mac(wiring.Component):
         tree: bool = False,
         late: bool = False,
         extremes: bool = False,
+        guard: int = 0,
+        places: tuple[int, ...] = (),
     ) -> None:
         self.width = width
+        self.addend_width = width + guard
         self.accumulator_width = accumulator
         self.shifts = shifts
-        self.addend_shifts = sorted(addend_shifts) or [0]
+        # By the place of an addend's lowest bit, the indices of the shifts that put it there.
+        self.addend_places: dict[int, list[int]] = {}
+        for index in sorted(addend_shifts) or [0]:
+            self.addend_places.setdefault((places or shifts)[index], []).append(index)
         self.has_tree = tree
-        self.early = len(self.addend_shifts) == 1 and not tree and not late
+        self.early = len(self.addend_places) == 1 and not tree and not late
         self.late = late
         self.has_extremes = extremes
         members: dict[str, Any] = {
             "a": In(signed(width)),
             "b": In(signed(width)),
-            "addend": In(signed(width)),
+            "addend": In(signed(self.addend_width)),
             "invert": In(1),
             "half": In(1),
             "shift": In(2),
@@ -97,7 +111,7 @@ class Mac(wiring.Component):
                 "tree_half": In(signed(accumulator)),
             }
         if late:
-            members["late_addend"] = In(signed(width))
+            members["late_addend"] = In(signed(self.addend_width))
         if extremes:
             members |= {"extreme": In(1), "take": In(1), "complement": In(1)}
         super().__init__(members)
@@ -108,24 +122,27 @@ class Mac(wiring.Component):
         width = self.accumulator_width
         m.d.comb += [multiplier.a.eq(self.a), multiplier.b.eq(self.b)]
 
-        addend = Signal(signed(self.width), reset_less=True)
+        addend = Signal(signed(self.addend_width), reset_less=True)
         inverts = Signal()
         start = Signal(width, reset_less=True)
         # An operation without an addend has 0 there, so its place does not matter.
+        *others, last = self.addend_places
         if self.early:
-            m.d.sync += [addend.eq(self.addend ^ self.invert.replicate(self.width)), inverts.eq(self.invert)]
-            word = placed(addend, self.shifts[self.addend_shifts[0]], inverts, width)
+            m.d.sync += [addend.eq(self.addend ^ self.invert.replicate(self.addend_width)), inverts.eq(self.invert)]
+            word = placed(addend, last, inverts, width)
         else:
             m.d.sync += addend.eq(self.addend)
             m.d.comb += inverts.eq(self.invert)
             # At most one of the two is not 0.
             joined = (addend | self.late_addend).as_signed() if self.late else addend
-            word = placed(joined, self.shifts[self.addend_shifts[-1]], Const(0, 1), width)
-            for index in self.addend_shifts[:-1]:
-                word = Mux(self.shift == index, placed(joined, self.shifts[index], Const(0, 1), width), word)
+            word = placed(joined, last, Const(0, 1), width)
+            for place in others:
+                word = Mux(self._is_one(self.addend_places[place]), placed(joined, place, Const(0, 1), width), word)
             word = word ^ inverts.replicate(width)
-        halves = {shift - 1: index for index, shift in enumerate(self.shifts) if shift}
-        half = [self.half & (self.shift == halves[bit]) if bit in halves else Const(0, 1) for bit in range(width)]
+        halves: dict[int, list[int]] = {}
+        for index, shift in enumerate(self.shifts):
+            halves.setdefault(shift - 1, []).append(index)
+        half = [self.half & self._is_one(halves[bit]) if bit in halves else Const(0, 1) for bit in range(width)]
         m.d.sync += start.eq(word ^ Cat(*half))
 
         sum_ = Signal(signed(width), name="sum", reset_less=True)
@@ -144,3 +161,7 @@ class Mac(wiring.Component):
         m.d.sync += sum_.eq(total)
         m.d.comb += self.accumulator.eq(sum_)
         return m
+
+    def _is_one(self, indices: list[int]) -> Any:
+        """Return whether the shift is one of those with the given indices."""
+        return reduce(or_, (self.shift == index for index in indices))

@@ -55,6 +55,11 @@ def padded(value: Any, width: int) -> Any:
     return value[:width] if len(value) >= width else Cat(value, Const(0, width - len(value)))
 
 
+def above(word: Any, zeros: int) -> Any:
+    """Return a word with so many zeros below it."""
+    return Cat(Const(0, zeros), word) if zeros else word
+
+
 def reaches(bound: Any, lane: Any) -> Any:
     """Return ``bound <= lane`` for a signed bound and a lane number: a rank or two of logic once the lane number is
     known.

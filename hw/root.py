@@ -13,7 +13,7 @@ from tabla.hw.function_unit import FunctionUnit
 from tabla.hw.instruction import instruction_fields, instruction_width
 from tabla.hw.mac import Mac
 from tabla.hw.memory import WordMemory
-from tabla.hw.pipeline import delayed, kept, selected
+from tabla.hw.pipeline import above, delayed, kept, padded, selected
 from tabla.hw.rounder import Rounder, unlike
 from tabla.templates.stages import wanted
 
@@ -45,7 +45,9 @@ class Root(wiring.Component):
     array : In(signed(accumulator)), array_inverted : In(1)
         With several roots: the same of the sum over the whole array; 0 in cycles whose operation does not take it.
     write : In(1), write_instruction : In(Inst), write_address : In(address)
-    load_data, load_memory : In(1), load_address : In(address), load_word : In(width)
+    write_wide : In(1), with wide models
+        The guard bits of the word leave, instead of the word.
+    load_data, load_memory : In(1), load_address : In(address), load_word : In(width + guard)
         The stream's words; written in the next cycle.
     bus : Out(width), output_word : Out(width), output_valid : Out(1)
     overflow, function_overflow, domain_error : Out(1)
@@ -65,7 +67,10 @@ class Root(wiring.Component):
         # The tree's words beside the sum, where nothing but one shift follows.
         self.beside = several and features.tree_alone and len(used) == 1 and not compares
         self.shift = min(used, default=0)
-        self.shifts = (parameters.shifts[self.shift],) if self.beside else parameters.shifts
+        self.guard = parameters.model_guard
+        self.places = parameters.shift_places(self.guard)
+        self.shifts = (parameters.shifts[self.shift],) if self.beside else self.places
+        self.wide_sources = control.wide_sources
         self.sources = {"a": control.a_sources, "b": control.b_sources, "c": control.c_sources}
         self.depths = {"data": parameters.root_data_depth, "memory": parameters.root_memory_depth}
         self.control_wires = {
@@ -89,7 +94,8 @@ class Root(wiring.Component):
                 "load_data": In(1),
                 "load_memory": In(1),
                 "load_address": In(parameters.address_bits["stream"]),
-                "load_word": In(parameters.width),
+                **({"write_wide": In(1)} if self.guard else {}),
+                "load_word": In(parameters.stored_width),
                 "bus": Out(parameters.width),
                 "output_word": Out(parameters.width),
                 "output_valid": Out(1),
@@ -112,10 +118,12 @@ class Root(wiring.Component):
             tree=not self.beside,
             late=any(name.startswith("late_") for name in self.sources["c"]),
             extremes="extreme" in self.control_wires,
+            guard=self.guard,
+            places=self.places,
         )
         m.submodules.rounder = rounder = Rounder(
-            width=width,
-            fraction=parameters.fraction,
+            width=width + self.guard,
+            fraction=parameters.fraction + self.guard,
             accumulator=parameters.accumulator,
             shifts=self.shifts,
             posts=self.features["root_issue"].values["post"],
@@ -124,14 +132,16 @@ class Root(wiring.Component):
         )
         m.submodules.functions = functions = FunctionUnit(parameters=parameters)
 
-        written = self._write(m, rounder.result, functions)
         at = self._staged(m)
-        position = self._position(m, at, rounder.result) if "holds" in self.control_wires else Const(0, signed(width))
-        operands = self._operands(m, written, rounder.result, functions.value, position)
+        written = self._write(m, at, rounder.result, functions)
+        # The word of a result is its upper bits.
+        result = rounder.result[self.guard :].as_signed() if self.guard else rounder.result
+        position = self._position(m, at, result) if "holds" in self.control_wires else Const(0, signed(width))
+        operands = self._operands(m, written, result, functions.value, position)
         for operand, port in (("a", mac.a), ("b", mac.b), ("c", mac.addend)):
             m.d.comb += port.eq(operands[operand])
         if mac.late:
-            m.d.comb += mac.late_addend.eq(self._late_addend(m, rounder.result, functions.value))
+            m.d.comb += mac.late_addend.eq(above(self._late_addend(m, result, functions.value), self.guard))
 
         if self.beside:
             self._join_beside(m, at, mac, rounder)
@@ -153,7 +163,7 @@ class Root(wiring.Component):
         late = wanted("root_issue", "divisor") - wanted("root_issue", "b_select")
         m.d.comb += [
             functions.code.eq(at("function_code")),
-            functions.operand.eq(rounder.result),
+            functions.operand.eq(result),
             functions.divisor.eq(delayed(m, operands["b"], late, name="divisor") if functions.divides else 0),
             self.function_overflow.eq(functions.overflow),
             self.domain_error.eq(functions.domain_error),
@@ -246,11 +256,11 @@ class Root(wiring.Component):
                 m.d.sync += half.eq(Mux(at("inverted", of="tree_half"), -unit, unit))
         return half
 
-    def _write(self, m: Module, result: Any, functions: FunctionUnit) -> dict[str, Any]:
+    def _write(self, m: Module, at: Any, result: Any, functions: FunctionUnit) -> dict[str, Any]:
         """Write words back, and return the write port that all copies of `memory` and of `data` share.
 
         All is decoded a cycle before, in registers of the root's own. A word that may be written is 0 unless it is to
-        be written.
+        be written. Below it are its guard bits, which are 0 in a result that is not wide.
         """
         write, places = self.features["root_write"], instruction_fields("root_write", self.write_instruction)
 
@@ -263,23 +273,31 @@ class Root(wiring.Component):
         loaded = register("loaded_memory_word", Mux(self.load_memory, self.load_word, 0))
         # What is 0 when no value ends needs no more; of several roots a value may not be.
         m.d.comb += functions.writes.eq(of_function & self.write if self.parameters.roots > 1 else of_function)
-        word = (result.as_unsigned() & takes_result.replicate(len(result))) | functions.written | loaded
+        guard, own = self.guard, result.as_unsigned()
+        word = (own[guard:] & takes_result.replicate(len(own) - guard)) | functions.written | loaded[guard:]
+        stored, leaving = word, word
+        if guard:
+            wide = at("wide_result", of="issued")
+            takes_guard = register("takes_guard", wide & ~(self.load_memory | of_function))
+            low = (own[:guard] & takes_guard.replicate(guard)) | loaded[:guard]
+            stored = Cat(low, word)
+            leaving = Mux(register("writes_guard", self.write_wide), padded(low, len(word)), word)
 
         m.d.comb += self.update.eq(register("updates", self.write & places["to_memory"] & places["model"]))
         with m.If(register("writes_bus", self.write & places["to_bus"])):
             m.d.sync += self.bus.eq(word)
         writes_output = register("writes_output", self.write & places["to_output"])
-        m.d.sync += [self.output_word.eq(word), self.output_valid.eq(writes_output)]
+        m.d.sync += [self.output_word.eq(leaving), self.output_valid.eq(writes_output)]
         return {
             "data": (
                 delayed(m, self.load_data, 1, name="loads_data"),
                 delayed(m, self.load_address, 1, name="load_address"),
-                delayed(m, self.load_word, 1, name="load_word"),
+                delayed(m, self.load_word[guard:] if guard else self.load_word, 1, name="load_word"),
             ),
             "memory": (
                 register("writes_memory", (self.write & places["to_memory"]) | self.load_memory),
                 register("memory_write_address", Mux(self.load_memory, self.load_address, self.write_address)),
-                word,
+                stored,
             ),
         }
 
@@ -324,7 +342,7 @@ class Root(wiring.Component):
         operands = {}
         block = roots_have_blocks(self.parameters)
         for operand, names in self.sources.items():
-            select = self._select(m, operand)
+            select, whole = self._select(m, operand), list[tuple[Any, Any]]()
             one = Const(1 << self.parameters.fraction, self.parameters.width)
             words: dict[str, Any] = {
                 "one": one,
@@ -333,23 +351,34 @@ class Root(wiring.Component):
                 "function": value.as_unsigned(),
             }
             for name in ("data", "memory"):
-                if name in names or f"gathered_{name}" in names:
-                    memory = WordMemory(width=self.parameters.width, depth=self.depths[name], block=block)
+                wide = operand == "c" and name in self.wide_sources
+                if name in names or f"gathered_{name}" in names or wide:
+                    extra = self.guard if wide else 0
+                    memory = WordMemory(width=self.parameters.width + extra, depth=self.depths[name], block=block)
                     m.submodules[f"{name}_{operand}"] = memory
                     enable, address, word = written[name]
+                    if name == "memory" and not wide and self.guard:
+                        word = word[self.guard :]
                     m.d.comb += [
                         memory.read_address.eq(self._address(operand, position)),
                         memory.write_enable.eq(enable),
                         memory.write_address.eq(address),
                         memory.write_data.eq(word),
                     ]
-                    words[name] = words[f"gathered_{name}"] = memory.read_data
-            choices = [(words[name], select[i]) for i, name in enumerate(names) if not name.startswith("late_")]
+                    read = memory.read_data
+                    words[name] = words[f"gathered_{name}"] = read[extra:] if extra else read
+                    if wide:
+                        whole.append((read, self._select(m, "wide")))
+            guard = self.guard if operand == "c" else 0
+            choices = [
+                (above(words[name], guard), select[i]) for i, name in enumerate(names) if not name.startswith("late_")
+            ]
+            choices += whole
             if operand == "c" and "extreme" in self.control_wires:
-                limits = (
+                lowest, highest = (
                     delayed(m, getattr(self.control, name), wanted("root_issue", name), name=name)
                     for name in ("lowest", "highest")
                 )
-                choices += limit_words(self.parameters.width, *limits)
-            operands[operand] = selected(choices, self.parameters.width)
+                choices += limit_words(self.parameters.width, lowest, highest, guard)
+            operands[operand] = selected(choices, self.parameters.width + guard)
         return operands

@@ -28,6 +28,11 @@ def unlike(m: Module, bits: Any, *, name: str) -> Any:
     return reduce(or_, found, Const(0, 1))
 
 
+def _from(bits: Any, place: int, width: int) -> Any:
+    """Return `width` bits from a place on, which may be negative: there are zeros below bit 0."""
+    return Cat(Const(0, -place), bits[: width + place]) if place < 0 else bits[place : place + width]
+
+
 class Rounder(wiring.Component):
     """Gives ``saturate(accumulator >> shift)``, or ONE or 0 by comparing the accumulator with zero.
 
@@ -110,7 +115,7 @@ class Rounder(wiring.Component):
         with m.Switch(self.shift):
             for index, shift in enumerate(self.shifts):
                 with m.Default() if index == len(self.shifts) - 1 else m.Case(index):
-                    m.d.sync += word.eq(sum_[shift : shift + self.width])
+                    m.d.sync += word.eq(_from(sum_, shift, self.width))
         m.d.sync += outside.eq(beyond)
 
         if self.loads:
@@ -157,7 +162,7 @@ class Rounder(wiring.Component):
         outside = Signal(reset_less=True)
         flip = Signal(reset_less=True)
         late = Signal(reset_less=True)
-        kept = total[shift : shift + self.width]
+        kept = _from(total, shift, self.width)
         flips = self.inverted ^ (beyond & ~total[-1])
         # No `If`: Icarus evaluates a block of Verilog only when an input changes, which may be long after the start.
         load = self.load if self.loads else Const(0, 1)

@@ -44,6 +44,8 @@ class Sequencer(wiring.Component):
         `open`: the gate lets the product through.
     up : Out(1)
         Beside `instruction`, one of several sequencers only: the operation's sum is for the tree.
+    wide : Out(1)
+        Beside `instruction`, with wide models only: the operation has guard bits.
     windowed : Out(1)
         Beside `instruction`, untimed sequencers only: the window applies to the address. (Their generators do not add
         it.)
@@ -68,16 +70,19 @@ class Sequencer(wiring.Component):
         self.unit = unit
         self.parameters = parameters
         self.features = features
-        # With one root each unit has what any unit needs.
-        several = parameters.roots > 1
-        self.slots = features.slots if several else parameters.body
-        self.paced = features.paced if several else parameters.interval_bits > 1
-        self.moves = features.moves if several else {}
+        # With one root each unit has what any unit needs. With wide models that would be much: only the stream loads
+        # words in two halves.
+        lean = parameters.roots > 1 or parameters.model_guard > 0
+        self.slots = features.slots if lean else parameters.body
+        self.paced = features.paced if lean else parameters.interval_bits > 1
+        self.moves = features.moves if lean else {}
         self.strands = tuple(strands)
         self.operations = tuple(operations)
         self.timed = unit != "stream"
         self.operation_layout = operation_layout(unit, parameters)
         self.strand_layout = strand_layout(unit, parameters)
+        # The bits behind the generators.
+        self.single = tuple(name for name in ("up", "wide") if name in self.operation_layout.fields)
         self.instruction_width = instruction_width(unit)
         self.offset_width = parameters.address_bits[unit]
         self.generators = tuple(g for g in operation_format(unit).generators if g in features.generators)
@@ -97,7 +102,7 @@ class Sequencer(wiring.Component):
             "last": Out(1),
             "open": Out(1),
             "windowed": Out(1),
-            **({"up": Out(1)} if "up" in self.operation_layout.fields else {}),
+            **{name: Out(1) for name in self.single},
             "strand_write": In(1),
             "operation_write": In(1),
             "write_address": In(16),
@@ -207,8 +212,8 @@ class Sequencer(wiring.Component):
         ]
         if not self.timed:
             m.d.sync += self.windowed.eq(self._field(word, "address.window"))
-        if "up" in self.operation_layout.fields:
-            m.d.sync += self.up.eq(self._field(word, "up"))
+        for name in self.single:
+            m.d.sync += getattr(self, name).eq(self._field(word, name))
         if "gate" in self.operation_layout.fields:
             gate = self._field(word, "gate")
             m.d.sync += self.open.eq(Array(flags["open"])[gate])

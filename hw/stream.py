@@ -33,7 +33,8 @@ class Stream(wiring.Component):
         The next beat is a sample's first.
     in_valid : In(1), in_ready : Out(1), in_data : In(stream_words * width)
     taken : Out(1)
-    words : Out(width) for each word of the beat; all of them the first if all lanes take that
+    words : Out(width + guard) for each word of the beat; all of them the first if all lanes take that
+        With wide models, words are the upper bits. A beat of guard bits has the words of the beat before above them.
     block : Out(1) for each block of lanes
     all, same : Out(1)
         With several roots. Words and blocks are then as they came; whoever takes them looks at these two.
@@ -84,7 +85,7 @@ class Stream(wiring.Component):
                 "in_ready": Out(1),
                 "in_data": In(parameters.stream_words * parameters.width),
                 "taken": Out(1),
-                "words": Out(parameters.width).array(parameters.stream_words),
+                "words": Out(parameters.stored_width).array(parameters.stream_words),
                 "block": Out(self.blocks),
                 **({"all": Out(1), "same": Out(1)} if parameters.roots > 1 else {}),
                 **{name: Out(1) for name in self.targets},
@@ -105,7 +106,8 @@ class Stream(wiring.Component):
         # Does the window apply? The generator's own window stays out of it: each memory has another one.
         windowed = delayed(m, sequencer.windowed, late, name="windowed")
         instruction = delayed(m, sequencer.instruction, late, name="instruction")
-        destination = Cat(instruction, windowed, *values.values())
+        wide = {"wide": delayed(m, sequencer.wide, late, name="wide")} if self.parameters.model_guard else {}
+        destination = Cat(instruction, windowed, *values.values(), *wide.values())
         head = self._queue(m, destination, ready, sequencer)
 
         m.d.comb += self.taken.eq(self.in_valid & self.in_ready)
@@ -116,7 +118,7 @@ class Stream(wiring.Component):
         offset = 0
         fields: dict[str, Any] = {}
         widths = {f.name: f.width for f in operation_format("stream").fields}
-        widths |= {"windowed": 1} | {name: len(value) for name, value in values.items()}
+        widths |= {"windowed": 1} | {name: len(value) for name, value in (*values.items(), *wide.items())}
         for name, width in widths.items():
             fields[name] = head[offset : offset + width]
             offset += width
@@ -170,7 +172,21 @@ class Stream(wiring.Component):
         if several:
             m.d.sync += [self.all.eq(fields["all"]), self.same.eq(fields["same"])]
         everyone = 0 if several else fields["all"]
-        m.d.sync += [self.words[k].eq(Mux(everyone, words[0], words[k])) for k in range(count)]
+        words = [Mux(everyone, words[0], words[k]) for k in range(count)]
+        if parameters.model_guard:
+            self._stored(m, words, taken, fields["wide"])
+        else:
+            m.d.sync += [self.words[k].eq(word) for k, word in enumerate(words)]
         for k in range(self.blocks):
             m.d.sync += self.block[k].eq(everyone | (fields.get("block", 0) == k))
         m.d.sync += [getattr(self, name).eq(fields[name] & taken) for name in self.targets]
+
+    def _stored(self, m: Module, words: Sequence[Any], taken: Any, wide: Any) -> None:
+        """Give words above zeros. A beat of guard bits puts these below the words of the beat before, which stay."""
+        guard = self.parameters.model_guard
+        for k, word in enumerate(words):
+            with m.If(taken & ~wide):
+                m.d.sync += self.words[k][guard:].eq(word)
+            m.d.sync += self.words[k][:guard].eq(word)
+            with m.If(~wide):
+                m.d.sync += self.words[k][:guard].eq(0)

@@ -12,7 +12,7 @@ import numpy as np
 from tabla.hw.reset import reset_cycles
 from tabla.ir.evaluate import FixedPlan
 from tabla.ir.words import to_words
-from tabla.program.host import Host, result_elements
+from tabla.program.host import Host, halves, result_elements
 from tabla.program.image import Image
 from tabla.program.protocol import fingerprint
 from tabla.report.bench import bench_files
@@ -132,7 +132,7 @@ def golden(build: Stages) -> dict[str, Any]:
         for name, shape in shapes_of(graph, "input", "label").items()
     }
     models = {
-        name: to_words((name not in integers) * array, number, name)
+        name: to_words((name not in integers) * array, number, name, guard=graph.tensors[name].guard)
         for name, array in initial_models(shapes_of(graph, "model"), GOLDEN_SEED).items()
     }
     schedule, shown = build.schedule, dict(build.lowered.results)
@@ -145,11 +145,13 @@ def golden(build: Stages) -> dict[str, Any]:
     border = Border(beats=schedule.beats, slots=schedule.ring_slots, release=schedule.release, period=schedule.period)
     _, starts = border.tokens(GOLDEN_SAMPLES, timing())
     # A dump whose words are their own positions tells where each model word lies in a dump.
-    words = host.dump_count * dump_words(schedule.template)
-    check: dict[int, int] = {}
-    for name, places in host.models(range(words)).items() if words else ():
-        check |= zip(places.reshape(-1).tolist(), expected.models[name].reshape(-1).tolist(), strict=True)
+    words = host.dump_count * dump_words(schedule.template, image.parameters.model_guard)
     width = image.parameters.width
+    check: dict[int, int] = {}
+    for name, places in host.dumped(range(words)).items() if words else ():
+        held, guard = expected.models[name], graph.tensors[name].guard
+        for at, own in zip(places, halves(held, guard, width) if guard else (held,), strict=True):
+            check |= zip(at.reshape(-1).tolist(), own.reshape(-1).tolist(), strict=True)
     return {
         "schema": "tabla-golden-1",
         "reset_cycles": reset_cycles(image),

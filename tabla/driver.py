@@ -48,6 +48,7 @@ def compile(
     defines: Mapping[str, str | float] = NOTHING,
     learning_rate: str | float | None = None,
     minibatch: int = 1,
+    model_guard: int = 0,
     results: Sequence[str] = (),
     sizes: Mapping[str, int] = NOTHING,
     inputs: Data | None = None,
@@ -92,6 +93,7 @@ def compile(
     * `defines`: the values of constants and of ``$name`` variables, such as ``{"m": 10}``.
     * `learning_rate`: the constant ``mu``.
     * `minibatch`: the number of samples of a step, 1 or more.
+    * `model_guard`: the bits that models that learn have beside those of a word, 0 or more.
     * `results`: the names of values to return beside the models.
     * `sizes`: the sizes of a kernel, each 1 or more. `inputs`: arrays by name, or their file, whose shapes give sizes.
     * `keep`: the names of the inputs of a kernel that are loaded once.
@@ -110,6 +112,7 @@ def compile(
         defines=defines,
         learning_rate=learning_rate,
         minibatch=minibatch,
+        model_guard=model_guard,
         results=results,
         sizes=sizes,
         inputs=inputs,

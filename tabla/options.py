@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from tabla.schedule.placed import Scheduler
 
 
-_WHOLE = ("minibatch", "effort")
+_WHOLE = ("minibatch", "model_guard", "effort")
 _OPTIONAL_WHOLE = (
     "pes",
     "pes_per_pu",
@@ -52,9 +52,10 @@ class Options:
     more presets and formats. `format` is a number format such as ``q6.10``.
 
     Program: `defines` are the ``-D`` options by name. `learning_rate` is the constant ``mu``. `minibatch` is the number
-    of samples of a step. `results` are the names of values to return beside the models. `sizes` gives a kernel its
-    sizes; so do `inputs`, which are arrays by name or their .npz file. `keep` names the inputs of a kernel that are
-    loaded once. `shapes` and `arguments` are the tensors and the other parameters of a Tile function.
+    of samples of a step. `model_guard` is the number of guard bits of the models that learn. `results` are the names of
+    values to return beside the models. `sizes` gives a kernel its sizes; so do `inputs`, which are arrays by name or
+    their .npz file. `keep` names the inputs of a kernel that are loaded once. `shapes` and `arguments` are the tensors
+    and the other parameters of a Tile function.
 
     Search: `effort` is the level of the search for a mapping, 0 to 3. `force` goes on with a program that no known part
     holds. `passes` run after those of
@@ -69,6 +70,7 @@ class Options:
     defines: Mapping[str, str | float] = field(default_factory=dict)
     learning_rate: str | float | None = None
     minibatch: int = 1
+    model_guard: int = 0
     results: Sequence[str] = ()
     sizes: Mapping[str, int] = field(default_factory=dict)
     inputs: str | Path | Mapping[str, ArrayLike] | None = None

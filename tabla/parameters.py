@@ -71,6 +71,7 @@ WHOLE = {
     "interim_words": Whole(low=1),
     "effort": Whole(low=0, high=len(EFFORTS) - 1),
     "minibatch": Whole(low=1),
+    "model_guard": Whole(low=0),
     "size": Whole(low=1),
     "epochs": Whole(low=1),
     "samples": Whole(low=1),

@@ -136,9 +136,15 @@ def _words(build: Stages, arrays: Arrays) -> dict[str, Words]:
     return {
         name: integer_words(array, build.format, name)
         if name in build.reading.integers
-        else to_words(array, build.format, name, role=roles.get(name, ""))
+        else to_words(array, build.format, name, role=roles.get(name, ""), guard=build.lowered.tensors[name].guard)
         for name, array in arrays.items()
     }
+
+
+def _model_reals(build: Stages, words: Mapping[str, Words]) -> dict[str, Reals]:
+    """Return the values of models; those of wide models are stored integers."""
+    tensors = build.lowered.tensors
+    return {name: to_real(array, build.format, guard=tensors[name].guard) for name, array in words.items()}
 
 
 def _returned(build: Stages, models: Arrays, results: Arrays, *, stacked: bool) -> dict[str, Reals]:
@@ -213,7 +219,7 @@ def evaluation(
         words = fixed.run(_steps(build, _words(build, data.arrays)), keep, count)
         _integers_in_range(build, words.counts)
         found = events(graph, words.counts)
-        after = {name: to_real(array, build.format) for name, array in words.models.items()}
+        after = _model_reals(build, words.models)
         formats = {tensor: build.format_of(shown) for shown, tensor in graph.results}
         kept = {name: to_real(array, formats[name]) for name, array in words.kept.items()}
     results = _unstepped(build, {shown: kept[tensor] for shown, tensor in graph.results})
@@ -277,7 +283,7 @@ def simulate(
         results = machine.run(steps, count)
         after = {**model_words, **machine.models()}
         _agree(build, expected, after, results)
-        real = {name: to_real(array, build.format) for name, array in after.items()}
+        real = _model_reals(build, after)
         unstepped = _unstepped(build, results)
         shown = {name: to_real(unstepped[name], build.format_of(name)) for name, _ in build.sample.results}
         return Simulation(
@@ -503,6 +509,7 @@ def train(
             name=build.name,
             engine=f"engine {engine}",
             format=str(build.format),
+            model_guard=build.options.model_guard,
             pes=build.template.pes,
             samples=found.count,
             minibatch=graph.samples,
@@ -517,10 +524,7 @@ def train(
             latency_predicted=build.schedule.latency,
             latency_simulated=outcome.latency,
             events=events(graph, outcome.counts),
-            models={
-                **{name: to_real(array, build.format) for name, array in outcome.words.items()},
-                **ready.preparation.stored(),
-            },
+            models={**_model_reals(build, outcome.words), **ready.preparation.stored()},
             words=outcome.words,
             validation_samples=held_out.validation.count if held_out.validation else 0,
             test_samples=held_out.test.count if held_out.test else 0,

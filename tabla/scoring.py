@@ -116,7 +116,7 @@ def inference_part(build: Stages, predict: str | None) -> tuple[Stages, Predicti
     return (
         Stages(
             name=build.name,
-            options=replace(build.options, minibatch=1, results=()),
+            options=replace(build.options, minibatch=1, results=(), model_guard=0),
             reading=replace(build.reading, lower=lambda number_format, results: part),
             template=build.template,
             format=build.format,

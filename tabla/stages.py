@@ -19,6 +19,7 @@ from tabla.mapping.mapping import Mapping
 from tabla.notations import Reading
 from tabla.options import Options
 from tabla.passes.minibatch import minibatched
+from tabla.passes.model_guard import with_model_guard
 from tabla.passes.pipeline import shaped
 from tabla.program.image import Image
 from tabla.schedule.schedule import Schedule
@@ -56,8 +57,16 @@ class Stages:
 
     def relowered(self, results: Sequence[str]) -> Graph:
         """Return the graph of one sample, which also returns the values named in `results`."""
+        guard = self.options.model_guard
         with self.reading.text.pointing_back():
-            return self.reading.lower(self.format, results)
+            graph = with_model_guard(self.reading.lower(self.format, results), guard, self.format)
+        for name in results if guard else ():
+            if name in graph.updates:
+                # A result is a word, and a wide model has more bits.
+                raise TablaError(
+                    f"--result {name}: models are returned anyway, with their guard bits", hint="leave --result out"
+                )
+        return graph
 
     @cached_property
     def sample(self) -> Graph:

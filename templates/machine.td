@@ -46,11 +46,11 @@ def IssueAddress : Stage<"issue", "address", 0, "the addresses enter the memorie
   let Root = ["a_address", "b_address", "c_address", "position"];
 }
 def IssueMask : Stage<"issue", "mask", 1, "the guard masks operand a of a lane"> {
-  let Lane = ["a_select"];
+  let Lane = ["a_select", "wide_select"];
 }
 def IssueOperand : Stage<"issue", "operand", Timing.MemoryRead, "the words and the bus stand at the operand multiplexers"> {
   let Lane = ["b_select", "c_select", "lowest", "highest", "bus", "invert"];
-  let Root = ["a_select", "b_select", "c_select", "lowest", "highest", "result", "function", "invert"];
+  let Root = ["a_select", "b_select", "c_select", "wide_select", "lowest", "highest", "result", "function", "invert"];
 }
 def IssueStart : Stage<"issue", "start", !add(IssueOperand.Cycle, 1), "the multiplier has its operands; the start value forms"> {
   let Lane = ["half_all", "half_lane0", "start_shift"];
@@ -91,16 +91,19 @@ def WriteDone : Stage<"write", "done", Timing.MemoryWrite, "an operation that is
 // The format of one operation of a unit. Its fields lie in Inst. For each
 // generator its base, its window flag and one delta for each loop level follow.
 // A list `<field>Choices` names the codes of a field, from 0. `Several` names
-// bits that follow the generators only in arrays with several sequencers.
+// bits that follow the generators only in arrays with several sequencers, and
+// `WideModels` bits behind them that only arrays with wide models have.
 class OperationFormat<string unit> {
   string Unit = unit;
   list<string> Generators = [];
   list<string> Several = [];
+  list<string> WideModels = [];
 }
 
 def LaneIssue : OperationFormat<"lane_issue"> {
   let Generators = ["model", "data", "interim", "low", "high"];
   let Several = ["up"];
+  let WideModels = ["wide"];
   bits<2> a;
   bits<3> b;
   bits<2> c;
@@ -146,6 +149,7 @@ def LaneWrite : OperationFormat<"lane_write"> {
 
 def RootIssue : OperationFormat<"root_issue"> {
   let Generators = ["a", "b", "c"];
+  let WideModels = ["wide"];
   bits<3> a;
   bits<3> b;
   bits<3> c;
@@ -179,6 +183,7 @@ def RootIssue : OperationFormat<"root_issue"> {
 
 def RootWrite : OperationFormat<"root_write"> {
   let Generators = ["address"];
+  let WideModels = ["wide"];
   bit source;
   bit to_memory;
   bit to_bus;
@@ -195,6 +200,7 @@ def RootWrite : OperationFormat<"root_write"> {
 
 def Stream : OperationFormat<"stream"> {
   let Generators = ["address", "block"];
+  let WideModels = ["wide"];
   bit to_data;
   bit to_model;
   bit to_interim;

@@ -75,13 +75,15 @@ class InstructionField:
 class OperationFormat:
     """The fields and the generators of one unit's operations, and the single bits that follow them.
 
-    `several` names those bits. It is empty where the array has one sequencer.
+    `several` names those bits. It is empty where the array has one sequencer. `wide_models` names the bits behind them,
+    which only arrays with wide models have.
     """
 
     unit: str
     fields: tuple[InstructionField, ...]
     generators: tuple[str, ...]
     several: tuple[str, ...] = ()
+    wide_models: tuple[str, ...] = ()
 
     def code(self, field: str, symbol: str) -> int:
         """Return the code of a symbol of a field. A symbol that the field does not have is a `ValueError`."""
@@ -421,6 +423,7 @@ def operation_format(unit: str) -> OperationFormat:
         fields=tuple(fields),
         generators=strings(record, "Generators"),
         several=strings(record, "Several") if unit != kind else (),
+        wide_models=strings(record, "WideModels"),
     )
 
 

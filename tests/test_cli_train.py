@@ -360,3 +360,33 @@ def test_training_with_minibatches_leaves_the_rest_out(run: Run) -> None:
     record = json.loads(Path("learnt.json").read_text())
     assert record["minibatch"] == 5 and record["updates"] == 2 * 4 * 4
     assert record["cycles"]["predicted"] == record["cycles"]["simulated"]
+
+
+def test_models_with_guard_bits_go_on_where_they_stopped(run: Run) -> None:
+    """Two epochs are one epoch, its models saved, and one more: nothing of the guard bits is lost in the file."""
+    options = ("--format", "q4.4", "--model-guard", "5", "--engine", "model", "-q")
+    report = run("train", "model.t", "--data", "data.npz", "--epochs", "2", *options, "-o", "two.npz")
+    assert "q4.4 and 5 guard bits" in report
+    run("train", "model.t", "--data", "data.npz", "--epochs", "1", *options, "-o", "one.npz")
+    again = ("--weights", "one.npz", "-o", "then.npz")
+    run("train", "model.t", "--data", "data.npz", "--epochs", "1", *options, *again, "--json", "then.json")
+    assert json.loads(Path("then.json").read_text())["model_guard"] == 5
+    with np.load("two.npz") as at_once, np.load("then.npz") as later, np.load("one.npz") as between:
+        np.testing.assert_array_equal(at_once["w"], later["w"])
+        assert not np.array_equal(between["w"], np.round(between["w"] * 16) / 16)
+    np.savez("start.npz", **np.load("data.npz"), w=np.load("one.npz")["w"])
+    for command in ("eval", "sim"):
+        run(command, "model.t", "--inputs", "start.npz", "--format", "q4.4", "--model-guard", "5", "-o", "out.npz")
+        with np.load("out.npz") as found, np.load("two.npz") as at_once:
+            np.testing.assert_array_equal(found["w"], at_once["w"])
+
+
+def test_faults_of_guard_bits(run: Run, capsys: pytest.CaptureFixture[str]) -> None:
+    def said(*words: str) -> str:
+        assert main(("check", "model.t", "--format", "q4.4", *words)) == 1
+        return capsys.readouterr().err
+
+    assert "at most 4 guard bits" in said("--model-guard", "9", "--learning-rate", "1")
+    assert "models are returned anyway" in said("--model-guard", "2", "--result", "w")
+    assert main(("check", "infer.t", "--model-guard", "2")) == 1
+    assert "updates no model" in capsys.readouterr().err

@@ -51,6 +51,7 @@ class LaneResult:
     shift: int
     post: str
     negate: bool = False
+    wide: bool = False
 
 
 class Root:
@@ -69,17 +70,17 @@ class Root:
 
     def rest(self) -> None:
         """Forget everything in flight, as the machine does between commands."""
-        self.results: deque[tuple[int, int, Sample]] = deque(maxlen=12)
+        self.results: deque[tuple[int, int, Sample, bool]] = deque(maxlen=12)
         self.positions: deque[tuple[int, int, Sample]] = deque(maxlen=12)
         self.accumulator = 0
         self.owner = Sample(number=-1)
         self.functions: dict[int, tuple[int, Sample]] = {}
 
-    def result_at(self, cycle: int, sample: Sample) -> int:
-        """Return the word in the result register in `cycle`."""
-        for due, word, owner in reversed(self.results):
+    def result_at(self, cycle: int, sample: Sample) -> tuple[int, bool]:
+        """Return the word in the result register in `cycle`, and whether it has guard bits."""
+        for due, word, owner, wide in reversed(self.results):
             if due == cycle and owner is sample:
-                return word
+                return word, wide
         raise MachineFault(f"cycle {cycle}: no result of sample {sample.number} in the root's result register")
 
     def position_at(self, cycle: int, sample: Sample) -> int:
@@ -123,8 +124,10 @@ class Datapath:
         self.sequencers = parameters.sequencers
         # Products of words always fit 64 bits; sums of them do unless the accumulator is wider.
         self.number: type[np.int64] | type[object] = np.int64 if parameters.accumulator <= 63 else object
-        self.highest = (1 << (parameters.width - 1)) - 1
-        self.lowest = -1 - self.highest
+        self.guard = parameters.model_guard
+        # The limits of words, and of results with guard bits.
+        self.limits = {wide: self._limits(parameters.width + wide * self.guard) for wide in (False, True)}
+        self.lowest, self.highest = self.limits[False]
         self.one = 1 << parameters.fraction
         pus = parameters.pes // parameters.pes_per_pu
         above = (pus - 1).bit_length() * timing().tree_level
@@ -145,6 +148,32 @@ class Datapath:
         self.outputs: list[int] = []
         self.dumping = False
         self.rest()
+
+    @staticmethod
+    def _limits(width: int) -> tuple[int, int]:
+        return -(1 << (width - 1)), (1 << (width - 1)) - 1
+
+    def extra(self, memory: str) -> int:
+        """Return by how many bits the numbers in a memory are wider than words. Words lie in their upper bits there."""
+        return self.guard if memory in self.parameters.wide_memories else 0
+
+    def fetched(self, memory: str, wide: bool) -> int:
+        """Return by how many bits a number from a memory is shifted down to become an operand.
+
+        Only the addend of a wide operation has the guard bits. Where the memory has none it is a MachineFault.
+        """
+        if wide and not self.extra(memory):
+            raise MachineFault(f"an operation takes guard bits from {memory}, which has none")
+        return 0 if wide else self.extra(memory)
+
+    def put(self, memory: str, wide: bool) -> int:
+        """Return by how many bits a result is shifted up on its way to a memory.
+
+        A wide result that is written to a memory without guard bits is a MachineFault.
+        """
+        if wide and not self.extra(memory):
+            raise MachineFault(f"a result with guard bits is written to {memory}, which has none")
+        return 0 if wide else self.extra(memory)
 
     def rest(self) -> None:
         """Forget everything in flight, as the machine does between commands."""
@@ -201,19 +230,22 @@ class Datapath:
         Rounding has happened in the accumulator. The words of a comparison are there from the start.
         """
         if result.words is None:
-            result.words = self.clamp(result.accumulator >> result.shift)
+            result.words = self.clamp(result.accumulator >> result.shift, result.wide)
         return result.words
 
-    def clamp(self, values: Lanes) -> Lanes:
-        """Saturate numbers to the range of words."""
-        words: Lanes = np.minimum(np.maximum(values, self.lowest), self.highest)
+    def clamp(self, values: Lanes, wide: bool = False) -> Lanes:
+        """Saturate numbers to the range of words, or of words with guard bits if `wide`."""
+        lowest, highest = self.limits[wide]
+        words: Lanes = np.minimum(np.maximum(values, lowest), highest)
         return words
 
-    def lane_result_at(self, cycle: int, sample: Sample, sequencer: int = 0) -> Lanes:
-        """Return the words in the result registers of a sequencer's lanes in `cycle`, which must be the sample's."""
+    def lane_result_at(self, cycle: int, sample: Sample, sequencer: int = 0) -> tuple[Lanes, bool]:
+        """Return the words in the result registers of a sequencer's lanes in `cycle`, which must be the sample's, and
+        whether they have guard bits.
+        """
         for result in reversed(self.lane_results[sequencer]):
             if result.due == cycle and result.sample is sample:
-                return self.finish(result)
+                return self.finish(result), result.wide
             if result.due < cycle:
                 break
         raise MachineFault(f"cycle {cycle}: no result of sample {sample.number} in the lanes' result registers")

@@ -49,7 +49,7 @@ def address_with_window(issue: Issue, generator: str) -> tuple[bool, int]:
     return form.window, (1 << form.bits) - 1
 
 
-def _fetch(path: Datapath, issue: Issue, source: str) -> Fetch:
+def _fetch(path: Datapath, issue: Issue, source: str, wide: bool = False) -> Fetch:
     if source == "zero":
         return lambda cycle, sample, at: 0
     if source == "one":
@@ -59,14 +59,14 @@ def _fetch(path: Datapath, issue: Issue, source: str) -> Fetch:
         return lambda cycle, sample, at: path.bus_at(cycle + operand, sample)
     rows, place = path.memories[source][:, path.columns_of(issue.sequencer)], LANE_MEMORIES.index(source)
     window, mask = address_with_window(issue, source)
-    depth = len(rows)
+    depth, drop = len(rows), path.fetched(source, wide)
 
     def fetch(cycle: int, sample: Sample, at: tuple[int, ...]) -> Lanes | int:
         address = (at[place] + sample.lane_window) & mask if window else at[place]
         if address >= depth:
             return path.beyond(f"{source} address {address} of {depth}, cycle {cycle}")
         row: Lanes = rows[address]
-        return row
+        return row >> drop if drop else row
 
     return fetch
 
@@ -80,7 +80,9 @@ def lane_issue(path: Datapath, issue: Issue) -> Run:
     where = path.active(low, high)
     full, multiplies = (low, high) == (0, lanes), issue.gate_open and low < high and symbols["a"] != "zero"
     left, right = _fetch(path, issue, symbols["a"]), _fetch(path, issue, symbols["b"])
-    addend = _fetch(path, issue, symbols["c"])
+    wide = bool(operation.numbers.get("wide", 0))
+    takes_addend = issue.first and symbols["base"] == "addend"
+    addend = _fetch(path, issue, symbols["c"], wide and takes_addend)
     shift = path.parameters.shifts[operation.numbers["shift"]]
     negate = bool(operation.numbers["negate"])
     post = symbols["post"]
@@ -111,7 +113,13 @@ def lane_issue(path: Datapath, issue: Issue) -> Run:
                 raise MachineFault(f"cycle {cycle}: lanes add to the accumulator of another sample")
             value = previous.accumulator
         elif base == "addend":
-            value = (addend(cycle, sample, at) << shift) + start
+            word = addend(cycle, sample, at)
+            if wide and not full:
+                # Only active lanes have a wide addend, so that one of them alone can send its word up the tree.
+                own: Lanes = zeros.copy()
+                own[where] = word if isinstance(word, int) else word[where]
+                word = own
+            value = (word << shift) + start
         else:
             value = start
         if multiplies:
@@ -137,7 +145,7 @@ def lane_issue(path: Datapath, issue: Issue) -> Run:
             words = np.where(compare(accumulator, 0), path.one, 0).astype(path.number)
         elif emits:
             shifted = accumulator >> shift
-            words = path.clamp(shifted)
+            words = path.clamp(shifted, wide)
             counted, exactly = words[where], shifted[where]
             if (counted != exactly).any() if exact else counted.tobytes() != exactly.tobytes():
                 path.count_lane_overflow(cycle)
@@ -153,6 +161,7 @@ def lane_issue(path: Datapath, issue: Issue) -> Run:
                 shift=shift,
                 post=post,
                 negate=negate,
+                wide=wide and compare is None,
             )
         )
 
@@ -166,18 +175,26 @@ def lane_write(path: Datapath, issue: Issue) -> Run:
     own = path.active(*_own_lanes(issue, path))
     window, mask = address_with_window(issue, "address")
     from_bus = operation.symbols["source"] == "bus"
-    targets = [path.memories[name] for name in ("model", "interim") if operation.numbers[f"to_{name}"]]
+    names = [name for name in ("model", "interim") if operation.numbers[f"to_{name}"]]
+    targets = [(path.memories[name], [path.put(name, False), 0]) for name in names]
     updates = bool(operation.numbers["model"])
 
     def run(cycle: int, sample: Sample, at: tuple[int, ...]) -> None:
         address = (at[0] + sample.lane_window) & mask if window else at[0]
-        words = path.bus_at(cycle, sample) if from_bus else path.lane_result_at(cycle, sample, sequencer)[own]
-        if from_bus and not isinstance(words, int):
-            words = words[where]
-        for rows in targets:
+        words: Lanes | int
+        wide = False
+        if from_bus:
+            words = path.bus_at(cycle, sample)
+            words = words if isinstance(words, int) else words[where]
+        else:
+            results, wide = path.lane_result_at(cycle, sample, sequencer)
+            words = results[own]
+        for name in names if wide else ():
+            path.put(name, wide)
+        for rows, places in targets:
             if address >= len(rows):
                 raise MachineFault(f"cycle {cycle}: lanes write address {address} of a memory of {len(rows)} words")
-            rows[address, where] = words
+            rows[address, where] = words << places[wide]
         if updates:
             path.updates.append(cycle)
 

@@ -118,6 +118,8 @@ def decode_operation(word: int, unit: str, parameters: Parameters) -> Operation:
             raise ValueError(f"field '{field.name}' of {unit} has no symbol for code {value}")
     generators = {name: _generator(bits, name, unit, parameters) for name in form.generators}
     numbers |= {name: bits.take(1) for name in form.several}
+    if parameters.model_guard:
+        numbers |= {name: bits.take(1) for name in form.wide_models}
     bits.finish(f"operation word {word:#x} of {unit}")
     return Operation(symbols=symbols, numbers=numbers, generators=generators)
 

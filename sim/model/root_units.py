@@ -19,7 +19,7 @@ Fetch = Callable[[int, Sample, tuple[int, ...]], int]
 PORTS = ("a", "b", "c")
 
 
-def _fetch(path: Datapath, root: Root, issue: Issue, port: str) -> Fetch:
+def _fetch(path: Datapath, root: Root, issue: Issue, port: str, wide: bool = False) -> Fetch:
     source = issue.operation.symbols[port]
     operand = path.law.late_operand if source.startswith("late_") else path.law.operand
     source = source.removeprefix("late_")
@@ -28,14 +28,14 @@ def _fetch(path: Datapath, root: Root, issue: Issue, port: str) -> Fetch:
     if source in ("one", "position"):
         return lambda cycle, sample, at: path.one
     if source == "result":
-        return lambda cycle, sample, at: root.result_at(cycle + operand, sample)
+        return lambda cycle, sample, at: _upper(path, *root.result_at(cycle + operand, sample))
     if source == "function":
         return lambda cycle, sample, at: root.function_at(cycle + operand, sample)
     gathers = source.startswith("gathered_")
     source = source.removeprefix("gathered_")
     words, place = root.memories[source], PORTS.index(port)
     window, mask = address_with_window(issue, port)
-    depth = len(words)
+    depth, drop = len(words), path.fetched(f"root {source}", wide)
 
     def fetch(cycle: int, sample: Sample, at: tuple[int, ...]) -> int:
         address = (at[place] + sample.root_window) & mask if window else at[place]
@@ -43,9 +43,14 @@ def _fetch(path: Datapath, root: Root, issue: Issue, port: str) -> Fetch:
             address = (address + root.position_at(cycle, sample)) & mask
         if address >= depth:
             return path.beyond(f"root {source} address {address} of {depth}, cycle {cycle}")
-        return words[address]
+        return words[address] >> drop
 
     return fetch
+
+
+def _upper(path: Datapath, word: int, wide: bool) -> int:
+    """Return the word that a result is for everybody but a memory of wide models: its upper bits."""
+    return word >> path.guard if wide else word
 
 
 def _function(path: Datapath, code: int) -> tuple[Function, int]:
@@ -84,12 +89,14 @@ def _root_issue(path: Datapath, root: Root, issue: Issue) -> Run:
     half = 1 << (shift - 1) if shift and symbols["half"] == "all" else 0
     code = numbers["function"] if issue.last else 0
     multiplies = issue.gate_open and symbols["a"] != "zero"
-    left, right, addend = (_fetch(path, root, issue, port) for port in PORTS)
+    wide = bool(numbers.get("wide", 0))
+    left, right = (_fetch(path, root, issue, port) for port in ("a", "b"))
+    addend = _fetch(path, root, issue, "c", wide and base == "addend")
     sign = -1 if numbers["negate"] else 1
     compare, extreme = COMPARISONS.get(symbols["post"]), symbols["post"] == "extreme"
     emits = bool(numbers["emit"]) and issue.last and compare is None
     holds, held_after = symbols["b"] == "position" and issue.last, path.law.held
-    lowest, highest, one = path.lowest, path.highest, path.one
+    (lowest, highest), one = path.limits[wide], path.one
     due_after, tree_after = path.law.result, wanted("root_issue", "tree")
     function, latency = _function(path, code) if code else (None, 0)
     divides = any(t.code == code and template.function_kinds()[t.kind].divides for t in path.parameters.functions)
@@ -124,10 +131,12 @@ def _root_issue(path: Datapath, root: Root, issue: Issue) -> Run:
             word = max(lowest, min(highest, exact))
             if emits and word != exact:
                 path.root_overflows += 1
-        root.results.append((cycle + due_after, word, sample))
+        root.results.append((cycle + due_after, word, sample, wide and compare is None))
         if holds:
             root.positions.append((cycle + held_after, word, sample))
         if function is not None:
+            if wide:
+                raise MachineFault(f"cycle {cycle}: a function takes a word with guard bits")
             found = function(word, right(cycle, sample, at) if divides else 0)
             path.root_overflows += found.overflow
             path.domain_errors += found.domain_error
@@ -143,20 +152,28 @@ def root_write(path: Datapath, issue: Issue) -> Run:
     window, mask = address_with_window(issue, "address")
     from_function = operation.symbols["source"] == "function"
     to_memory, to_bus, to_output = (bool(numbers[name]) for name in ("to_memory", "to_bus", "to_output"))
-    updates = to_memory and bool(numbers["model"])
+    updates, lower = to_memory and bool(numbers["model"]), bool(numbers.get("wide", 0))
+    mask_of_guard, half = (1 << path.guard) - 1, 1 << (path.parameters.width - 1)
     memories = [root.memories["memory"] for root in path.roots]
     broadcast = path.law.broadcast
 
     def run(cycle: int, sample: Sample, at: tuple[int, ...]) -> None:
-        words = [r.function_at(cycle, sample) if from_function else r.result_at(cycle, sample) for r in path.roots]
+        held = [
+            (r.function_at(cycle, sample), False) if from_function else r.result_at(cycle, sample) for r in path.roots
+        ]
+        words = [_upper(path, word, wide) for word, wide in held]
         if to_memory:
             address = (at[0] + sample.root_window) & mask if window else at[0]
             if address >= len(memories[0]):
                 raise MachineFault(f"cycle {cycle}: the root writes address {address} of {len(memories[0])} words")
-            for memory, word in zip(memories, words, strict=True):
-                memory[address] = word
+            for memory, (word, wide) in zip(memories, held, strict=True):
+                memory[address] = word << path.put("root memory", wide)
         if to_bus:
             path.broadcast(cycle + broadcast, words, sample)
+        if lower:
+            # The guard bits, as a pattern of a word's bits; words without have zeros there.
+            patterns = [word & mask_of_guard if wide else 0 for word, wide in held]
+            words = [word - 2 * half if word & half else word for word in patterns]
         if to_output:
             # A dump gives the words of all roots. Results are the same in all, unless each group has a part of them.
             path.outputs += words if path.dumping or path.parameters.split_results else words[:1]

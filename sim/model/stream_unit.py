@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from tabla.sim.machine import Words
@@ -25,10 +26,12 @@ ROOT_TARGETS = {"to_root_data": "data", "to_root_memory": "memory"}
 class _LanePlaces:
     """The words of a sample that go to one lane memory.
 
-    The lists run in parallel: address and lane of each word, and the beat and the column that it comes from.
+    The lists run in parallel: address and lane of each word, and the beat and the column that it comes from. Words that
+    are `wide` have their upper bits in the beat before.
     """
 
     window: bool
+    wide: bool
     addresses: list[int] = field(default_factory=list)
     lanes: list[int] = field(default_factory=list)
     beats: list[int] = field(default_factory=list)
@@ -40,19 +43,23 @@ class StreamUnit:
 
     def __init__(self, path: Datapath, image: Image, entry: StreamEntry, laws: MemoryLaws | None) -> None:
         self.path, self.image, self.laws = path, image, laws
-        lanes: dict[tuple[str, bool], _LanePlaces] = {}
-        self.root: list[tuple[str, bool, int, int, tuple[int | None, ...]]] = []
+        lanes: dict[tuple[str, bool, bool], _LanePlaces] = {}
+        self.root: list[tuple[str, bool, bool, int, int, tuple[int | None, ...]]] = []
         for beat, issue in enumerate(stream_trace(image, entry)):
             window = issue.operation.generators["address"].window
+            wide = bool(issue.operation.numbers.get("wide", 0))
             for flag, memory in LANE_TARGETS.items():
                 if issue.operation.numbers[flag]:
-                    self._lane_words(lanes.setdefault((memory, window), _LanePlaces(window=window)), issue, beat)
+                    path.fetched(memory, wide)
+                    found = lanes.setdefault((memory, window, wide), _LanePlaces(window=window, wide=wide))
+                    self._lane_words(found, issue, beat)
             for flag, memory in ROOT_TARGETS.items():
                 if issue.operation.numbers[flag]:
-                    self.root.append((memory, window, issue.values["address"], beat, self._root_columns(issue)))
+                    path.fetched(f"root {memory}", wide)
+                    self.root.append((memory, window, wide, issue.values["address"], beat, self._root_columns(issue)))
         self.lanes = [
-            (memory, p.window, np.array(p.addresses), np.array(p.lanes), np.array(p.beats), np.array(p.columns))
-            for (memory, _), p in lanes.items()
+            (memory, p.window, p.wide, np.array(p.addresses), np.array(p.lanes), np.array(p.beats), np.array(p.columns))
+            for (memory, _, _), p in lanes.items()
         ]
 
     def _lane_words(self, places: _LanePlaces, issue: Issue, beat: int) -> None:
@@ -83,20 +90,28 @@ class StreamUnit:
 
         An address beyond the end of its memory is a MachineFault.
         """
-        for memory, window, addresses, lanes, rows, columns in self.lanes:
+        for memory, window, wide, addresses, lanes, rows, columns in self.lanes:
             places = addresses + slot * self.image.data_window if window else addresses
             self._bounds(memory, int(places.max()), len(self.path.memories[memory]))
-            self.path.memories[memory][places, lanes] = beats[rows, columns]
+            self.path.memories[memory][places, lanes] = self._stored(memory, wide, beats, rows, columns)
             if self.laws:
                 self.laws.written[memory][places, lanes] = True
-        for memory, window, address, beat, columns_of_roots in self.root:
+        for memory, window, wide, address, beat, columns_of_roots in self.root:
             place = address + slot * self.image.root_data_window if window else address
             for root, column in zip(self.path.roots, columns_of_roots, strict=True):
                 self._bounds(f"root {memory}", place, len(root.memories[memory]))
                 if column is not None:
-                    root.memories[memory][place] = int(beats[beat, column])
+                    root.memories[memory][place] = int(self._stored(f"root {memory}", wide, beats, beat, column))
             if self.laws:
                 self.laws.root_written[memory][place] = True
+
+    def _stored(self, memory: str, wide: bool, beats: Words, rows: Any, columns: Any) -> Any:
+        """Return what a memory takes of the words of some beats."""
+        words = beats[rows, columns]
+        if wide:
+            guard = self.path.guard
+            return (beats[rows - 1, columns] << guard) | (words & ((1 << guard) - 1))
+        return words << self.path.extra(memory)
 
     def _bounds(self, memory: str, address: int, depth: int) -> None:
         if address >= depth:

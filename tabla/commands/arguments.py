@@ -238,6 +238,8 @@ def add_build(parser: ArgumentParser) -> None:
     meaning.add_argument(
         "--minibatch", type=whole("minibatch"), default=1, metavar="B", help="samples per step (default 1)"
     )
+    text = "bits that models that learn have beside those of a word (default 0)"
+    meaning.add_argument("--model-guard", type=whole("model_guard"), default=0, metavar="G", help=text)
     meaning.add_argument(
         "--result",
         dest="results",
@@ -288,7 +290,7 @@ _RECORDS = ("template", "format", "target", "board")
 
 def build_options(arguments: Namespace) -> Options:
     """Return the driver's options. Raises `TablaError` if ``--templates`` names a file and nothing of it is used."""
-    fields = ("pes", "pes_per_pu", "sequencers", "format", "learning_rate", "minibatch", "stream_words")
+    fields = ("pes", "pes_per_pu", "sequencers", "format", "learning_rate", "minibatch", "model_guard", "stream_words")
     more = ("model_words", "data_words", "interim_words", "template", "templates", "effort", "force")
     options = Options(
         defines=dict(arguments.defines),

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from tabla.compiled import units
 from tabla.compiled.reals import Reals
 from tabla.compiled.statements import Statements
-from tabla.compiled.text import Names, Number, Text
+from tabla.compiled.text import Names, Number, Text, UnsupportedError
 from tabla.compiled.words import Words
 from tabla.ir.format import Format
 from tabla.ir.graph import Graph, Linear, Read, Statement, Tensor
@@ -50,7 +50,11 @@ class Program:
 
 
 def words_program(graph: Graph, fmt: Format, kept: Sequence[str]) -> Program:
-    """Return the fixed-point evaluation of a graph. Raises `UnsupportedError` if the text would not be exact."""
+    """Return the fixed-point evaluation of a graph. Raises `UnsupportedError` if the text would not be exact, and for
+    models with guard bits.
+    """
+    if any(tensor.guard for tensor in graph.tensors.values()):
+        raise UnsupportedError("its models have guard bits")
     made = _Maker.of(graph, kept)
     body = Words(graph=graph, text=made.text, variables=made.variables, plain=made.plain, format=fmt)
     lines = made.steps(body)

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import reduce
 from itertools import product
 from typing import Any, assert_never
@@ -34,8 +34,10 @@ from tabla.ir.graph import (
     Product,
     Read,
     Statement,
+    is_stored,
 )
 from tabla.ir.masked import Operands
+from tabla.ir.memory import stored_name
 from tabla.source import Label, Span, TablaError
 
 Words = NDArray[np.int64]
@@ -175,10 +177,10 @@ def _linear(site: _Site, operation: Linear) -> Kernel:
         changes.append(
             Summand(weight=int(made.weight), contraction=made.contraction, products=made.products, limits=tuple(limits))
         )
-    before = None if own is None else site.operands.outputs(operation.terms[own].factors[0])
-    shift = site.format.fraction + operation.shift
-    rounded = Sum(changes=tuple(changes), kept=before, shift=shift).rounded(-site.format.lowest)
-    lowest, highest = site.format.lowest, site.format.highest
+    before = None if own is None else site.operands.outputs(_addend(operation, own))
+    shift = site.format.fraction + operation.shift - operation.guard
+    lowest, highest = site.format.limits(operation.guard)
+    rounded = Sum(changes=tuple(changes), kept=before, shift=shift).rounded(-lowest)
     number, size, written = statement.id, target.size, site.operands.written
 
     def tested() -> None:
@@ -205,10 +207,19 @@ def _linear(site: _Site, operation: Linear) -> Kernel:
 
 
 def own_word(model: str, statement: Statement, operation: Linear) -> int | None:
-    """Return which term of an update is the own word of its model, or None if no term is."""
-    own = (Read(tensor=model, subscripts=statement.write),)
+    """Return which term of an update is the own word of its model, or None if no term is. In a wide model it is marked.
+    """
+    if operation.guard:
+        return next(place for place, term in enumerate(operation.terms) if is_stored(term))
+    own = [(Read(tensor=model, subscripts=statement.write, stored=stored),) for stored in (True, False)]
     terms = enumerate(operation.terms)
-    return next((place for place, t in terms if t.factors == own and t.sign == 1 and not t.reduce), None)
+    return next((place for place, t in terms if t.factors in own and t.sign == 1 and not t.reduce), None)
+
+
+def _addend(operation: Linear, place: int) -> Operand:
+    """Return the read of the own word of an update. That of a wide model reads the stored integers."""
+    (read,) = operation.terms[place].factors
+    return replace(read, tensor=stored_name(read.tensor)) if operation.guard and isinstance(read, Read) else read
 
 
 def _compare(site: _Site, operation: Compare) -> Kernel:

@@ -54,6 +54,10 @@ class Format:
         """The most positive word."""
         return (1 << (self.width - 1)) - 1
 
+    def limits(self, guard: int = 0) -> tuple[int, int]:
+        """Return the least and the greatest integer that a word with so many guard bits can be."""
+        return self.lowest << guard, ((self.highest + 1) << guard) - 1
+
     def saturate(self, word: int) -> int:
         """Clamp an integer into the range of words."""
         return max(self.lowest, min(self.highest, word))

@@ -102,6 +102,8 @@ class Tensor:
 
     `split` is for a graph that several tap groups share: the axis of which each group has a part, or -1 if every group
     has all of the tensor.
+
+    `guard` is the number of guard bits of a wide model and of its next value, and 0 for all other tensors (decision 2).
     """
 
     name: str
@@ -110,6 +112,7 @@ class Tensor:
     origin: str = ""
     filled: bool = False
     split: int = -1
+    guard: int = 0
     span: Span | None = field(default=None, compare=False, repr=False)
 
     @property
@@ -123,10 +126,15 @@ class Tensor:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Read:
-    """One element of a tensor."""
+    """One element of a tensor.
+
+    A `stored` read is the addend of an update. Of a wide model it is the stored integer, guard bits included; every
+    other read is the word without them.
+    """
 
     tensor: str
     subscripts: tuple[Affine, ...] = ()
+    stored: bool = False
     span: Span | None = field(default=None, compare=False, repr=False)
 
     @property
@@ -171,16 +179,30 @@ class Term:
             raise ValueError("a term has one or two factors and a sign of 1 or -1")
 
 
+def is_stored(term: Term) -> bool:
+    """Return whether a term is the addend of an update: a stored read."""
+    return any(isinstance(factor, Read) and factor.stored for factor in term.factors)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Linear:
     """A sum of terms, exact and rounded once. Products are scaled by 2^-shift.
 
     With a `test` the result is 1 if the rounded sum is below 0 (``<``), or if it is at least 0 (``>=``), and else 0.
+
+    `guard` is that of the wide model that the sum updates. The result then has so many bits more than a word, and so
+    has the one term that is a stored read.
     """
 
     terms: tuple[Term, ...]
     shift: int = 0
     test: Literal["<", ">="] | None = None
+    guard: int = 0
+
+    @property
+    def stored(self) -> Term | None:
+        """The term of the stored addend, if the sum updates a wide model."""
+        return next((term for term in self.terms if self.guard and is_stored(term)), None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -351,6 +373,11 @@ class Graph:
     results: tuple[tuple[str, str], ...] = ()
     notes: tuple[str, ...] = ()
     samples: int = 1
+
+    @property
+    def model_guard(self) -> int:
+        """The number of guard bits with which models are updated; 0 where no model is wide."""
+        return max((self.tensors[model].guard for model in self.updates), default=0)
 
     def owner(self, tensor: str) -> str:
         """Return the model whose next value a tensor is, else the tensor itself."""

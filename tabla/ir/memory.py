@@ -15,18 +15,31 @@ from tabla.source import Label, TablaError
 Element = TypeVar("Element", np.int64, np.float64)
 
 
+def stored_name(model: str) -> str:
+    """Return the name under which the stored integers of a wide model are kept; no tensor has a name like it."""
+    return f"{model}.stored"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Memory(Generic[Element]):
-    """Arrays by the name of their tensor. Elements that no statement writes are 0."""
+    """Arrays by the name of their tensor. Elements that no statement writes are 0.
+
+    In words, a wide model has a second array under the name `stored_name`: its stored integers. Its own array holds
+    what everybody but its update reads, and that of its next value holds stored integers too.
+    """
 
     graph: Graph
     buffers: Mapping[str, NDArray[Element]]
+    guards: Mapping[str, int]
 
     @staticmethod
     def of(graph: Graph, element: type[Element]) -> Memory[Element]:
         """Return zeroed buffers for every tensor of a graph."""
         buffers = {name: np.zeros(tensor.shape, dtype=element) for name, tensor in graph.tensors.items()}
-        return Memory(graph=graph, buffers=buffers)
+        wide = (tensor for tensor in graph.tensors.values() if tensor.role == "model" and element is np.int64)
+        guards = {tensor.name: tensor.guard for tensor in wide if tensor.guard}
+        buffers |= {stored_name(name): np.zeros_like(buffers[name]) for name in guards}
+        return Memory(graph=graph, buffers=buffers, guards=guards)
 
     def load(self, models: Mapping[str, NDArray[Element]]) -> None:
         """Set every model and every constant, and every next value to its model, so that elements without an update
@@ -35,9 +48,9 @@ class Memory(Generic[Element]):
         A model that is missing or has another shape is the user's fault.
         """
         for tensor in self._of_role("model", "constant"):
-            np.copyto(self.buffers[tensor.name], _fitting(models, tensor))
+            self._put(tensor.name, _fitting(models, tensor))
         for model, following in self.graph.updates.items():
-            np.copyto(self.buffers[following], self.buffers[model])
+            np.copyto(self.buffers[following], self._whole(model))
 
     def feed(self, sample: Mapping[str, NDArray[Element]]) -> None:
         """Set every input and label."""
@@ -51,11 +64,20 @@ class Memory(Generic[Element]):
     def commit(self) -> None:
         """Let every model take its next value, all at once."""
         for model, following in self.graph.updates.items():
-            np.copyto(self.buffers[model], self.buffers[following])
+            self._put(model, self.buffers[following])
 
     def models(self) -> dict[str, NDArray[Element]]:
-        """Return copies of the models as they are now."""
-        return {tensor.name: self.buffers[tensor.name].copy() for tensor in self._of_role("model")}
+        """Return copies of the models as they are now; of wide models, the stored integers."""
+        return {tensor.name: self._whole(tensor.name).copy() for tensor in self._of_role("model")}
+
+    def _whole(self, model: str) -> NDArray[Element]:
+        return self.buffers[stored_name(model) if model in self.guards else model]
+
+    def _put(self, model: str, words: NDArray[Element]) -> None:
+        """Set a model or a constant, and the words of a wide model that are read."""
+        np.copyto(self._whole(model), words)
+        if guard := self.guards.get(model):
+            np.copyto(self.buffers[model], np.right_shift(self._whole(model), guard))
 
     def values(self, names: Sequence[str] | None = None) -> dict[str, NDArray[Element]]:
         """Return copies of some tensors, or of all."""

@@ -120,7 +120,7 @@ def read_once(graph: Graph) -> frozenset[str]:
 def copied(operation: Operation) -> Operand | None:
     """Return the operand whose word the operation passes on unchanged, or None if the operation does anything else."""
     match operation:
-        case Linear(terms=(Term(factors=(operand,), sign=1, reduce=()),), test=None):
+        case Linear(terms=(Term(factors=(operand,), sign=1, reduce=()),), test=None, guard=0):
             return operand
         case _:
             return None

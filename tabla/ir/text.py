@@ -24,6 +24,7 @@ from tabla.ir.graph import (
     Read,
     Statement,
     Term,
+    is_stored,
 )
 
 
@@ -38,7 +39,8 @@ def _lines(graph: Graph) -> Iterator[str]:
     yield f"graph {graph.name}" + (f", {graph.samples} samples a step" if graph.samples > 1 else "")
     for tensor in graph.tensors.values():
         shape = "".join(f"[{extent}]" for extent in tensor.shape)
-        yield f"  {tensor.role} {tensor.name}{shape}{' filled with 0' * tensor.filled}"
+        guard = f" with {tensor.guard} guard bits" if tensor.guard else ""
+        yield f"  {tensor.role} {tensor.name}{shape}{' filled with 0' * tensor.filled}{guard}"
     if graph.statements:
         yield ""
     for statement in graph.statements:
@@ -69,8 +71,8 @@ def _range(index: Index) -> str:
 def _operation(statement: Statement) -> str:
     operation = statement.operation
     match operation:
-        case Linear(terms=terms, shift=shift, test=test):
-            total = _sum(terms, shift)
+        case Linear(terms=terms, shift=shift, test=test, guard=guard):
+            total = _sum(terms, shift, guard)
             return total if test is None else f"({total}) {test} 0"
         case Compare(op=op, left=left, right=right):
             return f"{operand_text(left)} {op} {operand_text(right)}"
@@ -100,11 +102,15 @@ def _subscript(subscript: Affine | Gathered) -> str:
     return f"{operand_text(subscript.table)}{more}"
 
 
-def _sum(terms: Sequence[Term], shift: int) -> str:
-    """Terms with their signs; a shift shows at every product, because it scales nothing else."""
+def _sum(terms: Sequence[Term], shift: int, guard: int) -> str:
+    """Terms with their signs; a shift shows at every product, because it scales nothing else. ``stored(w[i])`` is the
+    word of a wide model with its guard bits.
+    """
     parts = []
     for position, term in enumerate(terms):
         product = "*".join(map(operand_text, term.factors))
+        if guard and is_stored(term):
+            product = f"stored({product})"
         if shift and len(term.factors) == 2:
             product += f"*2^{-shift}"
         body = f"sum{_names(term.reduce)}({product})" if term.reduce else product

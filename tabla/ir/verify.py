@@ -30,6 +30,8 @@ from tabla.ir.graph import (
     Read,
     Statement,
     Tensor,
+    Term,
+    is_stored,
 )
 from tabla.ir.windows import ramp, window
 
@@ -52,6 +54,8 @@ def verify(graph: Graph, *, flat_gathers: bool = False) -> None:
       ties.
     - Models and their next values have one shape. Results are written whole.
     - The elements that a filled tensor lacks count as written. Such a tensor is not written after it was read.
+    - A sum has the guard bits of the tensor that it writes. With guard bits, one term is the stored element that the
+      sum replaces.
 
     With `flat_gathers` the subscripts of a gather are parts of one position, counted in words of the row-major tensor,
     as the pass `addresses` leaves them. A single one of them may then lie outside the tensor.
@@ -64,6 +68,7 @@ def verify(graph: Graph, *, flat_gathers: bool = False) -> None:
                 raise GraphFault(f"its id is not its position {position}")
             _check_indices(statement)
             _check_constraints(statement)
+            _check_guard(statement, graph)
             for operand, box in _operands(statement):
                 _check_operand(operand, box, statement.constraints, written)
             if isinstance(statement.operation, Gather):
@@ -82,6 +87,8 @@ def _check_tensors(graph: Graph) -> None:
             raise GraphFault(f"tensor {tensor.name} is kept as {name}")
         if any(extent < 1 for extent in tensor.shape):
             raise GraphFault(f"tensor {name} is empty: {tensor.shape}")
+        if tensor.guard and tensor.role not in ("model", "next"):
+            raise GraphFault(f"tensor {name} of role {tensor.role} has guard bits")
         if tensor.filled and tensor.role != "value":
             raise GraphFault(f"tensor {name} of role {tensor.role} is filled")
     for model, following in graph.updates.items():
@@ -92,6 +99,8 @@ def _check_tensors(graph: Graph) -> None:
         shapes = {tensor.shape for tensor in pair if tensor}
         if len(shapes) != 1:
             raise GraphFault(f"update {model} <- {following} joins the shapes {sorted(shapes)}")
+        if len({tensor.guard for tensor in pair if tensor}) != 1:
+            raise GraphFault(f"update {model} <- {following} joins different numbers of guard bits")
     nexts = {name for name, tensor in graph.tensors.items() if tensor.role == "next"}
     if len(set(graph.updates.values())) != len(graph.updates) or nexts != set(graph.updates.values()):
         raise GraphFault("next values and updates are not one to one")
@@ -123,6 +132,20 @@ def _check_indices(statement: Statement) -> None:
             summed = set()
     if summed != {index.name for index in statement.reduced}:
         raise GraphFault(f"it sums over {sorted(summed)} and declares {[i.name for i in statement.reduced]}")
+
+
+def _check_guard(statement: Statement, graph: Graph) -> None:
+    operation, target = statement.operation, graph.tensors.get(statement.target)
+    guard = operation.guard if isinstance(operation, Linear) else 0
+    if target is not None and guard != target.guard:
+        raise GraphFault(f"it has {guard} guard bits and writes a tensor of another number")
+    if not isinstance(operation, Linear) or not guard:
+        return
+    stored = [term for term in operation.terms if is_stored(term)]
+    own = graph.owner(statement.target)
+    plain = [Term(factors=(Read(tensor=own, subscripts=statement.write, stored=True),))]
+    if stored != plain or operation.test is not None:
+        raise GraphFault(f"it updates {own}, but not by adding to the stored word")
 
 
 def _check_constraints(statement: Statement) -> None:

@@ -15,8 +15,13 @@ LEAST_FRACTION = 8
 no small number beside it."""
 
 
-def to_words(array: ArrayLike, fmt: Format, name: str = "array", *, role: str = "") -> NDArray[np.int64]:
+def to_words(
+    array: ArrayLike, fmt: Format, name: str = "array", *, role: str = "", guard: int = 0
+) -> NDArray[np.int64]:
     """Return the words nearest to some reals, rounding halves up, in the same shape.
+
+    With `guard` bits they are the stored integers of a wide model (decision 2): the nearest multiple of
+    2^-(F + guard), and half a unit of a word as bias.
 
     Values that are no numbers, not finite or outside the format are the user's fault. The error names the tensor
     `name`, what it is (`role`), the worst value, and, for inputs and labels, its sample, which is the first axis. The
@@ -31,11 +36,12 @@ def to_words(array: ArrayLike, fmt: Format, name: str = "array", *, role: str = 
         raise TablaError(
             f"'{name}' holds a value that is not finite, first at [{where}]", hint="replace nan and inf before use"
         )
-    # Scaling by a power of two is exact, and so are floor and the difference; adding 0.5 would not be.
-    scaled = real * fmt.one
-    whole = np.floor(scaled)
-    words = whole + (scaled - whole >= 0.5)
+    words = _nearest(real * fmt.one)
     outside = (words < fmt.lowest) | (words > fmt.highest)
+    if guard:
+        words = _nearest(np.ldexp(real, fmt.fraction + guard)) + bias(guard)
+        lowest, highest = fmt.limits(guard)
+        outside |= (words < lowest) | (words > highest)
     if outside.any():
         place = np.unravel_index(int(np.argmax(np.where(outside, np.abs(real), 0))), real.shape)
         worst = float(real[place])
@@ -46,6 +52,19 @@ def to_words(array: ArrayLike, fmt: Format, name: str = "array", *, role: str = 
             hint=_cure(Fraction(worst), fmt, name),
         )
     return words.astype(np.int64)
+
+
+def bias(guard: int) -> int:
+    """Return what a stored integer with guard bits is above its value: half a unit of a word, so that dropping the
+    guard bits rounds.
+    """
+    return 1 << guard >> 1
+
+
+def _nearest(scaled: NDArray[np.float64]) -> NDArray[np.float64]:
+    # Scaling by a power of two was exact, and so are floor and the difference; adding 0.5 would not be.
+    whole = np.floor(scaled)
+    return whole + (scaled - whole >= 0.5)
 
 
 def integer_words(array: ArrayLike, fmt: Format, name: str = "array") -> NDArray[np.int64]:
@@ -65,9 +84,9 @@ def integer_words(array: ArrayLike, fmt: Format, name: str = "array") -> NDArray
     return whole.astype(np.int64)
 
 
-def to_real(words: ArrayLike, fmt: Format) -> NDArray[np.float64]:
-    """Return the reals that words stand for, exactly."""
-    return np.asarray(words, dtype=np.int64) / fmt.one
+def to_real(words: ArrayLike, fmt: Format, *, guard: int = 0) -> NDArray[np.float64]:
+    """Return the reals that words stand for, or stored integers with `guard` bits, exactly."""
+    return np.ldexp((np.asarray(words, dtype=np.int64) - bias(guard)).astype(np.float64), -(fmt.fraction + guard))
 
 
 def _cure(value: Fraction, fmt: Format, name: str) -> str:

@@ -84,7 +84,7 @@ class Descent:
         return Constant(value=self.rate.mantissa, span=self.rate.span)
 
     def _emit(self, step: Term, write: tuple[Affine, ...], indices: Sequence[Index], span: Span | None) -> None:
-        old = Term(factors=(Read(tensor=self.weights, subscripts=write, span=self.span),))
+        old = Term(factors=(Read(tensor=self.weights, subscripts=write, stored=True, span=self.span),))
         operation = Linear(terms=(old, step), shift=self.rate.shift)
         self.builder.emit(self.target, write, tuple(indices), operation, span)
 

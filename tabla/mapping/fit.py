@@ -191,8 +191,8 @@ def fits(statement: Statement, graph: Graph, pes: int, static: frozenset[str], *
             down = [t for t in operation.terms if not t.reduce]
             if not up or len(up) + len(down) != len(operation.terms):
                 continue
-            if operation.shift and any(len(t.factors) == 1 for t in down):
-                # A single word, added beside the tree's sum, would need a shift of its own.
+            if (operation.shift or operation.guard) and any(len(t.factors) == 1 for t in down):
+                # A single word, added beside the tree's sum, would need a shift of its own, or is wider than a factor.
                 continue
             up_reads = tuple(f for t in up for f in t.factors if isinstance(f, Read))
             found = lane_reads(Linear(terms=tuple(up)), up_reads, index.name, None, graph, pes, static)

@@ -57,7 +57,7 @@ class Place:
     """A tensor at a spot, with its addresses.
 
     `banks` are the memories that hold the tensor; it begins at address `base` in each of them. `shape` is the shape of
-    the tensor, and `pes` is the number of lanes of the spot.
+    the tensor, and `pes` is the number of lanes of the spot. With `guard` bits it is the home of a wide model.
     """
 
     tensor: str
@@ -66,6 +66,7 @@ class Place:
     pes: int
     banks: tuple[Bank, ...]
     base: int = 0
+    guard: int = 0
 
     @property
     def rows(self) -> int:

@@ -185,6 +185,9 @@ def _extreme(operation: Extreme, fmt: Format) -> Operation:
 
 def _linear(operation: Linear, box: Mapping[str, Index], fmt: Format) -> Operation:
     terms = _cancelled(_term(term, operation.shift) for term in operation.terms)
+    if operation.guard:
+        # The shift also places the stored addend, and a constant has no place beside that addend.
+        return replace(operation, terms=tuple(terms))
     # A scale of 2^0 needs no shift; a shift scales products only.
     shift = operation.shift if any(len(term.factors) == 2 for term in terms) else 0
     constant = [term for term in terms if all(isinstance(factor, Constant) for factor in term.factors)]

@@ -40,8 +40,9 @@ def _operation(unit: str, word: int, counts: tuple[int, ...], parameters: Parame
     for field in form.fields:
         value = layout.fields[field.name].extract(word)
         fields[field.name] = field.choices[value] if field.choices else value
-    for name in form.several:
-        fields[name] = layout.fields[name].extract(word)
+    for name in (*form.several, *form.wide_models):
+        if name in layout.fields:
+            fields[name] = layout.fields[name].extract(word)
     addresses = {}
     for generator in form.generators:
         base, width = layout.fields[f"{generator}.base"].extract(word), layout.fields[f"{generator}.base"].width

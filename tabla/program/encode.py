@@ -13,7 +13,7 @@ from tabla.program.operands import ordered_operands
 from tabla.schedule.schedule import Schedule
 from tabla.source import TablaError
 from tabla.strands.strand import Address, Operation, Strand, by_unit
-from tabla.strands.streams import dump_words
+from tabla.strands.streams import beats_of, dump_words
 from tabla.templates.template import functions, kind_of, operation_format, timing
 
 MOST_SHIFTS = 4
@@ -41,14 +41,13 @@ def encode(schedule: Schedule) -> Image:
     for unit, held in memories.items():
         strands[unit], operations[unit] = _words(unit, held, parameters)
     laws = timing()
-    # Between two tokens of a dump, the words of all roots leave after the last operation of the first token.
-    stop = max(s.end for s in schedule.dump) + max(1, schedule.template.roots) - 1
+    stop = schedule.dump_period
     dump_entry = Entry(
         period=stop,
         skew=dict.fromkeys(units, 0),
         begin={u: len(run[u]) for u in units},
         strands={u: len(dump[u]) for u in units},
-        outputs=dump_words(schedule.template),
+        outputs=dump_words(schedule.template, schedule.mapped.model_guard),
         drain=laws.front + stop + laws.result + laws.broadcast,
     )
     run_entry = Entry(
@@ -67,7 +66,7 @@ def encode(schedule: Schedule) -> Image:
         stream_load=StreamEntry(
             begin=len(schedule.stream_sample),
             strands=len(schedule.stream_load),
-            beats=sum(s.iterations for s in schedule.stream_load),
+            beats=beats_of(schedule.stream_load),
         ),
         release=schedule.release,
         data_window=schedule.depths.data,
@@ -132,6 +131,9 @@ def _parameters(schedule: Schedule, memories: Mapping[str, Sequence[Strand]]) ->
         functions=tuple(_table(n, schedule) for n in names),
         sequencers=template.sequencers,
         split_results=schedule.split_results,
+        model_guard=schedule.mapped.model_guard,
+        wide_memories=tuple(sorted(schedule.layout.wide_memories)),
+        wide_shifts=tuple(range(schedule.wide_from, len(shifts))),
     )
 
 
@@ -174,7 +176,9 @@ def _accumulator(schedule: Schedule, shifts: Sequence[int]) -> int:
             extents = {i.name: i.extent for i in statement.reduced}
             points = sum(math.prod(extents[n] for n in t.reduce) for t in statement.operation.terms)
             most = max(most, points * (schedule.template.roots if statement.crosses else 1))
-    largest = 1 << max(2 * (width - 1), width - 1 + max(shifts))
+    # A stored word has the guard bits more, by which its shift is less.
+    places = [s + schedule.mapped.model_guard * (n >= schedule.wide_from) for n, s in enumerate(shifts)]
+    largest = 1 << max(2 * (width - 1), width - 1 + max(places))
     return ((most + 1) * largest).bit_length() + 1
 
 

@@ -38,7 +38,8 @@ class Host:
     def load_beats(self, models: Mapping[str, Words]) -> Words:
         """Return the beats, of shape (beats, words of a beat), that load constants and models.
 
-        `models` has the words of each model, in the shape that the program gives it.
+        `models` has the words of each model, in the shape that the program gives it; of wide models the stored
+        integers, each of which takes two beats.
         """
         parts = []
         for (tensor, spot), index in self._load:
@@ -54,7 +55,13 @@ class Host:
             else:
                 whole = _whole_shape(self.schedule, tensor)
                 words = models[tensor] if record.role == "model" else np.zeros(whole, dtype=np.int64)
-            parts.append(_gather(np.asarray(words, dtype=np.int64), index))
+            held = np.asarray(words, dtype=np.int64)
+            guard = self.schedule.layout.places[(tensor, spot)].guard
+            if guard:
+                both = [_gather(half, index) for half in halves(held, guard, self.schedule.format.width)]
+                parts.append(np.stack(both, axis=1).reshape(-1, self.schedule.stream_words))
+            else:
+                parts.append(_gather(held >> record.guard, index))
         return _stack(parts, self.schedule.stream_words)
 
     def _one(self, scratch: Spot) -> int:
@@ -79,10 +86,29 @@ class Host:
         return np.concatenate(parts, axis=1).reshape(-1, self.schedule.stream_words)
 
     def models(self, dump: Sequence[int]) -> dict[str, Words]:
-        """Return the models, in the shapes of the program, from the words of a dump."""
-        template = self.schedule.template
-        words = np.asarray(dump, dtype=np.int64).reshape(-1, template.lanes + 1, max(1, template.roots))
-        layout, out = self.schedule.layout, {}
+        """Return the models, in the shapes of the program, from the words of a dump.
+
+        Of wide models these are the stored integers.
+        """
+        out = {}
+        for name, (upper, *lower) in self.dumped(dump).items():
+            guard = self.schedule.mapped.tensors[name].guard
+            out[name] = (upper << guard) | (lower[0] & ((1 << guard) - 1)) if lower else upper
+        return out
+
+    def dumped(self, dump: Sequence[int]) -> dict[str, tuple[Words, ...]]:
+        """Return the words of a dump in the shapes of the models: of each model its words, and of a wide model also
+        those with its guard bits.
+        """
+        template, halves = self.schedule.template, 2 if self.schedule.mapped.model_guard else 1
+        whole = np.asarray(dump, dtype=np.int64).reshape(-1, halves, template.lanes + 1, max(1, template.roots))
+        upper, lower = self._models(whole[:, 0]), self._models(whole[:, -1])
+        wide = self.schedule.mapped.updates if halves > 1 else {}
+        return {name: (words, lower[name]) if name in wide else (words,) for name, words in upper.items()}
+
+    def _models(self, words: Words) -> dict[str, Words]:
+        """Return the models from words of shape (addresses, lanes and the root, groups)."""
+        layout, out = self.schedule.layout, dict[str, Words]()
         for key, _ in self._load:
             tensor, spot = key
             # A copy holds the words that the last sample read, not those that it wrote.
@@ -181,6 +207,14 @@ def _beat_index(schedule: Schedule, key: Key) -> Words:
     padded = np.full((len(rows), len(reach) * schedule.stream_words), size, dtype=np.int64)
     padded[:, begin : begin + filling.row] = rows
     return padded.reshape(-1, schedule.stream_words)
+
+
+def halves(stored: Words, guard: int, width: int) -> tuple[Words, Words]:
+    """Return the two words of the stored integers of a wide model: the upper bits, and the guard bits as a pattern of a
+    word's width.
+    """
+    low = stored & ((1 << guard) - 1)
+    return stored >> guard, np.where(low >> (width - 1) > 0, low - (1 << width), low)
 
 
 def _gather(words: Words, index: Words) -> Words:

@@ -8,7 +8,7 @@ and the cycle model see nothing else of a build, neither the graph nor the sched
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from tabla.templates.template import units_of
 
@@ -48,7 +48,9 @@ class Parameters:
     leave one after the other.
 
     Words: `width` bits, `fraction` of them behind the point. `accumulator` is the width of an accumulator. `shifts` is
-    the table of shifts, in bits.
+    the table of shifts, in bits. `model_guard` is the number of guard bits of wide models, `wide_memories` the memories
+    that hold such models (``model``, ``interim`` and ``root memory``), and `wide_shifts` the positions in the table of
+    the shifts that only wide operations have; other operations have none of them.
 
     Memories: depths are in words, at least 1, of each lane or of the root. The ring has `ring_slots` slots. A beat has
     `stream_words` words, and the output buffer has room for `output_depth` words.
@@ -88,6 +90,26 @@ class Parameters:
     sequencers: int = 1
     roots: int = 1
     split_results: bool = False
+    model_guard: int = field(default=0, repr=False)
+    wide_memories: tuple[str, ...] = field(default=(), repr=False)
+    wide_shifts: tuple[int, ...] = field(default=(), repr=False)
+
+    @property
+    def stored_width(self) -> int:
+        """The bits of a stored word of a wide model; those of a word where there are no wide models."""
+        return self.width + self.model_guard
+
+    def shift_places(self, guard: int) -> tuple[int, ...]:
+        """Return, for each shift, the bit of an accumulator that is the lowest of a result with `guard` bits.
+
+        The words of operations that are not wide lie in the upper bits of such a result.
+        """
+        return tuple(s if n in self.wide_shifts else s - guard for n, s in enumerate(self.shifts))
+
+    @property
+    def lane_guard(self) -> int:
+        """The guard bits of the lanes' results: none where only roots have wide models."""
+        return self.model_guard if {"model", "interim"}.intersection(self.wide_memories) else 0
 
     @property
     def lanes(self) -> int:

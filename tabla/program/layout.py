@@ -62,7 +62,7 @@ def operation_layout(unit: str, parameters: Parameters) -> WordLayout:
     """Return the layout of the operation words of a unit.
 
     The fields of a generator are ``<generator>.base``, ``<generator>.window`` and ``<generator>.delta<level>``. The
-    last fields are those that only arrays with several sequencers have.
+    last fields are those that only arrays with several sequencers have, and those of arrays with wide models.
     """
     form: OperationFormat = operation_format(unit)
     widths: list[tuple[str, int]] = [(f.name, f.width) for f in form.fields]
@@ -71,7 +71,8 @@ def operation_layout(unit: str, parameters: Parameters) -> WordLayout:
         widths.append((f"{generator}.base", bits))
         widths.append((f"{generator}.window", 1))
         widths += [(f"{generator}.delta{level}", bits) for level in range(parameters.levels)]
-    return _pack([*widths, *((name, 1) for name in form.several)])
+    more = (*form.several, *(form.wide_models if parameters.model_guard else ()))
+    return _pack([*widths, *((name, 1) for name in more)])
 
 
 def strand_layout(unit: str, parameters: Parameters) -> WordLayout:

@@ -92,5 +92,8 @@ class LinkShape:
 
 def fingerprint(image: Image) -> int:
     """Return 32 bits that tell one image from another, so that a host knows which one a board runs."""
-    text = repr((VERSION, image)).encode()
+    parameters = image.parameters
+    # Only where there are guard bits, so that images without have the number that they always had.
+    wide = (parameters.model_guard, parameters.wide_memories, parameters.wide_shifts) if parameters.model_guard else ()
+    text = repr((VERSION, image, *wide)).encode()
     return int.from_bytes(hashlib.sha256(text).digest()[:4], "little")

@@ -9,6 +9,7 @@ from typing import Any
 from tabla.bound import Bound
 from tabla.report.costs import Costs, costs
 from tabla.schedule.schedule import Schedule
+from tabla.strands.streams import beats_of
 
 SCHEMA = "tabla-report-1"
 ROOT_COPIES = 3  # a root keeps a copy of its memory for each of three operands (decision 3, section 3.5)
@@ -29,6 +30,9 @@ class BuildReport:
     memories of all PEs and of all roots. `stream_words` is the number of words per beat, the words that the input port
     takes in one cycle. `busiest` names the part of the machine that works in the most cycles, and `busy` is their share
     of all cycles, from 0 to 1.
+
+    `model_guard` is the number of guard bits of wide models. `load_cycles` and `dump_cycles` are what loading the
+    models and reading them back takes, with a beat every cycle. These three are given where there are guard bits.
     """
 
     name: str
@@ -53,6 +57,9 @@ class BuildReport:
     busiest: str
     busy: float
     costs: Costs
+    model_guard: int = 0
+    load_cycles: int = 0
+    dump_cycles: int = 0
 
     @property
     def binding(self) -> str:
@@ -76,8 +83,13 @@ class BuildReport:
                 f"busiest      {self.busiest}, {100 * self.busy:.1f} % of the cycles",
                 f"lanes        {self.costs.headline}",
                 f"words        {self.microcode_words} of microcode; {lane}; {self.memory_bits:,} bits in all",
+                *([self._models()] if self.model_guard else []),
             ]
         )
+
+    def _models(self) -> str:
+        guard = f"{self.model_guard} guard bit{'s' * (self.model_guard > 1)}"
+        return f"models       {guard}; a load takes {self.load_cycles} cycles, a dump {self.dump_cycles}"
 
     def as_json(self) -> dict[str, Any]:
         """Return what ``tabla gen --json`` writes."""
@@ -89,6 +101,9 @@ class BuildReport:
         """Return all figures but the costs, by name. Ratios are rounded to six digits."""
         fields = asdict(self)
         del fields["costs"]
+        if not self.model_guard:
+            for name in ("model_guard", "load_cycles", "dump_cycles"):
+                del fields[name]
         fields["bound_terms"] = dict(self.bound_terms)
         rounded = {name: round(getattr(self, name), 6) for name in ("ratio", "utilisation", "busy")}
         return {**fields, **rounded}
@@ -116,7 +131,9 @@ def figures(schedule: Schedule, bound: Bound) -> BuildReport:
     depths, slots = schedule.depths, schedule.ring_slots
     words = schedule.template.pes * (depths.model + depths.data * slots + depths.interim)
     name, cycles = busiest(schedule, bound)
-    words += max(1, schedule.template.roots) * ROOT_COPIES * (depths.root_data * slots + depths.root_memory)
+    roots = max(1, schedule.template.roots)
+    words += roots * ROOT_COPIES * (depths.root_data * slots + depths.root_memory)
+    guard = schedule.mapped.model_guard
     return BuildReport(
         name=schedule.graph.name,
         format=str(schedule.format),
@@ -135,9 +152,23 @@ def figures(schedule: Schedule, bound: Bound) -> BuildReport:
         model_words=schedule.model_words,
         data_words=depths.data * slots,
         interim_words=depths.interim,
-        memory_bits=words * schedule.format.width,
+        memory_bits=words * schedule.format.width + guard * _wide_words(schedule),
         stream_words=schedule.stream_words,
         busiest=name,
         busy=cycles / schedule.cycles,
         costs=costs(schedule),
+        model_guard=guard,
+        load_cycles=beats_of(schedule.stream_load) if guard else 0,
+        dump_cycles=schedule.dump_count * schedule.dump_period if guard else 0,
     )
+
+
+def _wide_words(schedule: Schedule) -> int:
+    """Return the words of all memories of wide models. Of a root's copies of its memory only one has guard bits."""
+    depths, template = schedule.depths, schedule.template
+    each = {
+        "model": template.pes * depths.model,
+        "interim": template.pes * depths.interim,
+        "root memory": max(1, template.roots) * depths.root_memory,
+    }
+    return sum(each[memory] for memory in schedule.layout.wide_memories)

@@ -62,6 +62,8 @@ def _unit(form: OperationFormat) -> str:
     generators = ", ".join(f"`{g}`" for g in form.generators)
     several = ", ".join(f"`{name}`" for name in operation_format(f"{form.unit}_0").several)
     more = f" Of several sequencers also one bit: {several}." if several else ""
+    wide = ", ".join(f"`{name}`" for name in form.wide_models)
+    more += f" With wide models also one bit: {wide}." if wide else ""
     return f"## `{form.unit}`\n\n{_table(('bits', 'field', 'codes'), rows)}\nGenerators: {generators}.{more}\n"
 
 

@@ -17,14 +17,14 @@ from tabla.report.names import legal_names
 from tabla.schedule.schedule import Schedule
 from tabla.source import Source
 from tabla.strands.strand import Strand
-from tabla.strands.streams import dump_words, loaded, streamed
+from tabla.strands.streams import beats_of, dump_words, loaded, streamed
 
 LICENCE = "The generated Verilog belongs to whoever generated it; see LICENSE of tabla for the parts that it contains."
 
 
 def manifest(schedule: Schedule, bound: Bound, image: Image, module: str, program: Source) -> dict[str, Any]:
     """Return the content of the manifest of a build. `module` is the name of the Verilog module."""
-    report = figures(schedule, bound).numbers()
+    report, guard = figures(schedule, bound).numbers(), schedule.mapped.model_guard
     return {
         "schema": MANIFEST_SCHEMA,
         "tool": f"tabla {VERSION}",
@@ -52,8 +52,9 @@ def manifest(schedule: Schedule, bound: Bound, image: Image, module: str, progra
             "results": _results(schedule),
             "dump": {
                 "count": schedule.dump_count,
-                "words_per_count": dump_words(schedule.template),
-                "order": "per address: the model word of each lane, then the root's; of each, all groups with a root",
+                "words_per_count": dump_words(schedule.template, guard),
+                "order": "per address: the model word of each lane, then the root's; of each, all groups with a root"
+                + "; then the guard bits of all of them, in the same order" * bool(guard),
             },
         },
         "constants": {
@@ -134,6 +135,7 @@ def _place(tensor: str, place: Place, split: int) -> dict[str, Any]:
         "base": place.base,
         "words": place.words,
         "strides": list(place.strides),
+        **({"guard_bits": place.guard} if place.guard else {}),
     }
 
 
@@ -141,12 +143,12 @@ def _segments(schedule: Schedule, tensors: list[str], strands: tuple[Strand, ...
     """Return the order of the input words: an entry for each run of beats, in the order in which they arrive."""
     segments = []
     for tensor, strand in zip(tensors, strands, strict=True):
-        operation = strand.body[0]
+        operation = strand.body[-1]
         segments.append(
             {
                 "tensor": tensor,
                 "constant": tensor in schedule.constants,
-                "beats": strand.iterations,
+                "beats": beats_of([strand]),
                 "to": sorted(name for name, value in operation.fields.items() if value),
                 "base": operation.addresses["address"].base,
                 "counts": list(strand.counts),

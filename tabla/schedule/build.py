@@ -49,7 +49,7 @@ def schedule_mapping(
         return None
     models = frozenset(((m, mapping.homes[m]), False) for m in graph.updates if (m, mapping.homes[m]) in layout.places)
     placed = scheduler(tasks, models, sequencers=one.sequencers, waves=mapping.waves)
-    return None if placed is None else _assemble(graph, mapping, layout, placed, site.shifts, format)
+    return None if placed is None else _assemble(graph, mapping, site, placed, format)
 
 
 def judge_of(graph: Graph, format: Format, scheduler: Scheduler = list_schedule) -> Judge:
@@ -90,11 +90,9 @@ def _needs(schedule: Schedule, template: Template) -> dict[str, tuple[int, int, 
     }
 
 
-def _assemble(
-    graph: Graph, mapping: Mapping, layout: Layout, placed: list[Placed], shifts: tuple[int, ...], format: Format
-) -> Schedule:
+def _assemble(graph: Graph, mapping: Mapping, site: Site, placed: list[Placed], format: Format) -> Schedule:
     """Put the period, the borders, the streams and the figures around placed tasks."""
-    mapped, template = mapping.graph, mapping.template
+    mapped, template, layout = mapping.graph, mapping.template, site.layout
     laws = timing()
     strands = all_strands(placed)
     port = OutputPort.of(
@@ -119,13 +117,14 @@ def _assemble(
     finish = _last_update(strands) if graph.updates else port.last
     # The latency counts both ends: the cycle of the first beat, and that of the last update or of the last word out.
     latency = (beats - 1 + laws.ready if beats else 0) + laws.front + finish + 1
-    dump = dump_strands(layout, template)
+    dump = dump_strands(layout, template, site.wide_from)
     return Schedule(
         graph=graph,
         mapping=mapping,
         layout=layout,
         format=format,
-        shifts=shifts,
+        shifts=site.shifts,
+        wide_from=site.wide_from,
         placed=tuple(placed),
         strands=tuple(strands),
         dump=tuple(dump),
@@ -137,7 +136,7 @@ def _assemble(
         release=release,
         beats=beats,
         outputs=words,
-        output_depth=max(dump_words(template), port.depth),
+        output_depth=max(dump_words(template, mapped.model_guard), port.depth),
         end=end,
         cycles=cycles,
         latency=latency,

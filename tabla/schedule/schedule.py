@@ -28,7 +28,8 @@ class Schedule:
     ``graph.samples`` samples of the user, and every figure is one of a step.
 
     Strands: `strands` are those of a sample, `dump` those that read models back, and `stream_sample` and `stream_load`
-    those of the stream. `placed` has the tasks that the strands of a sample come from. `shifts` is the table of shifts.
+    those of the stream. `placed` has the tasks that the strands of a sample come from. `shifts` is the table of shifts;
+    from position `wide_from` on they are those of updates of wide models.
 
     Borders: `stream_words` is the number of words of a beat, `beats` the number of beats of a sample, and `outputs`
     the number of words that a sample sends out. The ring holds `ring_slots` samples, and a slot is free `release`
@@ -46,6 +47,7 @@ class Schedule:
     layout: Layout
     format: Format
     shifts: tuple[int, ...]
+    wide_from: int
     placed: tuple[Placed, ...]
     strands: tuple[Strand, ...]
     dump: tuple[Strand, ...]
@@ -101,6 +103,11 @@ class Schedule:
     def dump_count(self) -> int:
         """The number of tokens of a dump that bring back every model."""
         return dump_count(self.layout)
+
+    @property
+    def dump_period(self) -> int:
+        """The cycles between two tokens of a dump: the words of all roots leave after the last operation of a token."""
+        return max(s.end for s in self.dump) + max(1, self.template.roots) - 1
 
     @property
     def split_results(self) -> bool:

@@ -47,8 +47,10 @@ def _first_layout(uses: Uses) -> Layout:
     places = {}
     for tensor, spot in sorted(keys):
         banks = (_bank(graph, mapping, tensor, spot, static),)
+        record = graph.tensors[tensor]
+        guard = record.guard if mapping.homes.get(tensor) == spot else 0
         places[(tensor, spot)] = Place(
-            tensor=tensor, spot=spot, shape=graph.tensors[tensor].shape, pes=uses.lanes(spot), banks=banks
+            tensor=tensor, spot=spot, shape=record.shape, pes=uses.lanes(spot), banks=banks, guard=guard
         )
     places.update((place_key(place), place) for place in _partial_words(uses))
     return Layout(graph=graph, places=places)

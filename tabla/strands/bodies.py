@@ -11,7 +11,7 @@ import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from tabla.ir.graph import FLIPPED, Affine, Compare, CompareOp, Constant, Linear, Read, Statement, Term
+from tabla.ir.graph import FLIPPED, Affine, Compare, CompareOp, Constant, Linear, Read, Statement, Term, is_stored
 from tabla.mapping.fit import Fit, spread
 from tabla.mapping.places import EVERY, ROOT, Place, Spot
 from tabla.strands.layout import Key, Layout
@@ -140,7 +140,8 @@ def lane_body(statement: Statement, context: LaneContext, *, shift: int, levels:
     slots[0] = first.with_fields(base=base, half=("array0" if statement.crosses else "lane0") if tree else "all")
     out = [slots[0], *(s.with_fields(base="accumulator") for s in slots[1:])]
     out[-1] = out[-1].with_fields(emit=int(not tree), up=int(tree))
-    shifted = tuple(o.with_fields(shift=shift) for o in out)
+    wide = {"wide": 1} if statement.operation.guard else {}
+    shifted = tuple(o.with_fields(shift=shift, **wide) for o in out)
     return shifted if tree else tested(statement, shifted)
 
 
@@ -177,7 +178,8 @@ def lane_sum(
 def _sum(context: LaneContext, terms: Sequence[Term], levels: int) -> list[Operation]:
     addends = [t for t in terms if len(t.factors) == 1 and t.sign > 0 and not t.reduce]
     addends.sort(key=lambda t: isinstance(t.factors[0], Read) and context.spot(t.factors[0]) is not None)
-    addend = addends[0] if addends else None
+    # Only an addend has the bits of a stored word.
+    addend = next((t for t in addends if is_stored(t)), addends[0] if addends else None)
     word = addend.factors[0] if addend else None
     assert word is None or isinstance(word, Read)
     products = [_product(t, gated=bool(levels) and not t.reduce) for t in terms if t is not addend]
@@ -246,21 +248,30 @@ class RootContext:
 
 
 def root_sum(
-    context: RootContext, terms: Sequence[Term], *, start: str, shift: int, levels: int, emit: bool = True
+    context: RootContext,
+    terms: Sequence[Term],
+    *,
+    start: str,
+    shift: int,
+    levels: int,
+    emit: bool = True,
+    wide: bool = False,
 ) -> tuple[Operation, ...]:
     """Return operations that sum terms at the root, in the order given.
 
     With a `start` of ``fresh`` the sum begins with zero or with an addend. With ``tree`` it begins with the sum of the
     group's lanes, with ``array`` with that of all lanes, and with ``accumulator`` it goes on with what the accumulator
     holds. The `levels` innermost loops accumulate. `shift` is the position of the shift in the table of shifts. Without
-    `emit`, the sum is not complete: other strands go on with it.
+    `emit`, the sum is not complete: other strands go on with it. A sum that is `wide` has guard bits.
     """
     addend = None
     if start == "fresh":
         plain = [t for t in terms if len(t.factors) == 1 and t.sign > 0 and not t.reduce]
         # The addend joins the first operation. If there is no other operation, this one waits for the latest word, and
-        # an addend may come later than a factor: so the latest word becomes the addend.
-        addend = plain[0 if len(terms) > 2 else -1] if plain else None
+        # an addend may come later than a factor: so the latest word becomes the addend. But only an addend has the bits
+        # of a stored word.
+        latest = plain[0 if len(terms) > 2 else -1] if plain else None
+        addend = next((t for t in plain if is_stored(t)), latest)
     products = [_product(t, gated=bool(levels) and not t.reduce) for t in terms if t is not addend]
     products.sort(key=lambda p: p.gated)
     operands: list[dict[str, Read]] = []
@@ -277,8 +288,9 @@ def root_sum(
         operands[0]["c"] = addend.factors[0]
     base = start if start != "fresh" else "addend" if addend is not None else "zero"
     half = "all" if start == "fresh" else "none"
+    more = {"wide": 1} if wide else {}
     slots = [
-        context.operation(each, **f, shift=shift, base="accumulator")
+        context.operation(each, **f, shift=shift, base="accumulator", **more)
         for each, f in zip(operands, fields, strict=True)
     ]
     slots[0] = slots[0].with_fields(base=base, half=half)

@@ -51,6 +51,7 @@ def unrolled(site: Site, statement: Statement, name: str) -> Task:
                 shift=site.shift(statement),
                 levels=len(names),
                 emit=position == len(ordered) - 1,
+                wide=bool(statement.operation.guard),
             )
             if position == len(ordered) - 1:
                 body = tested(statement, body)

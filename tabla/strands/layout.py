@@ -48,6 +48,12 @@ class Layout:
     twins: Map[Key, Place] = field(default_factory=dict)
     depths: Depths = field(default_factory=Depths)
 
+    @property
+    def wide_memories(self) -> frozenset[str]:
+        """The memories that hold wide models: ``model`` and ``interim`` of the lanes, ``root memory``."""
+        wide = [place for place in self.places.values() if place.guard]
+        return frozenset(f"root {b}" if place.spot.kind == "root" else b for place in wide for b in place.banks)
+
     def place(self, tensor: str, spot: Spot) -> Place:
         """Return the place of a tensor at a spot. The next value of a model lies where the model lies."""
         return self.places[(self.owner(tensor), spot)]

@@ -169,7 +169,8 @@ def sum_strand(site: Site, statement: Statement, shown: str = "", name: str = ""
     outs, reduced = nest_of(statement, None, AT_ROOT)
     context = RootContext(layout=site.layout, loops=(*outs, *reduced), shown=shown)
     ordered, shift = site.early_first(statement.operation.terms), site.shift(statement)
-    body = tested(statement, root_sum(context, ordered, start="fresh", shift=shift, levels=len(reduced)))
+    wide = bool(statement.operation.guard)
+    body = tested(statement, root_sum(context, ordered, start="fresh", shift=shift, levels=len(reduced), wide=wide))
     counts = _counts((*outs, *reduced))
     strand = Strand(
         unit="root_issue",

@@ -39,20 +39,25 @@ class Output:
 class Site(Uses):
     """One mapping on its layout: everything that the builders of tasks need.
 
-    `regions` finds the place that an address belongs to. `shifts` is the build's table of shifts, 0 first.
+    `regions` finds the place that an address belongs to. `shifts` is the build's table of shifts, 0 first. From
+    position `wide_from` on they are those of updates of wide models, whose sums are shifted by the guard bits less.
     """
 
     layout: Layout
     regions: Regions
     shifts: tuple[int, ...]
+    wide_from: int
 
     @staticmethod
     def on(uses: Uses, layout: Layout) -> Site:
         """Put the uses of a mapping on its layout."""
-        operations = (statement.operation for statement in uses.graph.statements)
-        shifts = {each.shift for each in operations if isinstance(each, Linear | Product)} - {0}
+        operations = [s.operation for s in uses.graph.statements if isinstance(s.operation, Linear | Product)]
+        plain = (0, *sorted({each.shift for each in operations if not _guard(each)} - {0}))
+        wide = sorted({each.shift - _guard(each) for each in operations if _guard(each)})
         known = {each.name: getattr(uses, each.name) for each in fields(Uses)}
-        return Site(**known, layout=layout, regions=Regions(layout), shifts=(0, *sorted(shifts)))
+        return Site(
+            **known, layout=layout, regions=Regions(layout), shifts=(*plain, *wide), wide_from=len(plain)
+        )
 
     def function_cycles(self, name: str) -> int:
         """Return the latency, in cycles, of a function of the function unit in the build's format."""
@@ -64,7 +69,11 @@ class Site(Uses):
 
     def shift(self, statement: Statement) -> int:
         """Return the position of a statement's shift in the table of shifts."""
-        return self.shifts.index(statement.operation.shift) if isinstance(statement.operation, Linear | Product) else 0
+        operation = statement.operation
+        if not isinstance(operation, Linear | Product):
+            return 0
+        guard = _guard(operation)
+        return self.shifts.index(operation.shift - guard, self.wide_from if guard else 0)
 
     def root_write(
         self, target: str, write: Sequence[Affine], output: Output, name: str, *, leaves: bool = False
@@ -106,6 +115,10 @@ class Site(Uses):
             comment=comment,
             body=(Operation(fields=symbols, addresses=to),),
         )
+
+
+def _guard(operation: Linear | Product) -> int:
+    return operation.guard if isinstance(operation, Linear) else 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 from tabla.mapping.mapping import static_tensors
 from tabla.mapping.places import Place
@@ -56,7 +57,8 @@ def _fill(
 ) -> Strand:
     """Return the strand of the stream that fills one place, address by address, each address block by block.
 
-    `fields` name the memories, and `window` says whether they are those of the sample's slot in the ring.
+    `fields` name the memories, and `window` says whether they are those of the sample's slot in the ring. A stored word
+    of a wide model takes two beats: the first has its upper bits, and the second, which writes, its guard bits.
     """
     rows, reach = filling.row > 1 or filling.first > 0, filling.blocks(stream_words)
     counts: tuple[int, ...] = (place.words, len(reach)) if rows else (place.words,)
@@ -69,7 +71,15 @@ def _fill(
             "block": Address(base=reach.start, strides=(0, *(1 for _ in inner))),
         },
     )
-    return Strand(unit="stream", start=0, body=(operation,), counts=counts, comment=comment)
+    body: tuple[Operation, ...] = (operation,)
+    if place.guard:
+        body = (replace(operation, fields=marks), operation.with_fields(wide=1))
+    return Strand(unit="stream", start=0, body=body, counts=counts, comment=comment)
+
+
+def beats_of(strands: Sequence[Strand]) -> int:
+    """Return the beats that some strands of the stream take: one for each operation."""
+    return sum(strand.iterations * len(strand.body) for strand in strands)
 
 
 def sample_strands(layout: Layout, stream_words: int, template: Template) -> list[Strand]:
@@ -113,12 +123,16 @@ def load_strands(layout: Layout, stream_words: int, template: Template) -> list[
     return out
 
 
-def dump_strands(layout: Layout, template: Template) -> list[Strand]:
+def dump_strands(layout: Layout, template: Template, wide_shift: int) -> list[Strand]:
     """Return the strands that read models back: one address of every memory for each token.
 
     For token n, the lanes pass the words of their model memories at address n up the tree, one lane after the other.
     The word of the root's memory at address n follows. With several roots every group does so, and operations are as
     many cycles apart as there are groups, because the groups' words leave one after the other.
+
+    Where there are wide models, the guard bits of all these words follow, in the same order and by the same way;
+    `wide_shift` is the position of a shift of wide models in the table of shifts. The guard bits of a word in a memory
+    without wide models mean nothing.
     """
     laws, every = timing(), max(1, template.roots)
     pes = template.lanes
@@ -134,28 +148,54 @@ def dump_strands(layout: Layout, template: Template) -> list[Strand]:
     take = Operation(fields={"a": "zero", "base": "tree"})
     put = Operation(fields={"source": "result", "to_output": 1})
     fetch = Operation(fields={"a": "zero", "c": "memory", "base": "addend"}, addresses={"c": Address(window=True)})
-    return [
-        Strand(
-            unit="lane_issue", start=0, interval=every, body=(send,), counts=(pes,), comment="dump: a lane's model word"
-        ),
-        Strand(
-            unit="root_issue", start=up, interval=every, body=(take,), counts=(pes,), comment="dump: through the tree"
-        ),
-        Strand(unit="root_issue", start=up + pes * every, body=(fetch,), comment="dump: the root's word"),
-        Strand(
-            unit="root_write",
-            start=up + laws.result,
-            interval=every,
-            body=(put,),
-            counts=(pes + 1,),
-            comment="dump: out",
-        ),
-    ]
+    parts = [(send, take, fetch, put)]
+    if memories := layout.wide_memories:
+        wide: dict[str, str | int] = {"wide": 1, "shift": wide_shift}
+        whole = send.with_fields(a="zero", c="model", base="addend", **wide)
+        both = (whole, take.with_fields(**wide)) if "model" in memories else (send, take)
+        own = fetch.with_fields(**wide) if "root memory" in memories else fetch
+        parts.append((*both, own, put.with_fields(wide=1)))
+    strands = []
+    for number, (sent, taken, fetched, out) in enumerate(parts):
+        start, after = number * (pes + 1) * every, "'s guard bits" if number else ""
+        strands += [
+            Strand(
+                unit="lane_issue",
+                start=start,
+                interval=every,
+                body=(sent,),
+                counts=(pes,),
+                comment=f"dump: a lane's model word{after}",
+            ),
+            Strand(
+                unit="root_issue",
+                start=start + up,
+                interval=every,
+                body=(taken,),
+                counts=(pes,),
+                comment=f"dump: through the tree{after}",
+            ),
+            Strand(
+                unit="root_issue",
+                start=start + up + pes * every,
+                body=(fetched,),
+                comment=f"dump: the root's word{after}",
+            ),
+            Strand(
+                unit="root_write",
+                start=start + up + laws.result,
+                interval=every,
+                body=(out,),
+                counts=(pes + 1,),
+                comment=f"dump: out{after}",
+            ),
+        ]
+    return strands
 
 
-def dump_words(template: Template) -> int:
-    """Return the number of words that leave for one token of a dump."""
-    return (template.lanes + 1) * max(1, template.roots)
+def dump_words(template: Template, guard: int) -> int:
+    """Return the number of words that leave for one token of a dump: two for each place if there are guard bits."""
+    return (template.lanes + 1) * max(1, template.roots) * (2 if guard else 1)
 
 
 def dump_count(layout: Layout) -> int:

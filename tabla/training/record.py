@@ -98,7 +98,8 @@ class Training:
     last one, or with a `patience` the one with the smallest validation loss. `cycles_predicted` and `cycles_simulated`
     are per sample in the steady state. The latencies are in cycles. `models` and `words` are the kept models of the
     accelerator, as real numbers and as words. Beside the real numbers lies the preparation of their data, if any, as
-    ``tabla train -o`` writes it (:class:`tabla.training.preparation.Preparation`).
+    ``tabla train -o`` writes it (:class:`tabla.training.preparation.Preparation`). The words of a wide model are its
+    stored integers, with `model_guard` bits more.
     """
 
     name: str
@@ -120,6 +121,7 @@ class Training:
     events: Events
     models: Mapping[str, NDArray[Any]] = field(repr=False)
     words: Mapping[str, NDArray[np.int64]] = field(repr=False)
+    model_guard: int = 0
     validation_samples: int = 0
     test_samples: int = 0
     kept: int = 0
@@ -156,7 +158,8 @@ class Training:
         if self.minibatch > 1:
             head += f", steps of {self.minibatch} samples"
             head += f" ({self.samples % self.minibatch} left over)" if self.samples % self.minibatch else ""
-        lines = [f"{head}, {self.pes} PEs, {self.format}, {self.engine}"]
+        guard = f" and {self.model_guard} guard bits" if self.model_guard else ""
+        lines = [f"{head}, {self.pes} PEs, {self.format}{guard}, {self.engine}"]
         held_out = {"validation": self.validation_samples, "test": self.test_samples}
         counts = [f"{count} samples for {name}" for name, count in held_out.items() if count]
         lines += [f"held out: {', '.join(counts)}"] if counts else []
@@ -253,6 +256,7 @@ class Training:
             "engine": self.engine,
             "checked": {"engine": self.checked.engine, "samples": self.checked.samples} if self.checked else None,
             "format": self.format,
+            **({"model_guard": self.model_guard} if self.model_guard else {}),
             "pes": self.pes,
             "samples": self.samples,
             "validation_samples": self.validation_samples,

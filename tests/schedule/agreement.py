@@ -41,7 +41,10 @@ def shaped_graph(text: str, format: Format = Q6_10) -> Graph:
 
 
 def draw_words(graph: Graph, format: Format, samples: int, seed: int) -> tuple[Words, Words]:
-    """(inputs and labels with a leading axis of samples, models): words of mixed sizes, extremes among them."""
+    """(inputs and labels with a leading axis of samples, models): words of mixed sizes, extremes among them.
+
+    Of wide models these are stored integers, with all kinds of guard bits below the words.
+    """
     generator = np.random.default_rng(seed)
     extremes = np.array([format.lowest, format.highest, 0, 1, -1, format.one, -format.one])
 
@@ -52,7 +55,12 @@ def draw_words(graph: Graph, format: Format, samples: int, seed: int) -> tuple[W
 
     tensors = graph.tensors.values()
     inputs = {t.name: words((samples, *t.shape)) for t in tensors if t.role in ("input", "label")}
-    return inputs, {t.name: words(t.shape) for t in tensors if t.role == "model"}
+    models = {t.name: words(t.shape) for t in tensors if t.role == "model"}
+    for tensor in tensors:
+        if tensor.role == "model" and tensor.guard:
+            below = generator.integers(0, 1 << tensor.guard, tensor.shape)
+            models[tensor.name] = (models[tensor.name] << tensor.guard) | below
+    return inputs, models
 
 
 def agree(

@@ -11,6 +11,7 @@ from tabla.ir.graph import Graph, Linear, Product
 from tabla.lang.tabla import parse
 from tabla.lower.tabla import lower
 from tabla.passes.minibatch import minibatched
+from tabla.passes.model_guard import largest_guard, with_model_guard
 from tabla.passes.pipeline import shaped
 from tabla.program.encode import MOST_SHIFTS
 from tabla.source import Source, TablaError
@@ -50,6 +51,18 @@ def test_what_the_passes_make_of_random_programs(text: str, pes: int, format: Fo
 @given(programs(), PES, st.sampled_from(FORMATS), st.integers(2, 5), st.integers(0, 2**20))
 def test_random_minibatches(text: str, pes: int, format: Format, size: int, seed: int) -> None:
     agree(minibatched(lowered(text, format), size), template_for(pes), format, seed=seed)
+
+
+@settings(max_examples=20)
+@given(programs(), PES, st.sampled_from(FORMATS[:2]), st.integers(1, 3), st.integers(0, 2**20), st.data())
+def test_random_wide_models(text: str, pes: int, format: Format, size: int, seed: int, data: st.DataObject) -> None:
+    graph = lowered(text, format)
+    updates = [s.operation for s in graph.statements if s.target in graph.updates.values()]
+    most = min((largest_guard(o.shift, format) for o in updates if isinstance(o, Linear)), default=0)
+    assume(most > 0)
+    guard = data.draw(st.sampled_from([most, 1, (most + 1) // 2]))
+    wide = minibatched(with_model_guard(graph, guard, format), size)
+    agree(shaped(wide, format), template_for(pes), format, seed=seed)
 
 
 @SETTINGS

@@ -12,7 +12,7 @@ from tabla.schedule.check.fields import Active
 from tabla.schedule.check.images import Images
 from tabla.schedule.check.machine import Machine
 from tabla.schedule.check.residues import POISON, Residues
-from tabla.schedule.check.wiring import Numbers, address_of
+from tabla.schedule.check.wiring import Numbers, Write, address_of
 from tabla.schedule.schedule import Schedule
 from tabla.strands.layout import Key, is_scratch
 from tabla.strands.regions import LANE_BANKS, ScheduleFault
@@ -46,14 +46,15 @@ class _Beats:
     def check(self) -> None:
         """Every place gets its elements, and no other address a word."""
         sent = np.concatenate([np.zeros((0, self.schedule.stream_words), np.int64), *map(self._sent, self.keys)])
-        beats = sum(strand.iterations for strand in self.strands)
+        beats = sum(strand.iterations * len(strand.body) for strand in self.strands)
         if len(sent) != beats:
             raise ScheduleFault(f"{self.what} takes {beats} beats, the host sends {len(sent)}")
         memories = self._memories()
         begin = 0
         for strand in self.strands:
-            self._fill(strand, sent[begin : begin + strand.iterations], memories)
-            begin += strand.iterations
+            taken = strand.iterations * len(strand.body)
+            self._fill(strand, sent[begin : begin + taken], memories)
+            begin += taken
         for key in self.keys:
             self._compare(key, memories)
         for memory, words in memories.items():
@@ -76,6 +77,8 @@ class _Beats:
     def _image(self, key: Key) -> Residues:
         """The words of a place as the host has them: of scratch words the first of each run only."""
         place, words = self.schedule.layout.places[key], self.images.words((key, False))
+        if self.images.wide((key, False)):
+            return residues.joined(residues.upper(words), residues.guard(words))
         if not is_scratch(key[1]):
             return words
         operation = self.schedule.mapped.statements[key[1].axis].operation
@@ -85,9 +88,18 @@ class _Beats:
         return np.where(firsts, one, _NOTHING)[:, None, None]
 
     def _sent(self, key: Key) -> Residues:
-        """The beats of a place as the host packs them: of each address the words of all groups and lanes, in blocks."""
+        """The beats of a place as the host packs them: of each address the words of all groups and lanes, in blocks.
+
+        Of a wide model each beat of upper bits is followed by one of guard bits.
+        """
+        if self.images.wide((key, False)):
+            words = self.images.words((key, False))
+            both = [self._packed(key, half) for half in (residues.upper(words), residues.guard(words))]
+            return np.stack(both, axis=1).reshape(-1, self.schedule.stream_words)
+        return self._packed(key, self._image(key))
+
+    def _packed(self, key: Key, image: Residues) -> Residues:
         place, width = self.schedule.layout.places[key], self.schedule.stream_words
-        image = self._image(key)
         if is_scratch(key[1]):
             firsts = image[image[:, 0, 0] != _NOTHING, 0]
             return np.concatenate([firsts, np.zeros((len(firsts), width - 1), dtype=np.int64)], axis=1)
@@ -104,8 +116,13 @@ class _Beats:
     def _fill(self, strand: Strand, sent: Residues, memories: dict[str, Residues]) -> None:
         """Put the words of a strand's beats into the memories of the groups and lanes that take them."""
         template, width = self.schedule.template, self.schedule.stream_words
-        operation = strand.body[0]
-        if len(strand.body) != 1:
+        operation, targets = strand.body[-1], (*_LANE_TARGETS, *_ROOT_TARGETS)
+        if operation.field("wide"):
+            first = strand.body[0]
+            if len(strand.body) != 2 or any(first.field(name) for name in targets):
+                raise ScheduleFault(f"the stream's '{strand.comment}' has no beat of upper bits before guard bits")
+            sent = residues.joined(sent[0::2], sent[1::2])
+        elif len(strand.body) != 1:
             raise ScheduleFault(f"the stream's '{strand.comment}' has {len(strand.body)} operations")
         everyone, same = bool(operation.field("all")), bool(operation.field("same"))
         address = address_of(operation, "address", strand)
@@ -149,16 +166,33 @@ class _Beats:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _DumpMemory:
-    """The memories while models are read back: each lane and each root has one word, at the window."""
+    """The memories while models are read back: each lane and each root has one word, at the window.
+
+    In the memories `wide` it is a stored integer.
+    """
 
     template: Template
+    wide: frozenset[str]
 
-    def read(self, memory: str, at: Numbers, window: bool, lanes: slice, active: Active | None, name: str) -> Residues:
+    def read(
+        self,
+        memory: str,
+        at: Numbers,
+        window: bool,
+        lanes: slice,
+        active: Active | None,
+        name: str,
+        *,
+        stored: bool = False,
+    ) -> Residues:
         """The words at the window."""
         if not window or at.any():
             raise ScheduleFault(f"'{name}' reads {memory} at another address than that of the window")
+        if stored and memory not in self.wide:
+            raise ScheduleFault(f"'{name}' takes guard bits from {memory}, which has none")
         groups, at_root = max(1, self.template.roots), memory.startswith("root ")
         words = residues.drawn(f"dump {memory}", (1, groups, 1 if at_root else self.template.lanes))
+        words = words if stored or memory not in self.wide else residues.upper(words)
         own = words if at_root else words[:, :, lanes]
         return np.broadcast_to(own, (len(at), *own.shape[1:]))
 
@@ -175,13 +209,22 @@ def check_borders(images: Images) -> None:
     _Beats(images, schedule.stream_load, tuple(loaded(layout)), "a load").check()
     if sum(strand.iterations for strand in schedule.stream_sample) != schedule.beats:
         raise ScheduleFault(f"a sample has other beats than {schedule.beats}")
-    _check_dump(schedule)
+    _check_dump(schedule, images)
 
 
-def _check_dump(schedule: Schedule) -> None:
-    """A token of the dump program gives the word at the window of each lane in turn, then the root's."""
-    template = schedule.template
-    memory = _DumpMemory(template)
+def _left(machine: Machine, write: Write) -> Residues:
+    """The words of a write that leave, of each group: results, or their guard bits."""
+    words = machine.taken(write.sources)[:, :, 0]
+    return residues.guard(words) if write.operation.field("wide") else words
+
+
+def _check_dump(schedule: Schedule, images: Images) -> None:
+    """A token of the dump program gives the word at the window of each lane in turn, then the root's; with wide models
+    the guard bits of all these follow.
+    """
+    template, regions = schedule.template, images.regions.all()
+    wide = frozenset(name for name, held in regions.items() if any(images.wide(region.key) for region in held))
+    memory = _DumpMemory(template, wide)
     machine = Machine.of(schedule, by_unit(schedule.dump, template.sequencers), memory)
     puts = [write for write in machine.wiring.writes if write.operation.field("to_output")]
     if len(puts) != len(machine.wiring.writes) or any(write.operation.field("to_memory") for write in puts):
@@ -191,12 +234,14 @@ def _check_dump(schedule: Schedule) -> None:
     order = np.argsort(np.concatenate([np.zeros(0, dtype=np.int64), *(write.cycles for write in puts)]), kind="stable")
     words = np.concatenate(
         [np.zeros((0, groups), dtype=np.int64)]
-        + [np.broadcast_to(machine.taken(w.sources)[:, :, 0], (len(w.cycles), groups)) for w in puts]
+        + [np.broadcast_to(_left(machine, w), (len(w.cycles), groups)) for w in puts]
     )[order]
-    at = np.zeros(1, dtype=np.int64)
-    lanes = memory.read("model", at, True, slice(0, template.lanes), None, "dump")[0].T
-    root = memory.read("root memory", at, True, slice(0, 1), None, "dump")[0].T
-    if not np.array_equal(words, np.concatenate([lanes, root])) or words.size != dump_words(template):
+    at, places = np.zeros(1, dtype=np.int64), (("model", slice(0, template.lanes)), ("root memory", slice(0, 1)))
+    wanted = [memory.read(name, at, True, lanes, None, "dump")[0].T for name, lanes in places]
+    for name, lanes in places if wide else ():
+        wanted.append(residues.guard(memory.read(name, at, True, lanes, None, "dump", stored=name in wide)[0].T))
+    size = dump_words(template, schedule.mapped.model_guard)
+    if not np.array_equal(words, np.concatenate(wanted)) or words.size != size:
         raise ScheduleFault("a dump gives other words than those of each lane and of the root")
     if len(cycles) > 1 and int(np.diff(cycles).min()) < groups:
         raise ScheduleFault("words of a dump leave before those before them have left")

@@ -28,10 +28,21 @@ MOST_WORDS = 1 << 19
 class Memory(Protocol):
     """What operations read."""
 
-    def read(self, memory: str, at: Numbers, window: bool, lanes: slice, active: Active | None, name: str) -> Residues:
+    def read(
+        self,
+        memory: str,
+        at: Numbers,
+        window: bool,
+        lanes: slice,
+        active: Active | None,
+        name: str,
+        *,
+        stored: bool = False,
+    ) -> Residues:
         """The words at addresses, of shape [addresses, groups, lanes], extent 1 where all have the same.
 
-        `active`, of shape [addresses, lanes], says which of the `lanes` need them; None: all. `name` is who asks.
+        `active`, of shape [addresses, lanes], says which of the `lanes` need them; None: all. `name` is who asks. With
+        `stored` they are integers of wide models, with their guard bits.
         """
 
     def gathered(self, memory: str, at: Numbers, window: bool, position: Residues, name: str) -> Residues:
@@ -144,6 +155,9 @@ class Evaluation:
         """An operand in some iterations (counted from the strand's first): [iterations, groups, lanes]."""
         operation, run = self.run.strand.body[slot], self.run
         source = symbol(operation, run.unit, port)
+        stored = port == "c" and bool(operation.field("wide"))
+        if stored and source not in ("model", "interim", "memory"):
+            raise ScheduleFault(f"'{self.name}' takes guard bits from {source}")
         if source in ("one", "position"):
             return np.full((1, 1, 1), power_of_two(self.machine.schedule.format.fraction), dtype=np.int64)
         if source in ("result", "function", "late_result", "late_function", "bus"):
@@ -155,7 +169,7 @@ class Evaluation:
         if source.startswith("gathered_"):
             position = self.machine.taken(self.machine.wiring.operands[(run.number, slot, port)][at - run.begin])
             return self.machine.memory.gathered(memory, addresses, window, position, self.name)
-        return self.machine.memory.read(memory, addresses, window, self.lanes, active, self.name)
+        return self.machine.memory.read(memory, addresses, window, self.lanes, active, self.name, stored=stored)
 
     def _active(self, slot: int, iterations: slice) -> Active | None:
         if self.root:
@@ -314,13 +328,17 @@ class _Block:
             found = of.machine.sent(chosen, everywhere=base == "array", mode=of.mode, name=of.name)
             return Sum(total=found.total + halves, halves=found.halves + halves, parts=found.parts)
         if base == "addend":
-            active = self.active[slot]
-            if active is not None and operation.field("up"):
+            active, wide = self.active[slot], bool(operation.field("wide"))
+            if active is not None and operation.field("up") and not wide:
                 raise ScheduleFault(f"'{of.name}' sends start values of lanes that are not active up the tree")
             active = None if active is None else active[firsts]
             word = of._operand(slot, "c", firsts + self.begin, active)
             total = word * power_of_two(shift) % PRIME
-            return Sum(total=total + halves, halves=halves, parts=np.ones_like(nothing))
+            words = np.full_like(nothing, residues.STORED if wide else 1)
+            if wide and active is not None:
+                # Lanes that are not active have no wide addend.
+                total, words = total * active[:, None, :], words * active[:, None, :]
+            return Sum(total=total + halves, halves=halves, parts=words)
         return None if not halves.any() else Sum(total=halves, halves=halves, parts=nothing)
 
     def _half(self, operation: Operation, shift: int) -> Residues:
@@ -365,11 +383,12 @@ class _Block:
             if post not in ("none", "extreme"):
                 out[chosen] = own.compared(post)  # type: ignore[arg-type]
                 continue
-            out[chosen] = own.word(of._shift(operation), of.mode)
+            wide = bool(operation.field("wide"))
+            out[chosen] = own.word(of._shift(operation), of.mode, wide=wide)
             if of.mode != "sum":
                 continue
             active = self.active[slot]
-            over = np.broadcast_to(own.parts > 1, total.shape)
+            over = np.broadcast_to(own.several(wide), total.shape)
             if active is not None:
                 over = over & active[iterations][:, None, :]
             lasts = (iterations + self.begin) % run.inner == run.inner - 1

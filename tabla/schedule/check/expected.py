@@ -29,6 +29,7 @@ from tabla.ir.graph import (
     Read,
     Statement,
     Term,
+    is_stored,
 )
 from tabla.ir.windows import ramp, window
 from tabla.schedule.check import residues
@@ -70,7 +71,8 @@ class Expected:
     `elements`: by tensor, of shape [groups, *shape], one group where all have the same. Elements that nothing writes
     are 0, and those of next values what the model holds. `partials`: of each Product, by statement, the words after
     0, 1, 2 ... steps, of shape [groups, *rows, steps + 1]. `written` marks elements that statements write. `rounded`
-    are the words of sums, which may overflow, `applied` those of the function unit.
+    are the words of sums, which may overflow, `applied` those of the function unit. The elements of wide models and of
+    their next values are stored integers; `words` has what everybody but an update reads of such models.
     """
 
     graph: Graph
@@ -81,6 +83,7 @@ class Expected:
     partials: dict[int, Residues]
     rounded: Tally
     applied: Tally
+    words: dict[str, Residues]
 
     @staticmethod
     def of(graph: Graph, format: Format, groups: int) -> Expected:
@@ -101,6 +104,7 @@ class Expected:
             partials={},
             rounded=Tally(groups),
             applied=Tally(groups),
+            words={t.name: residues.upper(elements[t.name]) for t in tensors if t.guard and t.role == "model"},
         )
         for statement in graph.statements:
             _Evaluation(found, statement).run()
@@ -167,8 +171,9 @@ class _Evaluation:
 
     def _array(self, operand: Operand, indices: Sequence[Index]) -> Residues:
         match operand:
-            case Read(tensor=tensor, subscripts=subscripts):
-                return self._window(self.expected.elements[tensor], subscripts, indices)
+            case Read(tensor=tensor, subscripts=subscripts, stored=stored):
+                held = self.expected.elements[tensor]
+                return self._window(held if stored else self.expected.words.get(tensor, held), subscripts, indices)
             case Constant(value=value) if value == 1:
                 one = power_of_two(self.expected.format.fraction)
                 return np.full((1,) * (1 + len(indices)), one, dtype=np.int64)
@@ -228,7 +233,8 @@ class _Evaluation:
     # ---- operations
 
     def _linear(self, linear: Linear) -> Residues:
-        shift = self.expected.format.fraction + linear.shift
+        product = self.expected.format.fraction + linear.shift
+        shift = product - linear.guard
         outputs = len(self.statement.indices)
         total = np.full((1,) * (1 + outputs), residues.half_unit(shift), dtype=np.int64)
         parts: Counts = np.zeros((1,) * (1 + outputs), dtype=np.int64)
@@ -239,15 +245,17 @@ class _Evaluation:
                 repeats = self.expected.groups // len(made)
                 made = made.sum(axis=0, keepdims=True) % PRIME * repeats
                 points = points * self.expected.groups
-            scale = term.sign * (power_of_two(shift) if len(term.factors) == 1 else 1)
+            stored = bool(linear.guard) and is_stored(term)
+            one = shift if stored else product
+            scale = term.sign * (power_of_two(one) if len(term.factors) == 1 else 1)
             total = (total + made * scale) % PRIME
-            parts = parts + points * _weight(term, linear.shift)
+            parts = parts + points * (residues.STORED if stored else _weight(term, linear.shift))
         halves = np.full_like(parts, residues.half_unit(shift))
         found = Sum(total=total, halves=halves, parts=parts)
         if linear.test is not None:
             return found.compared(linear.test)
-        words = found.word(shift, "sum")
-        return self._tallied(self.expected.rounded, words, parts > 1)
+        words = found.word(shift, "sum", wide=bool(linear.guard))
+        return self._tallied(self.expected.rounded, words, found.several(bool(linear.guard)))
 
     def _extreme(self, extreme: Extreme) -> Residues:
         fraction, mode = self.expected.format.fraction, extreme.op

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from tabla.mapping.mapping import static_tensors
 from tabla.mapping.places import Place
 from tabla.schedule.check.expected import Expected, element_name
-from tabla.schedule.check.residues import POISON, Residues
+from tabla.schedule.check.residues import POISON, Residues, upper
 from tabla.schedule.schedule import Schedule
 from tabla.strands.layout import Key, is_scratch
 from tabla.strands.regions import Region, Regions, ScheduleFault
@@ -58,6 +58,7 @@ class Images:
     read: dict[MemoryKey, Marks] = field(default_factory=dict)
     written: dict[MemoryKey, Marks] = field(default_factory=dict)
     _images: dict[tuple[MemoryKey, bool], Residues] = field(default_factory=dict)
+    _upper: dict[MemoryKey, Residues] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.regions = Regions(self.schedule.layout)
@@ -77,17 +78,35 @@ class Images:
         (tensor, spot), twin = key
         return not twin and tensor in self.schedule.mapped.updates and self.schedule.mapping.homes[tensor] == spot
 
+    def wide(self, key: MemoryKey) -> bool:
+        """Whether stored integers of a wide model lie there, guard bits included."""
+        return self.updated(key) and bool(self.schedule.mapped.tensors[key[0][0]].guard)
+
     def words(self, key: MemoryKey, *, left: bool = False) -> Residues:
-        """The image of a region: as operations find it, or as the sample leaves it (`left`)."""
+        """The image of a region: as operations find it, or as the sample leaves it (`left`). Of a wide model these are
+        stored integers.
+        """
         left = left and self.updated(key)
         if (key, left) not in self._images:
             (tensor, spot), _ = key
             if is_scratch(spot):
                 elements = self.expected.partials[spot.axis]
+            elif not self.updated(key) and tensor in self.expected.words:
+                elements = self.expected.words[tensor]
             else:
                 elements = self.expected.elements[self.schedule.mapped.updates[tensor] if left else tensor]
             self._images[(key, left)] = image(self.place(key), elements, self.schedule.template.lanes)
         return self._images[(key, left)]
+
+    def found(self, key: MemoryKey, stored: bool, name: str) -> Residues:
+        """The image of a region as an operand finds it: words, or stored integers with `stored`. `name` is who asks."""
+        if stored and not self.wide(key):
+            raise ScheduleFault(f"'{name}' takes guard bits from {key[0][0]}, which has none")
+        if stored or not self.wide(key):
+            return self.words(key)
+        if key not in self._upper:
+            self._upper[key] = upper(self.words(key))
+        return self._upper[key]
 
     def mark(
         self,

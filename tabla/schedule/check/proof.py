@@ -38,12 +38,22 @@ class _RunMemory:
             raise ScheduleFault(f"'{name}' reads {memory} {'with' if window else 'without'} the window of a sample")
         return region
 
-    def read(self, memory: str, at: Numbers, window: bool, lanes: slice, active: Active | None, name: str) -> Residues:
+    def read(
+        self,
+        memory: str,
+        at: Numbers,
+        window: bool,
+        lanes: slice,
+        active: Active | None,
+        name: str,
+        *,
+        stored: bool = False,
+    ) -> Residues:
         """The words that the layout puts there."""
         if not len(at):
             return np.zeros((0, 1, 1), dtype=np.int64)
         region = self._region(memory, at, window, name)
-        image, own = self.images.words(region.key), at - region.base
+        image, own = self.images.found(region.key, stored, name), at - region.base
         self.images.mark(self.images.read, region, own, lanes, active)
         return (image if image.shape[2] == 1 else image[:, :, lanes])[own]
 

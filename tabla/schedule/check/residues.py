@@ -29,8 +29,10 @@ Mode = Literal["sum", "max", "min"]
 PRIME = 2_147_483_629
 """The largest prime below 2^31 - 1, of which 2 has a small order: products of two residues fit 64 bits."""
 SEED = 20_190_812
+STORED = 1 << 40
+"""What a stored integer counts among the parts of a sum: more than all whole words of a sum together."""
 
-_ROUND, _EXTREME, _FUNCTION, _GATHER, _COMPARE, _NOTHING = range(1, 7)
+_ROUND, _EXTREME, _FUNCTION, _GATHER, _COMPARE, _NOTHING, _UPPER, _GUARD, _WIDE = range(1, 10)
 _COMPARES: dict[CompareOp, tuple[int, int]] = {
     "<": (1, 1),
     ">": (1, -1),
@@ -79,8 +81,8 @@ def _hashed(kind: int, key: int, *words: Residues) -> Residues:
 class Sum:
     """What an accumulator holds: `total`, half units included, and these alone as `halves`.
 
-    `parts` says whether it is one word alone: 0 nothing was added, 1 one whole word, 2 or more anything else. Arrays
-    that broadcast to each other.
+    `parts` says whether it is one word alone: 0 nothing was added, 1 one whole word, `STORED` one stored integer of a
+    wide model, anything else several. Arrays that broadcast to each other.
     """
 
     total: Residues
@@ -93,22 +95,29 @@ class Sum:
         many = np.full((1,) * total.ndim, 2, dtype=np.int64)
         return Sum(total=total, halves=np.zeros_like(many), parts=many)
 
-    def word(self, shift: int, mode: Mode) -> Residues:
-        """The accumulator shifted and saturated.
+    def word(self, shift: int, mode: Mode, *, wide: bool = False) -> Residues:
+        """The accumulator shifted and saturated; to the bits of a word, or with guard bits if it is `wide`.
 
         One word alone comes out as it went in, and an empty sum is 0, with half a unit or without it; with several
         halves neither does.
         """
+        several = self.several(wide)
         if mode == "sum":
-            if self.parts.size and int(self.parts.min()) > 1:
-                return _hashed(_ROUND, shift, self.total)
-            other, nothing = _hashed(_ROUND, shift, self.total), 0
+            kind = _WIDE if wide else _ROUND
+            if several.size and several.all():
+                return _hashed(kind, shift, self.total)
+            other, nothing = _hashed(kind, shift, self.total), 0
         else:
             other, nothing = _hashed(_EXTREME, ("max", "min").index(mode), self.total), empty_extreme(mode)
         alone = (self.total - self.halves) % PRIME * power_of_two(-shift) % PRIME
         plain = (self.halves == 0) | (self.halves == half_unit(shift))
         few = np.where(self.parts == 0, nothing, alone)
-        found: Residues = np.where(plain & (self.parts < 2), few, other)
+        found: Residues = np.where(plain & ~several, few, other)
+        return found
+
+    def several(self, wide: bool) -> NDArray[np.bool_]:
+        """Where the result of an operation, `wide` or not, is more than one word of its own width alone."""
+        found: NDArray[np.bool_] = (self.parts != 0) & (self.parts != (STORED if wide else 1))
         return found
 
     def compared(self, op: CompareOp) -> Residues:
@@ -130,6 +139,22 @@ def empty_extreme(mode: Mode) -> int:
 def applied(code: int, word: Residues, divisor: Residues | None = None) -> Residues:
     """The value of function `code` of the function unit; a quotient also has a divisor."""
     return _hashed(_FUNCTION, code, word) if divisor is None else _hashed(_FUNCTION, code, word, divisor)
+
+
+def upper(stored: Residues) -> Residues:
+    """The words of stored integers of wide models: all that others than updates see of them."""
+    return np.where(stored == POISON, POISON, _hashed(_UPPER, 0, stored))
+
+
+def guard(stored: Residues) -> Residues:
+    """The guard bits of stored integers, as words."""
+    return np.where(stored == POISON, POISON, _hashed(_GUARD, 0, stored))
+
+
+def joined(upper_bits: Residues, guard_bits: Residues) -> Residues:
+    """What a memory takes of two words: upper bits, and guard bits."""
+    either = (upper_bits == POISON) | (guard_bits == POISON)
+    return np.where(either, POISON, _hashed(_GUARD, 1, upper_bits, guard_bits))
 
 
 def gathered(tensor: str, offset: NDArray[np.int64], position: Residues) -> Residues:
