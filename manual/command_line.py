@@ -14,7 +14,10 @@ def page(commands: tuple[str, ...] = tuple(COMMANDS)) -> str:
 
 def _section(command: str) -> str:
     parser = _parser(command)
-    usage = parser.format_usage().removeprefix("usage: ").rstrip()
+    # The width is fixed, so that the page does not depend on the terminal.
+    formatter = argparse.HelpFormatter(parser.prog, width=100)
+    formatter.add_usage(None, parser._actions, parser._mutually_exclusive_groups, prefix="")
+    usage = formatter.format_help().strip()
     described = (parser.description or "").strip()
     lines = [f"## {command}", "", f"{described[:1].upper()}{described[1:]}.", "", "```text", usage, "```", ""]
     for group in parser._action_groups:

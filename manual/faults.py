@@ -6,6 +6,7 @@ import ast
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -16,7 +17,7 @@ GROUPS = {
     "Tensor Comprehensions": ("tabla/lang/tc", "tabla/lower/tc"),
     "Tile": ("tabla/lang/tile", "tabla/lower/tile", "tabla/tile.py"),
     "TableGen": ("tabla/lang/tablegen",),
-    "Data and training": ("tabla/training", "tabla/runs.py", "tabla/scoring.py", "examples"),
+    "Data and training": ("tabla/training", "tabla/runs.py", "tabla/scoring.py", "tabla/given.py", "examples"),
     "Engines and boards": ("sim", "tabla/simulation.py", "tabla/link"),
     "Synthesis": ("tabla/synth",),
     "Options, arrays and files": ("",),
@@ -32,20 +33,24 @@ class Message:
     path: str
 
 
-def messages() -> Iterator[Message]:
-    """Yield every message whose words stand in the source beside its hint, in the order of files and lines.
+@cache
+def messages() -> tuple[Message, ...]:
+    """Return every message whose words stand in the source beside its hint, in the order of files and lines.
 
     A call is a message if it makes a `TablaError`, or if it has a ``hint`` and belongs to a class that collects faults.
     """
-    for folder in FOLDERS:
-        for path in sorted((ROOT / folder).rglob("*.py")):
-            calls = [n for n in ast.walk(ast.parse(path.read_text(encoding="utf-8"))) if isinstance(n, ast.Call)]
-            for call in sorted(calls, key=lambda call: call.lineno):
-                hints = [keyword.value for keyword in call.keywords if keyword.arg == "hint"]
-                makes = isinstance(call.func, ast.Name) and call.func.id == "TablaError"
-                if call.args and (makes or hints) and (text := words(call.args[0])):
-                    hint = words(hints[0]) if hints else ""
-                    yield Message(text=text, hint=hint, path=path.relative_to(ROOT).as_posix())
+    paths = [path for folder in FOLDERS for path in sorted((ROOT / folder).rglob("*.py"))]
+    return tuple(message for path in paths for message in _of_file(path))
+
+
+def _of_file(path: Path) -> Iterator[Message]:
+    calls = [n for n in ast.walk(ast.parse(path.read_text(encoding="utf-8"))) if isinstance(n, ast.Call)]
+    for call in sorted(calls, key=lambda call: call.lineno):
+        hints = [keyword.value for keyword in call.keywords if keyword.arg == "hint"]
+        makes = isinstance(call.func, ast.Name) and call.func.id == "TablaError"
+        if call.args and (makes or hints) and (text := words(call.args[0])):
+            hint = words(hints[0]) if hints else ""
+            yield Message(text=text, hint=hint, path=path.relative_to(ROOT).as_posix())
 
 
 def words(node: ast.expr) -> str:

@@ -10,22 +10,14 @@ from functools import cached_property
 from typing import Any
 
 import tabla
-from tabla import runs
-from tabla.options import Options
-from tabla.synth import board, synthesise
+from tabla.runs import Simulation
+from tabla.synth import synthesise
+from tabla.synth.board import Bitstream, build_bitstream
+from tabla.synth.report import SynthesisReport
 from tabla.training.record import Training
 
-# What `help(tabla)` does not show, but a public method takes or returns.
-FURTHER: tuple[Any, ...] = (
-    Options,
-    runs.evaluate,
-    runs.simulate,
-    runs.train,
-    runs.Simulation,
-    Training,
-    synthesise,
-    board.build_bitstream,
-)
+# What a public method returns, or passes its options to.
+FURTHER: tuple[Any, ...] = (Simulation, Training, synthesise, SynthesisReport, build_bitstream, Bitstream)
 
 
 def public() -> list[Any]:
@@ -72,6 +64,7 @@ def _callable(function: Callable[..., Any], name: str) -> Iterator[str]:
     signature = inspect.signature(function)
     parameters = [p for p in signature.parameters.values() if p.name != "self"]
     shown = [str(p.replace(annotation=_type(p.annotation))).replace("'", "") for p in parameters]
+    shown = [text.replace("mappingproxy({})", "{}") for text in shown]
     keyword_only = next((n for n, p in enumerate(parameters) if p.kind is p.KEYWORD_ONLY), None)
     if keyword_only is not None and not any(p.kind is p.VAR_POSITIONAL for p in parameters):
         shown.insert(keyword_only, "*")

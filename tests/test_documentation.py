@@ -5,11 +5,13 @@
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
 
 import pytest
 
+import tabla
 from tests.pages import DOCS, Block, agrees, blocks, own_modules, pages, run
 
 GLOSSARY = DOCS / "glossary.md"
@@ -81,6 +83,14 @@ def test_lines_that_a_page_leaves_out() -> None:
     assert agrees("$ a\none\n...\nfour\n", "$ a\none\ntwo\nthree\nfour\n") and agrees("$ a\n...\n", "$ a\n")
     assert not agrees("$ a\none\n...\nfour\n", "$ a\none\ntwo\n") and not agrees("$ a\none\n", "$ a\none\ntwo\n")
     assert agrees("$ a\n$ b\n", "$ a\none\n$ b\ntwo\n") and not agrees("$ a\none\n$ b\n", "$ a\none\n$ b\ntwo\n")
+
+
+def test_every_field_of_the_manifest_is_explained(tmp_path: Path) -> None:
+    folder = tabla.compile(DOCS.parent / "examples" / "linear.t", pes=1, effort=0).write(tmp_path / "build")
+    fields = set(json.loads((folder / "linear.json").read_text(encoding="utf-8")))
+    text = TEXTS["reference/files.md"].split("## The manifest")[1]
+    rows = re.findall(r"^\| (`.*?) \|", text, re.MULTILINE)
+    assert {name for row in rows for name in re.findall(r"`(\w+)`", row)} == fields
 
 
 def test_terms_of_the_glossary_stand_where_it_says() -> None:
