@@ -2,8 +2,8 @@
 
 A *unit* is one load, one step of samples, the results of one step, or one dump. Positions are counted in words from the
 start of a unit, padding included: word p is in bits ``(p mod S) * width`` and up of beat ``p div S``, for a stream of S
-words a beat. So a host writes its words over a copy of the unit's template, and reads words at their positions; it needs
-to know nothing else about the array.
+words a beat. So a host writes its words over a copy of the unit's template, and reads words at their positions. It
+needs to know nothing else about the array.
 """
 
 from __future__ import annotations
