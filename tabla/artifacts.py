@@ -14,6 +14,7 @@ from tabla.ir.evaluate import FixedPlan
 from tabla.ir.words import to_words
 from tabla.program.host import Host, halves, result_elements
 from tabla.program.image import Image
+from tabla.program.positions import archive, positions
 from tabla.program.protocol import fingerprint
 from tabla.report.bench import bench_files
 from tabla.report.folder import BOARD_SCHEMA, replaced_folder

@@ -18,6 +18,10 @@ from tabla.strands.streams import Filling, loaded, streamed
 Words = NDArray[np.int64]
 
 
+GUARD = ".guard"
+"""Ends the name under which a layout file has the places of the guard bits of a wide model."""
+
+
 class Host:
     """Packs samples and models into beats, and unpacks results and models, for one schedule.
 
@@ -38,12 +42,17 @@ class Host:
     def load_elements(self) -> Iterator[tuple[str, Words]]:
         """Yield what the words of a load are, part by part: a tensor, and the row-major number of its element in each.
 
-        Padding has the tensor's size for a number. A part of ones, which a product begins with, has no tensor.
+        Padding has the tensor's size for a number. A part of ones, which a product begins with, has no tensor. Of a
+        wide model every beat of words comes before the beat of their guard bits, which belong to ``<model>.guard``.
         """
         for (tensor, spot), index in self._load:
+            place = self.schedule.layout.places[(tensor, spot)]
             if index is None:
-                place = self.schedule.layout.places[(tensor, spot)]
                 yield "", np.zeros((place.words // place.shape[-1], self.schedule.stream_words), dtype=np.int64)
+            elif place.guard:
+                for beat in index.reshape(-1, self.schedule.stream_words):
+                    yield tensor, beat
+                    yield f"{tensor}{GUARD}", beat
             else:
                 yield tensor, index
 

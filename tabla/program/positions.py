@@ -2,20 +2,20 @@
 
 A *unit* is one load, one step of samples, the results of one step, or one dump. Positions are counted in words from the
 start of a unit, padding included: word p is in bits ``(p mod S) * width`` and up of beat ``p div S``, for a stream of S
-words a beat. So a host writes its words over a copy of the unit's template, and reads words at their positions; it needs
-to know nothing else about the array.
+words a beat. So a host writes its words over a copy of the unit's template, and reads words at their positions. It
+needs to know nothing else about the array.
 """
 
 from __future__ import annotations
 
 import io
 import zipfile
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tabla.program.host import Host, Words
+from tabla.program.host import GUARD, Host, Words
 from tabla.strands.streams import dump_words
 
 Positions = NDArray[np.int32]
@@ -31,6 +31,7 @@ def positions(host: Host) -> dict[str, Positions]:
       element. A word has to be written to all of them; where elements have fewer places than others, the last one is
       repeated.
     - ``dump/<model>`` and ``result/<name>``, in the shape of the tensor: one place an element.
+    - ``load/<model>.guard`` and ``dump/<model>.guard``: the places of the guard bits of a wide model.
     - ``load.template``, ``sample.template``, ``dump.template`` and ``result.template``: one whole unit each, with the
       constants of the program where they belong, and 0 where an element or padding lies.
     """
@@ -44,19 +45,26 @@ def positions(host: Host) -> dict[str, Positions]:
         for name, role in roles.items()
         if role in ("input", "label")
     }
-    dumped = host.dump_count * dump_words(schedule.template)
+    guards = {f"{name}{GUARD}": models[name] for name in models if graph.tensors[name].guard}
+    dumped = host.dump_count * dump_words(schedule.template, schedule.mapped.model_guard)
     found: dict[str, Words] = {
-        **{f"load/{name}": places for name, places in _copies(host.load_elements(), models).items()},
+        **{f"load/{name}": places for name, places in _copies(host.load_elements(), {**models, **guards}).items()},
         **{f"sample/{name}": places[:, 0] for name, places in _copies(host.sample_elements(), inputs).items()},
         # A unit whose words are their own positions tells where each word lies.
         **{f"result/{name}": places[0] for name, places in host.results(range(schedule.outputs)).items()},
-        **{f"dump/{name}": places for name, places in (host.models(range(dumped)) if dumped else {}).items()},
+        **{f"dump/{name}{end}": places for name, end, places in _dumped(host, dumped)},
         "load.template": host.load_beats(models).reshape(-1),
         "sample.template": host.sample_beats(inputs).reshape(-1),
         "result.template": np.zeros(schedule.outputs, dtype=np.int64),
         "dump.template": np.zeros(dumped, dtype=np.int64),
     }
     return {name: array.astype(np.int32) for name, array in found.items()}
+
+
+def _dumped(host: Host, words: int) -> Iterator[tuple[str, str, Words]]:
+    """Yield the places of each model in a dump of so many words, and those of its guard bits."""
+    for name, parts in (host.dumped(range(words)) if words else {}).items():
+        yield from ((name, end, places) for end, places in zip(("", GUARD), parts, strict=False))
 
 
 def _copies(parts: Iterable[tuple[str, Words]], wanted: Mapping[str, Words]) -> dict[str, Words]:
