@@ -24,6 +24,10 @@ GROUPS = {
 }
 
 
+ERRORS = ("TablaError", "TablaTypeError", "TablaValueError")
+"""The classes of faults of a user."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Message:
     """A message as the source has it. Angle brackets stand for what is filled in."""
@@ -37,7 +41,7 @@ class Message:
 def messages() -> tuple[Message, ...]:
     """Return every message whose words stand in the source beside its hint, in the order of files and lines.
 
-    A call is a message if it makes a `TablaError`, or if it has a ``hint`` and belongs to a class that collects faults.
+    A call is a message if it makes one of `ERRORS`, or if it has a ``hint`` and its class collects faults.
     """
     paths = [path for folder in FOLDERS for path in sorted((ROOT / folder).rglob("*.py"))]
     return tuple(message for path in paths for message in _of_file(path))
@@ -47,7 +51,7 @@ def _of_file(path: Path) -> Iterator[Message]:
     calls = [n for n in ast.walk(ast.parse(path.read_text(encoding="utf-8"))) if isinstance(n, ast.Call)]
     for call in sorted(calls, key=lambda call: call.lineno):
         hints = [keyword.value for keyword in call.keywords if keyword.arg == "hint"]
-        makes = isinstance(call.func, ast.Name) and call.func.id == "TablaError"
+        makes = isinstance(call.func, ast.Name) and call.func.id in ERRORS
         if call.args and (makes or hints) and (text := words(call.args[0])):
             hint = words(hints[0]) if hints else ""
             yield Message(text=text, hint=hint, path=path.relative_to(ROOT).as_posix())

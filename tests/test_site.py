@@ -95,6 +95,7 @@ def test_messages_are_read_with_their_cures() -> None:
     found = {message.text: message.hint for message in faults.messages()}
     assert found["this comment is never closed"] == "close it with */"
     assert found["'<folder>' is not a folder"] == "choose another one with -o"
+    assert "'<text>' is not a whole number" in found
     assert len(found) > 200 and sum(map(bool, found.values())) > 180
     text = faults.page()
     assert all(f"## {title}" in text for title in faults.GROUPS)

@@ -42,7 +42,7 @@ class FunctionPipeline(wiring.Component):
 
     @property
     def most_positive(self) -> int:
-        """The greatest word."""
+        """The greatest signed word of this width, 2^(width - 1) - 1."""
         return (1 << (self.width - 1)) - 1
 
     def saturated(self, value: Any) -> tuple[Any, Any]:

@@ -91,7 +91,7 @@ class Distances:
 
     @property
     def template(self) -> Template:
-        """The array."""
+        """The array whose wires and units the distances are counted on."""
         return self.latencies.template
 
     @property

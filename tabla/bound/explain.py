@@ -53,7 +53,7 @@ class Reason:
         return "\n".join(lines)
 
     def as_json(self) -> dict[str, Any]:
-        """For programs."""
+        """Return the explanation as nested dictionaries and lists, which JSON can hold."""
         return asdict(self)
 
 

@@ -126,7 +126,7 @@ def add_file(parser: ArgumentParser) -> None:
 
 
 def add_quiet(parser: ArgumentParser) -> None:
-    """Add ``--quiet``."""
+    """Add ``--quiet``, which drops progress and remarks."""
     parser.add_argument("-q", "--quiet", action="store_true", help="print no progress and no remarks")
 
 
@@ -170,7 +170,7 @@ def add_json(parser: ArgumentParser) -> None:
 
 
 def add_defines(parser: _ActionsContainer) -> None:
-    """Add ``-D``."""
+    """Add ``-D``, which sets the variables and constants of a program."""
     text = "set the variable $NAME; in a .t file also the constant NAME"
     parser.add_argument(
         "-D", dest="defines", action="append", type=definition, default=[], metavar="NAME=VALUE", help=text
@@ -178,7 +178,7 @@ def add_defines(parser: _ActionsContainer) -> None:
 
 
 def add_sizes(parser: _ActionsContainer) -> None:
-    """Add ``--size``."""
+    """Add ``--size``, which gives the sizes of a kernel their values."""
     parser.add_argument(
         "--size", dest="sizes", action="append", type=size, default=[], metavar="N=64", help="the value of a size"
     )

@@ -37,7 +37,7 @@ class Console:
             self.err.write(text + "\n")
 
     def fault(self, text: str) -> None:
-        """Print an error."""
+        """Print the message of an error, in quiet mode as well."""
         self.clear()
         self.err.write(text + "\n")
 

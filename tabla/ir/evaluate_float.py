@@ -62,7 +62,7 @@ class FloatPlan:
         return FloatPlan(graph=graph, memory=memory, kernels=kernels)
 
     def load(self, models: Mapping[str, Reals]) -> None:
-        """Set the models."""
+        """Replace all models, given by name, before the next run."""
         self.memory.load(models)
 
     def compute(self) -> None:

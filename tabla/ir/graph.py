@@ -117,7 +117,7 @@ class Tensor:
 
     @property
     def size(self) -> int:
-        """Number of elements."""
+        """The number of elements: the product of the extents, 1 for a single value."""
         n = 1
         for extent in self.shape:
             n *= extent

@@ -91,6 +91,6 @@ class SerialPort:
         return first + more
 
     def close(self) -> None:
-        """Close the line."""
+        """Close the serial line; a line that is gone already is no fault."""
         with contextlib.suppress(OSError):  # the board may have been unplugged
             self._line.close()

@@ -114,5 +114,5 @@ class Requests:
         return found
 
     def close(self) -> None:
-        """Close the line."""
+        """Close the serial line that the requests go through."""
         self._port.close()

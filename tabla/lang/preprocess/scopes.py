@@ -34,7 +34,7 @@ class Scopes:
         self.used: set[str] = set()
 
     def enter(self) -> None:
-        """Open a region."""
+        """Open a region in braces: definitions from here on end with it."""
         self._open.append({})
 
     def leave(self) -> None:

@@ -91,7 +91,7 @@ class Scope:
         return self.keeper.global_value(name) is not None
 
     def define(self, name: str, value: Value) -> None:
-        """Enter a defvar."""
+        """Let a ``defvar`` stand for a value, in the innermost open block or in the whole file."""
         if self._locals:
             self._locals[-1][name] = value
         else:

@@ -40,7 +40,7 @@ class Statements:
         self.run(partial)
 
     def run(self, statement: syntax.Statement) -> None:
-        """Evaluate one statement."""
+        """Evaluate one statement: enter its records and names into the keeper and the scope."""
         self.keeper.current = statement.at
         match statement:
             case syntax.DefStatement():

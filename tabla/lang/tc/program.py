@@ -30,7 +30,7 @@ class Typed(Node):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Constant(Typed):
-    """A number, exactly."""
+    """A number of the text, as an exact fraction."""
 
     value: Fraction
 

@@ -54,7 +54,7 @@ class Contraction:
         return self
 
     def build(self) -> Tensor:
-        """Return the tensor."""
+        """Return the tensor that the contraction computes. A part that is missing is a `TablaError`."""
         if self._output is None or self._access is None or self._right is None:
             missing = "outShape" if self._output is None else "outAccess" if self._access is None else "sum"
             refuse(f"the contraction lacks {missing}", "Contraction().outShape(N).outAccess(n).sum(I[n]).build()")

@@ -88,7 +88,7 @@ class Node:
 
     @property
     def size(self) -> int:
-        """Number of elements."""
+        """The number of elements: the product of the shape, 1 for a single value."""
         count = 1
         for extent in self.shape:
             count *= extent

@@ -83,7 +83,7 @@ class _Lowering:
                 self.boxes[name], self.versions[name] = [box], 1
 
     def run(self) -> None:
-        """Append all statements."""
+        """Append the statements of the function to the graph, in the order of the text."""
         for step in self.inference.steps:
             match step:
                 case Domain():

@@ -26,7 +26,7 @@ MOST_WORDS = 1 << 19
 
 
 class Memory(Protocol):
-    """What operations read."""
+    """Whatever gives the proof the words that operations read, as residues."""
 
     def read(
         self,
