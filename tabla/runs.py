@@ -17,7 +17,6 @@ from numpy.typing import ArrayLike, NDArray
 from tabla.compiled.plans import Evaluators
 from tabla.given import Data, Given, prepared, reals, request_of
 from tabla.ir.evaluate import Counts, FixedPlan, Run
-from tabla.ir.evaluate_float import FloatPlan
 from tabla.ir.graph import Graph
 from tabla.ir.words import integer_words, to_real, to_words
 from tabla.parameters import checked_whole, optional_whole
@@ -207,14 +206,14 @@ def evaluation(
     data, models = _inputs(build, inputs, samples, seed, weights)
     graph, count = build.lowered, data.count // build.lowered.samples
     keep = [tensor for _, tensor in graph.results]
-    found = None
+    found, evaluators = None, Evaluators.of(graph, build.format, count)
     if float64:
-        real = FloatPlan.of(graph)
+        real = evaluators.real(graph)
         real.load(models)
         ran = real.run(_steps(build, data.arrays), keep, count)
         after, kept = dict(ran.models), dict(ran.kept)
     else:
-        fixed = FixedPlan.of(graph, build.format)
+        fixed = evaluators.fixed(graph, build.format)
         fixed.load(_words(build, models))
         words = fixed.run(_steps(build, _words(build, data.arrays)), keep, count)
         _integers_in_range(build, words.counts)

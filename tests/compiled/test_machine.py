@@ -10,15 +10,22 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tabla.examples.catalogue import EXAMPLES
 
 from tabla.compiled import machine, plans
 from tabla.compiled.machine import machine_code
 from tabla.compiled.plans import CompiledFixedPlan, CompiledFloatPlan, Evaluators
+from tabla.driver import build
 from tabla.ir.evaluate import FixedPlan
 from tabla.ir.evaluate_float import FloatPlan
 from tabla.ir.format import Format
-from tests.compiled.test_words import hold
+from tabla.ir.graph import Graph
+from tabla.options import Options
+from tests.compiled.test_words import FORMATS, hold
 from tests.ir.examples import backpropagation
+from tests.ir.graph_strategy import graphs
 
 pytestmark = pytest.mark.skipif(find_spec("numba") is None, reason="needs numba")
 TEXT = "def steps(first, last):\n    return double(first) + last\n"
@@ -80,8 +87,9 @@ def test_two_processes_at_once(cache: Path) -> None:
 
 def test_a_network_in_words_and_in_float64() -> None:
     """Everything at once: loops in rows, functions, updates in place, and calls that end where they should."""
-    graph, fmt = backpropagation(6, 5, 3), Format.parse("q5.13")
-    hold(graph, fmt, seed=1, samples=40)
+    graph = backpropagation(6, 5, 3)
+    for fmt in ("q5.13", "q2.30"):  # the second one needs two limbs
+        hold(graph, Format.parse(fmt), seed=1, samples=40)
     chance = np.random.default_rng(2)
     shapes = {name: t.shape for name, t in graph.tensors.items() if t.role in ("input", "label")}
     samples = {name: chance.normal(size=(40, *shape)) for name, shape in shapes.items()}
@@ -125,3 +133,20 @@ def test_numpy_takes_short_runs_and_all_runs_without_numba(monkeypatch: pytest.M
     assert isinstance(chosen.fixed(graph, fmt), FixedPlan)
     assert isinstance(chosen.real(graph), FloatPlan)
     assert Evaluators.of(graph, fmt, steps=100).note == "", "numpy is as good there"
+
+
+@pytest.mark.slow
+@settings(max_examples=60)
+@given(graph=graphs(), fmt=st.sampled_from(FORMATS), seed=st.integers(0, 1 << 30))
+def test_random_graphs_in_machine_code(graph: Graph, fmt: Format, seed: int) -> None:
+    hold(graph, fmt, seed)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", sorted(EXAMPLES))
+@pytest.mark.parametrize("fmt", ["q6.10", "q4.28"])
+@pytest.mark.parametrize("size", [1, 3])
+def test_the_examples_in_machine_code(name: str, fmt: str, size: int) -> None:
+    made = build(EXAMPLES[name].program, Options(format=fmt, minibatch=size))
+    assert Evaluators.of(made.lowered, made.format, steps=10**9) == Evaluators(compiled=True)
+    hold(made.lowered, made.format, seed=3, samples=10)

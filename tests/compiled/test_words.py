@@ -10,13 +10,16 @@ import numpy as np
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
+from tabla.examples.catalogue import EXAMPLES
 
 from tabla.compiled.plans import CompiledFixedPlan, Evaluators
 from tabla.compiled.program import in_place, words_program
 from tabla.compiled.text import UnsupportedError
+from tabla.driver import build
 from tabla.ir.evaluate import FixedPlan
 from tabla.ir.format import Format
 from tabla.ir.graph import Affine, Constant, Gather, Gathered, Graph, Linear, Read, Term
+from tabla.options import Options
 from tabla.passes.minibatch import minibatched
 from tabla.source import TablaError
 from tests.compiled.interpreted import without_compiler
@@ -68,6 +71,14 @@ def test_random_graphs(slowly: None, graph: Graph, fmt: Format, seed: int) -> No
 @given(programs(), st.sampled_from(FORMATS), st.integers(1, 3), st.integers(0, 1 << 20))
 def test_random_programs(slowly: None, text: str, fmt: Format, size: int, seed: int) -> None:
     hold(minibatched(lowered(text, fmt), size), fmt, seed)
+
+
+@pytest.mark.parametrize("name", sorted(EXAMPLES))
+def test_the_examples(slowly: None, name: str) -> None:
+    for fmt in ("q6.10", "q5.27"):
+        made = build(EXAMPLES[name].program, Options(format=fmt))
+        assert Evaluators.of(made.lowered, made.format, steps=10**9).note == ""
+        hold(made.lowered, made.format, seed=1, samples=2)
 
 
 @pytest.mark.parametrize("fmt", [Format.parse("q2.6"), Format.parse("q2.30"), Format.parse("q32.0")], ids=str)
