@@ -88,8 +88,11 @@ class Request:
                 for name, array in data.items()
             }
         for name, array in found.items():
-            if name in self.labels and array.ndim == 2 and array.shape[1] == 1 and self.labels[name] == ():
+            shape = self.labels.get(name)
+            if shape == () and array.ndim == 2 and array.shape[1] == 1:
                 found[name] = array[:, 0]  # a data frame of one column is such an array
+            elif shape and name in texts and array.ndim > 1:
+                found[name] = real_array(array, f"'{name}'")  # the labels are numbers already
         return found, columns
 
     def _pair(self, pair: tuple[ArrayLike, ...], what: str) -> dict[str, ArrayLike]:

@@ -19,6 +19,7 @@ from tabla.training.prediction import Prediction
 
 Raw = Mapping[str, NDArray[Any]]
 Shapes = Mapping[str, tuple[int, ...]]
+_OTHER = "use the file that tabla train -o wrote for this program"
 _WHOLE = re.compile(r"[+-]?\d+(\.0*)?")
 
 
@@ -50,15 +51,37 @@ class Preparation:
         `shapes` are the shapes that the program declares. Labels that have numbers for their classes already stay as
         they are. A class that is none of `classes` is a `TablaError`.
         """
+        self._check(shapes)
         found = dict(arrays)
-        for name in self.means.keys() & arrays.keys():
+        for name in self.means.keys() & arrays.keys() & shapes.keys():
             shape = shapes[name]
             if arrays[name].shape[arrays[name].ndim - len(shape) :] == shape:  # any other shape is refused later
                 found[name] = (arrays[name] - self.means[name]) / self.deviations[name]
-        for name in self.classes.keys() & arrays.keys():
+        for name in self.classes.keys() & arrays.keys() & shapes.keys():
             if _names_classes(arrays[name], shapes[name]):
                 found[name] = self._numbers(name, arrays[name], shapes[name], what)
         return found
+
+    def _check(self, shapes: Shapes) -> None:
+        """Raise `TablaError` if what lies beside models is for tensors of other shapes."""
+        for kind, arrays in (("mean", self.means), ("deviation", self.deviations)):
+            for name in sorted(arrays.keys() & shapes.keys()):
+                if arrays[name].shape != shapes[name]:
+                    raise TablaError(
+                        f"'{name}.{kind}' beside the models has shape {arrays[name].shape}, but the program declares"
+                        f" '{_declared(name, shapes[name])}'",
+                        hint=_OTHER,
+                    )
+        for name in sorted(self.deviations):
+            if not (self.deviations[name] > 0).all():
+                raise TablaError(f"'{name}.deviation' beside the models is not above 0", hint=_OTHER)
+        for name in sorted(self.classes.keys() & shapes.keys()):
+            if len(self.classes[name]) != _room(shapes[name]):
+                raise TablaError(
+                    f"there are {len(self.classes[name])} classes of '{name}' beside the models, but the program"
+                    f" declares '{_declared(name, shapes[name])}'",
+                    hint=_OTHER,
+                )
 
     def check_prediction(self, prediction: Prediction) -> None:
         """Raise `TablaError` if labels become 0 and 1, and the program multiplies its prediction by -1 and 1."""
@@ -99,8 +122,7 @@ def separated(arrays: Raw) -> tuple[dict[str, NDArray[Any]], Preparation]:
             plain[key] = array
     for name in sorted(kinds["mean"].keys() ^ kinds["deviation"].keys()):
         lacks = "mean" if name in kinds["deviation"] else "deviation"
-        hint = "use the file that tabla train -o wrote"
-        raise TablaError(f"'{name}.{lacks}' is missing beside the models", hint=hint)
+        raise TablaError(f"'{name}.{lacks}' is missing beside the models", hint=_OTHER)
     return plain, Preparation(
         means=kinds["mean"],
         deviations=kinds["deviation"],
@@ -155,13 +177,21 @@ def _names_classes(array: NDArray[Any], shape: tuple[int, ...]) -> bool:
     return array.ndim <= 1 if shape else True
 
 
+def _room(shape: tuple[int, ...]) -> int:
+    """Return how many classes a label has room for: two in a scalar, one in each element of a vector, else none."""
+    return 2 if not shape else shape[0] if len(shape) == 1 else 0
+
+
+def _declared(name: str, shape: tuple[int, ...]) -> str:
+    return name + "".join(f"[{size}]" for size in shape)
+
+
 def _sorted_classes(name: str, values: NDArray[Any], shape: tuple[int, ...]) -> tuple[str, ...]:
     found = {class_name(value) for value in values}
     numbers = all(_WHOLE.fullmatch(text) for text in found)
     names = tuple(sorted(found, key=lambda text: (int(text), "") if numbers else (0, text)))
-    room = shape[0] if shape else 2
-    if len(shape) > 1 or len(names) != room:
-        declared = name + "".join(f"[{size}]" for size in shape)
+    room, declared = _room(shape), _declared(name, shape)
+    if len(names) != room:
         shown = ", ".join(names[:12]) + (", ..." if len(names) > 12 else "")
         raise TablaError(
             f"the training part has {len(names)} classes of '{name}' ({shown}), but the program declares '{declared}'",

@@ -126,6 +126,26 @@ def test_half_of_what_lies_beside_models() -> None:
         separated({"w": np.zeros(2), "x.mean": np.zeros(2)})
 
 
+@pytest.mark.parametrize(
+    ("beside", "message"),
+    [
+        ({"x.mean": np.zeros(3), "x.deviation": np.ones(3)}, "'x.mean' beside the models has shape (3,)"),
+        ({"x.mean": np.zeros(2), "x.deviation": np.ones(())}, "'x.deviation' beside the models has shape ()"),
+        ({"x.mean": np.zeros(2), "x.deviation": np.zeros(2)}, "'x.deviation' beside the models is not above 0"),
+        ({"y.classes": np.array(["a", "b", "c"])}, "there are 3 classes of 'y' beside the models"),
+        ({"t.classes": np.array(["a", "b"])}, "there are 2 classes of 't' beside the models"),
+    ],
+)
+def test_what_lies_beside_models_of_another_program(beside: dict[str, np.ndarray], message: str) -> None:
+    _, made = separated(beside)
+    with pytest.raises(TablaError) as fault:
+        made.apply({"x": np.zeros((3, 2)), "y": np.zeros(3)}, SHAPES, "the data")
+    assert message in fault.value.message and "for this program" in (fault.value.hint or "")
+    # Names that the program does not have are refused elsewhere.
+    _, strange = separated({"w.mean": np.zeros(3), "w.deviation": np.ones(3), "w.classes": np.array(["a"])})
+    assert strange.apply({"w": np.zeros(2)}, SHAPES, "the data")["w"].tolist() == [0, 0]
+
+
 def test_margins_take_signs() -> None:
     made = Preparation(classes={"y": ("a", "b")})
     made.check_prediction(Prediction(name="h", tensor="h", label="y"))
