@@ -18,7 +18,7 @@ def sources(form: OperationFormat, field: str, features: UnitFeatures) -> tuple[
     return tuple(c for c in choices if c != "zero" and features.uses(field, c))
 
 
-def limit_words(width: int, lowest: Any, highest: Any, guard: int) -> list[tuple[Any, Any]]:
+def limit_words(width: int, lowest: Any, highest: Any, guard: int = 0) -> list[tuple[Any, Any]]:
     """Return the least and the greatest word, each with the wire that makes it the start value of an extreme. Below a
     word there are `guard` zeros.
     """

@@ -211,6 +211,7 @@ def own_word(model: str, statement: Statement, operation: Linear) -> int | None:
     """
     if operation.guard:
         return next(place for place, term in enumerate(operation.terms) if is_stored(term))
+    # A graph that is straight from lowering has marks, whether its models are wide or not.
     own = [(Read(tensor=model, subscripts=statement.write, stored=stored),) for stored in (True, False)]
     terms = enumerate(operation.terms)
     return next((place for place, t in terms if t.factors in own and t.sign == 1 and not t.reduce), None)

@@ -83,7 +83,7 @@ def test_a_field_takes_five_files() -> None:
         "tabla/strands/bodies.py",
         "hw/sequencer.py",
         "sim/model/trace.py",
-        "tabla/schedule/check/machine.py",
+        "tabla/schedule/check/evaluation.py",
     }
 
 
