@@ -62,11 +62,11 @@ def _without_collection() -> Iterator[None]:
             gc.enable()
 
 
-def _modules(image: Image, name: str, sources: bool) -> dict[str, str]:
+def _modules(image: Image, name: str, sources: bool, stoppable: bool) -> dict[str, str]:
     """Return the RTLIL of the accelerator and of each module that it shares, by the name of its top module."""
     emission = Emission(name)
     done: dict[str, str] = {}
-    waiting: dict[str, wiring.Component] = {name: Accelerator(image)}
+    waiting: dict[str, wiring.Component] = {name: Accelerator(image, stoppable=stoppable)}
     while waiting:
         module, component = waiting.popitem()
         done[module] = rtlil.convert(component, name=module, platform=emission, emit_src=sources)
@@ -92,10 +92,10 @@ def _plain_names(text: str) -> str:
     return re.sub(r"\\([A-Za-z_]\w*[.$][^\s]*)", plain, text)
 
 
-def rtlil_text(image: Image, name: str, *, sources: bool = False) -> str:
+def rtlil_text(image: Image, name: str, *, sources: bool = False, stoppable: bool = False) -> str:
     """All modules as RTLIL with plain names; with `sources` the places in ``hw/`` too, as paths of this machine."""
     with _without_collection():
-        return _plain_names("\n".join(_modules(image, name, sources).values()))
+        return _plain_names("\n".join(_modules(image, name, sources, stoppable).values()))
 
 
 def _short_memories(text: str) -> str:
@@ -127,8 +127,8 @@ def _short_repetitions(text: str) -> str:
     return re.sub(r"\{ ([^{}]+?) \}", shortened, text)
 
 
-def verilog(image: Image, name: str) -> str:
-    """Return the whole accelerator as self-contained Verilog.
+def verilog(image: Image, name: str, *, stoppable: bool = False) -> str:
+    """Return the whole accelerator as self-contained Verilog; with `stoppable` it has the input `stop`.
 
     Its top module is `name`, and the names of all others begin with `<name>_`. A `name` that is no Verilog identifier
     is a `ValueError`. The same image gives the same text, whatever the hash seed.
@@ -143,7 +143,7 @@ def verilog(image: Image, name: str) -> str:
         width=parameters.width,
         fraction=parameters.fraction,
     )
-    return header + _verilog(rtlil_text(image, name))
+    return header + _verilog(rtlil_text(image, name, stoppable=stoppable))
 
 
 def component_verilog(component: wiring.Component, name: str) -> str:
