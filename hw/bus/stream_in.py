@@ -119,7 +119,7 @@ class StreamInput(wiring.Component):
         counted = takes & ~over
         now_keep, now_range, now_short = Signal(), Signal(), Signal()
         m.d.comb += [
-            usable.eq(counted & groups.full & ~absent),
+            usable.eq(counted & groups.full),
             over_now.eq(over | (ends & ~several)),
             now_keep.eq(
                 bad_keep

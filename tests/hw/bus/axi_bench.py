@@ -261,6 +261,9 @@ class Host:
         data, _ = await self.packet()
         assert await self.end() == set()
         words = unpacked(data)
+        if not CASE["dump_words"]:
+            assert data == bytes(BEAT)
+            return
         assert len(words) == CASE["dump_words"]
         wrong = [(at, words[at], word) for at, word in CASE["dumps"][trained] if words[at] != word]
         assert not wrong, (trained, wrong)

@@ -137,9 +137,10 @@ async def holes_and_words_out_of_range(dut: Any) -> None:
         await host.results(0, counted)
         await host.dump(counted)
     # A beat without anything.
-    await host.begin(LOAD)
-    host.send_bytes([0] * BEAT, [0] * BEAT)
-    assert await host.end() & {"KEEP"}
+    if CASE["load"]:
+        await host.begin(LOAD)
+        host.send_bytes([0] * BEAT, [0] * BEAT)
+        assert await host.end() == {"KEEP"}
     await host.whole()
 
 
@@ -228,6 +229,9 @@ async def commands_that_are_given_up(dut: Any) -> None:
     await host.write("COUNT", 1)
     await host.begin(RUN)
     await host.part(flat(0, 1) + [0] * BEAT, -(-SIZE * BYTES // BEAT) + 1)
+    for _ in range(40):
+        await RisingEdge(dut.aclk)
+    assert "BUSY" in await host.bits()
     await host.write("CONTROL", 1 << BITS["ABORT"])
     assert await host.end() == {"LONG"}
     host.cancel()

@@ -77,3 +77,11 @@ def test_every_scenario(
 @pytest.mark.slow
 def test_a_minibatch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     play(tmp_path, monkeypatch, bus_bits=64, minibatch=4, pes=4, results=("h", "e"))
+
+
+@pytest.mark.slow
+def test_a_kernel_that_keeps_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """LOAD takes no packet, and DUMP sends a beat of zeros."""
+    text = "def dot(float(N) a, float(N) b) -> (c) { c +=! a(n) * b(n) }\n"
+    scenarios = "the_least_that_a_host_does|gaps_and_back_pressure_on_every_channel|holes_and_words_out_of_range"
+    play(tmp_path, monkeypatch, bus_bits=32, file="dot.tc", text=text, sizes={"N": 3}, pes=4, scenarios=scenarios)

@@ -22,13 +22,15 @@ from tabla.program.bus import BUS_WIDTHS, BusShape
 from tabla.source import TablaError
 
 
-def simulated(component: wiring.Component, bench: Any) -> None:
-    """Run a bench, which is given the simulator's context."""
+def simulated(component: wiring.Component, bench: Any, *others: Any) -> None:
+    """Run a bench, which is given the simulator's context, and others beside it until it ends."""
     module = Module()
     module.submodules.component = component
     simulator = Simulator(module)
     simulator.add_clock(1e-8)
     simulator.add_testbench(bench)
+    for other in others:
+        simulator.add_testbench(other, background=True)
     simulator.run()
 
 
@@ -179,7 +181,7 @@ def test_words_leave_in_packets(bus_bits: int, width: int, run_words: int, packe
                 context.set(component.word_valid, offers)
                 context.set(component.word, words[0] if offers else chance.getrandbits(width))
                 context.set(component.tready, ready)
-                finish = not words and not finished and chance.random() < 0.2
+                finish = not words and not finished and chance.random() < 0.6
                 context.set(component.finish, finish)
                 finished |= finish
                 beat = tuple(context.get(getattr(component, name)) for name in ("tdata", "tkeep", "tlast"))
@@ -307,9 +309,10 @@ def test_status_is_sticky_and_a_set_wins_over_a_clear() -> None:
             # The byte of the bit is not written.
             assert await lite.write(status.offset, field.mask, 15 & ~(1 << field.bit // 8)) == OKAY
             assert await lite.read(status.offset) == (field.mask, OKAY)
-            # Set all the time, also in the cycle of the clear.
-            context.set(line, 1)
+            # Set again in the very cycle of the clear.
+            lines.append(line)
             await lite.write(status.offset, field.mask)
+            lines.clear()
             context.set(line, 0)
             assert await lite.read(status.offset) == (field.mask, OKAY)
             # The interrupt follows the enables.
@@ -322,7 +325,14 @@ def test_status_is_sticky_and_a_set_wins_over_a_clear() -> None:
             assert await lite.read(status.offset) == (0, OKAY)
             assert not context.get(component.interrupt)
 
-    simulated(component, bench)
+    async def disturb(context: Any) -> None:
+        while True:
+            await context.tick()
+            for line in lines:
+                context.set(line, context.get(component._writes.act))
+
+    lines: list[Any] = []
+    simulated(component, bench, disturb)
 
 
 def test_commands_are_refused_while_one_is_under_way() -> None:
@@ -354,11 +364,5 @@ def test_commands_are_refused_while_one_is_under_way() -> None:
             if command:
                 given.append(code)
 
-    module = Module()
-    module.submodules.component = component
-    simulator = Simulator(module)
-    simulator.add_clock(1e-8)
-    simulator.add_testbench(bench)
-    simulator.add_testbench(watch, background=True)
-    simulator.run()
+    simulated(component, bench, watch)
     assert given == [0, 1, 2, 2]

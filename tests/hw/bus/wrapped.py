@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-import os
-import sys
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree
 
 import numpy as np
 from tabla.hw.bus.axi import AxiWrapper
@@ -20,7 +20,6 @@ from tabla.program.layout_file import layout_arrays
 from tabla.program.protocol import fingerprint
 from tabla.report.registers import register_entries
 
-HERE = Path(__file__).resolve().parent
 LINEAR = """\
 m = 2;
 mu = 0.25;
@@ -49,7 +48,7 @@ def case_of(build: Build, bus_bits: int, units: int, seed: int) -> dict[str, Any
     """The units of a run with random words, and what the evaluation says of them."""
     schedule, shape = build.schedule, shape_of(build, bus_bits)
     layout = layout_arrays(schedule)
-    by_kind: dict[str, dict[str, Any]] = {}
+    by_kind: dict[str, dict[str, Any]] = {kind: {} for kind in ("load", "sample", "result", "dump")}
     for name, places in layout.items():
         kind, slash, tensor = name.partition("/")
         if slash:
@@ -102,14 +101,15 @@ def play(
     scenarios: str = "",
     units: int = 5,
     seed: int = 5,
+    file: str = "model.t",
     text: str = LINEAR,
     **options: Any,
 ) -> dict[str, str]:
     """Compile a program, wrap it, and play the scenarios; what each of them said, by name, "" for a pass."""
     from cocotb_tools.runner import get_runner
 
-    (folder / "model.t").write_text(text, encoding="utf-8")
-    build = tabla.compile(folder / "model.t", effort=0, **options)
+    (folder / file).write_text(text, encoding="utf-8")
+    build = tabla.compile(folder / file, effort=0, **options)
     wrapper = AxiWrapper(image=build.image, shape=shape_of(build, bus_bits), accelerator=build.module)
     design = verilog(build.image, build.module, stoppable=True)
     design += component_verilog(wrapper, f"{build.module}_axi")
@@ -124,24 +124,21 @@ def play(
         timescale=("1ns", "1ps"),
         log_file=folder / "build.log",
     )
-    found = runner.test(
-        hdl_toplevel=f"{build.module}_axi",
-        test_module="axi_scenarios",
-        build_dir=folder / "build",
-        test_dir=folder,
-        test_filter=scenarios or None,
-        extra_env={
-            "PYTHONPATH": os.pathsep.join([str(HERE), *(path or os.getcwd() for path in sys.path)]),
-            "TABLA_AXI_CASE": str(folder / "case.json"),
-            "COCOTB_LOG_LEVEL": os.environ.get("TABLA_AXI_LOG", "WARNING"),
-        },
-        timescale=("1ns", "1ps"),
-        log_file=folder / "test.log",
-    )
-    from xml.etree import ElementTree
-
+    # Under pytest the runner exits when a scenario fails; the file says which one, and why.
+    with suppress(SystemExit):
+        runner.test(
+            hdl_toplevel=f"{build.module}_axi",
+            test_module="axi_scenarios",
+            build_dir=folder / "build",
+            test_dir=folder,
+            test_filter=scenarios or None,
+            results_xml=str(folder / "results.xml"),
+            extra_env={"TABLA_AXI_CASE": str(folder / "case.json"), "COCOTB_LOG_LEVEL": "WARNING"},
+            timescale=("1ns", "1ps"),
+            log_file=folder / "test.log",
+        )
     said = {}
-    for each in ElementTree.parse(found).getroot().iter("testcase"):
+    for each in ElementTree.parse(folder / "results.xml").getroot().iter("testcase"):
         failure = each.find("failure")
         failure = failure if failure is not None else each.find("error")
         name = each.get("name") or ""
