@@ -158,6 +158,7 @@ class AxiWrapper(wiring.Component):
             o_out_data=stream_out.word,
             o_busy=commands.array_busy,
             o_sample_start=commands.sample_start,
+            o_update=Signal(name="update"),
             **{f"o_{name}": count for name, count in counts.items()},
             i_program_valid=0,
             i_program_memory=Signal(self.image.memory_bits),

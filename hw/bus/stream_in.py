@@ -171,7 +171,7 @@ class StreamInput(wiring.Component):
         step, usable, ends, inside, placed = (Signal(name=n) for n in ("step", "usable", "ends", "inside", "placed"))
         filling = Signal()
         sizes = (max(1, shape.run_beats), max(1, shape.load_beats))
-        beat, part = Signal(range(max(sizes))), Signal(range(max(2, shape.parts)))
+        beat, part = Signal(range(max(2, *sizes))), Signal(range(max(2, shape.parts)))
         last_part, full = part == shape.parts - 1, Signal()
         m.d.sync += filling.eq(mode == Mode.FILL)
         m.d.comb += [
@@ -189,11 +189,15 @@ class StreamInput(wiring.Component):
             left.one.eq(1),
             left.step.eq(ends),
         ]
-        earlier = Signal((shape.parts - 1) * shape.group * shape.width, reset_less=True)
-        m.d.comb += buffer.word.eq(Cat(earlier, groups.words))
+        word: Any = groups.words
+        if shape.parts > 1:
+            earlier = Signal((shape.parts - 1) * shape.group * shape.width, reset_less=True)
+            word = Cat(earlier, groups.words)
+            with m.If(placed):
+                m.d.sync += earlier.eq(word[shape.group * shape.width :])
+        m.d.comb += buffer.word.eq(word)
         with m.If(placed):
             m.d.sync += [part.eq(Mux(last_part, 0, part + 1)), inside.eq(~ends)]
-            m.d.sync += earlier.eq(Cat(earlier, groups.words)[shape.group * shape.width :])
         with m.If(full):
             m.d.sync += beat.eq(Mux(ends, 0, beat + 1))
         with m.If(self.start):

@@ -108,7 +108,7 @@ class StreamOutput(wiring.Component):
     def _ends(self, m: Module, put: Any) -> Any:
         """Return whether the word that is put is the last of a packet of whole units."""
         words = max(1, self.shape.run_words)
-        word, left, counts = Signal(range(words)), Signal(32), Signal()
+        word, left, counts = Signal(range(max(2, words))), Signal(32), Signal()
         unit_ends = word == words - 1
         with m.If(put):
             m.d.sync += word.eq(Mux(unit_ends, 0, word + 1))
