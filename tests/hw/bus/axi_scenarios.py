@@ -201,8 +201,35 @@ async def commands_while_one_is_under_way(dut: Any) -> None:
         await RisingEdge(dut.aclk)
         assert dut.s_axis_tready.value == 0
     await host.begin(LOAD)
+    assert "LOADED" not in await host.bits()
     assert await host.end() == set()
     await host.dump(0)
+
+
+@cocotb.test()
+async def events_are_counted_since_the_load(dut: Any) -> None:
+    host = Host(dut)
+    await host.open()
+    await host.load()
+    # Words as large as they can be: the models grow until they saturate.
+    highest = (1 << (WIDTH - 1)) - 1
+    await host.write("COUNT", 12)
+    await host.begin(RUN)
+    host.send([highest if n // SIZE % 2 else -highest for n in range(12 * SIZE)])
+    assert await host.end() == set()
+    assert "OVERFLOW" in await host.bits()
+    assert await host.read("SAMPLES") == 12
+    assert await host.read("LANE_OVERFLOWS") + await host.read("ROOT_OVERFLOWS") > 0
+    assert await host.read("DOMAIN_ERRORS") == 0
+    await host.write("STATUS", 0xFFFFFFFF)
+    assert await host.bits() == {"LOADED"}
+    if CASE["results"][0]:
+        await host.packet()
+    await host.load()
+    for name in ("LANE_OVERFLOWS", "ROOT_OVERFLOWS", "DOMAIN_ERRORS"):
+        assert await host.read(name) == 0
+    assert "OVERFLOW" not in await host.bits()
+    await host.whole()
 
 
 @cocotb.test()

@@ -23,6 +23,7 @@ ALL = {
     "accesses_against_the_table",
     "commands_while_one_is_under_way",
     "commands_that_are_given_up",
+    "events_are_counted_since_the_load",
     "resets_at_many_moments",
     "hard_resets_in_the_middle_of_a_unit",
 }
@@ -44,7 +45,7 @@ def play(folder: Path, monkeypatch: pytest.MonkeyPatch, **options: Any) -> None:
     ("bus_bits", "number", "stream_words", "scenarios"),
     [
         # A beat of the bus has several beats of the array, as many, and a part of one.
-        (32, "q4.4", 1, "the_least_that_a_host_does|holes_and_words_out_of_range"),
+        (32, "q4.4", 1, "the_least_that_a_host_does|holes_and_words_out_of_range|events_are_counted_since_the_load"),
         (512, "q6.12", 4, "the_least_that_a_host_does|a_packet_that_ends_early_or_late"),
         (
             32,
