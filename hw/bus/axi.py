@@ -13,6 +13,7 @@ from tabla.hw.bus.registers import RegisterFile
 from tabla.hw.bus.stream_in import FAULTS, StreamInput
 from tabla.hw.bus.stream_out import StreamOutput
 from tabla.hw.counters import EventCounter
+from tabla.hw.reset import reset_cycles
 
 from tabla.program.bus import BusShape
 from tabla.program.image import Image
@@ -69,7 +70,9 @@ class AxiWrapper(wiring.Component):
         run = self.image.run
         m.submodules.registers = registers = RegisterFile(fingerprint=fingerprint(self.image))
         m.submodules.commands = commands = CommandSequencer(
-            shape=self.shape, in_flight=-(-run.drain // max(1, run.period)) + 1
+            shape=self.shape,
+            in_flight=-(-run.drain // max(1, run.period)) + 1,
+            reset_cycles=reset_cycles(self.image),
         )
         m.submodules.stream_in = stream_in = StreamInput(shape=self.shape)
         m.submodules.stream_out = stream_out = StreamOutput(shape=self.shape)

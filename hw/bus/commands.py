@@ -24,7 +24,7 @@ class State(enum.Enum):
 class CommandSequencer(wiring.Component):
     """Carries out LOAD, RUN and DUMP one at a time, and ABORT and RESET at any time.
 
-    A reset of the array is `RESET_CYCLES` long, after the wrapper's own reset, after RESET, and at the beginning of a
+    A reset of the array is `reset_cycles` long, after the wrapper's own reset, after RESET, and at the beginning of a
     LOAD, whose counters of events begin at 0. A RUN that ends early first gives the array all units that came whole,
     and then stops it.
 
@@ -51,10 +51,8 @@ class CommandSequencer(wiring.Component):
         Words of the array may leave.
     """
 
-    RESET_CYCLES = 64
-
-    def __init__(self, *, shape: BusShape, in_flight: int) -> None:
-        self.shape = shape
+    def __init__(self, *, shape: BusShape, in_flight: int, reset_cycles: int) -> None:
+        self.shape, self.reset_cycles = shape, reset_cycles
         self.in_flight = in_flight
         inputs = ("command", "abort", "reset", "command_ready", "array_busy", "sample_start")
         streams = ("in_idle", "in_torn", "in_failed", "in_empty", "out_idle")
@@ -87,7 +85,7 @@ class CommandSequencer(wiring.Component):
         m = Module()
         state = Signal(State, init=State.CLEAN)
         # The cycles of the array's reset that are left; the wrapper's own reset begins with one.
-        left = Signal(range(self.RESET_CYCLES + 1), init=self.RESET_CYCLES)
+        left = Signal(range(self.reset_cycles + 1), init=self.reset_cycles)
         kind = Signal(2)
         aborting, aborted, settled = Signal(), Signal(), Signal()
         starts, refused, resting = Signal(), Signal(), Signal()
@@ -122,7 +120,7 @@ class CommandSequencer(wiring.Component):
                     m.d.sync += [kind.eq(self.code), aborted.eq(0), settled.eq(0), self.stop.eq(0)]
                     m.d.sync += state.eq(Mux(self.code == LOAD, State.STRETCH, Mux(refused, State.REST, State.ISSUE)))
                 with m.If(starts & (self.code == LOAD)):
-                    m.d.sync += [left.eq(self.RESET_CYCLES), self.loaded.eq(0)]
+                    m.d.sync += [left.eq(self.reset_cycles), self.loaded.eq(0)]
             with m.Case(State.STRETCH):
                 with m.If(resting):
                     m.d.sync += state.eq(State.ISSUE)
@@ -140,7 +138,7 @@ class CommandSequencer(wiring.Component):
         self._samples(m, state, kind, starts, refused)
         m.d.sync += self.active.eq((self.active | (starts & ~refused)) & ~self.done)
         with m.If(self.reset):
-            m.d.sync += [state.eq(State.CLEAN), left.eq(self.RESET_CYCLES), self.loaded.eq(0), self.active.eq(0)]
+            m.d.sync += [state.eq(State.CLEAN), left.eq(self.reset_cycles), self.loaded.eq(0), self.active.eq(0)]
             m.d.sync += [self.stop.eq(0), aborting.eq(0)]
         return m
 

@@ -23,8 +23,9 @@ def layout_arrays(schedule: Schedule) -> dict[str, Positions]:
     """Return the arrays of the layout file, by name.
 
     ``load/<model>`` and ``sample/<tensor>`` have the shape (copies, *shape of the tensor): an element lies in all those
-    places. ``result/<tensor>`` and ``dump/<model>`` have the shape of the tensor. The four templates are whole units,
-    with constants, ones and zeros where no element lies.
+    places. ``result/<tensor>`` and ``dump/<model>`` have the shape of the tensor. Of a wide model,
+    ``load/<model>.guard`` and ``dump/<model>.guard`` are the places of its guard bits. The four templates are whole
+    units, with constants, ones and zeros where no element lies.
     """
     host = Host(schedule)
     shapes = {name: tensor.shape for name, tensor in schedule.graph.tensors.items()}
@@ -36,7 +37,14 @@ def layout_arrays(schedule: Schedule) -> dict[str, Positions]:
     template = host.load_beats(nothing).reshape(-1)
     for name, numbered in _numbered(models):
         # Where the words differ from those of models of zeros, they are numbers of elements.
-        out[f"load/{name}"] = _places(host.load_beats({**nothing, name: numbered}).reshape(-1) - template, numbered)
+        guard = schedule.mapped.tensors[name].guard
+        words = host.load_beats({**nothing, name: numbered << guard}).reshape(-1) - template
+        out[f"load/{name}"] = _places(words, numbered)
+        if guard:
+            # The guard bits of a word come a beat after it, but not to every copy.
+            with_guard = host.load_beats({**nothing, name: np.ones_like(numbered)}).reshape(-1) != template
+            behind = np.where(with_guard, np.roll(words, schedule.stream_words), 0)
+            out[f"load/{name}.guard"] = _places(behind, numbered)
     out["load.template"] = template.astype(np.int32)
 
     nothing = {name: np.zeros((1, *shape), dtype=np.int64) for name, shape in inputs.items()}
@@ -52,10 +60,10 @@ def layout_arrays(schedule: Schedule) -> dict[str, Positions]:
         at += len(elements)
     out["result.template"] = np.zeros(at, dtype=np.int32)
 
-    words_of_dump = host.dump_count * dump_words(schedule.template)
-    if words_of_dump:
-        held = host.models(range(words_of_dump))
-        out |= {f"dump/{name}": places.astype(np.int32) for name, places in held.items()}
+    words_of_dump = host.dump_count * dump_words(schedule.template, schedule.mapped.model_guard)
+    for name, (words, *guards) in (host.dumped(range(words_of_dump)) if words_of_dump else {}).items():
+        out[f"dump/{name}"] = words.astype(np.int32)
+        out |= {f"dump/{name}.guard": positions.astype(np.int32) for positions in guards}
     out["dump.template"] = np.zeros(words_of_dump, dtype=np.int32)
     return out
 

@@ -25,7 +25,7 @@ def bus_entry(schedule: Schedule, image: Image, module: str, shape: BusShape) ->
         "load": shape.load_beats * shape.stream_words,
         "sample": shape.run_beats * shape.stream_words,
         "result": shape.run_words,
-        "dump": schedule.dump_count * dump_words(schedule.template),
+        "dump": schedule.dump_count * dump_words(schedule.template, schedule.mapped.model_guard),
     }
     return {
         "kind": "axi",
