@@ -64,12 +64,14 @@ class Accelerator(wiring.Component):
         Since reset; they stay at their greatest value.
     program_valid : In(1), program_memory : In(4 or more), program_address : In(16), program_data : In(widest word)
         Writes a microcode word (see ``Image.memories``); only while no command is under way.
+    stop : In(1)
+        Only with `stoppable`: as ``Controller``.
     """
 
     FRONT = TokenDelay.LATENCY + Sequencer.VALUES + Group.FANOUT
 
-    def __init__(self, image: Image) -> None:
-        self.image = image
+    def __init__(self, image: Image, *, stoppable: bool = False) -> None:
+        self.image, self.stoppable = image, stoppable
         self.features = features_of(image)
         parameters = image.parameters
         super().__init__(
@@ -94,6 +96,7 @@ class Accelerator(wiring.Component):
                 "program_memory": In(image.memory_bits),
                 "program_address": In(16),
                 "program_data": In(program_width(image)),
+                **({"stop": In(1)} if stoppable else {}),
             }
         )
 
@@ -107,7 +110,9 @@ class Accelerator(wiring.Component):
         return m
 
     def _controller(self, m: Module) -> Controller:
-        m.submodules.controller = controller = Controller(image=self.image)
+        m.submodules.controller = controller = Controller(image=self.image, stoppable=self.stoppable)
+        if self.stoppable:
+            m.d.comb += controller.stop.eq(self.stop)
         m.d.comb += [
             controller.command_valid.eq(self.command_valid),
             controller.command_code.eq(self.command_code),

@@ -39,10 +39,13 @@ class Controller(wiring.Component):
     prepared : In(2)
         At least one, at least two destinations are ready.
     output_taken, output_waits : In(1)
+    stop : In(1)
+        Only with `stoppable`: strikes the samples of a run that have not begun. It comes between two samples, and stays
+        until the command has ended.
     """
 
-    def __init__(self, *, image: Image) -> None:
-        self.image = image
+    def __init__(self, *, image: Image, stoppable: bool = False) -> None:
+        self.image, self.stoppable = image, stoppable
         super().__init__(
             {
                 "command_valid": In(1),
@@ -59,6 +62,7 @@ class Controller(wiring.Component):
                 "prepared": In(2),
                 "output_taken": In(1),
                 "output_waits": In(1),
+                **({"stop": In(1)} if stoppable else {}),
             }
         )
 
@@ -102,11 +106,20 @@ class Controller(wiring.Component):
             m.d.sync += rest.eq(law.front - 3)
         with m.If(self.token):
             m.d.sync += rest.eq(Mux(self.dump, dump.drain, run.drain) + law.front - 3)
-        with m.If(opened & rest[-1] & ~tokens.any & ~samples.any & ~self.output_waits & ~self.taken & ~self.token):
+        more, more_after, left = samples.any, samples.several, tokens.any
+        begun = Signal(range(image.parameters.ring_slots + 1))
+        if self.stoppable:
+            more, more_after, left = more & ~self.stop, more_after & ~self.stop, (left & ~self.stop) | (begun != 0)
+        with m.If(opened & rest[-1] & ~left & ~more & ~self.output_waits & ~self.taken & ~self.token):
             m.d.sync += [at_work.eq(0), opened.eq(0)]
 
-        fires = self._tokens(m, tokens.any, opened, last_beat)
-        self._admit(m, opened=opened, more=samples.any, more_after=samples.several, last_beat=last_beat)
+        fires = self._tokens(m, tokens.any if streams else left, opened, last_beat)
+        self._admit(m, opened=opened, more=more, more_after=more_after, last_beat=last_beat)
+        if self.stoppable and streams:
+            # Samples that have come whole and wait for their tokens.
+            m.d.sync += begun.eq(begun + (self.taken & last_beat & ~self.load) - (fires & ~self.dump))
+            with m.If(self.restart):
+                m.d.sync += begun.eq(0)
         m.d.comb += [samples.step.eq(self.taken & last_beat), tokens.step.eq(fires)]
         with m.If(accepted):
             m.d.sync += [

@@ -108,13 +108,16 @@ def _rtlil(component: wiring.Component, name: str, platform: Any, sources: bool)
     return rtlil.convert(fragment, name=name, ports=ports, emit_src=sources), sheets
 
 
-def netlist(image: Image, name: str, *, sources: bool = False) -> Netlist:
-    """Return all modules of the accelerator; with `sources`, wires have their places in ``hw/`` as an attribute."""
+def netlist(image: Image, name: str, *, sources: bool = False, stoppable: bool = False) -> Netlist:
+    """Return all modules of the accelerator; with `sources`, wires have their places in ``hw/`` as an attribute.
+
+    With `stoppable` the accelerator has the input `stop`.
+    """
     emission = Emission(name)
     modules: dict[str, Module] = {}
     sheets: dict[str, Sheet] = {}
     done: dict[str, list[Module]] = {}
-    waiting: dict[str, wiring.Component] = {name: Accelerator(image)}
+    waiting: dict[str, wiring.Component] = {name: Accelerator(image, stoppable=stoppable)}
     with _without_collection():
         while waiting:
             module, component = waiting.popitem()
@@ -150,8 +153,8 @@ def _verilog(found: Netlist) -> str:
     return "\n".join(_comment(sheets[name]) + text.text(names[name], ports, names) for name, text in texts.items())
 
 
-def verilog(image: Image, name: str) -> str:
-    """Return the whole accelerator as self-contained Verilog.
+def verilog(image: Image, name: str, *, stoppable: bool = False) -> str:
+    """Return the whole accelerator as self-contained Verilog; with `stoppable` it has the input `stop`.
 
     Its top module is `name`, and the names of all others begin with `<name>_`. A `name` that is no Verilog identifier
     is a `ValueError`. The same image gives the same text, whatever the hash seed.
@@ -166,7 +169,7 @@ def verilog(image: Image, name: str) -> str:
         width=parameters.width,
         fraction=parameters.fraction,
     )
-    found = netlist(image, name)
+    found = netlist(image, name, stoppable=stoppable)
     with _without_collection():
         return header + _verilog(found)
 

@@ -21,6 +21,7 @@ from tabla.report.bench import bench_files
 from tabla.report.folder import BOARD_SCHEMA, replaced_folder
 from tabla.report.graph_picture import dot, svg
 from tabla.report.manifest import manifest
+from tabla.report.registers import register_header, register_page, register_systemrdl
 from tabla.report.schedule_page import schedule_json, schedule_page
 from tabla.runs import shapes_of
 from tabla.schedule.borders import Border
@@ -48,19 +49,33 @@ def write(build: Stages, folder: Path) -> Path:
 
 def artifacts(build: Stages) -> dict[str, str | bytes]:
     """Return the content of every file of ``tabla gen``, by its path in the folder."""
-    name, schedule = build.name, build.schedule
-    verilog = build.verilog
+    name, schedule, bus = build.name, build.schedule, build.bus_shape
+    verilog = build.verilog if bus is None else build.bus_verilog[".v"]
     progress.step("manifest, pictures and test bench")
+    content = manifest(schedule, build.bound, build.image, build.module, build.reading.text.original, bus)
+    bench = bench_files(name, build.module, golden(build), stoppable=bus is not None)
     return {
         f"{name}.v": verilog,
-        f"{name}.json": _json(manifest(schedule, build.bound, build.image, build.module, build.reading.text.original)),
+        f"{name}.json": _json(content),
         f"{name}.schedule.json": _json(schedule_json(schedule)),
         f"{name}.schedule.html": schedule_page(schedule, build.bound),
         f"{name}.graph.dot": dot(build.graph),
         f"{name}.graph.svg": svg(build.graph),
         f"{name}.layout.npz": archive(positions(Host(schedule))),
         **_images(build.image),
-        **{f"tb/{file}": text for file, text in bench_files(name, build.module, golden(build)).items()},
+        **{f"tb/{file}": text for file, text in bench.items()},
+        **({} if bus is None else _bus_files(build)),
+    }
+
+
+def _bus_files(build: Stages) -> dict[str, str | bytes]:
+    """Return the content of the files that ``--bus`` adds, by their names."""
+    name, resets = build.name, {"FINGERPRINT": fingerprint(build.image)}
+    return {
+        f"{name}_axi.v": build.bus_verilog["_axi.v"],
+        f"{name}_registers.h": register_header(build.module, resets),
+        f"{name}_registers.md": register_page(build.module, resets),
+        f"{name}_registers.rdl": register_systemrdl(build.module, resets),
     }
 
 

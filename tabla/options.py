@@ -38,8 +38,9 @@ _OPTIONAL_WHOLE = (
     "model_words",
     "data_words",
     "interim_words",
+    "bus_width",
 )
-_TEXTS = {"format": "q6.10", "template": "Pe16"}
+_TEXTS = {"format": "q6.10", "template": "Pe16", "bus": "axi"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,6 +57,9 @@ class Options:
     values to return beside the models. `sizes` gives a kernel its sizes; so do `inputs`, which are arrays by name or
     their .npz file. `keep` names the inputs of a kernel that are loaded once. `shapes` and `arguments` are the tensors
     and the other parameters of a Tile function.
+
+    Host: `bus` is the bus that the accelerator is wrapped for, ``axi`` or None. `bus_width` is the width of its streams
+    in bits.
 
     Search: `effort` is the level of the search for a mapping, 0 to 3. `force` goes on with a program that no known part
     holds. `passes` run after those of
@@ -83,6 +87,8 @@ class Options:
     interim_words: int | None = None
     template: str | None = None
     templates: str | None = None
+    bus: str | None = None
+    bus_width: int | None = None
     effort: int = DEFAULT_EFFORT
     force: bool = False
     passes: Sequence[Pass] = ()
@@ -92,6 +98,10 @@ class Options:
         for name, value in self._checked():
             # A frozen record is set in this way; values of numpy become those of Python.
             object.__setattr__(self, name, value)
+        if self.bus not in (None, "axi"):
+            raise TablaValueError(f"there is no bus '{self.bus}'", hint="use axi")
+        if self.bus is None and self.bus_width is not None:
+            raise TablaValueError("--bus-width is given without a bus", hint="add --bus axi")
         for name in ("model_words", "data_words", "interim_words"):
             words = getattr(self, name)
             if words is not None and words > limits().memory_words:

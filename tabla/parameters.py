@@ -69,6 +69,7 @@ WHOLE = {
     "model_words": Whole(low=1),
     "data_words": Whole(low=1),
     "interim_words": Whole(low=1),
+    "bus_width": Whole(low=32, high=512),
     "effort": Whole(low=0, high=len(EFFORTS) - 1),
     "minibatch": Whole(low=1),
     "model_guard": Whole(low=0),

@@ -29,6 +29,7 @@ from tabla.templates.template import Template
 
 if TYPE_CHECKING:
     from tabla.bound import Bound
+    from tabla.program.bus import BusShape
     from tabla.report.figures import BuildReport
     from tabla.schedule.placed import Scheduler
 
@@ -113,6 +114,33 @@ class Stages:
         image = self.image
         progress.step("Verilog")
         return verilog(image, self.module)
+
+    @cached_property
+    def bus_shape(self) -> BusShape | None:
+        """The sizes of the wrapper for the host's bus; None without a bus.
+
+        Raises `TablaError` for a width that there is not, and for steps that are too large for the wrapper.
+        """
+        from tabla.program.bus import BUS_WIDTHS, BusShape
+
+        if self.options.bus is None:
+            return None
+        bits = self.options.bus_width or BUS_WIDTHS[0]
+        return BusShape.of(self.image, bus_bits=bits, dump_count=self.schedule.dump_count)
+
+    @cached_property
+    def bus_verilog(self) -> dict[str, str]:
+        """The accelerator with the input that its wrapper needs, and the wrapper, by the ends of their files' names.
+
+        There are none without a bus.
+        """
+        from tabla.hw.bus.text import wrapper_verilog
+        from tabla.hw.emit import verilog
+
+        if self.bus_shape is None:
+            return {}
+        wrapper = wrapper_verilog(self.image, self.bus_shape, self.module)
+        return {".v": verilog(self.image, self.module, stoppable=True), "_axi.v": wrapper}
 
     @cached_property
     def legal(self) -> Legal:

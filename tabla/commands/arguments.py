@@ -16,6 +16,7 @@ from typing import Any
 from tabla.mapping.effort import DEFAULT_EFFORT
 from tabla.options import Options
 from tabla.parameters import WHOLE, read_number
+from tabla.program.bus import BUS_WIDTHS
 from tabla.simulation import ENGINES, EVALUATION, checked_engine
 from tabla.source import TablaError
 
@@ -262,6 +263,15 @@ def add_build(parser: ArgumentParser) -> None:
     )
 
 
+def add_bus(parser: ArgumentParser) -> None:
+    """Add ``--bus`` and ``--bus-width``."""
+    host = parser.add_argument_group("the host")
+    host.add_argument("--bus", choices=("axi",), help="also write a wrapper for this bus: <name>_axi.v")
+    widths = ", ".join(map(str, BUS_WIDTHS))
+    text = f"bits of the streams of the bus: {widths} (default {BUS_WIDTHS[0]})"
+    host.add_argument("--bus-width", type=int, choices=BUS_WIDTHS, metavar="N", help=text)
+
+
 def add_tile(parser: _ActionsContainer) -> None:
     """Add the arguments of a Tile function."""
     parser.add_argument(
@@ -300,6 +310,8 @@ def build_options(arguments: Namespace) -> Options:
         keep=_listed(arguments.keep),
         shapes=dict(arguments.shapes),
         arguments=dict(arguments.arguments),
+        bus=getattr(arguments, "bus", None),
+        bus_width=getattr(arguments, "bus_width", None),
         **{name: getattr(arguments, name) for name in (*fields, *more)},
     )
     options.refuse_unused_records(*(getattr(arguments, name, None) for name in _RECORDS))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from argparse import ArgumentParser, Namespace
 from pathlib import Path
 
-from tabla.commands.arguments import add_build, add_file, add_json, add_quiet, add_shapes, build_options
+from tabla.commands.arguments import add_build, add_bus, add_file, add_json, add_quiet, add_shapes, build_options
 from tabla.commands.console import Console
 from tabla.commands.output import write_json
 from tabla.driver import STAGES, build
@@ -24,6 +24,7 @@ def configure(parser: ArgumentParser) -> None:
     parser.add_argument("--costs", action="store_true", help="also print what each statement costs the lanes, and why")
     add_shapes(parser)
     add_build(parser)
+    add_bus(parser)
     add_json(parser)
     add_quiet(parser)
 

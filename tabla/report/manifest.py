@@ -9,8 +9,10 @@ from tabla._version import VERSION
 from tabla.bound import Bound
 from tabla.hw.reset import reset_cycles
 from tabla.mapping.places import Place
+from tabla.program.bus import BusShape
 from tabla.program.image import Entry, Image
 from tabla.program.layout import operation_layout, strand_layout
+from tabla.report.bus import bus_entry
 from tabla.report.figures import figures
 from tabla.report.folder import MANIFEST_SCHEMA
 from tabla.report.names import legal_names
@@ -22,8 +24,13 @@ from tabla.strands.streams import beats_of, dump_words, loaded, streamed
 LICENCE = "The generated Verilog belongs to whoever generated it; see LICENSE of tabla for the parts that it contains."
 
 
-def manifest(schedule: Schedule, bound: Bound, image: Image, module: str, program: Source) -> dict[str, Any]:
-    """Return the content of the manifest of a build. `module` is the name of the Verilog module."""
+def manifest(
+    schedule: Schedule, bound: Bound, image: Image, module: str, program: Source, bus: BusShape | None = None
+) -> dict[str, Any]:
+    """Return the content of the manifest of a build.
+
+    `module` is the name of the Verilog module, and `bus` has the sizes of the wrapper if there is one.
+    """
     report, guard = figures(schedule, bound).numbers(), schedule.mapped.model_guard
     return {
         "schema": MANIFEST_SCHEMA,
@@ -35,7 +42,7 @@ def manifest(schedule: Schedule, bound: Bound, image: Image, module: str, progra
         "source": program.name.replace("\\", "/").rsplit("/", 1)[-1],
         "verilog_licence": LICENCE,
         "names": _names(schedule),
-        "ports": _ports(image),
+        "ports": _ports(image, stoppable=bus is not None),
         "reset_cycles": reset_cycles(image),
         "commands": {"load": 0, "run": 1, "dump": 2},
         "period": schedule.period,
@@ -61,6 +68,7 @@ def manifest(schedule: Schedule, bound: Bound, image: Image, module: str, progra
             name: [int(word) for word in words.reshape(-1)] for name, words in sorted(schedule.constants.items())
         },
         "program": _program(image),
+        **({} if bus is None else {"bus": bus_entry(schedule, image, module, bus)}),
     }
 
 
@@ -70,7 +78,7 @@ def _names(schedule: Schedule) -> dict[str, str]:
     return {name: legal for name, legal in table.items() if legal != name}
 
 
-def _ports(image: Image) -> list[dict[str, Any]]:
+def _ports(image: Image, *, stoppable: bool) -> list[dict[str, Any]]:
     p = image.parameters
     units = ("stream", *image.units)
     width = max(layout(unit, p).width for unit in units for layout in (strand_layout, operation_layout))
@@ -94,6 +102,7 @@ def _ports(image: Image) -> list[dict[str, Any]]:
         ("program_memory", "in", image.memory_bits, "which memory: see program"),
         ("program_address", "in", 16, "which word"),
         ("program_data", "in", width, "the word"),
+        *([("stop", "in", 1, "strikes the samples of a run that have not begun")] if stoppable else []),
     ]
     return [{"name": n, "direction": d, "bits": b, "meaning": m} for n, d, b, m in rows]
 

@@ -1,0 +1,119 @@
+"""From the words of the array to the packets of the bus."""
+
+from typing import Any
+
+from amaranth.hdl import Cat, Const, Module, Mux, Signal
+from amaranth.lib import wiring
+from amaranth.lib.wiring import In, Out
+
+from tabla.program.bus import BusShape
+
+
+class StreamOutput(wiring.Component):
+    """Puts words into containers and containers into beats, and marks the last beat of each packet.
+
+    A full beat waits until another word of its packet follows or the packet ends, so the last beat always has real
+    words. A packet ends after `packet_units` units, or with `finish`. A word that comes in cycle *t* and ends a packet
+    is offered from *t* + ``LATENCY`` on. With free beats of the bus a word is taken in each cycle.
+
+    Members
+    -------
+    start : In(1), packet_units : In(32), packets : In(1), whole : In(1)
+        A command begins. `packets` says whether it sends any. With `whole`, or with `packet_units` = 0, it sends one.
+    word_valid : In(1), word_ready : Out(1), word : In(width)
+        The array's words; `word_ready` follows `tready` in the same cycle.
+    finish : In(1)
+        For one cycle: no word follows. A command that `packets` but has sent none sends one beat of zeros.
+    reset : In(1)
+        For one cycle: an open packet ends with one last beat, and all other words are forgotten.
+    idle : Out(1)
+        All beats have been taken.
+    tdata : Out(bus_bits), tkeep : Out(bus_bits / 8), tlast : Out(1), tvalid : Out(1), tready : In(1)
+        The stream of the bus; registers all of them.
+    """
+
+    LATENCY = 2
+
+    def __init__(self, *, shape: BusShape) -> None:
+        self.shape = shape
+        super().__init__(
+            {
+                "start": In(1),
+                "packet_units": In(32),
+                "packets": In(1),
+                "whole": In(1),
+                "word_valid": In(1),
+                "word_ready": Out(1),
+                "word": In(shape.width),
+                "finish": In(1),
+                "reset": In(1),
+                "idle": Out(1),
+                "tdata": Out(shape.bus_bits),
+                "tkeep": Out(shape.bus_bits // 8),
+                "tlast": Out(1),
+                "tvalid": Out(1),
+                "tready": In(1),
+            }
+        )
+
+    def elaborate(self, platform: Any) -> Module:
+        m = Module()
+        containers, size = self.shape.containers, self.shape.container
+        places = [Signal(size, name=f"container_{k}") for k in range(containers)]
+        filled = Signal(range(containers + 1))
+        # `closing`: the beat is the last of its packet. `opened`: a beat of the packet has left without TLAST.
+        closing, opened, owed = Signal(), Signal(), Signal()
+        full, free, put, moves, ends = Signal(), Signal(), Signal(), Signal(), Signal()
+        m.d.comb += [
+            full.eq(filled == containers),
+            free.eq(~self.tvalid | self.tready),
+            self.word_ready.eq(~closing & (~full | free)),
+            put.eq(self.word_valid & self.word_ready),
+            moves.eq(free & (closing | (full & self.word_valid))),
+            ends.eq(self._ends(m, put)),
+            self.idle.eq(~closing & (filled == 0) & ~self.tvalid),
+        ]
+        place = Mux(full, 0, filled)
+        extended = Cat(self.word, self.word[-1].replicate(size - self.shape.width))
+        with m.If(moves):
+            m.d.sync += [signal.eq(0) for signal in (*places, filled, closing)]
+            m.d.sync += [self.tdata.eq(Cat(*places)), self.tkeep.eq(self._keep(filled)), self.tlast.eq(closing)]
+            m.d.sync += opened.eq(~closing)
+        with m.If(free):
+            m.d.sync += self.tvalid.eq(moves)
+        with m.If(free & ~moves):
+            m.d.sync += self.tlast.eq(0)
+        with m.If(put):
+            m.d.sync += [filled.eq(place + 1), closing.eq(ends), owed.eq(0)]
+            for k in range(containers):
+                with m.If(place == k):
+                    m.d.sync += places[k].eq(extended)
+        with m.If(self.finish):
+            m.d.sync += [closing.eq(((filled != 0) & ~moves) | owed), owed.eq(0)]
+        with m.If(self.start):
+            m.d.sync += [owed.eq(self.packets), *(signal.eq(0) for signal in (*places, filled, closing))]
+        with m.If(self.reset):
+            # The beat that leaves now may be the packet's last one, or open it.
+            m.d.sync += [closing.eq(Mux(moves, ~closing, opened)), owed.eq(0)]
+            with m.If(~opened | moves):
+                m.d.sync += filled.eq(0)
+        return m
+
+    def _keep(self, filled: Any) -> Any:
+        """Return TKEEP of a beat with so many containers. A beat without any is a whole beat of zeros."""
+        part, containers = self.shape.container // 8, self.shape.containers
+        kept = [((filled > k) | (filled == 0)).replicate(part) for k in range(containers)]
+        return Cat(*kept) if containers > 1 else Const(-1, part)
+
+    def _ends(self, m: Module, put: Any) -> Any:
+        """Return whether the word that is put is the last of a packet of whole units."""
+        words = max(1, self.shape.run_words)
+        word, left, counts = Signal(range(max(2, words))), Signal(32), Signal()
+        unit_ends = word == words - 1
+        with m.If(put):
+            m.d.sync += word.eq(Mux(unit_ends, 0, word + 1))
+        with m.If(put & unit_ends):
+            m.d.sync += left.eq(Mux(left == 0, self.packet_units, left) - 1)
+        with m.If(self.start):
+            m.d.sync += [word.eq(0), left.eq(self.packet_units - 1), counts.eq(~self.whole & (self.packet_units != 0))]
+        return unit_ends & (left == 0) & counts

@@ -1,0 +1,91 @@
+"""The queue of the beats of whole units, whose last beat of the bus may still turn out to be faulty."""
+
+from typing import Any
+
+from amaranth.hdl import Module, Mux, Signal
+from amaranth.lib import memory, wiring
+from amaranth.lib.wiring import In, Out
+
+
+class UnitBuffer(wiring.Component):
+    """A queue of `depth` beats (a power of two) in block RAM, and of two more behind it; a beat a cycle each way.
+
+    A beat that was put is hidden from the reader. `commit` shows all beats up to the last one that was put with `ends`,
+    and `rollback` forgets all beats that are still hidden. A beat that is put in the cycle of a `commit` counts for it;
+    a beat that is put in the cycle of a `rollback` is forgotten. A beat that is committed in cycle *t* is offered from
+    *t* + ``LATENCY`` on. ``hw/board/buffer.py`` is a queue without `ends`, in which a commit shows everything.
+
+    Members
+    -------
+    put : In(1), word : In(width), ends : In(1)
+        Only while there is `room`.
+    room : Out(1)
+    commit : In(1), rollback : In(1)
+    clear : In(1)
+        Forget all beats.
+    empty : Out(1)
+        No committed beat is left.
+    out_valid : Out(1), out_ready : In(1), out_data : Out(width)
+    """
+
+    LATENCY = 3
+
+    def __init__(self, *, width: int, depth: int) -> None:
+        if depth & (depth - 1):
+            raise ValueError(f"{depth} beats are not a power of two")
+        self.width, self.depth = width, depth
+        super().__init__(
+            {
+                "put": In(1),
+                "word": In(width),
+                "ends": In(1),
+                "room": Out(1),
+                "commit": In(1),
+                "rollback": In(1),
+                "clear": In(1),
+                "empty": Out(1),
+                "out_valid": Out(1),
+                "out_ready": In(1),
+                "out_data": Out(width),
+            }
+        )
+
+    def elaborate(self, platform: Any) -> Module:
+        m = Module()
+        # A word is never read in the cycle in which it is written: no logic around the block RAM is needed for that.
+        m.submodules.words = words = memory.Memory(
+            shape=self.width, depth=self.depth, init=[], attrs={"no_rw_check": 1}
+        )
+        write, read = words.write_port(), words.read_port(domain="sync")
+        places = range(2 * self.depth)
+        written, ended, visible, read_at = (Signal(places, name=n) for n in ("written", "ended", "visible", "read_at"))
+        after, whole = Signal(places), Signal(places)
+        fetched, first, second = Signal(), Signal(), Signal()
+        m.d.comb += [
+            self.room.eq((written ^ read_at) != self.depth),
+            after.eq(written + 1),
+            whole.eq(Mux(self.put & self.ends, after, ended)),
+            write.en.eq(self.put),
+            write.addr.eq(written),
+            write.data.eq(self.word),
+            second.eq(~self.out_valid | self.out_ready),
+            first.eq(~fetched | second),
+            read.en.eq(first),
+            read.addr.eq(read_at),
+            self.empty.eq((visible == read_at) & ~fetched & ~self.out_valid),
+        ]
+        with m.If(self.put):
+            m.d.sync += [written.eq(after), ended.eq(whole)]
+        with m.If(self.commit):
+            m.d.sync += visible.eq(whole)
+        with m.If(self.rollback):
+            m.d.sync += [place.eq(Mux(self.commit, whole, visible)) for place in (written, ended)]
+        with m.If(first):
+            m.d.sync += fetched.eq(visible != read_at)
+            with m.If(visible != read_at):
+                m.d.sync += read_at.eq(read_at + 1)
+        with m.If(second):
+            m.d.sync += [self.out_valid.eq(fetched), self.out_data.eq(read.data)]
+        with m.If(self.clear):
+            m.d.sync += [place.eq(0) for place in (written, ended, visible, read_at, fetched, self.out_valid)]
+        return m

@@ -1,0 +1,101 @@
+"""The sizes of the wrapper for a host's bus, which follow from an image and the width of the bus."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from tabla.program.image import Image
+from tabla.source import TablaError
+
+BUS_WIDTHS = (32, 64, 128, 256, 512)
+"""The widths of a bus in bits."""
+
+_BUFFER_BITS = 1 << 21
+_LEAST_BEATS = 16
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BusShape:
+    """The sizes of a wrapper.
+
+    `bus_bits` is the width of the two streams of the bus. A word of `width` bits travels in a container of `container`
+    bits. The array takes beats of `stream_words` words: `load_beats` for a load, `run_beats` for a unit of a run. Such
+    a unit gives `run_words` words. The dump program runs `dump_count` times.
+    """
+
+    bus_bits: int
+    width: int
+    stream_words: int
+    load_beats: int
+    run_beats: int
+    run_words: int
+    dump_count: int
+
+    def __post_init__(self) -> None:
+        if self.bus_bits not in BUS_WIDTHS:
+            raise TablaError(
+                f"a bus of {self.bus_bits} bits is not supported", hint=f"use {', '.join(map(str, BUS_WIDTHS))}"
+            )
+        if self.run_beats > self.largest_beats:
+            words, most = self.run_beats * self.stream_words, self.largest_beats * self.stream_words
+            raise TablaError(
+                f"a step takes {words} words, but the buffer of the bus holds two steps of {most} words at most",
+                hint="use a smaller minibatch or a narrower format",
+            )
+
+    @staticmethod
+    def of(image: Image, *, bus_bits: int, dump_count: int) -> BusShape:
+        """Return the sizes for an image. Raises `TablaError` for a width that there is not, and for a unit that is too
+        large for the buffer.
+        """
+        parameters = image.parameters
+        return BusShape(
+            bus_bits=bus_bits,
+            width=parameters.width,
+            stream_words=parameters.stream_words,
+            load_beats=image.stream_load.beats,
+            run_beats=image.stream_run.beats,
+            run_words=image.run.outputs,
+            dump_count=dump_count,
+        )
+
+    @property
+    def container(self) -> int:
+        """The bits of a container: 8, 16 or 32, the least that holds a word."""
+        return next(bits for bits in (8, 16, 32) if bits >= self.width)
+
+    @property
+    def containers(self) -> int:
+        """The containers of a beat of the bus."""
+        return self.bus_bits // self.container
+
+    @property
+    def group(self) -> int:
+        """The containers that are looked at in a cycle: those of the narrower of the two kinds of beats."""
+        return min(self.containers, self.stream_words)
+
+    @property
+    def groups(self) -> int:
+        """The groups of a beat of the bus."""
+        return self.containers // self.group
+
+    @property
+    def parts(self) -> int:
+        """The groups of a beat of the array."""
+        return self.stream_words // self.group
+
+    @property
+    def buffer_beats(self) -> int:
+        """The depth of the buffer in beats of the array, a power of two.
+
+        It holds two units. Units are only handed on when the beat of the bus that ends them has been checked whole, so
+        it also holds a part of a unit and a whole beat of the bus.
+        """
+        wanted = max(_LEAST_BEATS, 2 * self.run_beats, self.run_beats + self.groups)
+        return 1 << (wanted - 1).bit_length()
+
+    @property
+    def largest_beats(self) -> int:
+        """The beats of the largest unit of a run of which the buffer can hold two."""
+        beats = _BUFFER_BITS // (self.stream_words * self.width)
+        return max(_LEAST_BEATS, 1 << (beats.bit_length() - 1)) // 2

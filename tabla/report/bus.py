@@ -1,0 +1,51 @@
+"""The entry of the manifest on the wrapper for a host's bus."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from tabla.hw.bus.axi import axi_members
+from tabla.program.bus import BUS_WIDTHS, BusShape
+from tabla.program.image import Image
+from tabla.program.protocol import fingerprint
+from tabla.report.registers import register_entries
+from tabla.schedule.schedule import Schedule
+from tabla.strands.streams import dump_words
+
+
+def bus_entry(schedule: Schedule, image: Image, module: str, shape: BusShape) -> dict[str, Any]:
+    """Return the entry ``bus`` of the manifest.
+
+    `bytes` are those of a unit of each kind. `largest_unit` is in containers. `cycles_per_sample` says, by the width of
+    the bus, how many cycles a sample takes if the bus has a beat in each cycle.
+    """
+    mark = fingerprint(image)
+    sizes = {
+        "load": shape.load_beats * shape.stream_words,
+        "sample": shape.run_beats * shape.stream_words,
+        "result": shape.run_words,
+        "dump": schedule.dump_count * dump_words(schedule.template, schedule.mapped.model_guard),
+    }
+    return {
+        "kind": "axi",
+        "module": f"{module}_axi",
+        "width": shape.bus_bits,
+        "container": shape.container,
+        "fingerprint": mark,
+        "bytes": {kind: containers * shape.container // 8 for kind, containers in sizes.items()},
+        "buffer_bits": shape.buffer_beats * shape.stream_words * shape.width,
+        "largest_unit": shape.largest_beats * shape.stream_words,
+        "cycles_per_sample": {str(bits): _cycles(schedule, replace(shape, bus_bits=bits)) for bits in BUS_WIDTHS},
+        "ports": [
+            {"name": name, "direction": member.flow.name.lower(), "bits": member.shape}
+            for name, member in axi_members(shape).items()
+        ],
+        "registers": register_entries({"FINGERPRINT": mark}),
+    }
+
+
+def _cycles(schedule: Schedule, shape: BusShape) -> float:
+    """Return the cycles of a sample: those of the array, or those in which its words cross the bus."""
+    words = max(shape.run_beats * shape.stream_words, shape.run_words)
+    return max(schedule.cycles, words / shape.containers) / schedule.graph.samples

@@ -1,0 +1,90 @@
+"""The Python view of ``bus.td``: the registers that a host reads and writes over its bus."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+
+from tabla.templates.records import HERE, integer, records, records_of, string
+
+BUS = HERE / "bus.td"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RegisterField:
+    """Bits ``bit`` to ``bit + bits - 1`` of a register.
+
+    `access` is ``ro``, ``rw``, ``w1c`` (writing 1 clears), ``wo`` or ``sc`` (the bit clears itself and reads as 0).
+    """
+
+    name: str
+    bit: int
+    bits: int
+    access: str
+    description: str
+
+    @property
+    def mask(self) -> int:
+        """The bits of the field in the register's word."""
+        return ((1 << self.bits) - 1) << self.bit
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Register:
+    """A register of 32 bits at `offset` bytes.
+
+    `access` is ``ro``, ``rw``, ``w1c`` or ``wo``; any other access is refused. `reset` is the value after reset. A
+    register without fields is one number.
+    """
+
+    name: str
+    offset: int
+    access: str
+    reset: int
+    description: str
+    fields: tuple[RegisterField, ...]
+
+    @property
+    def readable(self) -> bool:
+        """Whether a host may read the register."""
+        return self.access != "wo"
+
+    @property
+    def writable(self) -> bool:
+        """Whether a host may write the register."""
+        return self.access != "ro"
+
+    def field(self, name: str) -> RegisterField:
+        """Return the field of this name."""
+        return next(field for field in self.fields if field.name == name)
+
+
+@cache
+def registers() -> tuple[Register, ...]:
+    """Return all registers of the wrapper, in the order of their offsets."""
+    found = [
+        Register(
+            name=string(record, "Name"),
+            offset=integer(record, "Offset"),
+            access=string(record, "Access"),
+            reset=integer(record, "Reset"),
+            description=string(record, "Description"),
+            fields=tuple(
+                RegisterField(
+                    name=string(field, "Name"),
+                    bit=integer(field, "Bit"),
+                    bits=integer(field, "Bits"),
+                    access=string(field, "Access"),
+                    description=string(field, "Description"),
+                )
+                for field in records_of(record, "Fields")
+            ),
+        )
+        for record in records(BUS).of_class("Register")
+    ]
+    return tuple(sorted(found, key=lambda register: register.offset))
+
+
+def register(name: str) -> Register:
+    """Return the register of this name."""
+    return next(found for found in registers() if found.name == name)

@@ -1,0 +1,306 @@
+"""The scenarios of the wrapper's tests; each begins with a reset of one cycle."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import cocotb
+from axi_bench import BEAT, BITS, BYTES, CASE, DUMP, LOAD, OFFSET, REGISTERS, RUN, Host, packed
+from cocotb.triggers import RisingEdge
+from cocotbext.axi import AxiResp
+
+UNITS = len(CASE["units"])
+SIZE = len(CASE["units"][0])
+WIDTH = CASE["width"]
+
+
+def flat(first: int, count: int) -> list[int]:
+    return [word for unit in CASE["units"][first : first + count] for word in unit]
+
+
+def whole_units_before(container: int) -> int:
+    """Units of which no part lies in the beat of this container of a packet, or behind it."""
+    return container * BYTES // BEAT * BEAT // BYTES // SIZE
+
+
+@cocotb.test()
+async def the_least_that_a_host_does(dut: Any) -> None:
+    host = Host(dut)
+    await host.open()
+    assert await host.read("ID") == 0x4C424154
+    assert await host.read("VERSION") == 0x00010000
+    assert await host.read("FINGERPRINT") == REGISTERS["FINGERPRINT"]["reset"]
+    assert await host.bits() == set()
+    await host.load()
+    await host.run(0, UNITS, [UNITS])
+    waits = await host.read("WAIT_IN"), await host.read("WAIT_OUT")
+    cycles = await host.read("CYCLES_LO")
+    assert await host.read("CYCLES_HI") == 0
+    assert waits[0] < cycles and waits[1] < cycles
+    await host.dump(UNITS)
+    # Without a new load the models go on from where they are.
+    await host.load()
+    await host.run(0, 1, [1])
+    await host.run(1, UNITS - 1, [1] * (UNITS - 1), result_units=1)
+    await host.dump(UNITS)
+    await host.load()
+    await host.dump(0)
+    await host.run(0, UNITS, [1, UNITS - 1], result_units=2)
+    await host.dump(UNITS)
+
+
+@cocotb.test()
+async def gaps_and_back_pressure_on_every_channel(dut: Any) -> None:
+    host = Host(dut)
+    await host.open()
+    for seed, share in ((11, 0.3), (23, 0.7)):
+        host.pause(share, seed)
+        await host.load()
+        await host.run(0, 2, [1, 1])
+        if share > 0.5:
+            assert await host.read("WAIT_IN") > 0
+        await host.run(2, UNITS - 2, [UNITS - 2], result_units=1)
+        await host.dump(UNITS)
+
+
+@cocotb.test()
+async def a_packet_that_ends_early_or_late(dut: Any) -> None:
+    host = Host(dut)
+    await host.open()
+    await host.load()
+    # The last container is missing: units before its beat count.
+    await host.write("COUNT", 3)
+    await host.begin(RUN)
+    host.send(flat(0, 3)[:-1])
+    assert await host.end() == {"SHORT"}
+    counted = whole_units_before(3 * SIZE - 2)
+    await host.results(0, counted)
+    await host.dump(counted)
+    # TLAST does not come with the last container: all units count, and the rest is swallowed.
+    await host.load()
+    await host.write("COUNT", 2)
+    await host.begin(RUN)
+    host.send(flat(0, 2) + [0] * (2 * BEAT // BYTES))
+    assert await host.end() == {"LONG"}
+    assert host.source.idle()
+    await host.results(0, 2)
+    await host.dump(2)
+    # Containers behind the last one in its beat are ignored, whatever they are.
+    if (tail := -(2 * SIZE * BYTES) % BEAT) > 0:
+        await host.write("COUNT", 2)
+        await host.load()
+        await host.begin(RUN)
+        host.send_bytes(packed(flat(0, 2)) + [0x80 if n % 2 else 0x7F for n in range(tail)])
+        assert await host.end() == set()
+        await host.results(0, 2)
+        await host.dump(2)
+    # A load that is short, and one that is long.
+    for words, error in ((CASE["load"][:-1], "SHORT"), (CASE["load"] + [0] * (2 * BEAT // BYTES), "LONG")):
+        await host.begin(LOAD)
+        host.send(words)
+        assert await host.end() == {error}
+        assert "LOADED" not in await host.bits()
+        await host.begin(DUMP)
+        assert await host.end() == {"NOT_LOADED"}
+        assert host.sink.empty()
+    await host.whole()
+
+
+@cocotb.test()
+async def holes_and_words_out_of_range(dut: Any) -> None:
+    host = Host(dut)
+    await host.open()
+    total = 3 * SIZE * BYTES
+    for at, error in (
+        (0, "KEEP"),
+        (total // 2, "KEEP"),
+        (total - BYTES - 1, "KEEP"),
+        (1, "RANGE"),
+        (2 * SIZE, "RANGE"),
+    ):
+        await host.load()
+        await host.write("COUNT", 3)
+        data, keep = packed(flat(0, 3)), [1] * total
+        if error == "KEEP":
+            keep[at] = 0
+            container = at // BYTES
+        elif WIDTH == CASE["container"]:
+            continue
+        else:
+            container = at
+            data[at * BYTES : (at + 1) * BYTES] = (1 << (WIDTH - 1)).to_bytes(BYTES, "little")
+        await host.begin(RUN)
+        host.send_bytes(data, keep)
+        assert await host.end() == {error}, (at, error)
+        assert host.source.idle()
+        counted = whole_units_before(container)
+        await host.results(0, counted)
+        await host.dump(counted)
+    # A beat without anything.
+    if CASE["load"]:
+        await host.begin(LOAD)
+        host.send_bytes([0] * BEAT, [0] * BEAT)
+        assert await host.end() == {"KEEP"}
+    await host.whole()
+
+
+@cocotb.test()
+async def accesses_against_the_table(dut: Any) -> None:
+    host = Host(dut)
+    await host.open()
+    await host.load()
+    for address in (0x040, 0x3FC, 0x400, 0x7FC, 0xFFC):
+        assert await host.write(address, 0xFFFFFFFF) == AxiResp.SLVERR
+        assert (await host.lite.read(address, 4)).resp == AxiResp.SLVERR
+    for name, entry in REGISTERS.items():
+        if entry["access"] == "ro":
+            before = await host.read(name)
+            assert await host.write(name, 0xFFFFFFFF) == AxiResp.SLVERR
+            assert await host.read(name) == before, name
+    assert (await host.lite.read(OFFSET["COMMAND"], 4)).resp == AxiResp.SLVERR
+    for code in (3, 4, 5, 0x100, 0xFFFFFFFF):
+        assert await host.write("COMMAND", code) == AxiResp.SLVERR
+    await host.write("COUNT", 0x11223344)
+    await host.lite.write(OFFSET["COUNT"] + 1, b"\xaa")
+    await host.lite.write(OFFSET["COUNT"] + 2, b"\xbb\xcc")
+    assert await host.read("COUNT") == 0xCCBBAA44
+    await host.write("CONTROL", 1 << BITS["IRQ_DONE"] | 1 << BITS["IRQ_ERROR"])
+    await host.lite.write(OFFSET["CONTROL"], b"\x00")
+    assert await host.read("CONTROL") == 1 << BITS["IRQ_DONE"] | 1 << BITS["IRQ_ERROR"]
+    assert dut.interrupt.value == 1
+    await host.write("STATUS", 1 << BITS["DONE"])
+    await RisingEdge(dut.aclk)
+    await RisingEdge(dut.aclk)
+    assert dut.interrupt.value == 0
+    await host.write("COUNT", 0)
+    await host.begin(RUN)
+    assert await host.end() == {"COUNT_ZERO"}
+    assert dut.interrupt.value == 1
+    assert host.sink.empty()
+    await host.whole()
+
+
+@cocotb.test()
+async def commands_while_one_is_under_way(dut: Any) -> None:
+    host = Host(dut)
+    await host.open()
+    await host.begin(RUN)
+    assert "NOT_LOADED" in await host.end()
+    await host.load()
+    await host.write("COUNT", 2)
+    await host.begin(RUN)
+    for code in (LOAD, RUN, DUMP):
+        assert await host.write("COMMAND", code) == AxiResp.SLVERR
+    host.send(flat(0, 2))
+    assert await host.end() == set()
+    await host.results(0, 2)
+    await host.dump(2)
+    # Words that no command wants wait.
+    host.send(CASE["load"])
+    for _ in range(20):
+        await RisingEdge(dut.aclk)
+        assert dut.s_axis_tready.value == 0
+    await host.begin(LOAD)
+    assert "LOADED" not in await host.bits()
+    assert await host.end() == set()
+    await host.dump(0)
+
+
+@cocotb.test()
+async def events_are_counted_since_the_load(dut: Any) -> None:
+    host = Host(dut)
+    await host.open()
+    await host.load()
+    # Words as large as they can be: the models grow until they saturate.
+    highest = (1 << (WIDTH - 1)) - 1
+    await host.write("COUNT", 12)
+    await host.begin(RUN)
+    host.send([highest if n // SIZE % 2 else -highest for n in range(12 * SIZE)])
+    assert await host.end() == set()
+    assert "OVERFLOW" in await host.bits()
+    assert await host.read("SAMPLES") == 12
+    assert await host.read("LANE_OVERFLOWS") + await host.read("ROOT_OVERFLOWS") > 0
+    assert await host.read("DOMAIN_ERRORS") == 0
+    await host.write("STATUS", 0xFFFFFFFF)
+    assert await host.bits() == {"LOADED"}
+    if CASE["results"][0]:
+        await host.packet()
+    await host.load()
+    for name in ("LANE_OVERFLOWS", "ROOT_OVERFLOWS", "DOMAIN_ERRORS"):
+        assert await host.read(name) == 0
+    assert "OVERFLOW" not in await host.bits()
+    await host.whole()
+
+
+@cocotb.test()
+async def commands_that_are_given_up(dut: Any) -> None:
+    host = Host(dut)
+    await host.open()
+    for beats in (0, 1, 2, 3, -(-2 * SIZE * BYTES // BEAT)):
+        if beats * BEAT > UNITS * SIZE * BYTES:
+            continue
+        await host.load()
+        await host.write("COUNT", 100)
+        await host.begin(RUN)
+        await host.part(flat(0, UNITS) + [0] * BEAT, beats)
+        for _ in range(150):
+            await RisingEdge(dut.aclk)
+        assert "BUSY" in await host.bits()
+        await host.write("CONTROL", 1 << BITS["ABORT"])
+        assert await host.end() == set()
+        host.cancel()
+        counted = beats * BEAT // BYTES // SIZE
+        await host.results(0, counted)
+        await host.dump(counted)
+    # While the rest of a packet is swallowed, and while a load waits.
+    await host.write("COUNT", 1)
+    await host.begin(RUN)
+    await host.part(flat(0, 1) + [0] * BEAT, -(-SIZE * BYTES // BEAT) + 1)
+    for _ in range(40):
+        await RisingEdge(dut.aclk)
+    assert "BUSY" in await host.bits()
+    await host.write("CONTROL", 1 << BITS["ABORT"])
+    assert await host.end() == {"LONG"}
+    host.cancel()
+    await host.begin(LOAD)
+    await host.part(CASE["load"] + [0] * BEAT, 1)
+    await host.write("CONTROL", 1 << BITS["ABORT"])
+    assert await host.end() <= {"LONG"}
+    assert "LOADED" not in await host.bits()
+    host.cancel()
+    await host.whole()
+
+
+@cocotb.test()
+async def resets_at_many_moments(dut: Any) -> None:
+    host = Host(dut)
+    await host.open()
+    for moment in (0, 1, 2, 3, 5, 8, 13, 21, 34, 55, 89, 144):
+        await host.load()
+        await host.write("COUNT", UNITS)
+        await host.write("RESULT_UNITS", 2)
+        await host.begin(RUN)
+        host.send(flat(0, UNITS))
+        for _ in range(moment):
+            await RisingEdge(dut.aclk)
+        await host.write("CONTROL", 1 << BITS["RESET"])
+        await host.rest()
+        assert host.source.idle(), moment
+        assert "LOADED" not in await host.bits()
+        cycles = await host.whole()
+        dut._log.info("reset %d cycles into a run: at rest %d cycles later", moment, cycles)
+
+
+@cocotb.test()
+async def hard_resets_in_the_middle_of_a_unit(dut: Any) -> None:
+    host = Host(dut)
+    await host.open()
+    for moment in (0, 3, 7, 20, 61):
+        await host.load()
+        await host.write("COUNT", UNITS)
+        await host.begin(RUN)
+        host.send(flat(0, UNITS))
+        for _ in range(moment):
+            await RisingEdge(dut.aclk)
+        await host.reset()
+        await host.whole()

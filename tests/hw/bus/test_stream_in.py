@@ -1,0 +1,182 @@
+"""The way in against a model of HOST.md in Python: random packets, faults at every place, gaps and back-pressure."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import dataclass, field
+from typing import Any
+
+import pytest
+from amaranth.hdl import Module
+from amaranth.sim import Simulator
+from tabla.hw.bus.stream_in import FAULTS, StreamInput
+
+from tabla.program.bus import BusShape
+
+Beat = tuple[list[int], list[int], bool]
+"""The bytes of a beat of the bus, which of them are kept, and TLAST."""
+
+
+@dataclass
+class Expected:
+    """What a command gives to the array, in words, and what it says."""
+
+    words: list[int] = field(default_factory=list)
+    faults: set[str] = field(default_factory=set)
+    units: int = 0
+    beats: int = 0
+
+
+def expected(shape: BusShape, beats: list[Beat], count: int, *, load: bool) -> Expected:
+    """Play the beats of a command, as HOST.md says, container by container."""
+    made = Expected()
+    size, part = (shape.load_beats if load else shape.run_beats) * shape.stream_words, shape.container // 8
+    taken: list[int] = []
+    while True:
+        data, keep, last = beats[made.beats]
+        made.beats += 1
+        wanted = min(shape.containers, count * size - len(taken))
+        here: list[int] = []
+        faults = set()
+        for k in range(wanted):
+            kept = keep[k * part : (k + 1) * part]
+            word = int.from_bytes(bytes(data[k * part : (k + 1) * part]), "little", signed=True)
+            if any(kept) and not -(1 << shape.width - 1) <= word < 1 << shape.width - 1:
+                faults.add("range")
+            if not all(kept):
+                if any(kept) or not last or k == 0 or any(keep[: wanted * part][k * part :]):
+                    faults.add("keep")
+            elif len(here) == k:
+                here.append(word)
+        whole = (len(taken) + len(here)) // size
+        if "keep" not in faults and last and whole < count and (len(taken) + len(here)) % size:
+            faults.add("short")
+        if faults:
+            made.faults = faults
+            break
+        taken += here
+        if whole == count:
+            made.faults = set() if last else {"long"}
+            break
+        if last and made.beats == len(beats):
+            raise AssertionError("the case has too few packets")
+    if load:
+        # What the array gets of a faulty load is not fixed, except how much it is.
+        made.words, made.units = (taken if not made.faults - {"long"} else []), 1
+    else:
+        made.units = len(taken) // size
+        made.words = taken[: made.units * size]
+    while not beats[made.beats - 1][2]:
+        made.beats += 1
+    return made
+
+
+def packets(shape: BusShape, chance: random.Random, count: int, *, load: bool) -> list[Beat]:
+    """The packets of a command, most of them with a fault. Packets that are not wanted stand behind them."""
+    size, part = (shape.load_beats if load else shape.run_beats) * shape.stream_words, shape.container // 8
+    left, beats = count, []
+    fault = chance.choice(["", "short", "long", "hole", "hole", "none", "range", "tail"])
+    while left:
+        units = left if load else chance.choice([left, chance.randint(1, left)])
+        left -= units
+        words = [chance.randrange(-(1 << shape.width - 1), 1 << shape.width - 1) for _ in range(units * size)]
+        data = [byte for word in words for byte in word.to_bytes(part, "little", signed=True)]
+        final = left == 0
+        if fault == "short" and chance.random() < 0.5:
+            data = data[: chance.randrange(1, units * size + 1) * part] if units * size > 1 else data
+        if fault == "long" and final:
+            data += [0] * chance.randrange(1, 4 * shape.bus_bits // 8)
+        keep = [1] * len(data)
+        if fault == "hole" and chance.random() < 0.7:
+            # A byte or a container, anywhere or in the last beat.
+            least = chance.choice([0, max(0, len(keep) - shape.bus_bits // 8)])
+            at, many = chance.randrange(least, len(keep)), chance.choice([1, part])
+            at -= at % many
+            keep[at : at + many] = [0] * many
+        if fault == "range" and chance.random() < 0.7:
+            at = chance.randrange(len(data) // part) * part + part - 1
+            data[at] ^= 0x80
+        rest = -len(data) % (shape.bus_bits // 8)
+        ignored = final and fault in ("", "tail")
+        data += [chance.getrandbits(8) for _ in range(rest)]
+        keep += [chance.getrandbits(1) if ignored and fault == "tail" else 0 for _ in range(rest)]
+        step = shape.bus_bits // 8
+        cut = [(data[at : at + step], keep[at : at + step], at + step >= len(data)) for at in range(0, len(data), step)]
+        if fault == "none" and chance.random() < 0.5:
+            cut[-1] = (cut[-1][0], [0] * step, True)
+        beats += cut
+    step = shape.bus_bits // 8
+    unwanted = [([0] * step, [1] * step, False), ([0] * step, [1] * step, True)]
+    return [*beats, *unwanted, *unwanted]
+
+
+@pytest.mark.parametrize(
+    ("bus_bits", "width", "stream_words"),
+    [(32, 8, 1), (32, 12, 2), (32, 18, 4), (64, 12, 1), (64, 8, 8), (128, 12, 32)],
+)
+def test_units_of_random_packets(bus_bits: int, width: int, stream_words: int) -> None:
+    chance = random.Random(bus_bits + width + stream_words)
+    sizes = {"load_beats": 5, "run_beats": 3, "run_words": 0, "dump_count": 0}
+    shape = BusShape(bus_bits=bus_bits, width=width, stream_words=stream_words, **sizes)
+    component = StreamInput(shape=shape)
+    said: set[str] = set()
+
+    async def command(context: Any) -> None:
+        load = chance.random() < 0.3
+        count = 1 if load else chance.choice([1, 2, 3, 5, 20])
+        beats = packets(shape, chance, count, load=load)
+        wanted = expected(shape, beats, count, load=load)
+        given, seen, faults = 0, [], set()
+        for name, value in {"start": 1, "load": load, "count": count}.items():
+            context.set(getattr(component, name), value)
+        await context.tick()
+        context.set(component.start, 0)
+        slow_in, slow_out = chance.choice([0, 0, 0.5]), chance.choice([0, 0, 0.5, 0.9])
+        offered = False
+        for _ in range(4000):
+            # What has been offered stays.
+            offered = offered or chance.random() >= slow_in
+            data, keep, last = beats[given]
+            if not offered:
+                data, keep, last = [0xA5] * len(data), [1] * len(keep), True
+            context.set(component.tdata, int.from_bytes(bytes(data), "little"))
+            context.set(component.tkeep, sum(bit << place for place, bit in enumerate(keep)))
+            context.set(component.tlast, last)
+            context.set(component.tvalid, offered)
+            context.set(component.out_ready, ready := chance.random() >= slow_out)
+            faults |= {name for name in FAULTS if context.get(getattr(component, name))}
+            if ready and context.get(component.out_valid):
+                beat = context.get(component.out_data)
+                words = [beat >> (width * k) & (1 << width) - 1 for k in range(stream_words)]
+                seen += [word - (1 << width) if word >> width - 1 else word for word in words]
+            if context.get(component.idle) and context.get(component.empty) and not context.get(component.tready):
+                break
+            if offered and context.get(component.tready):
+                given, offered = given + 1, False
+            await context.tick()
+        else:
+            raise AssertionError(f"{wanted.faults}: the command does not end")
+        context.set(component.tvalid, 0)
+        assert faults == wanted.faults
+        assert given == wanted.beats
+        assert bool(context.get(component.failed)) == bool(faults)
+        assert bool(context.get(component.torn)) == bool(faults - {"long"})
+        if load:
+            assert len(seen) == shape.load_beats * stream_words
+        if not load or not faults - {"long"}:
+            assert seen == wanted.words
+        said.update(faults or {"none"})
+        await context.tick()
+
+    async def bench(context: Any) -> None:
+        context.set(component.alive, 1)
+        for _ in range(40 if stream_words > 8 else 70):
+            await command(context)
+
+    module = Module()
+    module.submodules.component = component
+    simulator = Simulator(module)
+    simulator.add_clock(1e-8)
+    simulator.add_testbench(bench)
+    simulator.run()
+    assert said >= {"short", "long", "keep", "none"} | ({"range"} if width not in (8, 16) else set())

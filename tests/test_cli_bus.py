@@ -1,0 +1,64 @@
+"""``gen --bus axi`` on the command line: its files, and what it refuses."""
+
+from __future__ import annotations
+
+import io
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tabla.cli import main
+
+ROOT = Path(__file__).resolve().parents[1]
+EXTRA = {"linear_axi.v", "linear_registers.h", "linear_registers.md", "linear_registers.rdl", "linear.layout.npz"}
+
+
+def generated(folder: Path, *options: str) -> dict[str, bytes]:
+    """The files of a small build, by their paths in the folder."""
+    common = ["--pes", "2", "--effort", "0", "-q", "-o", str(folder)]
+    assert main(["gen", str(ROOT / "examples/linear.t"), *common, *options]) == 0
+    return {str(p.relative_to(folder)): p.read_bytes() for p in sorted(folder.rglob("*")) if p.is_file()}
+
+
+def test_gen_adds_the_wrapper_and_changes_nothing_without_it(tmp_path: Path) -> None:
+    plain = generated(tmp_path / "plain")
+    with_bus = generated(tmp_path / "bus", "--bus", "axi", "--bus-width", "64")
+    assert set(with_bus) - set(plain) == EXTRA
+    assert generated(tmp_path / "again", "--bus", "axi", "--bus-width", "64") == with_bus
+    assert b"stop" not in plain["linear.v"]
+    assert "bus" not in json.loads(plain["linear.json"])
+    changed = {name for name in plain if plain[name] != with_bus[name]}
+    assert changed == {"linear.v", "linear.json", "tb/ports.py"}
+
+    manifest = json.loads(with_bus["linear.json"])
+    bus = manifest["bus"]
+    assert (bus["module"], bus["width"], bus["container"]) == ("linear_axi", 64, 16)
+    assert "stop" in {port["name"] for port in manifest["ports"]}
+    wrapper = with_bus["linear_axi.v"].decode()
+    for port in bus["ports"]:
+        bits = f"[{port['bits'] - 1}:0] " if port["bits"] > 1 else ""
+        assert f"{port['direction']}put {bits}{port['name']};" in wrapper
+    fingerprint = next(entry for entry in bus["registers"] if entry["name"] == "FINGERPRINT")["reset"]
+    assert fingerprint == bus["fingerprint"]
+    assert f"#define LINEAR_FINGERPRINT_RESET 0x{fingerprint:08X}u" in with_bus["linear_registers.h"].decode()
+
+    arrays = np.load(io.BytesIO(with_bus["linear.layout.npz"]))
+    assert set(arrays) == {"load/w", "load/b", "sample/x", "sample/y", "dump/w", "dump/b"} | {
+        f"{kind}.template" for kind in ("load", "sample", "result", "dump")
+    }
+    for kind, size in bus["bytes"].items():
+        assert len(arrays[f"{kind}.template"]) * 2 == size
+    assert all(array.dtype == np.int32 for array in arrays.values())
+    assert arrays["sample/x"].shape[1:] == (10,)
+
+
+def test_what_there_is_not_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    program = str(ROOT / "examples/linear.t")
+    for wrong in (["--bus", "pci"], ["--bus", "axi", "--bus-width", "48"]):
+        assert main(["gen", program, "-o", str(tmp_path / "out"), *wrong]) == 2
+    assert main(["gen", program, "-o", str(tmp_path / "out"), "--bus-width", "64"]) == 1
+    assert "add --bus axi" in capsys.readouterr().err
+    assert main(["synth", program, "--target", "ecp5", "--bus", "axi"]) == 2
+    assert not (tmp_path / "out").exists()
