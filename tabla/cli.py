@@ -39,6 +39,7 @@ COMMANDS = {
     "targets": "targets",
     "boards": "boards",
     "examples": "examples",
+    "doctor": "doctor",
 }
 
 

