@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from tabla import progress
 from tabla.hw.reset import reset_cycles
 from tabla.ir.evaluate import FixedPlan
 from tabla.ir.words import to_words
@@ -47,8 +48,10 @@ def write(build: Stages, folder: Path) -> Path:
 def artifacts(build: Stages) -> dict[str, str]:
     """Return the text of every file of ``tabla gen``, by its path in the folder."""
     name, schedule = build.name, build.schedule
+    verilog = build.verilog
+    progress.step("manifest, pictures and test bench")
     return {
-        f"{name}.v": build.verilog,
+        f"{name}.v": verilog,
         f"{name}.json": _json(manifest(schedule, build.bound, build.image, build.module, build.reading.text.original)),
         f"{name}.schedule.json": _json(schedule_json(schedule)),
         f"{name}.schedule.html": schedule_page(schedule, build.bound),

@@ -18,6 +18,7 @@ from typing import NoReturn
 from tabla._version import VERSION
 from tabla.commands.console import Console
 from tabla.interrupts import Interrupted, handled, private_temporary_folder
+from tabla.progress import listening
 from tabla.source import TablaError
 
 # The name of each command, and the module of tabla.commands that has it. Such a module defines HELP,
@@ -103,7 +104,9 @@ def _run(words: list[str], console: Console) -> int:
     console.quiet = getattr(parsed, "quiet", False)
     try:
         _check_json(getattr(parsed, "json", None))
-        status: int = parsed.run(parsed, console)
+        with listening(console.work):
+            status: int = parsed.run(parsed, console)
+        console.clear()
         sys.stdout.flush()
         return status
     except TablaError as fault:

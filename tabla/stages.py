@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from tabla import progress
 from tabla.ir.format import Format
 from tabla.ir.graph import Graph
 from tabla.ir.legal import Legal
@@ -109,7 +110,9 @@ class Stages:
         """The accelerator as Verilog text."""
         from tabla.hw.emit import verilog
 
-        return verilog(self.image, self.module)
+        image = self.image
+        progress.step("Verilog")
+        return verilog(image, self.module)
 
     @cached_property
     def legal(self) -> Legal:
@@ -156,7 +159,9 @@ class Stages:
         from tabla.report.notebook import drawn_schedule
 
         def made() -> Schedule:
-            return checked_schedule(self.graph, self.mapping, self.template, self.format, self._scheduler)
+            mapping = self.mapping
+            progress.step("schedule and its check")
+            return checked_schedule(self.graph, mapping, self.template, self.format, self._scheduler)
 
         with self.reading.text.pointing_back():
             if self.options.scheduler is not None:  # nobody can say when a function of the user's changes
@@ -169,14 +174,18 @@ class Stages:
         """The quick bound: a number of cycles that no schedule of the graph on the array of this build can beat."""
         from tabla.bound import quick
 
-        return quick(self.graph, self.schedule.template, self.format)
+        schedule = self.schedule
+        progress.step("lower bound")
+        return quick(self.graph, schedule.template, self.format)
 
     @cached_property
     def image(self) -> Image:
         """The microcode and the parameters of the hardware."""
         from tabla.program.encode import encode
 
-        return encode(self.schedule)
+        schedule = self.schedule
+        progress.step("microcode")
+        return encode(schedule)
 
     def check(self) -> None:
         """Make every stage up to the microcode, so that every fault of the program is found."""

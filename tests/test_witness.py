@@ -19,11 +19,13 @@ ROOT = Path(__file__).resolve().parent.parent
 BESIDE = ("hw", "sim", "templates", "examples")
 WITNESS = "tabla.sim.model.cycle_model"
 # What the witness may be made of: itself, the protocol of a machine, the records of machine.td and our reader of
-# TableGen, and the frozen image that is handed over. Everything else is the accused, or may come to use it.
+# TableGen, the way to tell how far work is, and the frozen image that is handed over. Everything else is the accused,
+# or may come to use it.
 ALLOWED = (
     "tabla._version",
     "tabla.lang",
     "tabla.program.image",
+    "tabla.progress",
     "tabla.sim.machine",
     "tabla.sim.model",
     "tabla.source",

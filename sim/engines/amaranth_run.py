@@ -13,9 +13,10 @@ from amaranth.sim import Simulator
 from tabla.hw.accelerator import Accelerator
 from tabla.hw.reset import reset_cycles
 from tabla.sim.engines.host_loop import Host, Observation, Outputs, Request
-from tabla.sim.engines.port_machine import PortMachine, pack
+from tabla.sim.engines.port_machine import RUN, PortMachine, pack
 from tabla.sim.machine import Words
 
+from tabla import progress
 from tabla.program.image import Image
 
 
@@ -66,6 +67,8 @@ class AmaranthMachine(PortMachine):
                         context.set(getattr(hardware, name), value)
                         driven[name] = value
                 host.observe(cycle, inputs, shown)
+                if shown.sample_start and host.request.code == RUN:
+                    progress.tell("simulation", len(host.seen.starts), host.request.count, "sample")
                 await context.tick()
                 cycle += 1
             host.seen.counters = [context.get(counter) for counter in counters]

@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import os
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -53,8 +54,8 @@ class Ports:
         value = getattr(self.dut, name).value
         return int(value) if isinstance(value, Logic) else int(value.to_unsigned())
 
-    async def play(self, fields: dict[str, Any]) -> dict[str, Any]:
-        """Run one request; the observation as a dictionary."""
+    async def play(self, fields: dict[str, Any], told: Callable[[int], None] | None = None) -> dict[str, Any]:
+        """Run one request; the observation as a dictionary. `told` is called with the number of samples begun."""
         host = Host(request_from(fields))
         while not host.done:
             await FallingEdge(self.dut.clk)
@@ -64,6 +65,8 @@ class Ports:
             out_data = self.word("out_data") if shown["out_valid"] else 0
             self.drive(inputs)
             host.observe(self.cycle, inputs, Outputs(out_data=out_data, **shown))
+            if told is not None and shown["sample_start"]:
+                told(len(host.seen.starts))
         host.seen.counters = [self.word(name) for name in COUNTERS]
         return vars(host.seen)
 
@@ -76,6 +79,21 @@ def _await_request(path: Path, parent: int) -> str:
     return path.read_text(encoding="utf-8")
 
 
+class _Teller:
+    """Writes the number of samples into the file ``progress``, a few times a second."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder, self._last = folder, time.monotonic()
+
+    def __call__(self, samples: int) -> None:
+        now = time.monotonic()
+        if now - self._last > 0.2:
+            self._last = now
+            part = self._folder / ".progress"
+            part.write_text(str(samples), encoding="utf-8")
+            part.replace(self._folder / "progress")
+
+
 @cocotb.test()
 async def serve(dut: Any) -> None:
     """Answer requests until told to end."""
@@ -84,7 +102,7 @@ async def serve(dut: Any) -> None:
     await ports.reset(int(os.environ["TABLA_RESET_CYCLES"]))
     while (text := _await_request(folder / f"request-{number}.json", parent)) != "end":
         try:
-            answer = await ports.play(json.loads(text))
+            answer = await ports.play(json.loads(text), _Teller(folder))
         except (RuntimeError, ValueError) as fault:
             answer = {"fault": str(fault)}
         part = folder / f".answer-{number}"

@@ -13,7 +13,8 @@ import subprocess
 import sys
 import tempfile
 import time
-from contextlib import ExitStack
+from collections.abc import Callable
+from contextlib import ExitStack, suppress
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -21,9 +22,10 @@ from typing import Any
 from tabla.hw.reset import reset_cycles
 from tabla.sim.engines import cocotb_simulator
 from tabla.sim.engines.host_loop import Observation, Request, request_fields
-from tabla.sim.engines.port_machine import PortMachine, pack
+from tabla.sim.engines.port_machine import RUN, PortMachine, pack
 from tabla.sim.machine import Words, missing_tool
 
+from tabla import progress
 from tabla.processes import running
 from tabla.program.image import Image
 
@@ -105,6 +107,10 @@ def _environment(folder: str | None) -> dict[str, str]:
     return before | path | {"MAKEFLAGS": " ".join(flags).strip()}
 
 
+def _silent() -> None:
+    """Tell nothing."""
+
+
 class CocotbMachine(PortMachine):
     """The machine of `image` in Icarus Verilog or Verilator.
 
@@ -148,12 +154,26 @@ class CocotbMachine(PortMachine):
             self._process = self._open.enter_context(
                 running(command, stdin=subprocess.PIPE, stdout=log, stderr=log, env=environment)
             )
+        progress.step(f"build of {self._simulator}")
         if not self._appears(self._folder / cocotb_simulator.BUILT):
             raise RuntimeError(f"{self._simulator} refuses the design:\n{self._log()}")
 
-    def _appears(self, file: Path) -> bool:
-        """Wait for a file of the other process. Return whether it came before that process ended."""
+    def _tell(self, samples: int) -> None:
+        """Tell how many samples the bench has begun, as its file says."""
+        with suppress(OSError, ValueError):
+            done = int((self._folder / "progress").read_text(encoding="utf-8"))
+            progress.tell("simulation", done, samples, "sample")
+
+    def _appears(self, file: Path, told: Callable[[], None] = _silent) -> bool:
+        """Wait for a file of the other process, and call `told` now and then.
+
+        Return whether the file came before that process ended.
+        """
+        next_time = time.monotonic()
         while not file.exists():
+            if time.monotonic() > next_time:
+                told()
+                next_time = time.monotonic() + 0.2
             if self._process.poll() is not None:
                 return file.exists()
             time.sleep(0.002)
@@ -170,9 +190,11 @@ class CocotbMachine(PortMachine):
 
     def _command(self, request: Request, rows: Words) -> Observation:
         request.beats = pack(rows, self.image.parameters.width)
+        (self._folder / "progress").unlink(missing_ok=True)
         self._send(json.dumps(request_fields(request)))
         answer = self._folder / f"answer-{self._number}.json"
-        if not self._appears(answer):
+        told = (lambda: self._tell(request.count)) if request.code == RUN else _silent
+        if not self._appears(answer, told):
             raise RuntimeError(f"{self._simulator} ended early:\n{self._log()}")
         self._number += 1
         fields = json.loads(answer.read_text(encoding="utf-8"))

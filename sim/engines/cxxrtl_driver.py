@@ -2,12 +2,13 @@
 
 It does the same as :mod:`tabla.sim.engines.host_loop`, in C++ because Python would be slower than the simulation. Its
 protocol is binary and little endian, and only :mod:`tabla.sim.engines.cxxrtl_run` uses it, which defines
-`RESET_CYCLES` before it.
+`RESET_CYCLES` and `PROGRESS_INTERVAL`, in milliseconds, before it.
 """
 
 from __future__ import annotations
 
 DRIVER = r"""
+#include <chrono>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -84,6 +85,7 @@ struct Server {
         bool accepted = false, done = false;
         uint64_t beat = 0, in_sample = 0, idle = 0;
         uint32_t in_pause = 0, out_pause = 0;
+        auto told = std::chrono::steady_clock::now();
         while (!done) {
             bool offers = accepted && beat < request.beats && !in_pause;
             bool takes = accepted && !out_pause;
@@ -116,7 +118,18 @@ struct Server {
                 bool finished = beat == request.beats && outputs.size() >= request.outputs;
                 done = finished && !number(top.p_busy) && idle > 2;
             }
-            if (number(top.p_sample__start)) { starts.push_back(cycle); idle = 0; }
+            if (number(top.p_sample__start)) {
+                starts.push_back(cycle);
+                idle = 0;
+                // A size that no list has announces the number of samples so far, a few times a second.
+                auto now = std::chrono::steady_clock::now();
+                if (request.code == 1 && now - told > std::chrono::milliseconds(PROGRESS_INTERVAL)) {
+                    uint64_t words[2] = {~uint64_t(0), starts.size()};
+                    std::fwrite(words, sizeof words, 1, stdout);
+                    std::fflush(stdout);
+                    told = now;
+                }
+            }
             if (number(top.p_update)) { updates.push_back(cycle); idle = 0; }
             if (idle > request.patience) {
                 hung = {cycle, accepted, beat, outputs.size()};

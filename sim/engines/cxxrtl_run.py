@@ -31,7 +31,7 @@ from tabla.sim.engines.host_loop import Observation, Request
 from tabla.sim.engines.port_machine import PortMachine
 from tabla.sim.machine import Words, missing_tool
 
-from tabla import caches
+from tabla import caches, progress
 from tabla.processes import Outcome, run, run_side_by_side, running
 from tabla.program.image import Image
 from tabla.source import TablaError
@@ -46,6 +46,12 @@ _LISTS: tuple[tuple[str, type[np.unsignedinteger[Any]]], ...] = (
     ("counters", np.uint32),
     ("hung", np.uint64),
 )
+
+
+_INTERVAL = 200
+"""Milliseconds between two numbers of samples."""
+_PROGRESS = b"\xff" * 8
+"""What the simulator sends in place of the size of a list before it tells how many samples it has begun."""
 
 
 def cache_folder() -> Path:
@@ -134,6 +140,7 @@ def build(verilog: str, name: str, driver: str = DRIVER) -> Path:
     binary = folder / f"cxxrtl-{key}"
     if binary.exists():
         return binary
+    progress.step("build of the simulator")
     with tempfile.TemporaryDirectory(prefix="tabla-cxxrtl-") as scratch:
         work, module = Path(scratch), _class(name)
         source = translated(verilog, name, work)
@@ -182,8 +189,9 @@ class CxxrtlMachine(PortMachine):
 
     def __init__(self, image: Image, verilog: str, name: str) -> None:
         super().__init__(image)
-        # The number is part of the text, and so of the program's name in the cache.
-        driver = f"#define RESET_CYCLES {reset_cycles(image)}\n{DRIVER}"
+        # The numbers are part of the text, and so of the program's name in the cache.
+        defines = f"#define RESET_CYCLES {reset_cycles(image)}\n#define PROGRESS_INTERVAL {_INTERVAL}\n"
+        driver = defines + DRIVER
         command = [str(build(verilog, name, driver))]
         self._open = ExitStack()
         self._process = self._open.enter_context(running(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE))
@@ -208,7 +216,7 @@ class CxxrtlMachine(PortMachine):
             pipe.write(np.array(list_of, dtype="<u4").tobytes())
         pipe.write(self._bytes(rows))
         pipe.flush()
-        lists = {name: _receive(answers, number) for name, number in _LISTS}
+        lists = {name: _receive(answers, number, request.count) for name, number in _LISTS}
         if lists["hung"]:
             cycle, taken, beats, outputs = lists["hung"]
             raise RuntimeError(
@@ -223,8 +231,9 @@ class CxxrtlMachine(PortMachine):
         self._open.close()
 
 
-def _receive(answers: IO[bytes], number: type[np.unsignedinteger[Any]]) -> list[int]:
-    size = answers.read(8)
+def _receive(answers: IO[bytes], number: type[np.unsignedinteger[Any]], samples: int) -> list[int]:
+    while (size := answers.read(8)) == _PROGRESS:
+        progress.tell("simulation", int.from_bytes(answers.read(8), "little"), samples, "sample")
     if len(size) != 8:
         raise RuntimeError("the simulator ended in the middle of a command")
     count, width = int.from_bytes(size, "little"), np.dtype(number).itemsize

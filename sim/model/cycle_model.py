@@ -23,6 +23,7 @@ from tabla.sim.model.strict import MemoryLaws
 from tabla.sim.model.trace import ORDER, Issue, sample_trace
 from tabla.templates.template import timing
 
+from tabla import progress
 from tabla.program.image import Entry, Image
 
 Event = tuple[int, int, Run, tuple[int, ...], Issue]
@@ -197,6 +198,8 @@ class CycleModel(Machine):
         starts = times.starts
         flight: list[tuple[int, Sample]] = []  # latest token first
         for number, start in enumerate(starts):
+            if not self.path.dumping:
+                progress.tell("simulation", number, len(starts), "sample")
             flight = [(start, sample_of(number)), *(s for s in flight if s[0] + program.span > start)]
             length = starts[number + 1] - start if number + 1 < len(starts) else program.span
             length = min(length, program.span)

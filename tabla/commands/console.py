@@ -7,6 +7,8 @@ import time
 from dataclasses import dataclass, field
 from typing import TextIO
 
+from tabla.commands.bars import Bars
+
 _CLEAR = "\r\x1b[K"
 
 
@@ -19,6 +21,7 @@ class Console:
     quiet: bool = False
     _shown: bool = field(default=False, init=False)
     _last: float = field(default=float("-inf"), init=False)
+    _bars: Bars | None = field(default=None, init=False)
 
     def result(self, text: str) -> None:
         """Print text that the user asked for, with a line end."""
@@ -49,13 +52,25 @@ class Console:
         now = time.monotonic()
         if self.quiet or not self.err.isatty() or now - self._last < 0.1:
             return
+        self.clear()
         self._last, self._shown = now, True
         width = shutil.get_terminal_size().columns - 1
         self.err.write(_CLEAR + text[:width])
         self.err.flush()
 
+    def work(self, stage: str, done: int, total: int | None, unit: str) -> None:
+        """Show how far a stage of the work is, as a bar, see :mod:`tabla.progress`. Only a terminal shows it."""
+        if self.quiet or not self.err.isatty():
+            return
+        if self._shown:
+            self.clear()
+        self._bars = self._bars or Bars(self.err)
+        self._bars(stage, done, total, unit)
+
     def clear(self) -> None:
-        """Remove the line of progress."""
+        """Remove the line of progress, and the bar."""
+        if self._bars is not None:
+            self._bars.close()
         if self._shown:
             self.err.write(_CLEAR)
             self.err.flush()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from tabla import progress
 from tabla.ir.format import Format
 from tabla.ir.graph import Graph
 from tabla.mapping.capacity import largest_tensor
@@ -55,7 +56,12 @@ def schedule_mapping(
 def judge_of(graph: Graph, format: Format, scheduler: Scheduler = list_schedule) -> Judge:
     """Return the judge of the mappings of a graph, which schedules each mapping and returns the figures."""
 
+    tried = 0
+
     def judge(mapping: Mapping) -> Figures | None:
+        nonlocal tried
+        tried += 1
+        progress.tell("search for a schedule", tried, None, "mapping")
         made = schedule_mapping(graph, mapping, format, scheduler=scheduler)
         if made is None:
             return None
