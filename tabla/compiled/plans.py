@@ -23,7 +23,7 @@ from tabla.ir.evaluate_float import FloatPlan, FloatRun
 from tabla.ir.format import Format
 from tabla.ir.gathers import refuse
 from tabla.ir.graph import Gather, Graph
-from tabla.ir.memory import Element, Memory
+from tabla.ir.memory import Element, Memory, stored_name
 
 Words = NDArray[np.int64]
 Reals = NDArray[np.float64]
@@ -90,7 +90,8 @@ class _Machine(Generic[Element]):
         arguments: list[Any] = [0, 0, program.numbers, program.ends, row]
         arguments += [self.overflows, self.domain_errors, self.events]
         arguments += [arrays[name] for name in program.samples]
-        arguments += [buffers[name] for name in program.tensors]
+        # A wide model is one array of stored integers; the text takes the words that readers see out of them.
+        arguments += [buffers[stored_name(n) if n in self.memory.guards else n] for n in program.tensors]
         arguments += [kept[name] for name in program.kept]
         arguments += [np.array(table, dtype=np.int64) for table in program.tables]
         if known is None:
