@@ -81,7 +81,8 @@ class _Machine(Generic[Element]):
     ) -> dict[str, NDArray[Element]]:
         """Work through samples, and return the kept tensors."""
         arrays, number = self.memory.streams(samples, count)
-        arrays = {name: np.ascontiguousarray(array, dtype=self.element) for name, array in arrays.items()}
+        # Machine code is made for arrays of one kind: contiguous, aligned, and writable even where nothing is written.
+        arrays = {name: np.require(array, self.element, ["C", "A", "W"]) for name, array in arrays.items()}
         buffers = self.memory.buffers
         kept = {name: _stack(number, buffers[name]) for name in keep}
         known = self.known.get(tuple(keep))
