@@ -23,7 +23,7 @@ from tabla.ir.evaluate_float import FloatPlan, FloatRun
 from tabla.ir.format import Format
 from tabla.ir.gathers import refuse
 from tabla.ir.graph import Gather, Graph
-from tabla.ir.memory import Element, Memory
+from tabla.ir.memory import Element, Memory, stored_name
 
 Words = NDArray[np.int64]
 Reals = NDArray[np.float64]
@@ -81,7 +81,8 @@ class _Machine(Generic[Element]):
     ) -> dict[str, NDArray[Element]]:
         """Work through samples, and return the kept tensors."""
         arrays, number = self.memory.streams(samples, count)
-        arrays = {name: np.ascontiguousarray(array, dtype=self.element) for name, array in arrays.items()}
+        # Machine code is made for arrays of one kind: contiguous, aligned, and writable even where nothing is written.
+        arrays = {name: np.require(array, self.element, ["C", "A", "W"]) for name, array in arrays.items()}
         buffers = self.memory.buffers
         kept = {name: _stack(number, buffers[name]) for name in keep}
         known = self.known.get(tuple(keep))
@@ -90,7 +91,8 @@ class _Machine(Generic[Element]):
         arguments: list[Any] = [0, 0, program.numbers, program.ends, row]
         arguments += [self.overflows, self.domain_errors, self.events]
         arguments += [arrays[name] for name in program.samples]
-        arguments += [buffers[name] for name in program.tensors]
+        # A wide model is one array of stored integers; the text takes the words that readers see out of them.
+        arguments += [buffers[stored_name(n) if n in self.memory.guards else n] for n in program.tensors]
         arguments += [kept[name] for name in program.kept]
         arguments += [np.array(table, dtype=np.int64) for table in program.tables]
         if known is None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -12,10 +13,10 @@ from numpy.typing import NDArray
 from tabla.compiled import units
 from tabla.compiled.reals import Reals
 from tabla.compiled.statements import Statements
-from tabla.compiled.text import Names, Number, Text, UnsupportedError
+from tabla.compiled.text import Names, Number, Text
 from tabla.compiled.words import Words
 from tabla.ir.format import Format
-from tabla.ir.graph import Graph, Linear, Read, Statement, Tensor
+from tabla.ir.graph import Graph, Linear, Statement, Tensor
 
 _HEAD = ("first", "last", "numbers", "ends", "row", "overflows", "domain_errors", "events")
 _LOCAL = "sample total exact word over still before high low product changed outside position value steps np".split()
@@ -51,8 +52,6 @@ class Program:
 
 def words_program(graph: Graph, fmt: Format, kept: Sequence[str]) -> Program:
     """Return the fixed-point evaluation of a graph. Raises `UnsupportedError` if the text would not be exact."""
-    if any(tensor.guard for tensor in graph.tensors.values()):
-        raise UnsupportedError("its models have guard bits")
     made = _Maker.of(graph, kept)
     body = Words(graph=graph, text=made.text, variables=made.variables, plain=made.plain, format=fmt)
     lines = made.steps(body)
@@ -83,9 +82,8 @@ def in_place(graph: Graph) -> dict[str, str]:
 def _spares(statement: Statement, model: str, following: str) -> bool:
     if model not in statement.sources:
         return True
-    own = Read(tensor=model, subscripts=statement.write)
     linear = statement.target == following and isinstance(statement.operation, Linear)
-    return linear and all(read == own for read in statement.reads if read.tensor == model)
+    return linear and all(read.subscripts == statement.write for read in statement.reads if read.tensor == model)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -127,26 +125,28 @@ class _Maker:
         for name, tensor in graph.tensors.items():
             if _streamed(tensor) and name in read:
                 text.line(f"{self.variables[name]} = {self.stacks[name]}[sample]")
-        self._keep([name for name in self.kept if graph.tensors[name].role == "model"])
+        self._keep(body, [name for name in self.kept if graph.tensors[name].role == "model"])
         for statement in graph.statements:
             body.write(statement)
-        self._keep([name for name in self.kept if graph.tensors[name].role != "model"])
+        self._keep(body, [name for name in self.kept if graph.tensors[name].role != "model"])
         for model, following in graph.updates.items():
             if model not in self.aliases:
                 text.line(f"# {model} takes its next value")
-                self._copy(self.variables[model], self.variables[following], "", graph.tensors[model])
+                self._copy(self.variables[model], self.variables[following], "", graph.tensors[model], str)
         return text.lines
 
-    def _keep(self, names: Sequence[str]) -> None:
+    def _keep(self, body: Statements[Number], names: Sequence[str]) -> None:
         for name in names:
-            self._copy(self.stacks[name], self.variables[name], "sample", self.graph.tensors[name])
+            seen = partial(body.seen, name)
+            self._copy(self.stacks[name], self.variables[name], "sample", self.graph.tensors[name], seen)
 
-    def _copy(self, target: str, source: str, before: str, tensor: Tensor) -> None:
+    def _copy(self, target: str, source: str, before: str, tensor: Tensor, seen: Callable[[str], str]) -> None:
         places = [self.text.index(f"axis{axis}") for axis in range(len(tensor.shape))]
         for depth, place in enumerate(places):
             self.text.line(f"{'    ' * depth}for {place} in range({source}.shape[{depth}]):")
         to = ", ".join([before, *places] if before else places) or "()"
-        self.text.line(f"{'    ' * len(places)}{target}[{to}] = {source}[{', '.join(places) or '()'}]")
+        element = seen(f"{source}[{', '.join(places) or '()'}]")
+        self.text.line(f"{'    ' * len(places)}{target}[{to}] = {element}")
 
     def program(
         self,

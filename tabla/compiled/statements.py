@@ -122,13 +122,21 @@ class Statements(ABC, Generic[Number]):
         """Return an operand at a point."""
         match operand:
             case Read():
-                return self.held.get(operand) or self.element(operand.tensor, operand.subscripts)
+                return self.held.get(operand) or self.read(operand)
             case Constant():
                 return self.constant(operand)
             case Ordinal():
                 return self.ordinal(operand)
             case _:
                 assert_never(operand)
+
+    def read(self, read: Read) -> str:
+        """Return what a read gives at a point."""
+        return self.seen(read.tensor, self.element(read.tensor, read.subscripts))
+
+    def seen(self, tensor: str, element: str) -> str:
+        """Return what readers see of an element of a tensor, given as text."""
+        return element
 
     def element(self, tensor: str, subscripts: Sequence[Affine]) -> str:
         """Return an element of a tensor."""
@@ -219,4 +227,4 @@ class Statements(ABC, Generic[Number]):
         with self.text.loops(statement.indices), self.text.where(outer):
             source = self.variables[operation.tensor]
             read = source if operation.tensor in self.plain else f"{source}[{', '.join(places) or '()'}]"
-            self.text.line(f"{self.target(statement)} = {read}")
+            self.text.line(f"{self.target(statement)} = {self.seen(operation.tensor, read)}")

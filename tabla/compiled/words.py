@@ -25,6 +25,7 @@ from tabla.ir.graph import (
     Linear,
     Ordinal,
     Product,
+    Read,
     Statement,
     Term,
 )
@@ -41,6 +42,7 @@ class Words(Statements[int]):
 
     format: Format = field(kw_only=True)
     scales: dict[int, str] = field(default_factory=dict)
+    guards: dict[int, str] = field(default_factory=dict)
 
     @property
     def _numbers(self) -> WordNumbers:
@@ -55,11 +57,28 @@ class Words(Statements[int]):
         scale = self.text.number(self.format.one >> operand.fraction, "unit")
         return f"(({self.text.affine(operand.value)}) * {scale})"
 
+    def read(self, read: Read) -> str:
+        """Return a word. A stored read gives the whole integer of a wide model."""
+        return self.element(read.tensor, read.subscripts) if read.stored else Statements.read(self, read)
+
+    def seen(self, tensor: str, element: str) -> str:
+        """Return the word that readers see: of a wide model, the integer without its guard bits."""
+        guard = self.tensor(tensor).guard if self.tensor(tensor).role == "model" else 0
+        if not guard:
+            return element
+        if guard not in self.guards:
+            self.guards[guard] = self.text.number(guard, "guard")
+        return f"({element} >> {self.guards[guard]})"
+
     def scale(self, shift: int) -> str:
         """Return the variable of the shift by which a sum of products is rounded."""
         if shift not in self.scales:
             self.scales[shift] = self.text.number(self.format.fraction + shift, "shift")
         return self.scales[shift]
+
+    def rounding(self, operation: Linear) -> str:
+        """Return the variable of the shift that brings the sum to its result, which may have guard bits."""
+        return self.scale(operation.shift - operation.guard)
 
     def linear(self, statement: Statement, operation: Linear) -> None:
         """Write a sum: one by one, in rows, or in two limbs where 64 bits do not hold it."""
@@ -69,8 +88,8 @@ class Words(Statements[int]):
         moving = [t for t in terms if t not in constants]
         weight = sum(self._weight(statement, operation, t) for t in constants)
         largest = Sum(changes=tuple(self._bound(statement, operation, t) for t in terms), kept=None, shift=0)
-        shift = self.format.fraction + operation.shift
-        whole = largest.largest(0) + (-self.format.lowest << shift) + ((1 << shift) >> 1)
+        shift = self.format.fraction + operation.shift - operation.guard
+        whole = largest.largest(0) + (-self.format.limits(operation.guard)[0] << shift) + ((1 << shift) >> 1)
         self.text.line("over, still = 0, 0" if own is not None else "over = 0")
         if whole < _ROOM << 1:
             row = self.row_index(statement, moving)
@@ -118,7 +137,7 @@ class Words(Statements[int]):
 
     def _start(self, operation: Linear, weight: int, own: int | None) -> str:
         """What a sum starts from: its constants, and half a unit unless a word is still to be added."""
-        parts = [] if own is not None else [f"(1 << {self.scale(operation.shift)} >> 1)"]
+        parts = [] if own is not None else [f"(1 << {self.rounding(operation)} >> 1)"]
         if any(all(isinstance(f, Constant) for f in t.factors) for t in operation.terms) and weight:
             parts.append(self.text.number(weight, "constant"))
         return " + ".join(parts) or "0"
@@ -160,7 +179,7 @@ class Words(Statements[int]):
 
     def _finish(self, statement: Statement, operation: Linear, total: str, own: int | None) -> None:
         """Round a sum of 64 bits."""
-        shift = self.scale(operation.shift)
+        shift = self.rounding(operation)
         if own is None:
             self.text.line(f"exact = {total} >> {shift}")
         else:
@@ -174,7 +193,11 @@ class Words(Statements[int]):
         if operation.test is not None:
             self.text.line(f"{target} = one if exact {operation.test} 0 else 0")
             return
-        self.text.line("word = min(max(exact, lowest), highest)")
+        ends = ("lowest", "highest")
+        if operation.guard:
+            low, high = self.format.limits(operation.guard)
+            ends = (self.text.number(low, "lowest_stored"), self.text.number(high, "highest_stored"))
+        self.text.line(f"word = min(max(exact, {ends[0]}), {ends[1]})")
         self.text.line("over += word != exact")
         if changed is not None:
             self.text.line(f"still += ({changed}) & (word == before)")
@@ -184,9 +207,10 @@ class Words(Statements[int]):
         self, statement: Statement, operation: Linear, terms: Sequence[Term], weight: int, own: int | None
     ) -> None:
         """Sums as ``high * 2^32 + low``, normalised before they are rounded: products are at most 62 bits long."""
-        shift = self.format.fraction + operation.shift
+        unit = self.format.fraction + operation.shift
+        shift = unit - operation.guard
         count = sum(self._bound(statement, operation, t).products for t in operation.terms)
-        long = max(0, shift - _LIMB)
+        long = max(0, unit - _LIMB)
         if (1 << 31 << long) * (count + 1) + abs(weight >> _LIMB) >= _ROOM or count << _LIMB >= _ROOM:
             raise UnsupportedError(f"the sums of '{statement.target}' need more than two limbs")
         half = (1 << shift) >> 1
@@ -199,17 +223,17 @@ class Words(Statements[int]):
             self.text.line(f"high, low = {', '.join(limbs)}")
             for term in terms:
                 with self.summed(statement, term.reduce):
-                    self._add_limbs(operation, term, shift)
+                    self._add_limbs(operation, term, unit)
             changed = None
             if own is not None:
                 self._normalise()
                 self.text.line("changed = (high != 0) | (low != 0)")
                 self.text.line(f"before = {self.operand(operation.terms[own].factors[0])}")
-                self._add_shifted("before", 1, shift, self.scale(operation.shift))
+                self._add_shifted("before", 1, shift, self.rounding(operation))
                 changed = "changed"
             self.text.line(f"high, low = high + {halves[0]}, low + {halves[1]}")
             self._normalise()
-            self.text.line(f"exact = {self.unit('rounded')}(high, low, {self.scale(operation.shift)})")
+            self.text.line(f"exact = {self.unit('rounded')}(high, low, {self.rounding(operation)})")
             self._store(statement, operation, changed)
 
     def _normalise(self) -> None:

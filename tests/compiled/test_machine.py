@@ -96,6 +96,8 @@ def test_a_network_in_words_and_in_float64() -> None:
     models = {name: chance.normal(size=t.shape) for name, t in graph.tensors.items() if t.role == "model"}
     plan, judge = CompiledFloatPlan.of(graph), FloatPlan.of(graph)
     runs = []
+    for array in samples.values():
+        array.flags.writeable = False
     for each in (plan, judge):
         each.load(models)
         runs.append(each.run(samples, ["p"]))

@@ -22,6 +22,7 @@ from tabla.ir.functions import FUNCTIONS
 from tabla.ir.graph import Affine, Constant, Divide, Function, Gather, Gathered, Graph, Linear, Read, Term
 from tabla.options import Options
 from tabla.passes.minibatch import minibatched
+from tabla.passes.model_guard import with_model_guard
 from tabla.source import TablaError
 from tests.compiled.interpreted import without_compiler
 from tests.ir.examples import Builder, at, logistic, word
@@ -44,6 +45,10 @@ def slowly() -> Iterator[None]:
 def hold(graph: Graph, fmt: Format, seed: int, samples: int = 3) -> None:
     """Both evaluations give the same models, kept tensors and counts, in two runs that follow each other."""
     given, models = words(graph, fmt, seed, samples)
+    chance = np.random.default_rng(seed)
+    for name, array in models.items():  # guard bits, which are 0 in most programs
+        guard = graph.tensors[name].guard
+        models[name] = (array << guard) + chance.integers(0, 1 << guard, array.shape)
     judge = FixedPlan.of(graph, fmt)
     try:
         plan = CompiledFixedPlan.of(graph, fmt)
@@ -72,6 +77,27 @@ def test_random_graphs(slowly: None, graph: Graph, fmt: Format, seed: int) -> No
 @given(programs(), st.sampled_from(FORMATS), st.integers(1, 3), st.integers(0, 1 << 20))
 def test_random_programs(slowly: None, text: str, fmt: Format, size: int, seed: int) -> None:
     hold(minibatched(lowered(text, fmt), size), fmt, seed)
+
+
+@settings(max_examples=60)
+@given(programs(), st.sampled_from(FORMATS), st.integers(1, 8), st.integers(1, 2), st.integers(0, 1 << 20))
+def test_random_programs_with_guard_bits(
+    slowly: None, text: str, fmt: Format, guard: int, size: int, seed: int
+) -> None:
+    try:
+        graph = with_model_guard(lowered(text, fmt), guard, fmt)
+    except TablaError:  # more than the format allows
+        assume(False)
+        raise
+    hold(minibatched(graph, size), fmt, seed)
+
+
+@pytest.mark.parametrize("fmt", ["q4.8", "q5.19"])
+def test_wide_models_of_the_examples(slowly: None, fmt: str) -> None:
+    """Rows, functions and updates in place, of models that are also read; and two limbs."""
+    for name in ("backprop2", "recommender"):
+        made = build(EXAMPLES[name].program, Options(format=fmt, model_guard=6, effort=0))
+        hold(made.lowered, made.format, seed=1, samples=3)
 
 
 @pytest.mark.parametrize("name", sorted(EXAMPLES))
