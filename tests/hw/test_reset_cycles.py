@@ -128,11 +128,17 @@ def shaken(text: str, seed: int) -> str:
     chance = random.Random(seed)
 
     def drawn(found: re.Match[str]) -> str:
-        if found[2].startswith("only"):
+        if "only" in found[1]:
             return found[0]
-        return f"{found[1]}{found[2]} = {found[3]}'h{chance.getrandbits(int(found[3])):x};"
+        return f"{found[1]} = {found[2]}'h{chance.getrandbits(int(found[2])):x};"
 
-    shook, count = re.subn(r"^(\s*reg (?:\[\d+:0\] )?)(\w+) = (\d+)'h[0-9a-f]+;", drawn, text, flags=re.M)
+    shook, count = "", 0
+    # Registers start in the initial blocks; the words of memories have an index behind their names.
+    for part in re.split(r"(^  initial begin\n.*?^  end\n)", text, flags=re.M | re.S):
+        if part.startswith("  initial"):
+            part, found = re.subn(r"\b(\w+) = (\d+)'[bh][0-9a-f]+;", drawn, part)
+            count += found
+        shook += part
     assert count > 100
     return shook
 
