@@ -124,11 +124,15 @@ def test_manifest_and_bench_say_the_same(tmp_path: Path) -> None:
 
 
 def shaken(text: str, seed: int) -> str:
-    """Return Verilog whose registers start with random words. The microcode of a single word, `only`, stays."""
+    """Return Verilog whose registers start with random words.
+
+    The microcode of a single word, `only`, stays. So do the registers that let a host write microcode: one that starts
+    with 1 writes a random word into the microcode before any reset can stop it.
+    """
     chance = random.Random(seed)
 
     def drawn(found: re.Match[str]) -> str:
-        if "only" in found[1]:
+        if "only" in found[1] or re.search("strand_write|operation_write|write_enable", found[1]):
             return found[0]
         return f"{found[1]} = {found[2]}'h{chance.getrandbits(int(found[2])):x};"
 
