@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping
 
 from tabla.hw.expressions import Expressions, Uses, literal, span
-from tabla.hw.names import Names, identifier, wire_names
+from tabla.hw.names import Names, identifier, port_names, wire_names
 from tabla.hw.netlist import Bits, Cell, Memory, Module, Spec, Wire, part_of
 from tabla.hw.operators import OPERATORS, Operation, merged, operation, widest, wired
 from tabla.hw.processes import Register, logic_of, registers_of, statements
@@ -27,14 +27,15 @@ class ModuleText:
     def __init__(self, module: Module, order: Iterable[str] = ()) -> None:
         self.module = module
         names = Names()
-        found = wire_names(module, names)
+        found = port_names(module, names)
         self.ports = _in_order([wire.name for wire in module.wires.values() if wire.direction], order)
         self.port_names = {name: found[name] for name in self.ports}
-        # Cells and memories have the names of submodules, and their own room in the names of the module.
+        # The names of instances come before those of wires: reports and floor plans go by them.
         self._cells = {
             cell.name: names.free(cell.name.partition("$")[0]) for cell in module.cells if not cell.kind.startswith("$")
         }
         self._memories = {name: names.free(name.partition("$")[0]) for name in module.memories}
+        found = wire_names(module, names, found)
         self._wires = dict(module.wires)
         self._registers = {register.wire: register for register in registers_of(module)}
         logic: dict[str, Operation] = {}

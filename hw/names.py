@@ -1,10 +1,11 @@
 """The names of the wires, memories and instances of a module in Verilog."""
 
 import re
+from collections.abc import Mapping
 
 from tabla.hw.netlist import Module, Spec
 
-# The words of Verilog and of SystemVerilog: Verilator reads the files as the latter.
+# The reserved words of IEEE 1364-2005 and IEEE 1800-2017, so that tools for either language can read the text.
 KEYWORDS = frozenset(
     """accept_on
     alias always always_comb always_ff always_latch and assert assign assume automatic before begin bind bins
@@ -52,15 +53,21 @@ class Names:
         return name
 
 
-def wire_names(module: Module, names: Names) -> dict[str, str]:
-    """Return the Verilog name of each wire that has a name in the hardware's source. Ports choose first.
-
-    One word often has several names: of the signal that drives it, and of ports that it leads to. The longest says
-    most. Amaranth tells wires of one name apart by a number, such as `in_ready$42`. Where all names of a word have one,
-    it is named ``<instance>_<port>`` after a port that it leads to, or else without the number.
-    """
+def port_names(module: Module, names: Names) -> dict[str, str]:
+    """Return the Verilog names of the ports, without the numbers that tell them apart from what is inside."""
     ports = sorted((wire.name for wire in module.wires.values() if wire.direction), key=lambda port: "$" in port)
-    found = {name: names.free(name.partition("$")[0]) for name in ports}
+    return {name: names.free(name.partition("$")[0]) for name in ports}
+
+
+def wire_names(module: Module, names: Names, ports: Mapping[str, str]) -> dict[str, str]:
+    """Return the Verilog name of each wire that has a name in the hardware's source; those in `ports` have theirs.
+
+    One word often has several names: of the signal that drives it, and of ports that it leads to. The word is called
+    as its driver, or by a longer name that contains this one and so says more: `stream_restart` in place of `restart`.
+    Amaranth tells wires of one name apart by a number, such as `in_ready$42`. Such a word gets the longest of its names
+    that have no number, or else ``<instance>_<port>`` after a port that it leads to.
+    """
+    found = dict(ports)
     aliases: dict[str, list[str]] = {}
     for connection in module.connections:
         other = _whole(module, connection.value)
@@ -71,8 +78,9 @@ def wire_names(module: Module, names: Names) -> dict[str, str]:
     for name in module.wires:
         if name in found or name in dropped or name.startswith("$"):
             continue
-        plain = [wish for wish in (name, *aliases.get(name, ())) if "$" not in wish]
-        wish = max(plain, key=len) if plain else connected.get(name) or name.partition("$")[0]
+        base = name.partition("$")[0]
+        plain = [wish for wish in (name, *aliases.get(name, ())) if "$" not in wish and (base in wish or base != name)]
+        wish = max(plain, key=len) if plain else connected.get(name) or base
         found[name] = names.free(wish)
     return found
 

@@ -21,17 +21,17 @@ def shape(text: str, name: str) -> dict[str, int]:
 
     Memories have words for every address, so depths are powers of two.
     """
-    modules = dict(re.findall(r"^module (\w+)\(.*?\n(.*?)^endmodule", text, flags=re.M | re.S))
+    modules = dict(re.findall(r"^module (\w+) \((.*?)^endmodule", text, flags=re.M | re.S))
     top, found = modules[name], {}
     groups = re.findall(rf"^\s+({name}_pu\w*) group_\d+ \(", top, flags=re.M)
     found["pus"] = len(groups)
     found["pes"] = sum(len(re.findall(rf"^\s+{name}_pe lane_\d+ \(", modules[g], flags=re.M)) for g in groups)
     found["sequencers"] = len(re.findall(r"^\s+\w+ lane_issue\w*_sequencer \(", top, flags=re.M))
-    found["beat"] = width(re.search(r"input (\[\d+:0\] )?in_data;", top))
-    found["word"] = width(re.search(r"output (\[\d+:0\] )?out_data;", top))
+    found["beat"] = width(re.search(r"input wire (\[\d+:0\] )?in_data,", top))
+    found["word"] = width(re.search(r"output (?:wire|reg) (\[\d+:0\] )?out_data,", top))
     for memory in ("model", "data", "interim"):
         body = modules[f"{name}_pe_{memory}_memory"]
-        parts = list(re.finditer(r"reg (\[\d+:0\] )?words(?:_\d+)? ?\[(\d+):0\];", body))
+        parts = list(re.finditer(r"reg (\[\d+:0\] )?words(?:_\d+)? \[0:(\d+)\];", body))
         assert sum(width(part) for part in parts) == found["word"]
         (found[memory],) = {int(part.group(2)) + 1 for part in parts}
     return found
