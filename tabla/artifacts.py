@@ -53,10 +53,12 @@ def artifacts(build: Stages) -> dict[str, str | bytes]:
     verilog = build.verilog if bus is None else build.bus_verilog[".v"]
     progress.step("manifest, pictures and test bench")
     content = manifest(schedule, build.bound, build.image, build.module, build.reading.text.original, bus)
+    choice = build.format_choice
+    chosen = {} if choice is None else {"format_choice": choice.as_json()}
     bench = bench_files(name, build.module, golden(build), stoppable=bus is not None)
     return {
         f"{name}.v": verilog,
-        f"{name}.json": _json(content),
+        f"{name}.json": _json({**content, **chosen}),
         f"{name}.schedule.json": _json(schedule_json(schedule)),
         f"{name}.schedule.html": schedule_page(schedule, build.bound),
         f"{name}.graph.dot": dot(build.graph),

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from tabla.scoring import Tested
     from tabla.synth import SynthesisReport
     from tabla.synth.board import Bitstream
+    from tabla.training.format_choice import FormatChoice
     from tabla.training.record import Training
 
 __all__ = ["STAGES", "Build", "build", "compile"]
@@ -48,7 +49,7 @@ def compile(
     defines: Mapping[str, str | float] = NOTHING,
     learning_rate: str | float | None = None,
     minibatch: int = 1,
-    model_guard: int = 0,
+    model_guard: int | None = None,
     results: Sequence[str] = (),
     sizes: Mapping[str, int] = NOTHING,
     inputs: Data | None = None,
@@ -61,6 +62,8 @@ def compile(
     interim_words: int | None = None,
     template: str | None = None,
     templates: str | Path | None = None,
+    bus: str | None = None,
+    bus_width: int | None = None,
     effort: int = DEFAULT_EFFORT,
     force: bool = False,
     passes: Sequence[Pass] = (),
@@ -86,6 +89,7 @@ def compile(
     * `model_words`, `data_words`, `interim_words`: the depths of the memories of each PE, in words, 1 or more.
     * `template`: the name of a preset, such as ``Pe16``. `templates`: the path of a file with more presets and formats.
     * `format`: a number format ``qI.F``, where I is 2 to 32, F is 0 to 30 and I + F is 8 to 32; or the name of one.
+    * `bus`: ``axi`` for a wrapper that speaks AXI. `bus_width`: the bits of its streams, 32, 64, 128, 256 or 512.
     * `effort`: how long to search for a fast schedule, 0 to 3. `force` goes on with a program that no known part holds.
 
     The program:
@@ -93,7 +97,7 @@ def compile(
     * `defines`: the values of constants and of ``$name`` variables, such as ``{"m": 10}``.
     * `learning_rate`: the constant ``mu``.
     * `minibatch`: the number of samples of a step, 1 or more.
-    * `model_guard`: the bits that models that learn have beside those of a word, 0 or more.
+    * `model_guard`: the bits that models that learn have beside those of a word, 0 or more; None stands for 0.
     * `results`: the names of values to return beside the models.
     * `sizes`: the sizes of a kernel, each 1 or more. `inputs`: arrays by name, or their file, whose shapes give sizes.
     * `keep`: the names of the inputs of a kernel that are loaded once.
@@ -125,6 +129,8 @@ def compile(
         interim_words=interim_words,
         template=template,
         templates=None if templates is None else checked_path("templates", templates),
+        bus=bus,
+        bus_width=bus_width,
         effort=effort,
         force=force,
         passes=passes,
@@ -145,12 +151,24 @@ def _check_tools(options: Mapping[str, Any]) -> None:
         checked_text("device", options["device"], "85k")
 
 
-def build(source: str | Path | Callable[..., Any], options: Options) -> Build:
-    """Read and check a program. The graph and all stages behind it are made when they are asked for."""
+def build(
+    source: str | Path | Callable[..., Any], options: Options, format_choice: FormatChoice | None = None
+) -> Build:
+    """Read and check a program. The graph and all stages behind it are made when they are asked for.
+
+    `format_choice` says how the format of the options was chosen, if it was chosen from data.
+    """
     template = options.chosen_template()
     number = Format(integer=template.integer_bits, fraction=template.fraction_bits)
     reading = read(source, options)
-    return Build(name=reading.name, options=options, reading=reading, template=template, format=number)
+    return Build(
+        name=reading.name,
+        options=options,
+        reading=reading,
+        template=template,
+        format=number,
+        format_choice=format_choice,
+    )
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -254,7 +272,7 @@ class Build(Stages):
         the samples that are learnt from, and kept beside the models of the result, so that `test` and `evaluate` use
         it again. `shuffle`, 0 or more, is the seed of a new order of those samples.
         """
-        from tabla.runs import train
+        from tabla.learning import train
 
         return train(
             self,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from numpy.typing import ArrayLike
 
-from tabla.ir.format import Format
+from tabla.ir.format import Format, width_of
 from tabla.mapping.effort import DEFAULT_EFFORT
 from tabla.parameters import (
     checked_mapping,
@@ -29,8 +29,9 @@ if TYPE_CHECKING:
     from tabla.schedule.placed import Scheduler
 
 
-_WHOLE = ("minibatch", "model_guard", "effort")
+_WHOLE = ("minibatch", "effort")
 _OPTIONAL_WHOLE = (
+    "model_guard",
     "pes",
     "pes_per_pu",
     "sequencers",
@@ -53,13 +54,10 @@ class Options:
     more presets and formats. `format` is a number format such as ``q6.10``.
 
     Program: `defines` are the ``-D`` options by name. `learning_rate` is the constant ``mu``. `minibatch` is the number
-    of samples of a step. `model_guard` is the number of guard bits of the models that learn. `results` are the names of
-    values to return beside the models. `sizes` gives a kernel its sizes; so do `inputs`, which are arrays by name or
-    their .npz file. `keep` names the inputs of a kernel that are loaded once. `shapes` and `arguments` are the tensors
-    and the other parameters of a Tile function.
-
-    Host: `bus` is the bus that the accelerator is wrapped for, ``axi`` or None. `bus_width` is the width of its streams
-    in bits.
+    of samples of a step. `model_guard` is the number of guard bits of the models that learn; None stands for 0, or with
+    ``auto`` for what the data ask for. `results` are the names of values to return beside the models. `sizes` gives a
+    kernel its sizes; so do `inputs`, which are arrays by name or their .npz file. `keep` names the inputs of a kernel
+    that are loaded once. `shapes` and `arguments` are the tensors and the other parameters of a Tile function.
 
     Search: `effort` is the level of the search for a mapping, 0 to 3. `force` goes on with a program that no known part
     holds. `passes` run after those of
@@ -74,7 +72,7 @@ class Options:
     defines: Mapping[str, str | float] = field(default_factory=dict)
     learning_rate: str | float | None = None
     minibatch: int = 1
-    model_guard: int = 0
+    model_guard: int | None = None
     results: Sequence[str] = ()
     sizes: Mapping[str, int] = field(default_factory=dict)
     inputs: str | Path | Mapping[str, ArrayLike] | None = None
@@ -215,4 +213,9 @@ class Options:
     def _named_format(self, text: str) -> Format:
         """Return the format that a text names: ``qI.F``, or the name of a record."""
         record = formats(self.templates).get(text)
+        if record is None and width_of(text) is not None:
+            raise TablaValueError(
+                f"--format {text} chooses the format from data, and there is none here",
+                hint="train, and gen with --data FILE, print the format that fits; name it here, such as q6.10",
+            )
         return Format.parse(text) if record is None else Format.parse(record.text)

@@ -6,23 +6,22 @@ arrays of models have none. `Reals` are float64 numbers, `Words` are the signed 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import ExitStack
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from tabla.compiled.plans import Evaluators
-from tabla.given import Data, Given, prepared, reals, request_of
+from tabla.given import Data, Given, reals, request_of
 from tabla.ir.evaluate import Counts, FixedPlan, Run
 from tabla.ir.graph import Graph
 from tabla.ir.words import integer_words, to_real, to_words
-from tabla.parameters import checked_whole, optional_whole
+from tabla.parameters import optional_whole
 from tabla.sim.machine import Counters
-from tabla.simulation import EVALUATION, Session, checked_engine, checking_engine, session
-from tabla.source import Label, TablaError, TablaTypeError
+from tabla.simulation import checked_engine, session
+from tabla.source import Label, TablaError
 from tabla.stages import Stages
 from tabla.training.arrays import (
     Arrays,
@@ -33,20 +32,11 @@ from tabla.training.arrays import (
     stack_samples,
     take_models,
 )
-from tabla.training.evaluated import CHECKED, Evaluated
-from tabla.training.measure import Measure
-from tabla.training.parts import Parts
-from tabla.training.prediction import Prediction, default_prediction, named_prediction
 from tabla.training.preparation import Preparation, separated
-from tabla.training.record import Checked, Events, Training, comparison
-from tabla.training.session import Outcome, Report, events, learn
-from tabla.training.split import Shares, check_held_out, split_of
+from tabla.training.record import Events, comparison
+from tabla.training.session import events
 
 Words = NDArray[np.int64]
-
-
-def _silent(_: object) -> None:
-    """The default report of `train`: it ignores the progress."""
 
 
 def shapes_of(graph: Graph, *roles: str) -> dict[str, tuple[int, ...]]:
@@ -57,7 +47,7 @@ def shapes_of(graph: Graph, *roles: str) -> dict[str, tuple[int, ...]]:
     return {t.name: t.shape for t in graph.tensors.values() if t.role in roles}
 
 
-def _samples(build: Stages, arrays: Arrays, first: int | None) -> Samples:
+def samples_of(build: Stages, arrays: Arrays, first: int | None) -> Samples:
     """Return the inputs and labels of at most the `first` samples.
 
     An input or label that the program declares but never reads may be missing from `arrays`; it is filled with zeros.
@@ -73,7 +63,7 @@ def _samples(build: Stages, arrays: Arrays, first: int | None) -> Samples:
     return Samples(arrays=found, count=count, stacked=samples.stacked)
 
 
-def _inputs(
+def inputs_of(
     build: Stages, inputs: Given, first: int | None, seed: int | None, weights: Data | None
 ) -> tuple[Samples, dict[str, Reals]]:
     """Split one set of arrays into the samples and the initial models.
@@ -95,12 +85,12 @@ def _inputs(
     arrays = stored.apply(arrays, request.shapes, "the inputs") | given
     refuse_strangers(arrays, shapes_of(build.sample, "input", "label", "model"), "the input")
     drawn = {} if seed is None else initial_models(shapes, seed)
-    return _whole_steps(build, _samples(build, arrays, first)), take_models(
+    return whole_minibatches(build, samples_of(build, arrays, first)), take_models(
         {**drawn, **arrays}, shapes, "the input", cure="add it, take it from --weights, or draw it with --seed 0"
     )
 
 
-def _whole_steps(build: Stages, data: Samples) -> Samples:
+def whole_minibatches(build: Stages, data: Samples) -> Samples:
     """Return the samples unchanged. Raises `TablaError` if their number is not a multiple of the minibatch size."""
     size = build.lowered.samples
     if data.count % size:
@@ -112,7 +102,7 @@ def _whole_steps(build: Stages, data: Samples) -> Samples:
     return data
 
 
-def _steps(build: Stages, arrays: Mapping[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
+def steps_of(build: Stages, arrays: Mapping[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
     """Reshape arrays from [samples, ...] to what the step graph takes.
 
     With minibatches of B samples that is [samples / B, B, ...]. Without minibatches the shape stays [samples, ...].
@@ -121,13 +111,13 @@ def _steps(build: Stages, arrays: Mapping[str, NDArray[Any]]) -> dict[str, NDArr
     return {n: a.reshape(-1, size, *a.shape[1:]) for n, a in arrays.items()} if size > 1 else dict(arrays)
 
 
-def _unstepped(build: Stages, arrays: Mapping[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
-    """Undo `_steps`: reshape arrays from [steps, B, ...] back to [samples, ...]."""
+def without_steps(build: Stages, arrays: Mapping[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
+    """Undo `steps_of`: reshape arrays from [steps, B, ...] back to [samples, ...]."""
     size = build.lowered.samples
     return {n: a.reshape(-1, *a.shape[2:]) for n, a in arrays.items()} if size > 1 else dict(arrays)
 
 
-def _words(build: Stages, arrays: Arrays) -> dict[str, Words]:
+def words_of(build: Stages, arrays: Arrays) -> dict[str, Words]:
     for name in sorted(arrays.keys() & build.reading.integers):
         if not np.array_equal(arrays[name], np.trunc(arrays[name])):
             raise TablaError(f"'{name}' is a tensor of integers, but its array has fractions", hint="round the data")
@@ -140,7 +130,7 @@ def _words(build: Stages, arrays: Arrays) -> dict[str, Words]:
     }
 
 
-def _model_reals(build: Stages, words: Mapping[str, Words]) -> dict[str, Reals]:
+def model_reals(build: Stages, words: Mapping[str, Words]) -> dict[str, Reals]:
     """Return the values of models; those of wide models are stored integers."""
     tensors = build.lowered.tensors
     return {name: to_real(array, build.format, guard=tensors[name].guard) for name, array in words.items()}
@@ -203,25 +193,25 @@ def evaluation(
         arrays, _ = request_of({}, {}).read(inputs, "inputs", Preparation())
         arrays |= {} if weights is None else reals(weights, "weights")
         return Evaluation(arrays=build.reading.evaluate_float(arrays, calls), events=None)
-    data, models = _inputs(build, inputs, samples, seed, weights)
+    data, models = inputs_of(build, inputs, samples, seed, weights)
     graph, count = build.lowered, data.count // build.lowered.samples
     keep = [tensor for _, tensor in graph.results]
     found, evaluators = None, Evaluators.of(graph, build.format, count)
     if float64:
         real = evaluators.real(graph)
         real.load(models)
-        ran = real.run(_steps(build, data.arrays), keep, count)
+        ran = real.run(steps_of(build, data.arrays), keep, count)
         after, kept = dict(ran.models), dict(ran.kept)
     else:
         fixed = evaluators.fixed(graph, build.format)
-        fixed.load(_words(build, models))
-        words = fixed.run(_steps(build, _words(build, data.arrays)), keep, count)
+        fixed.load(words_of(build, models))
+        words = fixed.run(steps_of(build, words_of(build, data.arrays)), keep, count)
         _integers_in_range(build, words.counts)
         found = events(graph, words.counts)
-        after = _model_reals(build, words.models)
+        after = model_reals(build, words.models)
         formats = {tensor: build.format_of(shown) for shown, tensor in graph.results}
         kept = {name: to_real(array, formats[name]) for name, array in words.kept.items()}
-    results = _unstepped(build, {shown: kept[tensor] for shown, tensor in graph.results})
+    results = without_steps(build, {shown: kept[tensor] for shown, tensor in graph.results})
     return Evaluation(arrays=_returned(build, after, results, stacked=data.stacked), events=found)
 
 
@@ -272,18 +262,18 @@ def simulate(
     evaluation; a difference is an AssertionError, because it is a fault of this tool and not of the user.
     """
     engine = checked_engine(engine)
-    data, models = _inputs(build, inputs, samples, seed, weights)
-    model_words, steps = _words(build, models), _steps(build, _words(build, data.arrays))
+    data, models = inputs_of(build, inputs, samples, seed, weights)
+    model_words, steps = words_of(build, models), steps_of(build, words_of(build, data.arrays))
     count = data.count // build.lowered.samples
     # The evaluation comes first, because it reports bad data: a machine would stop at a position outside its tensor.
-    expected = _expected(build, model_words, steps, count)
+    expected = expected_run(build, model_words, steps, count)
     with session(build.schedule, build.image, engine, build.module) as machine:
         machine.load(model_words)
         results = machine.run(steps, count)
         after = {**model_words, **machine.models()}
-        _agree(build, expected, after, results)
-        real = _model_reals(build, after)
-        unstepped = _unstepped(build, results)
+        hold_agreement(build, expected, after, results)
+        real = model_reals(build, after)
+        unstepped = without_steps(build, results)
         shown = {name: to_real(unstepped[name], build.format_of(name)) for name, _ in build.sample.results}
         return Simulation(
             engine=engine,
@@ -338,7 +328,7 @@ def _integers_in_range(build: Stages, counts: Counts) -> None:
             )
 
 
-def _expected(build: Stages, models: Mapping[str, Words], samples: Mapping[str, Words], count: int) -> Run:
+def expected_run(build: Stages, models: Mapping[str, Words], samples: Mapping[str, Words], count: int) -> Run:
     """Return the fixed-point evaluation of a run. Raises `TablaError` for data that the program cannot take."""
     plan = FixedPlan.of(build.lowered, build.format)
     plan.load(models)
@@ -347,232 +337,9 @@ def _expected(build: Stages, models: Mapping[str, Words], samples: Mapping[str, 
     return expected
 
 
-def _agree(build: Stages, expected: Run, after: Mapping[str, Words], results: Mapping[str, Words]) -> None:
+def hold_agreement(build: Stages, expected: Run, after: Mapping[str, Words], results: Mapping[str, Words]) -> None:
     """Compare every word of the machine with the fixed-point evaluation; a difference is an AssertionError."""
     for name, array in expected.models.items():
         assert np.array_equal(after[name], array), f"model {name} differs from the fixed-point evaluation"
     for shown, tensor in build.lowered.results:
         assert np.array_equal(results[shown], expected.kept[tensor]), f"result {shown} differs from the evaluation"
-
-
-def train(
-    build: Stages,
-    data: Given,
-    *,
-    epochs: int,
-    predict: str | None = None,
-    metric: str | None = None,
-    weights: Data | None = None,
-    seed: int = 0,
-    engine: str | None = None,
-    samples: int | None = None,
-    test: Given | None = None,
-    split: Shares | None = None,
-    split_seed: int | None = None,
-    shuffle: int | None = None,
-    patience: int | None = None,
-    columns: Mapping[str, str | Sequence[str]] | None = None,
-    classes: str | Sequence[str] = (),
-    standardise: bool = False,
-    standardise_labels: bool = False,
-    report: Report | Callable[[object], None] | None = None,
-    remark: Callable[[str], None] | None = None,
-) -> Training:
-    """Learn from `data` on an engine, and in float64 for comparison.
-
-    The engine `EVALUATION`, the default, learns in the fixed-point evaluation. The first 16 steps of the first epoch
-    and the last 16 of the last epoch are repeated on the simulated accelerator, which must give the same words. Every
-    other engine takes all steps, and its models are compared with the evaluation after each epoch.
-
-    `data` holds inputs and labels by name, or is the path of a file with them. The accelerator and float64 take the
-    same steps, `epochs` times over all samples. Samples that do not fill the last minibatch are measured but not
-    learnt from. `predict` names the value to compare with the label; by default it is the value that the program text
-    compares with a label. `metric` is one of `training.metrics.NAMES`. The models start from `weights`, or else from
-    `seed`. A program without gradients cannot learn: it needs `weights`, and works through the data once. `epochs` and
-    `samples` are 1 or more, and `seed` is 0 or more. `remark` takes a line that says why numpy evaluates where machine
-    code would be faster.
-
-    The samples that are learnt from are the training part. `test` is more data, or `split` takes a share of the samples
-    as test part, and a second one as validation part (:class:`tabla.training.split.Split`); `split_seed` chooses which.
-    Held-out samples are scored after every epoch and never learnt from. With a `patience`, training stops after that
-    many epochs without a smaller validation loss, and keeps the best models. Nothing is chosen by the test part.
-
-    `columns` says which columns of a table each name of the program takes, and `classes` which labels are names of
-    classes. With `standardise` the inputs, and with `standardise_labels` the labels, get a mean of 0 and a standard
-    deviation of 1 in the training part. All this is kept beside the models
-    (:class:`tabla.training.preparation.Preparation`); with `weights` that bring it, it is not fitted anew. `shuffle` is
-    the seed of a new order of the training part.
-    """
-    if not build.reading.trainable:
-        file = build.reading.text.original.name
-        raise TablaError(f"'{file}' is a kernel, so it learns nothing", hint="run it with tabla sim or tabla eval")
-    epochs, seed = checked_whole("epochs", epochs), checked_whole("seed", seed)
-    samples, patience = optional_whole("samples", samples), optional_whole("patience", patience)
-    if report is not None and not callable(report):
-        raise TablaTypeError("report: this is not a function", hint="write report=print")
-    engine = EVALUATION if engine is None else checked_engine(engine, trains=True)
-    graph, evaluates = build.lowered, engine == EVALUATION
-    shapes = shapes_of(graph, "model")
-    given, stored = ({}, Preparation()) if weights is None else separated(reals(weights, "weights"))
-    refuse_strangers(given, shapes, "the set of weights")
-    ready = prepared(
-        request_of(
-            shapes_of(build.sample, "input"),
-            shapes_of(build.sample, "label"),
-            columns=columns,
-            classes=classes,
-            standardise=standardise,
-            standardise_labels=standardise_labels,
-        ),
-        data,
-        test,
-        stored=stored,
-        split=split_of(split, optional_whole("split_seed", split_seed)),
-        first=samples,
-        shuffle=optional_whole("shuffle", shuffle),
-        stack=lambda arrays, first: _samples(build, arrays, first),
-    )
-    held_out = ready.parts
-    check_held_out(held_out, patience, f"{build.name}.t" if not graph.updates else None)
-    found = held_out.training
-    steps = found.count // graph.samples
-    if not steps:
-        raise TablaError(
-            f"{found.count} samples do not fill a minibatch of {graph.samples}",
-            hint="use a smaller --minibatch, or more data",
-        )
-    if weights is None:
-        if shapes and not graph.updates:
-            raise TablaError(
-                f"'{build.name}.t' has no gradient, so it learns nothing", hint="give its models with --weights"
-            )
-        models = initial_models(shapes, seed)
-    else:
-        models = take_models(given, shapes, "the weights")
-    measured, prediction = _prediction(build, predict)
-    ready.preparation.check_prediction(prediction)
-    missing = shapes_of(graph, "label").keys() & {prediction.label} - ready.names
-    if missing:
-        raise TablaError(f"the data has no label '{prediction.label}' to measure against")
-    evaluators = Evaluators.of(graph, build.format, steps * epochs if graph.updates else steps)
-    if evaluators.note and remark is not None:
-        remark(evaluators.note)
-    parts = Parts.of(
-        measured,
-        prediction,
-        build.format,
-        metric=metric,
-        parts=held_out,
-        words=lambda arrays: _words(build, arrays),
-        evaluators=evaluators,
-        classes=ready.preparation.classes.get(prediction.label),
-    )
-    measure, words = parts.training, parts.training.words
-    model_words = _words(build, models)
-    hardware, reason = checking_engine(build.schedule) if evaluates else (engine, "")
-    with ExitStack() as opened:
-
-        def machine() -> Session:
-            return opened.enter_context(session(build.schedule, build.image, hardware, build.module))
-
-        learned = steps * graph.samples
-        if graph.updates:
-            learner: Evaluated | Session
-            if evaluates:
-                plan, judge = evaluators.fixed(graph, build.format), FixedPlan.of(graph, build.format)
-                learner = Evaluated(plan=plan, judge=judge, open_accelerator=machine, count=steps)
-            else:
-                learner = machine()
-            outcome = learn(
-                graph,
-                learner,
-                parts,
-                models=models,
-                words=model_words,
-                steps=_steps(build, {n: a[: steps * graph.samples] for n, a in words.items()}),
-                reals=_steps(build, {n: a[: steps * graph.samples] for n, a in found.arrays.items()}),
-                count=steps,
-                epochs=epochs,
-                report=report or _silent,
-                evaluators=evaluators,
-                patience=patience,
-            )
-            epochs = len(outcome.machine) - 1
-            checked = learner.checked * graph.samples if isinstance(learner, Evaluated) else 0
-            learned *= epochs
-        else:
-            epochs = 0
-            checked = min(2 * CHECKED, found.count) if evaluates else found.count
-            outcome = _inference(build, machine(), measure, models, model_words, checked)
-        return Training(
-            name=build.name,
-            engine=f"engine {engine}",
-            format=str(build.format),
-            model_guard=build.options.model_guard,
-            pes=build.template.pes,
-            samples=found.count,
-            minibatch=graph.samples,
-            epochs=epochs,
-            prediction=prediction,
-            loss=measure.loss,
-            metric=measure.metric,
-            machine=outcome.machine,
-            reference=outcome.reference,
-            cycles_predicted=build.schedule.per_sample(build.schedule.cycles),
-            cycles_simulated=build.schedule.per_sample(outcome.cycles[-1]) if outcome.cycles else 0,
-            latency_predicted=build.schedule.latency,
-            latency_simulated=outcome.latency,
-            events=events(graph, outcome.counts),
-            models={**_model_reals(build, outcome.words), **ready.preparation.stored()},
-            words=outcome.words,
-            validation_samples=held_out.validation.count if held_out.validation else 0,
-            test_samples=held_out.test.count if held_out.test else 0,
-            kept=outcome.kept,
-            float64_kept=outcome.float64_kept,
-            patience=patience,
-            checked=Checked(engine=hardware, samples=checked, all=learned, reason=reason) if evaluates else None,
-        )
-
-
-def _prediction(build: Stages, predict: str | None) -> tuple[Graph, Prediction]:
-    """Return the prediction to measure, and a graph that computes it.
-
-    A value that the user names with `predict` may have been optimised away, so the program is lowered again with that
-    value as a result.
-    """
-    labels = list(shapes_of(build.sample, "label"))
-    if predict is not None:
-        values = build.reading.values
-        if predict not in values:
-            raise TablaError(
-                f"--predict {predict}: the program computes no such value", hint=f"there are {', '.join(values)}"
-            )
-        names = tuple(dict.fromkeys((*build.options.results, predict)))
-        graph = build.relowered(names)
-        return graph, named_prediction(graph, predict, labels)
-    if not build.sample.updates and len(build.sample.results) == 1 and labels:
-        return build.sample, named_prediction(build.sample, build.sample.results[0][0], labels)
-    return build.sample, default_prediction(build.sample)
-
-
-def _inference(
-    build: Stages, machine: Session, measure: Measure, models: Arrays, words: Mapping[str, Words], checked: int
-) -> Outcome:
-    """Measure a program without gradients: one pass over the data. The machine takes `checked` samples of the first and
-    last ones, and its words are compared with the evaluation.
-    """
-    # The evaluation comes first, because it reports bad data.
-    expected = _expected(build, words, measure.words, len(measure.labels))
-    machine.load(words)
-    ends = np.r_[: checked - checked // 2, len(measure.labels) - checked // 2 : len(measure.labels)]
-    found = machine.run({name: array[ends] for name, array in measure.words.items()})
-    part = replace(expected, kept={name: array[ends] for name, array in expected.kept.items()})
-    _agree(build, part, words, found)
-    return Outcome(
-        machine=(measure.of_words(words),),
-        reference=(measure.of_reals(models),),
-        words=words,
-        counts=expected.counts,
-        cycles=(machine.cycles,),
-        latency=machine.latency,
-    )

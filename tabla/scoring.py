@@ -12,8 +12,9 @@ from numpy.typing import NDArray
 from tabla.given import Data, Given, prepared, reals, request_of
 from tabla.ir.evaluate import FixedPlan
 from tabla.ir.words import to_real
+from tabla.learning import chosen_prediction
 from tabla.parameters import optional_whole
-from tabla.runs import _prediction, _samples, _words, shapes_of
+from tabla.runs import samples_of, shapes_of, words_of
 from tabla.simulation import checked_engine, session
 from tabla.source import TablaError
 from tabla.stages import Stages
@@ -112,7 +113,7 @@ def inference_part(build: Stages, predict: str | None) -> tuple[Stages, Predicti
     of the part has the name of the prediction. Its models have no guard bits: it reads nothing of them but words, and
     the word nearest to the value of a wide model is the word that the accelerator reads (decision 2).
     """
-    graph, prediction = _prediction(build, predict)
+    graph, prediction = chosen_prediction(build, predict)
     part = replace(without_updates(graph, prediction.tensor), results=((prediction.name, prediction.tensor),))
     part = replace(part, tensors={name: replace(tensor, guard=0) for name, tensor in part.tensors.items()})
     return (
@@ -145,7 +146,7 @@ def test(
     an `engine`, all samples run there. Without one the evaluation computes every sample, and the cycle model the first
     ones. Every word of the engine is compared with the evaluation; a difference is an AssertionError. `samples` limits
     the run to the first samples. `metric` is one of `training.metrics.NAMES`. Data is standardised, and its classes get
-    numbers, as when the models were learnt; `columns` and `classes` are those of :func:`tabla.runs.train`.
+    numbers, as when the models were learnt; `columns` and `classes` are those of :func:`tabla.learning.train`.
     """
     if not build.reading.trainable:
         file = build.reading.text.original.name
@@ -168,7 +169,7 @@ def test(
         split=None,
         first=samples,
         shuffle=None,
-        stack=lambda arrays, first: _samples(part, arrays, first),
+        stack=lambda arrays, first: samples_of(part, arrays, first),
     )
     ready.preparation.check_prediction(prediction)
     found = ready.parts.training
@@ -177,7 +178,7 @@ def test(
             f"the data has no label '{prediction.label}' to measure against",
             hint="add it to the data, or compute the predictions alone with tabla eval",
         )
-    words, model_words = _words(part, found.arrays), _words(part, models)
+    words, model_words = words_of(part, found.arrays), words_of(part, models)
     measure = Measure.of(part.sample, prediction, build.format, metric=metric, samples=found.arrays, words=words)
     plan = FixedPlan.of(part.lowered, build.format)
     plan.load(model_words)

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from tabla.program.bus import BusShape
     from tabla.report.figures import BuildReport
     from tabla.schedule.placed import Scheduler
+    from tabla.training.format_choice import FormatChoice
 
 STAGES = ("ast", "graph", "mapping", "schedule", "program")
 """The stages that can be printed; ``program`` is the microcode."""
@@ -42,7 +43,8 @@ class Stages:
     """A program on its way from text to Verilog.
 
     `name` is the program's name, `options` what the user asks for, `reading` the checked text, `template` the array
-    that the options describe, and `format` the format of all words.
+    that the options describe, and `format` the format of all words. `format_choice` says how the format was chosen, if
+    it was chosen from data.
     """
 
     name: str
@@ -50,6 +52,7 @@ class Stages:
     reading: Reading = field(repr=False)
     template: Template
     format: Format
+    format_choice: FormatChoice | None = None
 
     def format_of(self, name: str) -> Format:
         """Return the format of an input or a result: that of the build, or that of integers."""
@@ -59,7 +62,7 @@ class Stages:
 
     def relowered(self, results: Sequence[str]) -> Graph:
         """Return the graph of one sample, which also returns the values named in `results`."""
-        guard = self.options.model_guard
+        guard = self.options.model_guard or 0
         with self.reading.text.pointing_back():
             graph = with_model_guard(self.reading.lower(self.format, results), guard, self.format)
         for name in results if guard else ():

@@ -9,9 +9,10 @@ import json
 import re
 from pathlib import Path
 
+import numpy as np
 import pytest
 
-import tabla
+from tabla.cli import main
 from tests.pages import DOCS, Block, agrees, blocks, own_modules, pages, run
 
 GLOSSARY = DOCS / "glossary.md"
@@ -86,7 +87,11 @@ def test_lines_that_a_page_leaves_out() -> None:
 
 
 def test_every_field_of_the_manifest_is_explained(tmp_path: Path) -> None:
-    folder = tabla.compile(DOCS.parent / "examples" / "linear.t", pes=1, effort=0).write(tmp_path / "build")
+    program, folder = str(DOCS.parent / "examples" / "linear.t"), tmp_path / "build"
+    shapes = {"x": (9, 10), "y": (9,)}
+    np.savez(tmp_path / "data.npz", **{name: np.ones(shape) for name, shape in shapes.items()})
+    data = ("--data", str(tmp_path / "data.npz"), "--format", "auto")
+    assert main(["gen", program, "--pes", "1", "--effort", "0", "--bus", "axi", *data, "-o", str(folder), "-q"]) == 0
     fields = set(json.loads((folder / "linear.json").read_text(encoding="utf-8")))
     text = TEXTS["reference/files.md"].split("## The manifest")[1]
     rows = re.findall(r"^\| (`.*?) \|", text, re.MULTILINE)

@@ -240,7 +240,7 @@ def add_build(parser: ArgumentParser) -> None:
         "--minibatch", type=whole("minibatch"), default=1, metavar="B", help="samples per step (default 1)"
     )
     text = "bits that models that learn have beside those of a word (default 0)"
-    meaning.add_argument("--model-guard", type=whole("model_guard"), default=0, metavar="G", help=text)
+    meaning.add_argument("--model-guard", type=whole("model_guard"), metavar="G", help=text)
     meaning.add_argument(
         "--result",
         dest="results",

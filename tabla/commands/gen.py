@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
+from functools import partial
 from pathlib import Path
 
+from tabla.automatic import Chosen, for_inputs, for_learning, is_automatic
 from tabla.commands.arguments import add_build, add_bus, add_file, add_json, add_quiet, add_shapes, build_options
+from tabla.commands.choosing import add_choice, tell_choice
 from tabla.commands.console import Console
 from tabla.commands.output import write_json
 from tabla.driver import STAGES, build
 from tabla.report.folder import check_replaceable
+from tabla.source import TablaError
 
 HELP = "write the accelerator: Verilog, memory images, manifest, pictures and a test bench"
 
@@ -23,10 +27,35 @@ def configure(parser: ArgumentParser) -> None:
     )
     parser.add_argument("--costs", action="store_true", help="also print what each statement costs the lanes, and why")
     add_shapes(parser)
+    add_choice(parser)
     add_build(parser)
     add_bus(parser)
     add_json(parser)
     add_quiet(parser)
+
+
+def _chosen(arguments: Namespace) -> Chosen:
+    """Return the options of the build, with the format that the data choose if the options leave it to them."""
+    options, made = build_options(arguments), partial(build, arguments.file)
+    if is_automatic(options):
+        if arguments.data is not None:
+            return for_learning(
+                made,
+                options,
+                arguments.data,
+                epochs=arguments.epochs or 1,
+                seed=arguments.seed or 0,
+                split=arguments.split,
+                split_seed=arguments.split_seed,
+            )
+        if arguments.inputs is not None:
+            return for_inputs(made, options, arguments.inputs, seed=arguments.seed or 0)
+    for name in ("data", "epochs", "split", "split_seed", "seed"):
+        if getattr(arguments, name) is not None:
+            option = f"--{name.replace('_', '-')}"
+            hint = "add --data FILE" if is_automatic(options) else "add --format auto"
+            raise TablaError(f"{option} has a meaning only where data choose the format", hint=hint)
+    return options, None
 
 
 def run(arguments: Namespace, console: Console) -> int:
@@ -34,7 +63,8 @@ def run(arguments: Namespace, console: Console) -> int:
     folder = Path(arguments.output)
     if not arguments.emit:
         check_replaceable(folder)
-    made = build(arguments.file, build_options(arguments))
+    options, choice = _chosen(arguments)
+    made = build(arguments.file, options, choice)
     if arguments.emit:
         console.result(made.emit(arguments.emit))
         return 0
@@ -43,6 +73,7 @@ def run(arguments: Namespace, console: Console) -> int:
         console.remark(f"warning: {note}")
     made.write(folder)
     report = made.report()
+    tell_choice(choice, arguments, console)
     if arguments.json:
         write_json(arguments.json, report.as_json(), console)
     if arguments.json != "-":

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
+from functools import partial
 
+from tabla.automatic import for_inputs
 from tabla.commands.arguments import (
     add_build,
     add_engine,
@@ -14,6 +16,7 @@ from tabla.commands.arguments import (
     add_strict,
     build_options,
 )
+from tabla.commands.choosing import json_choice, tell_choice
 from tabla.commands.console import Console
 from tabla.commands.output import check_arrays, strict_status, write_arrays, write_json
 from tabla.driver import build
@@ -37,7 +40,15 @@ def configure(parser: ArgumentParser) -> None:
 def run(arguments: Namespace, console: Console) -> int:
     """Simulate the accelerator, write the arrays and print the counted cycles."""
     check_arrays(arguments.output)
-    made = build(arguments.file, build_options(arguments))
+    options, choice = for_inputs(
+        partial(build, arguments.file),
+        build_options(arguments),
+        arguments.inputs,
+        samples=arguments.samples,
+        seed=arguments.seed,
+        weights=arguments.weights,
+    )
+    made = build(arguments.file, options, choice)
     for note in made.warnings:
         console.remark(f"warning: {note}")
     console.progress(f"{arguments.file}: simulating")
@@ -50,6 +61,7 @@ def run(arguments: Namespace, console: Console) -> int:
     )
     if arguments.output:
         write_arrays(arguments.output, done.arrays, console)
+    tell_choice(choice, arguments, console)
     if arguments.json:
         content = {
             "schema": SCHEMA,
@@ -60,6 +72,7 @@ def run(arguments: Namespace, console: Console) -> int:
             "lane_overflows": done.counters.lane_overflows,
             "root_overflows": done.counters.root_overflows,
             "domain_errors": done.counters.domain_errors,
+            **json_choice(choice),
         }
         write_json(arguments.json, content, console)
     if arguments.json != "-":

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
+from functools import partial
+from typing import Any
 
+from tabla.automatic import for_learning
 from tabla.commands.arguments import (
     add_build,
     add_engine,
@@ -15,6 +18,7 @@ from tabla.commands.arguments import (
     table_options,
     whole,
 )
+from tabla.commands.choosing import json_choice, tell_choice
 from tabla.commands.console import Console
 from tabla.commands.output import check_arrays, write_arrays, write_json
 from tabla.driver import build
@@ -72,34 +76,41 @@ def add_held_out(parser: ArgumentParser) -> None:
 def run(arguments: Namespace, console: Console) -> int:
     """Train the models, write them and print the report."""
     check_arrays(arguments.output)
-    made = build(arguments.file, build_options(arguments))
+    about_data: dict[str, Any] = {
+        **table_options(arguments),
+        "test": arguments.test,
+        "split": arguments.split,
+        "split_seed": arguments.split_seed,
+        "shuffle": arguments.shuffle,
+        "standardise": arguments.standardise,
+        "standardise_labels": arguments.standardise_labels,
+        "epochs": arguments.epochs,
+        "weights": arguments.weights,
+        "seed": arguments.seed,
+        "samples": arguments.samples,
+    }
+    options, choice = for_learning(
+        partial(build, arguments.file), build_options(arguments), arguments.data, **about_data
+    )
+    made = build(arguments.file, options, choice)
     for note in made.warnings:
         console.remark(f"warning: {note}")
     console.progress(f"{arguments.file}: compiling")
     training = made.train(
         arguments.data,
-        epochs=arguments.epochs,
+        **about_data,
         predict=arguments.predict,
         metric=arguments.metric,
-        weights=arguments.weights,
-        seed=arguments.seed,
         engine=arguments.engine,
-        samples=arguments.samples,
-        **table_options(arguments),
-        test=arguments.test,
-        split=arguments.split,
-        split_seed=arguments.split_seed,
-        shuffle=arguments.shuffle,
         patience=arguments.patience,
-        standardise=arguments.standardise,
-        standardise_labels=arguments.standardise_labels,
         report=lambda progress: console.progress(str(progress)),
         remark=console.remark,
     )
     if arguments.output:
         write_arrays(arguments.output, training.models, console)
     if arguments.json:
-        write_json(arguments.json, training.as_json(), console)
+        write_json(arguments.json, {**training.as_json(), **json_choice(choice)}, console)
+    tell_choice(choice, arguments, console)
     if arguments.json != "-":
         console.result(training.text(unicode=console.unicode))
     if arguments.strict and not training.events.clean:

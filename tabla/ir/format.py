@@ -8,6 +8,9 @@ from fractions import Fraction
 
 from tabla.source import TablaValueError
 
+LEAST_WIDTH, LARGEST_WIDTH, DEFAULT_WIDTH = 8, 32, 16
+"""The bits of words: the fewest, the most, and those that ``auto`` stands for."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Format:
@@ -69,3 +72,19 @@ class Format:
     def holds(self, value: Fraction | int) -> bool:
         """Return whether the word nearest to `value` is inside the range."""
         return self.lowest <= self.nearest(value) <= self.highest
+
+
+def width_of(text: str) -> int | None:
+    """Return N for ``autoN``, 16 for ``auto``, and None for any other text. Raises `TablaError` for a wrong N."""
+    if not text.startswith("auto"):
+        return None
+    number = text.removeprefix("auto")
+    if not number:
+        return DEFAULT_WIDTH
+    if not number.isdecimal():
+        return None
+    width = int(number) if len(number) < 4 else LARGEST_WIDTH + 1
+    if not LEAST_WIDTH <= width <= LARGEST_WIDTH:
+        hint = f"use auto{LEAST_WIDTH} to auto{LARGEST_WIDTH}; auto is auto{DEFAULT_WIDTH}"
+        raise TablaValueError(f"there are no words of {number} bits", hint=hint)
+    return width

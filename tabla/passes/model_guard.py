@@ -25,7 +25,7 @@ def with_model_guard(graph: Graph, guard: int, fmt: Format) -> Graph:
             f"'{graph.name}' updates no model, so no model takes guard bits", hint="leave --model-guard out"
         )
     updates = [s for s in graph.statements if graph.tensors[s.target].role == "next"]
-    _refuse_excess(graph, guard, fmt, updates)
+    _refuse_excess(graph, guard, fmt)
     wide = {*graph.updates, *graph.updates.values()}
     tensors = {name: replace(tensor, guard=guard) if name in wide else tensor for name, tensor in graph.tensors.items()}
     statements = tuple(_widened(s, guard) if s in updates else s for s in graph.statements)
@@ -39,9 +39,14 @@ def largest_guard(shift: int, fmt: Format) -> int:
     return max(0, min(fmt.width, 32 - fmt.width, fmt.fraction + shift))
 
 
-def _refuse_excess(graph: Graph, guard: int, fmt: Format, updates: list[Statement]) -> None:
-    shifts = [s.operation.shift for s in updates if isinstance(s.operation, Linear)]
-    largest = min((largest_guard(shift, fmt) for shift in shifts), default=largest_guard(0, fmt))
+def largest_allowed(graph: Graph, fmt: Format) -> int:
+    """Return the most guard bits that all models with an update can have; 0 where no model has one."""
+    updates = [s.operation for s in graph.statements if graph.tensors[s.target].role == "next"]
+    return min((largest_guard(each.shift, fmt) for each in updates if isinstance(each, Linear)), default=0)
+
+
+def _refuse_excess(graph: Graph, guard: int, fmt: Format) -> None:
+    largest = largest_allowed(graph, fmt)
     if guard <= largest:
         return
     model = graph.tensors[next(iter(graph.updates))]

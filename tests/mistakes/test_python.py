@@ -15,8 +15,9 @@ import pytest
 import tabla
 from tabla.cli import main
 from tabla.driver import Build
+from tabla.learning import train
 from tabla.options import Options
-from tabla.runs import evaluate, simulate, train
+from tabla.runs import evaluate, simulate
 from tabla.scoring import test as score
 from tests.mistakes.conftest import LOGISTIC
 

@@ -1,0 +1,146 @@
+"""``--format auto``: choosing the number format of a program from its data.
+
+The program is lowered for wide words first, because its values in float64 do not depend on the format. The choice
+itself is :mod:`tabla.training.format_choice`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+
+from tabla.given import Data, Given
+from tabla.ir.format import Format, width_of
+from tabla.learning import learning_start
+from tabla.options import Options
+from tabla.parameters import checked_whole
+from tabla.passes.model_guard import largest_allowed
+from tabla.runs import inputs_of, steps_of
+from tabla.source import TablaError
+from tabla.stages import Stages
+from tabla.training.arrays import Reals, Samples
+from tabla.training.format_choice import FormatChoice, choose_format
+from tabla.training.split import Shares
+
+Made = Callable[[Options], Stages]
+"""Makes the stages of the program for some options."""
+Chosen = tuple[Options, FormatChoice | None]
+"""The options of the build, and how their format was chosen, if it was chosen from data."""
+
+_WIDE = ("q16.16", "q8.24", "q24.8", "q4.28", "q2.30")
+"""Formats of the widest words. The first one that holds the constants of the program serves to read it."""
+
+
+def is_automatic(options: Options) -> bool:
+    """Return whether the options leave the number format to the data. Raises `TablaError` for a width of no word."""
+    return options.format is not None and width_of(options.format) is not None
+
+
+def for_learning(
+    made: Made,
+    options: Options,
+    data: Given,
+    *,
+    epochs: int = 1,
+    weights: Data | None = None,
+    seed: int = 0,
+    samples: int | None = None,
+    test: Given | None = None,
+    split: Shares | None = None,
+    split_seed: int | None = None,
+    shuffle: int | None = None,
+    columns: Mapping[str, str | Sequence[str]] | None = None,
+    classes: str | Sequence[str] = (),
+    standardise: bool = False,
+    standardise_labels: bool = False,
+) -> Chosen:
+    """Return the options with the format that fits learning from `data`, if they leave the format to the data.
+
+    The parameters are those of :func:`tabla.learning.train`. Only the training part is looked at. Data that does not
+    fit the program, and values that no format of the width holds, are a `TablaError`.
+    """
+    if not is_automatic(options):
+        return options, None
+    epochs, wide = checked_whole("epochs", epochs), _wide(made, options)
+    start = learning_start(
+        wide,
+        data,
+        weights=weights,
+        seed=seed,
+        samples=samples,
+        test=test,
+        split=split,
+        split_seed=split_seed,
+        shuffle=shuffle,
+        columns=columns,
+        classes=classes,
+        standardise=standardise,
+        standardise_labels=standardise_labels,
+    )
+    passes = epochs if wide.lowered.updates else 1
+    return _chosen(made, options, wide, start.ready.parts.training, start.models, passes)
+
+
+def for_inputs(
+    made: Made,
+    options: Options,
+    inputs: Given,
+    *,
+    samples: int | None = None,
+    seed: int | None = None,
+    weights: Data | None = None,
+) -> Chosen:
+    """Return the options with the format that fits one pass over `inputs`, if they leave the format to the data.
+
+    The parameters are those of :func:`tabla.runs.evaluate`.
+    """
+    if not is_automatic(options):
+        return options, None
+    wide = _wide(made, options)
+    found, models = inputs_of(wide, inputs, samples, seed, weights)
+    return _chosen(made, options, wide, found, models, 1)
+
+
+def _wide(made: Made, options: Options) -> Stages:
+    """Return the stages of the program in the first format of wide words that holds its constants."""
+    fault: TablaError | None = None
+    for text in _WIDE:
+        try:
+            wide = made(replace(options, format=text, model_guard=None))
+            _ = wide.lowered
+        except TablaError as found:
+            fault = fault or found
+            continue
+        if wide.reading.integers:
+            name = sorted(wide.reading.integers)[0]
+            raise TablaError(
+                f"'{name}' holds integers, and --format {options.format} chooses for real numbers alone",
+                hint="name a format, such as --format q16.16: its integers have as many bits as its words",
+            )
+        return wide
+    assert fault is not None
+    raise fault
+
+
+def _chosen(
+    made: Made, options: Options, wide: Stages, found: Samples, models: Mapping[str, Reals], epochs: int
+) -> Chosen:
+    width, size = width_of(options.format or ""), wide.lowered.samples
+    assert width is not None
+    count = found.count // size
+    learnt = {name: array[: count * size] for name, array in found.arrays.items()}
+
+    def largest_guard(number: Format) -> int:
+        return largest_allowed(made(replace(options, format=str(number), model_guard=None)).lowered, number)
+
+    choice = choose_format(
+        wide.lowered,
+        steps_of(wide, learnt),
+        models,
+        count=count,
+        epochs=epochs,
+        width=width,
+        guard=options.model_guard,
+        largest_guard=largest_guard,
+    )
+    return replace(options, format=str(choice.format), model_guard=choice.guard), choice

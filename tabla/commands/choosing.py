@@ -1,0 +1,35 @@
+"""``--format auto`` on the command line: the options about its data, and what is printed of the choice."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser, Namespace
+
+from tabla.commands.arguments import whole
+from tabla.commands.console import Console
+from tabla.training.format_choice import FormatChoice
+
+
+def add_choice(parser: ArgumentParser) -> None:
+    """Add the options of a command that takes data for nothing but the choice of the number format."""
+    group = parser.add_argument_group("the data that --format auto chooses by")
+    group.add_argument("--data", metavar="FILE", help="the samples to learn from: .npz, or .csv with a header")
+    text = "passes over the data in float64 (default 1)"
+    group.add_argument("--epochs", type=whole("epochs"), metavar="N", help=text)
+    text = "leave out the share A of the samples as test part, and the share B as validation part"
+    group.add_argument("--split", metavar="A[,B]", help=text)
+    text = "choose the samples that are left out by the seed S (default 0)"
+    group.add_argument("--split-seed", type=whole("split_seed"), metavar="S", help=text)
+    group.add_argument("--seed", type=whole("seed"), metavar="S", help="start from random models (default 0)")
+
+
+def json_choice(choice: FormatChoice | None) -> dict[str, object]:
+    """Return what ``--json`` has of a choice: nothing, if the format was not chosen from data."""
+    return {} if choice is None else {"format_choice": choice.as_json()}
+
+
+def tell_choice(choice: FormatChoice | None, arguments: Namespace, console: Console) -> None:
+    """Print by what the format was chosen, if it was chosen from data and standard output is not for JSON."""
+    if choice is not None and getattr(arguments, "json", None) != "-":
+        for line in choice.lines():
+            console.result(line)
+        console.result("")

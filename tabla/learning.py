@@ -1,0 +1,320 @@
+"""Training a build: on an engine or in the evaluation, with float64 beside it, scored on every part of the data."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tabla.compiled.plans import Evaluators
+from tabla.given import Data, Given, Prepared, prepared, reals, request_of
+from tabla.ir.evaluate import FixedPlan
+from tabla.ir.graph import Graph
+from tabla.parameters import checked_whole, optional_whole
+from tabla.runs import (
+    expected_run,
+    hold_agreement,
+    model_reals,
+    samples_of,
+    shapes_of,
+    steps_of,
+    words_of,
+)
+from tabla.simulation import EVALUATION, Session, checked_engine, checking_engine, session
+from tabla.source import TablaError, TablaTypeError
+from tabla.stages import Stages
+from tabla.training.arrays import (
+    Arrays,
+    Reals,
+    initial_models,
+    refuse_strangers,
+    take_models,
+)
+from tabla.training.evaluated import CHECKED, Evaluated
+from tabla.training.measure import Measure
+from tabla.training.parts import Parts
+from tabla.training.prediction import Prediction, default_prediction, named_prediction
+from tabla.training.preparation import Preparation, separated
+from tabla.training.record import Checked, Training
+from tabla.training.session import Outcome, Report, events, learn
+from tabla.training.split import Shares, check_held_out, split_of
+
+Words = NDArray[np.int64]
+
+
+def _silent(_: object) -> None:
+    """The default report of `train`: it ignores the progress."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Start:
+    """What training starts from: the prepared samples, the initial models, and the whole steps of the training part."""
+
+    ready: Prepared
+    models: Mapping[str, Reals]
+    steps: int
+
+
+def learning_start(
+    build: Stages,
+    data: Given,
+    *,
+    weights: Data | None = None,
+    seed: int = 0,
+    samples: int | None = None,
+    test: Given | None = None,
+    split: Shares | None = None,
+    split_seed: int | None = None,
+    shuffle: int | None = None,
+    columns: Mapping[str, str | Sequence[str]] | None = None,
+    classes: str | Sequence[str] = (),
+    standardise: bool = False,
+    standardise_labels: bool = False,
+) -> Start:
+    """Return what training starts from. The parameters are those of :func:`train`.
+
+    Data that does not fit the program, too few samples for a step, and a program without gradients and `weights` are a
+    `TablaError`.
+    """
+    shapes = shapes_of(build.lowered, "model")
+    given, stored = ({}, Preparation()) if weights is None else separated(reals(weights, "weights"))
+    refuse_strangers(given, shapes, "the set of weights")
+    ready = prepared(
+        request_of(
+            shapes_of(build.sample, "input"),
+            shapes_of(build.sample, "label"),
+            columns=columns,
+            classes=classes,
+            standardise=standardise,
+            standardise_labels=standardise_labels,
+        ),
+        data,
+        test,
+        stored=stored,
+        split=split_of(split, optional_whole("split_seed", split_seed)),
+        first=optional_whole("samples", samples),
+        shuffle=optional_whole("shuffle", shuffle),
+        stack=lambda arrays, first: samples_of(build, arrays, first),
+    )
+    steps = ready.parts.training.count // build.lowered.samples
+    if not steps:
+        raise TablaError(
+            f"{ready.parts.training.count} samples do not fill a minibatch of {build.lowered.samples}",
+            hint="use a smaller --minibatch, or more data",
+        )
+    if weights is not None:
+        models = take_models(given, shapes, "the weights")
+    elif shapes and not build.lowered.updates:
+        raise TablaError(
+            f"'{build.name}.t' has no gradient, so it learns nothing", hint="give its models with --weights"
+        )
+    else:
+        models = initial_models(shapes, checked_whole("seed", seed))
+    return Start(ready=ready, models=models, steps=steps)
+
+
+def train(
+    build: Stages,
+    data: Given,
+    *,
+    epochs: int,
+    predict: str | None = None,
+    metric: str | None = None,
+    weights: Data | None = None,
+    seed: int = 0,
+    engine: str | None = None,
+    samples: int | None = None,
+    test: Given | None = None,
+    split: Shares | None = None,
+    split_seed: int | None = None,
+    shuffle: int | None = None,
+    patience: int | None = None,
+    columns: Mapping[str, str | Sequence[str]] | None = None,
+    classes: str | Sequence[str] = (),
+    standardise: bool = False,
+    standardise_labels: bool = False,
+    report: Report | Callable[[object], None] | None = None,
+    remark: Callable[[str], None] | None = None,
+) -> Training:
+    """Learn from `data` on an engine, and in float64 for comparison.
+
+    The engine `EVALUATION`, the default, learns in the fixed-point evaluation. The first 16 steps of the first epoch
+    and the last 16 of the last epoch are repeated on the simulated accelerator, which must give the same words. Every
+    other engine takes all steps, and its models are compared with the evaluation after each epoch.
+
+    `data` holds inputs and labels by name, or is the path of a file with them. The accelerator and float64 take the
+    same steps, `epochs` times over all samples. Samples that do not fill the last minibatch are measured but not
+    learnt from. `predict` names the value to compare with the label; by default it is the value that the program text
+    compares with a label. `metric` is one of `training.metrics.NAMES`. The models start from `weights`, or else from
+    `seed`. A program without gradients cannot learn: it needs `weights`, and works through the data once. `epochs` and
+    `samples` are 1 or more, and `seed` is 0 or more. `remark` takes a line that says why numpy evaluates where machine
+    code would be faster.
+
+    The samples that are learnt from are the training part. `test` is more data, or `split` takes a share of the samples
+    as test part, and a second one as validation part (:class:`tabla.training.split.Split`); `split_seed` chooses which.
+    Held-out samples are scored after every epoch and never learnt from. With a `patience`, training stops after that
+    many epochs without a smaller validation loss, and keeps the best models. Nothing is chosen by the test part.
+
+    `columns` says which columns of a table each name of the program takes, and `classes` which labels are names of
+    classes. With `standardise` the inputs, and with `standardise_labels` the labels, get a mean of 0 and a standard
+    deviation of 1 in the training part. All this is kept beside the models
+    (:class:`tabla.training.preparation.Preparation`); with `weights` that bring it, it is not fitted anew. `shuffle` is
+    the seed of a new order of the training part.
+    """
+    if not build.reading.trainable:
+        file = build.reading.text.original.name
+        raise TablaError(f"'{file}' is a kernel, so it learns nothing", hint="run it with tabla sim or tabla eval")
+    epochs, seed = checked_whole("epochs", epochs), checked_whole("seed", seed)
+    samples, patience = optional_whole("samples", samples), optional_whole("patience", patience)
+    if report is not None and not callable(report):
+        raise TablaTypeError("report: this is not a function", hint="write report=print")
+    engine = EVALUATION if engine is None else checked_engine(engine, trains=True)
+    graph, evaluates = build.lowered, engine == EVALUATION
+    start = learning_start(
+        build,
+        data,
+        weights=weights,
+        seed=seed,
+        samples=samples,
+        test=test,
+        split=split,
+        split_seed=split_seed,
+        shuffle=shuffle,
+        columns=columns,
+        classes=classes,
+        standardise=standardise,
+        standardise_labels=standardise_labels,
+    )
+    ready, models, steps = start.ready, start.models, start.steps
+    held_out, found = ready.parts, ready.parts.training
+    check_held_out(held_out, patience, f"{build.name}.t" if not graph.updates else None)
+    measured, prediction = chosen_prediction(build, predict)
+    ready.preparation.check_prediction(prediction)
+    missing = shapes_of(graph, "label").keys() & {prediction.label} - ready.names
+    if missing:
+        raise TablaError(f"the data has no label '{prediction.label}' to measure against")
+    evaluators = Evaluators.of(graph, build.format, steps * epochs if graph.updates else steps)
+    if evaluators.note and remark is not None:
+        remark(evaluators.note)
+    parts = Parts.of(
+        measured,
+        prediction,
+        build.format,
+        metric=metric,
+        parts=held_out,
+        words=lambda arrays: words_of(build, arrays),
+        evaluators=evaluators,
+        classes=ready.preparation.classes.get(prediction.label),
+    )
+    measure, words = parts.training, parts.training.words
+    model_words = words_of(build, models)
+    hardware, reason = checking_engine(build.schedule) if evaluates else (engine, "")
+    with ExitStack() as opened:
+
+        def machine() -> Session:
+            return opened.enter_context(session(build.schedule, build.image, hardware, build.module))
+
+        learned = steps * graph.samples
+        if graph.updates:
+            learner: Evaluated | Session
+            if evaluates:
+                plan, judge = evaluators.fixed(graph, build.format), FixedPlan.of(graph, build.format)
+                learner = Evaluated(plan=plan, judge=judge, open_accelerator=machine, count=steps)
+            else:
+                learner = machine()
+            outcome = learn(
+                graph,
+                learner,
+                parts,
+                models=models,
+                words=model_words,
+                steps=steps_of(build, {n: a[: steps * graph.samples] for n, a in words.items()}),
+                reals=steps_of(build, {n: a[: steps * graph.samples] for n, a in found.arrays.items()}),
+                count=steps,
+                epochs=epochs,
+                report=report or _silent,
+                evaluators=evaluators,
+                patience=patience,
+            )
+            epochs = len(outcome.machine) - 1
+            checked = learner.checked * graph.samples if isinstance(learner, Evaluated) else 0
+            learned *= epochs
+        else:
+            epochs = 0
+            checked = min(2 * CHECKED, found.count) if evaluates else found.count
+            outcome = _inference(build, machine(), measure, models, model_words, checked)
+        return Training(
+            name=build.name,
+            engine=f"engine {engine}",
+            format=str(build.format),
+            model_guard=build.lowered.model_guard,
+            pes=build.template.pes,
+            samples=found.count,
+            minibatch=graph.samples,
+            epochs=epochs,
+            prediction=prediction,
+            loss=measure.loss,
+            metric=measure.metric,
+            machine=outcome.machine,
+            reference=outcome.reference,
+            cycles_predicted=build.schedule.per_sample(build.schedule.cycles),
+            cycles_simulated=build.schedule.per_sample(outcome.cycles[-1]) if outcome.cycles else 0,
+            latency_predicted=build.schedule.latency,
+            latency_simulated=outcome.latency,
+            events=events(graph, outcome.counts),
+            models={**model_reals(build, outcome.words), **ready.preparation.stored()},
+            words=outcome.words,
+            validation_samples=held_out.validation.count if held_out.validation else 0,
+            test_samples=held_out.test.count if held_out.test else 0,
+            kept=outcome.kept,
+            float64_kept=outcome.float64_kept,
+            patience=patience,
+            checked=Checked(engine=hardware, samples=checked, all=learned, reason=reason) if evaluates else None,
+        )
+
+
+def chosen_prediction(build: Stages, predict: str | None) -> tuple[Graph, Prediction]:
+    """Return the prediction to measure, and a graph that computes it.
+
+    A value that the user names with `predict` may have been optimised away, so the program is lowered again with that
+    value as a result.
+    """
+    labels = list(shapes_of(build.sample, "label"))
+    if predict is not None:
+        values = build.reading.values
+        if predict not in values:
+            raise TablaError(
+                f"--predict {predict}: the program computes no such value", hint=f"there are {', '.join(values)}"
+            )
+        names = tuple(dict.fromkeys((*build.options.results, predict)))
+        graph = build.relowered(names)
+        return graph, named_prediction(graph, predict, labels)
+    if not build.sample.updates and len(build.sample.results) == 1 and labels:
+        return build.sample, named_prediction(build.sample, build.sample.results[0][0], labels)
+    return build.sample, default_prediction(build.sample)
+
+
+def _inference(
+    build: Stages, machine: Session, measure: Measure, models: Arrays, words: Mapping[str, Words], checked: int
+) -> Outcome:
+    """Measure a program without gradients: one pass over the data. The machine takes `checked` samples of the first and
+    last ones, and its words are compared with the evaluation.
+    """
+    # The evaluation comes first, because it reports bad data.
+    expected = expected_run(build, words, measure.words, len(measure.labels))
+    machine.load(words)
+    ends = np.r_[: checked - checked // 2, len(measure.labels) - checked // 2 : len(measure.labels)]
+    found = machine.run({name: array[ends] for name, array in measure.words.items()})
+    part = replace(expected, kept={name: array[ends] for name, array in expected.kept.items()})
+    hold_agreement(build, part, words, found)
+    return Outcome(
+        machine=(measure.of_words(words),),
+        reference=(measure.of_reals(models),),
+        words=words,
+        counts=expected.counts,
+        cycles=(machine.cycles,),
+        latency=machine.latency,
+    )

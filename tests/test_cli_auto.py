@@ -1,0 +1,127 @@
+"""``--format auto`` of `train`, `gen`, `eval` and `sim`: what they print and write, and what they refuse."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tabla.cli import main
+
+LOGISTIC = """m = 4;
+mu = 0.001953125;
+model_input x[m]; model_output y; model w[m]; gradient g[m] -> w; iterator i[0:m];
+h = sigmoid(sum[i](w[i] * x[i]));
+e = h - y;
+g[i] = e * x[i];
+"""
+Run = Callable[..., str]
+
+
+def arrays(scale: float = 1.0) -> dict[str, np.ndarray]:
+    chance = np.random.default_rng(5)
+    x = np.round(chance.uniform(-1, 1, (40, 4)), 3)
+    return {"x": x * scale, "y": ((x @ [1, -2, 3, 0] + chance.normal(0, 1, 40)) > 0).astype(float)}
+
+
+@pytest.fixture
+def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
+    """Return a function that runs a command in a folder with a program and data, and returns what it printed."""
+    monkeypatch.chdir(tmp_path)
+    Path("model.t").write_text(LOGISTIC)
+    Path("infer.t").write_text(LOGISTIC.replace("gradient g[m] -> w; ", "").partition("e = h")[0])
+    np.savez("data.npz", **arrays())
+    np.savez("wide.npz", **arrays(9.0))
+    np.savez("inputs.npz", **arrays(), w=np.full(4, 0.25))
+
+    def call(*words: str, status: int = 0) -> str:
+        ended = main(words)
+        said = capsys.readouterr()
+        assert ended == status, said.err
+        return said.err if status else said.out
+
+    return call
+
+
+def record(name: str) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(Path(name).read_text())
+    return found
+
+
+TRAIN = ("train", "model.t", "--engine", "model", "-q", "--epochs", "2")
+
+
+def test_train_takes_what_it_prints(run: Run) -> None:
+    said = run(*TRAIN, "--data", "data.npz", "--format", "auto12", "--json", "a.json", "-o", "a.npz")
+    choice = record("a.json")["format_choice"]
+    first = said.splitlines()[0]
+    assert first.startswith(f"format       {choice['format']} and {choice['model_guard']} guard bits of models")
+    assert record("a.json")["format"] == choice["format"] and choice["model_guard"] > 0
+    assert any("<- binds" in line for line in said.splitlines())
+    run(
+        *TRAIN, "--data", "data.npz", "--format", choice["format"], "--model-guard", str(choice["model_guard"]),
+        "-o", "b.npz",
+    )  # fmt: skip
+    assert Path("a.npz").read_bytes() == Path("b.npz").read_bytes()
+
+
+def test_guard_bits_of_the_user_win(run: Run) -> None:
+    run(*TRAIN, "--data", "data.npz", "--format", "auto12", "--model-guard", "0", "--json", "a.json")
+    assert record("a.json")["format_choice"]["model_guard"] == 0
+    assert "model_guard" not in record("a.json")
+
+
+def test_the_test_part_is_not_looked_at(run: Run) -> None:
+    """Numbers of the test part may be anything: the choice stays, and so do the models."""
+    split = ("--split", "0.2", "--split-seed", "4", "--format", "auto12")
+    run(*TRAIN, "--data", "data.npz", *split, "--json", "a.json", "-o", "a.npz")
+    tested = np.random.default_rng(4).permutation(40)[:8]
+    changed = arrays()
+    changed["x"][tested] = 1.9
+    np.savez("changed.npz", **changed)
+    run(*TRAIN, "--data", "changed.npz", *split, "--json", "b.json", "-o", "b.npz")
+    assert record("a.json")["format_choice"] == record("b.json")["format_choice"]
+    assert Path("a.npz").read_bytes() == Path("b.npz").read_bytes()
+    changed["x"][:] = 9.0
+    np.savez("changed.npz", **changed)
+    run(*TRAIN, "--data", "changed.npz", *split, "--json", "c.json")
+    assert record("a.json")["format_choice"] != record("c.json")["format_choice"]
+
+
+def test_gen_writes_the_choice(run: Run) -> None:
+    run("gen", "model.t", "--data", "wide.npz", "--format", "auto", "--pes", "4", "--effort", "0", "-o", "built", "-q")
+    manifest = record("built/model.json")
+    assert manifest["format_choice"]["format"] == manifest["format"]
+    assert manifest["format_choice"]["samples"] == 40 and manifest["format_choice"]["epochs"] == 1
+    run("gen", "model.t", "--format", "q6.10", "--pes", "4", "--effort", "0", "-o", "plain", "-q")
+    assert "format_choice" not in record("plain/model.json")
+
+
+@pytest.mark.parametrize("command", ["eval", "sim"])
+def test_one_pass_over_inputs(run: Run, command: str) -> None:
+    said = run(command, "infer.t", "--inputs", "inputs.npz", "--format", "auto10", "-o", "out.npz", "-q")
+    # The sum of four products of at most 0.25 needs two integer bits, as the sigmoid does.
+    assert said.startswith("format       q2.8, chosen from 1 epoch of 40 samples in float64")
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("train", "model.t", "--data", "data.npz", "--format", "auto7"), "there are no words of 7 bits"),
+        (("gen", "model.t", "--format", "auto"), "--format auto chooses the format from data, and there is none here"),
+        (("check", "model.t", "--format", "auto"), "--format auto chooses the format from data"),
+        (("gen", "model.t", "--data", "data.npz"), "--data has a meaning only where data choose the format"),
+        (("gen", "model.t", "--format", "auto", "--epochs", "3"), "--epochs has a meaning only where data choose"),
+        (("train", "model.t", "--data", "huge.npz", "--format", "auto8"), "which no format of 8 bits holds"),
+        (("train", "model.t", "--data", "no.npz", "--format", "auto"), "cannot read 'no.npz'"),
+    ],
+)
+def test_mistakes(run: Run, words: tuple[str, ...], message: str) -> None:
+    np.savez("huge.npz", **arrays(1000.0))
+    said = run(*words, status=1)
+    assert said.splitlines()[0].startswith("error: ") and message in said.splitlines()[0]
+    assert "hint: " in said

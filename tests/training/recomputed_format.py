@@ -1,0 +1,60 @@
+"""The rule of ``--format auto`` once more, from a float64 trace: nothing of the chooser is imported."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+
+import numpy as np
+
+from tabla.ir.evaluate_float import FloatPlan
+from tabla.ir.graph import Compare, Constant, Function, Graph, Linear, Read
+
+Arrays = Mapping[str, np.ndarray]
+
+
+def data(graph: Graph, factor: object) -> bool:
+    """Whether a factor is a constant or comes with the sample."""
+    read = isinstance(factor, Read) and graph.tensors[factor.tensor].role in ("input", "label")
+    return read or isinstance(factor, Constant)
+
+
+def recomputed(graph: Graph, samples: Arrays, models: Arrays, count: int, epochs: int, width: int) -> tuple[int, ...]:
+    """I, F and G (at most 8), with the bounds that are plain to see: of data, of comparisons, of sigmoid and tanh."""
+    plan = FloatPlan.of(graph)
+    plan.load(models)
+    largest: dict[str, float] = {}
+    moves: list[float] = []
+    for step in range(count * epochs):
+        plan.memory.feed({name: array[step % count] for name, array in samples.items()})
+        plan.compute()
+        for name, buffer in plan.memory.buffers.items():
+            largest[name] = max(largest.get(name, 0.0), float(np.abs(buffer).max()))
+        for name, after in graph.updates.items() if step >= count * (epochs - 1) else ():
+            moves += np.abs(plan.memory.buffers[after] - plan.memory.buffers[name]).reshape(-1).tolist()
+        plan.memory.commit()
+    largest |= {name: max(largest[name], largest[after]) for name, after in graph.updates.items()}
+    needs = {name: 2 * value for name, value in largest.items()}
+    for name, tensor in graph.tensors.items():
+        if tensor.role in ("input", "label") or (tensor.role == "model" and name not in graph.updates):
+            needs[name] = largest[name]
+    for statement in graph.statements:
+        match statement.operation:
+            case Compare() | Function(name="sigmoid" | "tanh" | "gaussian"):
+                needs[statement.target] = min(needs[statement.target], 1.0)
+            case Linear(terms=terms, test=None) if all(data(graph, f) for f in statement.operands):
+                sizes = lambda f: abs(float(f.value)) if isinstance(f, Constant) else largest[f.tensor]  # noqa: E731
+                points = [math.prod(statement.box[name].extent for name in term.reduce) for term in terms]
+                bound = sum(n * math.prod(map(sizes, t.factors)) for n, t in zip(points, terms, strict=True))
+                needs[statement.target] = min(needs[statement.target], bound)
+        for operand in statement.operands:
+            if isinstance(operand, Constant):
+                needs[f"constant {operand.value}"] = abs(float(operand.value))
+    for integer in range(2, width + 1):
+        fraction = width - integer
+        if fraction <= 30 and max(needs.values()) <= 2.0 ** (integer - 1) - 2.0**-fraction:
+            for guard in range(9):
+                if sum(move for move in moves if move < 2.0 ** -(fraction + guard + 1)) <= 0.01 * sum(moves):
+                    return integer, fraction, guard
+            return integer, fraction, 8
+    raise ValueError("no format holds these values")
