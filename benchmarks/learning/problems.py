@@ -57,7 +57,7 @@ class Problem:
 
     def options(self, pes: int) -> Options:
         """Return the options of a build with so many PEs."""
-        return Options(pes=pes, defines=self.defines, minibatch=self.minibatch)
+        return Options(pes=pes, defines=self.defines, minibatch=self.minibatch, force=True)
 
     def words(self, pes: int) -> list[str]:
         """Return the program and the options as words of a command line."""

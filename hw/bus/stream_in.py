@@ -225,7 +225,8 @@ class StreamInput(wiring.Component):
         with m.If(faulty | self.long):
             m.d.sync += self.failed.eq(1)
         with m.If(self.cancel & (mode != Mode.IDLE)):
-            unfinished = self.load & ((mode == Mode.TAKE) | (mode == Mode.FILL))
+            # A load whose last beat is placed in this cycle is whole; filling it up would make a second one.
+            unfinished = self.load & ((mode == Mode.TAKE) | (mode == Mode.FILL)) & ~over
             m.d.sync += [mode.eq(Mux(unfinished, Mode.FILL, Mode.IDLE)), closed.eq(1)]
             with m.If(mode == Mode.TAKE):
                 m.d.sync += [self.torn.eq(1), self.failed.eq(1)]

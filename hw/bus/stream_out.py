@@ -109,11 +109,14 @@ class StreamOutput(wiring.Component):
         """Return whether the word that is put is the last of a packet of whole units."""
         words = max(1, self.shape.run_words)
         word, left, counts = Signal(range(max(2, words))), Signal(32), Signal()
+        # The register may be written anew while the run goes on.
+        units = Signal(32)
         unit_ends = word == words - 1
         with m.If(put):
             m.d.sync += word.eq(Mux(unit_ends, 0, word + 1))
         with m.If(put & unit_ends):
-            m.d.sync += left.eq(Mux(left == 0, self.packet_units, left) - 1)
+            m.d.sync += left.eq(Mux(left == 0, units, left) - 1)
         with m.If(self.start):
-            m.d.sync += [word.eq(0), left.eq(self.packet_units - 1), counts.eq(~self.whole & (self.packet_units != 0))]
+            m.d.sync += [word.eq(0), units.eq(self.packet_units)]
+            m.d.sync += [left.eq(self.packet_units - 1), counts.eq(~self.whole & (self.packet_units != 0))]
         return unit_ends & (left == 0) & counts

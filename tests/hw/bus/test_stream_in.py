@@ -180,3 +180,47 @@ def test_units_of_random_packets(bus_bits: int, width: int, stream_words: int) -
     simulator.add_testbench(bench)
     simulator.run()
     assert said >= {"short", "long", "keep", "none"} | ({"range"} if width not in (8, 16) else set())
+
+
+@pytest.mark.parametrize("early", [False, True])
+def test_a_load_that_is_aborted_at_any_moment_ends(early: bool) -> None:
+    """The load is larger than the buffer. With `early` its packet ends too soon, so zeros fill it up."""
+    shape = BusShape(bus_bits=64, width=8, stream_words=2, load_beats=40, run_beats=2, run_words=0, dump_count=0)
+    step = shape.bus_bits // 8
+    count = -(-shape.load_beats * shape.stream_words // step)
+    beats: list[Beat] = [([1] * step, [1] * step, at == (3 if early else count - 1)) for at in range(count)]
+
+    def ends(moment: int) -> bool:
+        component = StreamInput(shape=shape)
+        found = []
+
+        async def bench(context: Any) -> None:
+            context.set(component.alive, 1)
+            for name, value in {"start": 1, "load": 1, "count": 1, "out_ready": 1}.items():
+                context.set(getattr(component, name), value)
+            await context.tick()
+            context.set(component.start, 0)
+            given, taken = 0, 0
+            for cycle in range(400):
+                data, keep, last = beats[min(given, count - 1)]
+                context.set(component.tdata, int.from_bytes(bytes(data), "little"))
+                context.set(component.tkeep, sum(bit << place for place, bit in enumerate(keep)))
+                context.set(component.tlast, last)
+                context.set(component.tvalid, given < count and cycle < moment)
+                context.set(component.cancel, cycle == moment)
+                # The array takes one load and no more.
+                context.set(component.out_ready, taken < shape.load_beats)
+                taken += context.get(component.out_valid) and taken < shape.load_beats
+                given += context.get(component.tready) and context.get(component.tvalid)
+                await context.tick()
+            found.append(bool(context.get(component.idle)))
+
+        module = Module()
+        module.submodules.component = component
+        simulator = Simulator(module)
+        simulator.add_clock(1e-8)
+        simulator.add_testbench(bench)
+        simulator.run()
+        return found[0]
+
+    assert [moment for moment in range(30, 50) if not ends(moment)] == []
