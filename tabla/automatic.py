@@ -142,5 +142,6 @@ def _chosen(
         width=width,
         guard=options.model_guard,
         largest_guard=largest_guard,
+        part=found.arrays,
     )
     return replace(options, format=str(choice.format), model_guard=choice.guard), choice

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from tabla.parameters import checked_mapping
-from tabla.source import TablaError, TablaValueError
+from tabla.source import TablaError, TablaTypeError, TablaValueError
 from tabla.training.arrays import NOTES, Arrays, Samples, check_counts, read_arrays, real_array, refuse_strangers
 from tabla.training.preparation import Preparation, Raw, Shapes, fitted
 from tabla.training.split import Divided, Split, divided, shuffled
@@ -115,6 +115,15 @@ class Request:
         return table.arrays(columns or None, {*self.classes, *stored.classes}, self.shapes), columns
 
 
+def _checked_names(what: str, names: str | Sequence[str], example: str) -> tuple[str, ...]:
+    """Return one name or several as a tuple. Anything else is a `TablaTypeError`."""
+    if isinstance(names, str):
+        return (names,)
+    if not isinstance(names, Sequence):
+        raise TablaTypeError(f"{what}: {names!r} is no list of names", hint=f"write {example}")
+    return tuple(map(str, names))
+
+
 def request_of(
     inputs: Shapes,
     labels: Shapes,
@@ -131,7 +140,9 @@ def request_of(
         for name in columns:
             if name not in shapes:
                 raise TablaValueError(f"--columns: the program has no input or label '{name}'", hint=f"it has {known}")
-    chosen = (classes,) if isinstance(classes, str) else tuple(classes)
+    chosen = _checked_names("classes", classes, "['y']")
+    for name, each in (columns or {}).items():
+        _checked_names(f"columns['{name}']", each, "['sepal', 'petal']")
     for name in chosen:
         if name not in labels:
             raise TablaValueError(
@@ -178,6 +189,8 @@ def prepared(
     preparation = replace(stored, columns={**stored.columns, **columns})
     if request.classes or request.standardise:
         count = min(_count(raw, request), first or MOST_SAMPLES)
+        if not count:
+            raise TablaError("the data holds no sample")
         rows = np.arange(count) if split is None else split.indices(count).training
         preparation = fitted(
             preparation, raw, rows, request.shapes, classes=request.classes, standardise=request.standardise

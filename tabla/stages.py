@@ -25,7 +25,7 @@ from tabla.passes.pipeline import shaped
 from tabla.program.image import Image
 from tabla.schedule.schedule import Schedule
 from tabla.source import TablaError, TablaValueError
-from tabla.templates.template import Template
+from tabla.templates.template import Template, function_kinds, functions
 
 if TYPE_CHECKING:
     from tabla.bound import Bound
@@ -197,7 +197,9 @@ class Stages:
         with self.reading.text.pointing_back():
             if self.options.scheduler is not None:  # nobody can say when a function of the user's changes
                 return drawn_schedule(made())
-            parts = (self.graph, self.template, self.format, effort_of(self.options.effort))
+            # Users may add functions and kinds of functions, whose latencies the schedule keeps.
+            known = (tuple(sorted(functions().items())), tuple(sorted(function_kinds().items())))
+            parts = (self.graph, self.template, self.format, effort_of(self.options.effort), known)
             return drawn_schedule(kept(parts, made))
 
     @cached_property

@@ -114,10 +114,11 @@ def test_one_pass_over_inputs(run: Run, command: str) -> None:
         (("train", "model.t", "--data", "data.npz", "--format", "auto7"), "there are no words of 7 bits"),
         (("gen", "model.t", "--format", "auto"), "--format auto chooses the format from data, and there is none here"),
         (("check", "model.t", "--format", "auto"), "--format auto chooses the format from data"),
-        (("gen", "model.t", "--data", "data.npz"), "--data has a meaning only where data choose the format"),
+        (("gen", "model.t", "--data", "data.npz"), "--data has a meaning only where data choose"),
         (("gen", "model.t", "--format", "auto", "--epochs", "3"), "--epochs has a meaning only where data choose"),
         (("train", "model.t", "--data", "huge.npz", "--format", "auto8"), "which no format of 8 bits holds"),
         (("train", "model.t", "--data", "no.npz", "--format", "auto"), "cannot read 'no.npz'"),
+        (("gen", "infer.t", "--inputs", "inputs.npz", "--format", "auto", "--split", "0.2"), "--split has a meaning"),
     ],
 )
 def test_mistakes(run: Run, words: tuple[str, ...], message: str) -> None:

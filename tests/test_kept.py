@@ -85,3 +85,14 @@ def test_nothing_is_kept_where_the_user_says_so(
         _ = of().schedule
     assert len(made) == 2
     assert not Path("cache/schedules").exists()
+
+
+def test_a_function_with_another_latency_is_another_schedule(made: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    from tabla.templates import template
+
+    _ = of().schedule
+    kinds = template.function_kinds()
+    slower = {name: replace(kind, latency=kind.latency + 3) for name, kind in kinds.items()}
+    monkeypatch.setattr("tabla.stages.function_kinds", lambda: slower)
+    _ = of().schedule
+    assert len(made) == 2

@@ -231,15 +231,15 @@ def add_build(parser: ArgumentParser) -> None:
     meaning.add_argument(
         "--format",
         metavar="qI.F",
-        help="number format: I integer bits with the sign, F fraction bits (default q6.10); or a name that tabla"
-        " templates lists",
+        help="number format: I integer bits with the sign, F fraction bits (default q6.10); a name that tabla"
+        " templates lists; or auto, or autoN for N bits: the data choose it (train, gen, eval, sim)",
     )
     add_defines(meaning)
     meaning.add_argument("--learning-rate", type=number, metavar="MU", help="the same as -D mu=MU")
     meaning.add_argument(
         "--minibatch", type=whole("minibatch"), default=1, metavar="B", help="samples per step (default 1)"
     )
-    text = "bits that models that learn have beside those of a word (default 0)"
+    text = "bits that models that learn have beside those of a word (default 0, or with --format auto as the data ask)"
     meaning.add_argument("--model-guard", type=whole("model_guard"), metavar="G", help=text)
     meaning.add_argument(
         "--result",

@@ -48,7 +48,8 @@ def _chosen(arguments: Namespace) -> Chosen:
                 split=arguments.split,
                 split_seed=arguments.split_seed,
             )
-        if arguments.inputs is not None:
+        learns = any(getattr(arguments, name) is not None for name in ("epochs", "split", "split_seed"))
+        if arguments.inputs is not None and not learns:
             return for_inputs(made, options, arguments.inputs, seed=arguments.seed or 0)
     for name in ("data", "epochs", "split", "split_seed", "seed"):
         if getattr(arguments, name) is not None:

@@ -172,7 +172,8 @@ def _product(statement: Statement, product: Product, of: Callable[[Operand], Int
         reached = reached | value
         if not math.isfinite(reached.magnitude):
             return UNKNOWN
-    return reached if statement.constraints else value
+    # Each step is rounded to a word, so each of them needs room.
+    return reached
 
 
 _RISING = {"sigmoid", "tanh", "exp"}

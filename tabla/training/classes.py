@@ -30,8 +30,10 @@ class Classes:
     given: tuple[str, ...] | None = None
 
     @staticmethod
-    def of(labels: Reals) -> Classes | None:
+    def of(labels: Reals, *, margin: bool = False) -> Classes | None:
         """Return the classes of labels, which have a leading axis of samples; None if the labels are no classes.
+
+        With a `margin`, labels that are all 1 are of the classes -1 and 1, and otherwise of 0 and 1.
 
         Rows with a single 1, and 0 or -1 elsewhere, name one of several classes. Other labels of 0 and 1, or of -1 and
         1, name one of two.
@@ -42,7 +44,7 @@ class Classes:
         rows = labels.reshape(len(labels), -1)
         if rows.shape[1] > 1 and ((rows == 1).sum(axis=1) == 1).all():
             return Classes(count=rows.shape[1])
-        zero = values <= {0.0, 1.0}
+        zero = values <= {0.0, 1.0} and not (margin and values <= {-1.0, 1.0})
         return Classes(count=2, low=0.0 if zero else -1.0, threshold=0.5 if zero else 0.0)
 
     def numbers(self, values: Reals) -> NDArray[np.int64]:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from tabla.ir.format import Format
-from tabla.ir.graph import Constant, Graph, Ordinal, Statement
+from tabla.ir.graph import Constant, Graph, Ordinal, Product, Statement
 from tabla.ir.intervals import UNKNOWN, Interval, intervals
 from tabla.source import TablaError
 from tabla.training.arrays import Arrays
@@ -116,15 +116,17 @@ def choose_format(
     width: int,
     guard: int | None = None,
     largest_guard: Callable[[Format], int] = lambda number: 0,
+    part: Arrays | None = None,
 ) -> FormatChoice:
     """Choose the format of words of `width` bits for a graph and the samples that it learns from, and the guard bits.
 
     `samples` have a leading axis of `count` steps, and `models` are the initial models. The graph runs over them in
     float64 for `epochs` epochs. A tensor that no format of that width holds is a `TablaError`. `largest_guard` says how
     many guard bits a format allows. A `guard` that is given is taken as it is.
+    `part` are all samples of the training part, if there are more of them than whole steps take.
     """
     observed = observe(graph, samples, models, count=count, epochs=epochs)
-    ranges = tuple(_ranges(graph, observed, _bounds(graph, samples, models), width))
+    ranges = tuple(_ranges(graph, observed, _bounds(graph, {**samples, **(part or {})}, models), width))
     number = _format(ranges, width)
     bits = _guard(observed, number, largest_guard(number)) if guard is None else guard
     return FormatChoice(
@@ -160,9 +162,13 @@ def _bounds(graph: Graph, samples: Arrays, models: Arrays) -> dict[str, Interval
 
 def _ranges(graph: Graph, observed: Observed, bounds: Mapping[str, Interval], width: int) -> Iterator[Range]:
     merged: dict[str, tuple[float, float]] = {}
+    running = {s.target for s in graph.statements if isinstance(s.operation, Product)}
     for tensor in graph.tensors.values():
         name = graph.owner(tensor.name)
         largest, bound = observed.largest[tensor.name], bounds[tensor.name].magnitude
+        if tensor.role in ("input", "label") or (tensor.name in running and math.isfinite(bound)):
+            # Samples that fill no step count, too, and so do the steps of a running product, which nobody measures.
+            largest = bound
         before = merged.get(name, (0.0, 0.0))
         merged[name] = max(before[0], largest), max(before[1], bound)
     for name, (largest, bound) in merged.items():

@@ -85,7 +85,7 @@ class Measure:
         return Measure(
             prediction=prediction,
             loss=HINGE if prediction.margin else MSE,
-            metric=choose(metric, labels),
+            metric=choose(metric, labels, margin=prediction.margin),
             labels=labels,
             samples=samples,
             words=words,

@@ -64,14 +64,14 @@ PLAIN = {m.name: m for m in (MSE, HINGE, Metric(name="mae", of=_mae), Metric(nam
 NAMES = ("accuracy", *PLAIN)
 
 
-def accuracy_for(labels: Reals) -> Metric | None:
+def accuracy_for(labels: Reals, *, margin: bool = False) -> Metric | None:
     """Return the accuracy that fits the labels, or None if the labels are no classes.
 
     If each label is a row with a single 1, and 0 or -1 elsewhere, the largest element of the prediction names its
     class. If the labels are 0 and 1, a prediction of at least 0.5 means 1. If the labels are -1 and 1, a prediction of
-    at least 0 means 1.
+    at least 0 means 1. With a `margin` the sign of the prediction counts, so labels that are all 1 are of -1 and 1.
     """
-    classes = Classes.of(labels)
+    classes = Classes.of(labels, margin=margin)
     if classes is None:
         return None
 
@@ -81,15 +81,15 @@ def accuracy_for(labels: Reals) -> Metric | None:
     return Metric(name="accuracy", of=accuracy, percent=True, classes=classes)
 
 
-def choose(name: str | None, labels: Reals) -> Metric:
-    """Return the metric called `name`.
+def choose(name: str | None, labels: Reals, *, margin: bool = False) -> Metric:
+    """Return the metric called `name`; `margin` says that the sign of the prediction names the class.
 
     Without a name it is the one that fits the labels: accuracy for classes, else the mean squared error. An unknown
     name, and accuracy for labels that are no classes, are a `TablaError`.
     """
     if name in PLAIN:
         return PLAIN[name]
-    accuracy = accuracy_for(labels)
+    accuracy = accuracy_for(labels, margin=margin)
     if name == "accuracy" and accuracy is None:
         raise TablaError(
             "accuracy needs labels that are classes: 0 and 1, -1 and 1, or one 1 in each row",

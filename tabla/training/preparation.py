@@ -156,7 +156,11 @@ def fitted(
     named = dict(given.classes)
     for name in classes:
         if name in arrays and name not in named and _names_classes(arrays[name], shapes[name]):
-            named[name] = _sorted_classes(name, arrays[name].reshape(-1)[rows], shapes[name])
+            each = arrays[name].reshape(-1)
+            if len(rows) and rows.max() >= len(each):
+                hint = "give each sample its class"
+                raise TablaError(f"'{name}' names {len(each)} classes, but there are more samples", hint=hint)
+            named[name] = _sorted_classes(name, each[rows], shapes[name])
     return replace(given, means=means, deviations=deviations, classes=named)
 
 
@@ -165,7 +169,8 @@ def class_name(value: object) -> str:
 
     A missing value, as pandas has it, is a `TablaError`.
     """
-    missing = value is None or type(value).__name__ == "NAType" or (isinstance(value, float) and value != value)
+    empty = value is None or type(value).__name__ == "NAType"
+    missing = empty or (isinstance(value, (float, np.floating)) and value != value)
     text = "" if missing else str(value).strip()
     if not text:
         raise TablaError("a label is missing: it names no class", hint="remove the sample, or write its class")

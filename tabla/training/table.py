@@ -97,7 +97,9 @@ class Table:
     def labels(self, column: int) -> Column:
         """Return a column of names of classes. A missing one is a `TablaError` with its place."""
         for row, cell in enumerate(self.cells[column]):
-            if cell is None or cell != cell or not str(cell).strip():
+            # A comparison with the missing value of pandas has no truth value.
+            missing = cell is None or type(cell).__name__ == "NAType" or cell != cell
+            if missing or not str(cell).strip():
                 raise TablaError(
                     f"{self.place(row, column)}: the class is missing", hint="remove the sample, or write its class"
                 )

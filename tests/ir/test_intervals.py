@@ -99,6 +99,7 @@ def test_quotients_products_and_extremes() -> None:
     assert of(Divide(left=X, right=X), 1, 2) == Interval(0.5, 2)
     assert of(Divide(left=X, right=X), 0, 2) == UNKNOWN
     assert of(Product(operand=XK, reduce=("k",)), -2, 1, reduced=2) == Interval(-2, 4)
+    assert of(Product(operand=XK, reduce=("k",)), 2, 3, reduced=2) == Interval(1, 9)
     assert of(Product(operand=XK, reduce=("k",)), 2, 3, reduced=2, constraint=True) == Interval(1, 9)
     assert of(Extreme(op="max", operands=(XK,), reduce=("k",)), -2, 1, reduced=2) == Interval(-2, 1)
     assert of(Extreme(op="max", operands=(XK,), reduce=("k",)), -2, 1, reduced=2, constraint=True) == UNKNOWN

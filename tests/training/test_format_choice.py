@@ -134,3 +134,31 @@ def test_the_words_of_the_option(text: str, width: int | None) -> None:
 def test_widths_that_no_word_has(text: str) -> None:
     with pytest.raises(TablaError, match="there are no words of"):
         width_of(text)
+
+
+def test_every_step_of_a_running_product_has_room(make: Make) -> None:
+    declared = "m = 4; mu = 0.5; model_input x[m]; model_output y; model w; gradient g -> w; iterator i[0:m];"
+    made = make(f"{declared} z = pi[i](x[i]); g = w * z - y;")
+    arrays = {"x": np.tile([8.0, 8.0, 8.0, 0.002], (4, 1)), "y": np.zeros(4)}
+    start = learning_start(made, arrays)
+    steps = steps_of(made, start.ready.parts.training.arrays)
+    choice = choose_format(made.lowered, steps, start.models, count=4, epochs=1, width=24)
+    # 8 * 8 * 8 * 8 is the bound of a product of four numbers of at most 8.
+    assert choice.format == Format.parse("q14.10") and choice.binding == ("z",)
+
+
+def test_samples_that_fill_no_step_count(make: Make) -> None:
+    made, arrays = make(LOGISTIC, 4), data()  # type: ignore[call-arg]
+    whole = {"x": np.concatenate([arrays["x"], [[100.0] * 4]]), "y": np.concatenate([arrays["y"], [0.0]])}
+    start = learning_start(made, whole)
+    learnt = {name: array[:COUNT] for name, array in start.ready.parts.training.arrays.items()}
+    choice = choose_format(
+        made.lowered,
+        steps_of(made, learnt),
+        start.models,
+        count=start.steps,
+        epochs=1,
+        width=16,
+        part=start.ready.parts.training.arrays,
+    )
+    assert {each.name: each.bits for each in choice.ranges}["x"] == 8

@@ -8,6 +8,7 @@ import pytest
 from tabla.source import TablaError
 from tabla.training.classes import Classes, confusion_lines
 from tabla.training.measure import Score
+from tabla.training.metrics import choose
 from tabla.training.parts import Best
 
 
@@ -97,3 +98,10 @@ def test_unknown_classes(training: np.ndarray, held_out: np.ndarray, sample: int
     with pytest.raises(TablaError, match=f"the label of sample {sample} of the test part is no class") as fault:
         classes.check(held_out, "test part")
     assert fault.value.hint is not None and "as the training part has" in fault.value.hint
+
+
+def test_labels_that_are_all_one_are_read_by_the_margin() -> None:
+    """A program whose prediction has a sign takes -1 and 1, also where one of them does not come."""
+    ones = np.ones(3)
+    assert choose(None, ones).of(np.array([0.2, 0.4, -1.0]), ones) == pytest.approx(0.0)
+    assert choose(None, ones, margin=True).of(np.array([0.2, 0.4, -1.0]), ones) == pytest.approx(2 / 3)
