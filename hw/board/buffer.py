@@ -3,8 +3,9 @@
 from typing import Any
 
 from amaranth.hdl import Module, Signal
-from amaranth.lib import memory, wiring
+from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
+from tabla.hw.block_queue import block_queue
 
 
 class BlockQueue(wiring.Component):
@@ -44,38 +45,12 @@ class BlockQueue(wiring.Component):
 
     def elaborate(self, platform: Any) -> Module:
         m = Module()
-        # A word is never read in the cycle in which it is written: no logic around the block RAM is needed for that.
-        m.submodules.words = words = memory.Memory(
-            shape=self.width, depth=self.depth, init=[], attrs={"no_rw_check": 1}
-        )
-        write, read = words.write_port(), words.read_port(domain="sync")
-        places = range(2 * self.depth)
-        written = Signal(places)
-        read_at = Signal(places)
-        visible = Signal(places)
-        fetched = Signal()
-        first = Signal()
-        second = Signal()
-        m.d.comb += [
-            self.room.eq((written ^ read_at) != self.depth),
-            write.en.eq(self.put),
-            write.addr.eq(written),
-            write.data.eq(self.word),
-            second.eq(~self.out_valid | self.out_ready),
-            first.eq(~fetched | second),
-            read.en.eq(first),
-            read.addr.eq(read_at),
-        ]
+        written, visible, read_at = (Signal(range(2 * self.depth), name=n) for n in ("written", "visible", "read_at"))
         with m.If(self.put):
             m.d.sync += written.eq(written + 1)
         with m.If(self.commit):
             m.d.sync += visible.eq(written)
         with m.If(self.rollback):
             m.d.sync += written.eq(visible)
-        with m.If(first):
-            m.d.sync += fetched.eq(visible != read_at)
-            with m.If(visible != read_at):
-                m.d.sync += read_at.eq(read_at + 1)
-        with m.If(second):
-            m.d.sync += [self.out_valid.eq(fetched), self.out_data.eq(read.data)]
+        block_queue(m, self, written=written, visible=visible, read_at=read_at)
         return m

@@ -3,8 +3,9 @@
 from typing import Any
 
 from amaranth.hdl import Module, Mux, Signal
-from amaranth.lib import memory, wiring
+from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
+from tabla.hw.block_queue import block_queue
 
 
 class UnitBuffer(wiring.Component):
@@ -52,40 +53,18 @@ class UnitBuffer(wiring.Component):
 
     def elaborate(self, platform: Any) -> Module:
         m = Module()
-        # A word is never read in the cycle in which it is written: no logic around the block RAM is needed for that.
-        m.submodules.words = words = memory.Memory(
-            shape=self.width, depth=self.depth, init=[], attrs={"no_rw_check": 1}
-        )
-        write, read = words.write_port(), words.read_port(domain="sync")
         places = range(2 * self.depth)
         written, ended, visible, read_at = (Signal(places, name=n) for n in ("written", "ended", "visible", "read_at"))
         after, whole = Signal(places), Signal(places)
-        fetched, first, second = Signal(), Signal(), Signal()
-        m.d.comb += [
-            self.room.eq((written ^ read_at) != self.depth),
-            after.eq(written + 1),
-            whole.eq(Mux(self.put & self.ends, after, ended)),
-            write.en.eq(self.put),
-            write.addr.eq(written),
-            write.data.eq(self.word),
-            second.eq(~self.out_valid | self.out_ready),
-            first.eq(~fetched | second),
-            read.en.eq(first),
-            read.addr.eq(read_at),
-            self.empty.eq((visible == read_at) & ~fetched & ~self.out_valid),
-        ]
+        m.d.comb += [after.eq(written + 1), whole.eq(Mux(self.put & self.ends, after, ended))]
         with m.If(self.put):
             m.d.sync += [written.eq(after), ended.eq(whole)]
         with m.If(self.commit):
             m.d.sync += visible.eq(whole)
         with m.If(self.rollback):
             m.d.sync += [place.eq(Mux(self.commit, whole, visible)) for place in (written, ended)]
-        with m.If(first):
-            m.d.sync += fetched.eq(visible != read_at)
-            with m.If(visible != read_at):
-                m.d.sync += read_at.eq(read_at + 1)
-        with m.If(second):
-            m.d.sync += [self.out_valid.eq(fetched), self.out_data.eq(read.data)]
+        fetched = block_queue(m, self, written=written, visible=visible, read_at=read_at)
+        m.d.comb += self.empty.eq((visible == read_at) & ~fetched & ~self.out_valid)
         with m.If(self.clear):
             m.d.sync += [place.eq(0) for place in (written, ended, visible, read_at, fetched, self.out_valid)]
         return m
