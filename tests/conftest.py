@@ -52,3 +52,20 @@ def golden(request: pytest.FixtureRequest) -> Callable[[str, str], None]:
         assert text == path.read_text(encoding="utf-8")
 
     return compare
+
+
+@pytest.fixture
+def command(capsys: pytest.CaptureFixture[str]) -> Callable[..., str]:
+    """Return a function that runs a command. It returns the standard output, or what the user was told of a failure.
+
+    The exit status must be `status`.
+    """
+    from tabla.cli import main
+
+    def call(*words: str, status: int = 0) -> str:
+        ended = main(words)
+        said = capsys.readouterr()
+        assert ended == status, said.err
+        return said.err if status else said.out
+
+    return call

@@ -10,8 +10,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tabla.cli import main
-
 LOGISTIC = """m = 4;
 mu = 0.001953125;
 model_input x[m]; model_output y; model w[m]; gradient g[m] -> w; iterator i[0:m];
@@ -29,7 +27,7 @@ def arrays(scale: float = 1.0) -> dict[str, np.ndarray]:
 
 
 @pytest.fixture
-def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
+def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: Run) -> Run:
     """Return a function that runs a command in a folder with a program and data, and returns what it printed."""
     monkeypatch.chdir(tmp_path)
     Path("model.t").write_text(LOGISTIC)
@@ -37,14 +35,7 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureF
     np.savez("data.npz", **arrays())
     np.savez("wide.npz", **arrays(9.0))
     np.savez("inputs.npz", **arrays(), w=np.full(4, 0.25))
-
-    def call(*words: str, status: int = 0) -> str:
-        ended = main(words)
-        said = capsys.readouterr()
-        assert ended == status, said.err
-        return said.err if status else said.out
-
-    return call
+    return command
 
 
 def record(name: str) -> dict[str, Any]:
@@ -101,9 +92,9 @@ def test_gen_writes_the_choice(run: Run) -> None:
     assert "format_choice" not in record("plain/model.json")
 
 
-@pytest.mark.parametrize("command", ["eval", "sim"])
-def test_one_pass_over_inputs(run: Run, command: str) -> None:
-    said = run(command, "infer.t", "--inputs", "inputs.npz", "--format", "auto10", "-o", "out.npz", "-q")
+@pytest.mark.parametrize("name", ["eval", "sim"])
+def test_one_pass_over_inputs(run: Run, name: str) -> None:
+    said = run(name, "infer.t", "--inputs", "inputs.npz", "--format", "auto10", "-o", "out.npz", "-q")
     # The sum of four products of at most 0.25 needs two integer bits, as the sigmoid does.
     assert said.startswith("format       q2.8, chosen from 1 epoch of 40 samples in float64")
 

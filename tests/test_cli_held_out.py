@@ -11,7 +11,6 @@ import numpy as np
 import pytest
 
 import tabla
-from tabla.cli import main
 
 LOGISTIC = """m = 4;
 mu = 0.5;
@@ -41,7 +40,7 @@ def arrays() -> dict[str, np.ndarray]:
 
 
 @pytest.fixture
-def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
+def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: Run) -> Run:
     """Return a function that runs a command in a folder with programs and data and returns what it printed."""
     monkeypatch.chdir(tmp_path)
     Path("model.t").write_text(LOGISTIC)
@@ -50,14 +49,7 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureF
     np.savez("data.npz", **data)
     for name, part in zip(("test", "validation", "training"), order(), strict=True):
         np.savez(f"{name}.npz", **{key: array[part] for key, array in data.items()})
-
-    def call(*words: str, status: int = 0) -> str:
-        ended = main(words)
-        said = capsys.readouterr()
-        assert ended == status, said.err
-        return said.err if status else said.out
-
-    return call
+    return command
 
 
 def record_of(run: Run, *words: str) -> dict[str, Any]:

@@ -11,7 +11,6 @@ import numpy as np
 import pytest
 
 import tabla
-from tabla.cli import main
 from tabla.training.split import split_of
 
 PROGRAM = """m = 3; classes = 3; mu = 0.125;
@@ -69,7 +68,7 @@ def one_hot() -> np.ndarray:
 
 
 @pytest.fixture
-def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
+def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: Run) -> Run:
     """Return a function that runs a command in a folder with programs and a table and returns what it printed."""
     monkeypatch.chdir(tmp_path)
     for name, text in (("model", PROGRAM), ("scalar", SCALAR), ("linear", LINEAR), ("margin", MARGIN)):
@@ -78,14 +77,7 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureF
     rows = [f"{a},{b},7,{c},{NAMES[k]},{k},{a + b}" for (a, b, c), k in zip(x, kind, strict=True)]
     Path("d.csv").write_text("\n".join(["length,width (cm),unused,height,kind,number,size", *rows]) + "\n")
     np.savez("d.npz", x=standard(), y=one_hot())
-
-    def call(*words: str, status: int = 0) -> str:
-        ended = main(words)
-        said = capsys.readouterr()
-        assert ended == status, said.err
-        return said.err if status else said.out
-
-    return call
+    return command
 
 
 def record_of(run: Run, *words: str) -> dict[str, Any]:

@@ -29,7 +29,7 @@ Run = Callable[..., str]
 
 
 @pytest.fixture
-def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
+def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: Run) -> Run:
     """Return a function that runs a command in a folder with programs and data and returns its standard output."""
     monkeypatch.chdir(tmp_path)
     Path("model.t").write_text(LOGISTIC)
@@ -43,14 +43,7 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureF
     np.savez("one.npz", x=x[0], y=y[0], w=np.zeros(4))
     rows = [",".join(map(repr, [*map(float, a), float(b)])) for a, b in zip(x, y, strict=True)]
     Path("data.csv").write_text("\n".join(["x[0],x[1],x[2],x[3],y", *rows]) + "\n")
-
-    def call(*words: str, status: int = 0) -> str:
-        ended = main(words)
-        said = capsys.readouterr()
-        assert ended == status, said.err
-        return said.err if status else said.out
-
-    return call
+    return command
 
 
 def loaded(path: str) -> dict[str, np.ndarray]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Callable, Coroutine
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -15,6 +16,16 @@ from tabla.program.bus import BusShape
 
 Beat = tuple[list[int], list[int], bool]
 """The bytes of a beat of the bus, which of them are kept, and TLAST."""
+
+
+def simulate(component: StreamInput, bench: Callable[[Any], Coroutine[Any, Any, None]]) -> None:
+    """Run a test bench on a component."""
+    module = Module()
+    module.submodules.component = component
+    simulator = Simulator(module)
+    simulator.add_clock(1e-8)
+    simulator.add_testbench(bench)
+    simulator.run()
 
 
 @dataclass
@@ -173,12 +184,7 @@ def test_units_of_random_packets(bus_bits: int, width: int, stream_words: int) -
         for _ in range(40 if stream_words > 8 else 70):
             await command(context)
 
-    module = Module()
-    module.submodules.component = component
-    simulator = Simulator(module)
-    simulator.add_clock(1e-8)
-    simulator.add_testbench(bench)
-    simulator.run()
+    simulate(component, bench)
     assert said >= {"short", "long", "keep", "none"} | ({"range"} if width not in (8, 16) else set())
 
 
@@ -215,12 +221,7 @@ def test_a_load_that_is_aborted_at_any_moment_ends(early: bool) -> None:
                 await context.tick()
             found.append(bool(context.get(component.idle)))
 
-        module = Module()
-        module.submodules.component = component
-        simulator = Simulator(module)
-        simulator.add_clock(1e-8)
-        simulator.add_testbench(bench)
-        simulator.run()
+        simulate(component, bench)
         return found[0]
 
     assert [moment for moment in range(30, 50) if not ends(moment)] == []
