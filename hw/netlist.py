@@ -64,7 +64,7 @@ class Cell:
 
 @dataclass(frozen=True, slots=True)
 class Assign:
-    """`target` takes `value`."""
+    """A connection: the wires of `target` carry the value of `value`."""
 
     target: Spec
     value: Spec

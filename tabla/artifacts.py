@@ -15,7 +15,7 @@ from tabla.ir.evaluate import FixedPlan
 from tabla.ir.words import to_words
 from tabla.program.host import Host, halves, result_elements
 from tabla.program.image import Image
-from tabla.program.positions import archive, positions
+from tabla.program.positions import positions
 from tabla.program.protocol import fingerprint
 from tabla.report.bench import bench_files
 from tabla.report.folder import BOARD_SCHEMA, replaced_folder
@@ -28,7 +28,8 @@ from tabla.schedule.borders import Border
 from tabla.stages import Stages
 from tabla.strands.streams import dump_words
 from tabla.templates.template import timing
-from tabla.training.arrays import initial_models
+from tabla.training.arrays import initial_models, npz_bytes
+from tabla.training.format_choice import choice_entry
 
 if TYPE_CHECKING:
     from tabla.synth.board import Bitstream
@@ -53,17 +54,15 @@ def artifacts(build: Stages) -> dict[str, str | bytes]:
     verilog = build.verilog if bus is None else build.bus_verilog[".v"]
     progress.step("manifest, pictures and test bench")
     content = manifest(schedule, build.bound, build.image, build.module, build.reading.text.original, bus)
-    choice = build.format_choice
-    chosen = {} if choice is None else {"format_choice": choice.as_json()}
     bench = bench_files(name, build.module, golden(build), stoppable=bus is not None)
     return {
         f"{name}.v": verilog,
-        f"{name}.json": _json({**content, **chosen}),
+        f"{name}.json": _json({**content, **choice_entry(build.format_choice)}),
         f"{name}.schedule.json": _json(schedule_json(schedule)),
         f"{name}.schedule.html": schedule_page(schedule, build.bound),
         f"{name}.graph.dot": dot(build.graph),
         f"{name}.graph.svg": svg(build.graph),
-        f"{name}.layout.npz": archive(positions(Host(schedule))),
+        f"{name}.layout.npz": npz_bytes(positions(Host(schedule))),
         **_images(build.image),
         **{f"tb/{file}": text for file, text in bench.items()},
         **({} if bus is None else _bus_files(build)),

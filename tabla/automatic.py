@@ -6,12 +6,12 @@ itself is :mod:`tabla.training.format_choice`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 from tabla.given import Data, Given
 from tabla.ir.format import Format, width_of
-from tabla.learning import learning_start
+from tabla.learning import Start
 from tabla.options import Options
 from tabla.parameters import checked_whole
 from tabla.passes.model_guard import largest_allowed
@@ -20,7 +20,6 @@ from tabla.source import TablaError
 from tabla.stages import Stages
 from tabla.training.arrays import Reals, Samples
 from tabla.training.format_choice import FormatChoice, choose_format
-from tabla.training.split import Shares
 
 Made = Callable[[Options], Stages]
 """Makes the stages of the program for some options."""
@@ -36,47 +35,16 @@ def is_automatic(options: Options) -> bool:
     return options.format is not None and width_of(options.format) is not None
 
 
-def for_learning(
-    made: Made,
-    options: Options,
-    data: Given,
-    *,
-    epochs: int = 1,
-    weights: Data | None = None,
-    seed: int = 0,
-    samples: int | None = None,
-    test: Given | None = None,
-    split: Shares | None = None,
-    split_seed: int | None = None,
-    shuffle: int | None = None,
-    columns: Mapping[str, str | Sequence[str]] | None = None,
-    classes: str | Sequence[str] = (),
-    standardise: bool = False,
-    standardise_labels: bool = False,
-) -> Chosen:
-    """Return the options with the format that fits learning from `data`, if they leave the format to the data.
+def for_learning(made: Made, options: Options, start_of: Callable[[Stages], Start], epochs: int) -> Chosen:
+    """Return the options with the format that fits a training run, if they leave the format to the data.
 
-    The parameters are those of :func:`tabla.learning.train`. Only the training part is looked at. Data that does not
-    fit the program, and values that no format of the width holds, are a `TablaError`.
+    `start_of` returns what the run starts from (:func:`tabla.learning.learning_start`). Only its training part is
+    looked at, for as many `epochs`, 1 or more. Values that no format of the width holds are a `TablaError`.
     """
     if not is_automatic(options):
         return options, None
     epochs, wide = checked_whole("epochs", epochs), _wide(made, options)
-    start = learning_start(
-        wide,
-        data,
-        weights=weights,
-        seed=seed,
-        samples=samples,
-        test=test,
-        split=split,
-        split_seed=split_seed,
-        shuffle=shuffle,
-        columns=columns,
-        classes=classes,
-        standardise=standardise,
-        standardise_labels=standardise_labels,
-    )
+    start = start_of(wide)
     passes = epochs if wide.lowered.updates else 1
     return _chosen(made, options, wide, start.ready.parts.training, start.models, passes)
 

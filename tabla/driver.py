@@ -362,12 +362,6 @@ class Build(Stages):
         found = find_board(board, templates)
         return build_bitstream(self.image, self.module, self.verilog, found, target(found.target, templates), **options)
 
-    def check_output(self, folder: str | Path) -> None:
-        """Raise `TablaError` for a folder that `write` would refuse, before any stage is made."""
-        from tabla.report.folder import check_replaceable
-
-        check_replaceable(Path(folder))
-
     def write(self, folder: str | Path = "build") -> Path:
         """Write the output folder of ``tabla gen``, as a whole or not at all, and return its path."""
         from tabla.artifacts import write

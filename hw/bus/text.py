@@ -1,4 +1,4 @@
-"""The wrapper as Verilog."""
+"""The wrapper for a host's bus as Verilog text."""
 
 from tabla.hw.bus.axi import AxiWrapper
 from tabla.hw.emit import component_verilog

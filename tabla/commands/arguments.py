@@ -96,20 +96,16 @@ def names(text: str) -> list[str]:
     return found
 
 
-def engine(text: str) -> str:
-    """Read the name of an engine."""
-    try:
-        return checked_engine(text)
-    except TablaError as fault:
-        raise ArgumentTypeError(f"{fault.message}; {fault.hint}") from None
+def engine(*, trains: bool) -> Callable[[str], str]:
+    """Return a function that reads the name of an engine; with `trains` also that of the evaluation."""
 
+    def convert(text: str) -> str:
+        try:
+            return checked_engine(text, trains=trains)
+        except TablaError as fault:
+            raise ArgumentTypeError(f"{fault.message}; {fault.hint}") from None
 
-def training_engine(text: str) -> str:
-    """Read the name of an engine that learns."""
-    try:
-        return checked_engine(text, trains=True)
-    except TablaError as fault:
-        raise ArgumentTypeError(f"{fault.message}; {fault.hint}") from None
+    return convert
 
 
 def add_engine(parser: ArgumentParser, default: str | None = None, *, trains: bool = False) -> None:
@@ -117,8 +113,7 @@ def add_engine(parser: ArgumentParser, default: str | None = None, *, trains: bo
     names = [EVALUATION, *ENGINES] if trains else ENGINES
     choices = f"one of {', '.join(names)}, or serial:/dev/ttyUSB0[@BAUD] for a board"
     choices += f" (default {default})" if default else ""
-    read = training_engine if trains else engine
-    parser.add_argument("--engine", type=read, default=default, metavar="NAME", help=choices)
+    parser.add_argument("--engine", type=engine(trains=trains), default=default, metavar="NAME", help=choices)
 
 
 def add_file(parser: ArgumentParser) -> None:
@@ -138,6 +133,11 @@ def add_inputs(parser: ArgumentParser) -> None:
     parser.add_argument("--weights", metavar="FILE.npz", help="take the models that the inputs lack from this file")
     parser.add_argument("--seed", type=whole("seed"), metavar="S", help="draw the models that are still missing")
     parser.add_argument("--samples", type=whole("samples"), metavar="N", help="use only the first N samples")
+
+
+def input_options(arguments: Namespace) -> dict[str, Any]:
+    """Return the options of `add_inputs` beside the inputs, as parameters of Python."""
+    return {name: getattr(arguments, name) for name in ("samples", "seed", "weights")}
 
 
 def add_table(parser: ArgumentParser) -> None:

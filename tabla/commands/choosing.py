@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
+from functools import partial
 
-from tabla.commands.arguments import whole
+from tabla.automatic import for_inputs
+from tabla.commands.arguments import build_options, input_options, whole
 from tabla.commands.console import Console
-from tabla.training.format_choice import FormatChoice
+from tabla.driver import Build, build
+from tabla.stages import Stages
 
 
 def add_choice(parser: ArgumentParser) -> None:
@@ -22,14 +25,15 @@ def add_choice(parser: ArgumentParser) -> None:
     group.add_argument("--seed", type=whole("seed"), metavar="S", help="start from random models (default 0)")
 
 
-def json_choice(choice: FormatChoice | None) -> dict[str, object]:
-    """Return what ``--json`` has of a choice: nothing, if the format was not chosen from data."""
-    return {} if choice is None else {"format_choice": choice.as_json()}
+def build_for_inputs(arguments: Namespace) -> Build:
+    """Return the build of a command with ``--inputs``, which choose the format if the options leave it to them."""
+    made = partial(build, arguments.file)
+    return made(*for_inputs(made, build_options(arguments), arguments.inputs, **input_options(arguments)))
 
 
-def tell_choice(choice: FormatChoice | None, arguments: Namespace, console: Console) -> None:
+def tell_choice(made: Stages, arguments: Namespace, console: Console) -> None:
     """Print by what the format was chosen, if it was chosen from data and standard output is not for JSON."""
-    if choice is not None and getattr(arguments, "json", None) != "-":
-        for line in choice.lines():
+    if made.format_choice is not None and getattr(arguments, "json", None) != "-":
+        for line in made.format_choice.lines():
             console.result(line)
         console.result("")

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
-from functools import partial
 
-from tabla.automatic import for_inputs
-from tabla.commands.arguments import add_build, add_file, add_inputs, add_quiet, add_strict, build_options
-from tabla.commands.choosing import tell_choice
+from tabla.commands.arguments import add_build, add_file, add_inputs, add_quiet, add_strict, input_options
+from tabla.commands.choosing import build_for_inputs, tell_choice
 from tabla.commands.console import Console
 from tabla.commands.output import check_arrays, strict_status, write_arrays
-from tabla.driver import build
 from tabla.runs import evaluation
 
 HELP = "compute the results of the program without hardware, in fixed point or float64"
@@ -30,28 +27,13 @@ def configure(parser: ArgumentParser) -> None:
 def run(arguments: Namespace, console: Console) -> int:
     """Evaluate the program and write the arrays."""
     check_arrays(arguments.output)
-    options, choice = for_inputs(
-        partial(build, arguments.file),
-        build_options(arguments),
-        arguments.inputs,
-        samples=arguments.samples,
-        seed=arguments.seed,
-        weights=arguments.weights,
-    )
-    made = build(arguments.file, options, choice)
+    made = build_for_inputs(arguments)
     if not arguments.float:
         for note in made.warnings:
             console.remark(f"warning: {note}")
-    found = evaluation(
-        made,
-        arguments.inputs,
-        float64=arguments.float,
-        samples=arguments.samples,
-        seed=arguments.seed,
-        weights=arguments.weights,
-    )
+    found = evaluation(made, arguments.inputs, float64=arguments.float, **input_options(arguments))
     write_arrays(arguments.output, found.arrays, console)
-    tell_choice(choice, arguments, console)
+    tell_choice(made, arguments, console)
     if found.events is None:
         return 0
     console.result(found.text())

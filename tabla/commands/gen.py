@@ -12,8 +12,10 @@ from tabla.commands.choosing import add_choice, tell_choice
 from tabla.commands.console import Console
 from tabla.commands.output import write_json
 from tabla.driver import STAGES, build
+from tabla.learning import Start, learning_start
 from tabla.report.folder import check_replaceable
 from tabla.source import TablaError
+from tabla.stages import Stages
 
 HELP = "write the accelerator: Verilog, memory images, manifest, pictures and a test bench"
 
@@ -39,15 +41,17 @@ def _chosen(arguments: Namespace) -> Chosen:
     options, made = build_options(arguments), partial(build, arguments.file)
     if is_automatic(options):
         if arguments.data is not None:
-            return for_learning(
-                made,
-                options,
-                arguments.data,
-                epochs=arguments.epochs or 1,
-                seed=arguments.seed or 0,
-                split=arguments.split,
-                split_seed=arguments.split_seed,
-            )
+
+            def start_of(wide: Stages) -> Start:
+                return learning_start(
+                    wide,
+                    arguments.data,
+                    seed=arguments.seed or 0,
+                    split=arguments.split,
+                    split_seed=arguments.split_seed,
+                )
+
+            return for_learning(made, options, start_of, arguments.epochs or 1)
         learns = any(getattr(arguments, name) is not None for name in ("epochs", "split", "split_seed"))
         if arguments.inputs is not None and not learns:
             return for_inputs(made, options, arguments.inputs, seed=arguments.seed or 0)
@@ -64,8 +68,7 @@ def run(arguments: Namespace, console: Console) -> int:
     folder = Path(arguments.output)
     if not arguments.emit:
         check_replaceable(folder)
-    options, choice = _chosen(arguments)
-    made = build(arguments.file, options, choice)
+    made = build(arguments.file, *_chosen(arguments))
     if arguments.emit:
         console.result(made.emit(arguments.emit))
         return 0
@@ -74,7 +77,7 @@ def run(arguments: Namespace, console: Console) -> int:
         console.remark(f"warning: {note}")
     made.write(folder)
     report = made.report()
-    tell_choice(choice, arguments, console)
+    tell_choice(made, arguments, console)
     if arguments.json:
         write_json(arguments.json, report.as_json(), console)
     if arguments.json != "-":

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
-from functools import partial
 
-from tabla.automatic import for_inputs
 from tabla.commands.arguments import (
     add_build,
     add_engine,
@@ -14,12 +12,12 @@ from tabla.commands.arguments import (
     add_json,
     add_quiet,
     add_strict,
-    build_options,
+    input_options,
 )
-from tabla.commands.choosing import json_choice, tell_choice
+from tabla.commands.choosing import build_for_inputs, tell_choice
 from tabla.commands.console import Console
 from tabla.commands.output import check_arrays, strict_status, write_arrays, write_json
-from tabla.driver import build
+from tabla.training.format_choice import choice_entry
 
 HELP = "compute the results of the program on the simulated accelerator, and count its cycles"
 SCHEMA = "tabla-sim-1"
@@ -40,28 +38,14 @@ def configure(parser: ArgumentParser) -> None:
 def run(arguments: Namespace, console: Console) -> int:
     """Simulate the accelerator, write the arrays and print the counted cycles."""
     check_arrays(arguments.output)
-    options, choice = for_inputs(
-        partial(build, arguments.file),
-        build_options(arguments),
-        arguments.inputs,
-        samples=arguments.samples,
-        seed=arguments.seed,
-        weights=arguments.weights,
-    )
-    made = build(arguments.file, options, choice)
+    made = build_for_inputs(arguments)
     for note in made.warnings:
         console.remark(f"warning: {note}")
     console.progress(f"{arguments.file}: simulating")
-    done = made.simulate(
-        arguments.inputs,
-        engine=arguments.engine,
-        samples=arguments.samples,
-        seed=arguments.seed,
-        weights=arguments.weights,
-    )
+    done = made.simulate(arguments.inputs, engine=arguments.engine, **input_options(arguments))
     if arguments.output:
         write_arrays(arguments.output, done.arrays, console)
-    tell_choice(choice, arguments, console)
+    tell_choice(made, arguments, console)
     if arguments.json:
         content = {
             "schema": SCHEMA,
@@ -72,7 +56,7 @@ def run(arguments: Namespace, console: Console) -> int:
             "lane_overflows": done.counters.lane_overflows,
             "root_overflows": done.counters.root_overflows,
             "domain_errors": done.counters.domain_errors,
-            **json_choice(choice),
+            **choice_entry(made.format_choice),
         }
         write_json(arguments.json, content, console)
     if arguments.json != "-":

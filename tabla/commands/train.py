@@ -18,11 +18,13 @@ from tabla.commands.arguments import (
     table_options,
     whole,
 )
-from tabla.commands.choosing import json_choice, tell_choice
+from tabla.commands.choosing import tell_choice
 from tabla.commands.console import Console
 from tabla.commands.output import check_arrays, write_arrays, write_json
 from tabla.driver import build
+from tabla.learning import learning_start
 from tabla.simulation import EVALUATION
+from tabla.training.format_choice import choice_entry
 from tabla.training.metrics import NAMES
 
 HELP = "train the models on the simulated accelerator, and in float64 for comparison"
@@ -84,21 +86,26 @@ def run(arguments: Namespace, console: Console) -> int:
         "shuffle": arguments.shuffle,
         "standardise": arguments.standardise,
         "standardise_labels": arguments.standardise_labels,
-        "epochs": arguments.epochs,
         "weights": arguments.weights,
         "seed": arguments.seed,
         "samples": arguments.samples,
     }
-    options, choice = for_learning(
-        partial(build, arguments.file), build_options(arguments), arguments.data, **about_data
+    made_by = partial(build, arguments.file)
+    made = made_by(
+        *for_learning(
+            made_by,
+            build_options(arguments),
+            lambda wide: learning_start(wide, arguments.data, **about_data),
+            arguments.epochs,
+        )
     )
-    made = build(arguments.file, options, choice)
     for note in made.warnings:
         console.remark(f"warning: {note}")
     console.progress(f"{arguments.file}: compiling")
     training = made.train(
         arguments.data,
         **about_data,
+        epochs=arguments.epochs,
         predict=arguments.predict,
         metric=arguments.metric,
         engine=arguments.engine,
@@ -109,8 +116,8 @@ def run(arguments: Namespace, console: Console) -> int:
     if arguments.output:
         write_arrays(arguments.output, training.models, console)
     if arguments.json:
-        write_json(arguments.json, {**training.as_json(), **json_choice(choice)}, console)
-    tell_choice(choice, arguments, console)
+        write_json(arguments.json, {**training.as_json(), **choice_entry(made.format_choice)}, console)
+    tell_choice(made, arguments, console)
     if arguments.json != "-":
         console.result(training.text(unicode=console.unicode))
     if arguments.strict and not training.events.clean:

@@ -230,7 +230,7 @@ class Evaluators:
 
 
 NUMPY = Evaluators()
-"""Evaluators in numpy."""
+"""They evaluate in numpy, without machine code."""
 
 
 def _seconds(graph: Graph) -> float:

@@ -81,12 +81,12 @@ class Reals(Statements[float]):
         self.text.line(f"{self.target(statement)} = {value}")
 
     def compare(self, statement: Statement, operation: Compare) -> None:
-        """Write a comparison."""
+        """Write a comparison, which gives 1 or 0."""
         left, right = self.operand(operation.left), self.operand(operation.right)
         self.text.line(f"{self.target(statement)} = 1.0 if {left} {operation.op} {right} else 0.0")
 
     def function(self, statement: Statement, operation: Function) -> None:
-        """Write a function."""
+        """Write a function of one operand."""
         name, value = operation.name, self.operand(operation.operand)
         if name in _IN_NUMPY and name in FUNCTIONS:
             self.text.line(f"{self.target(statement)} = np.{_IN_NUMPY[name]}({value})")
@@ -96,14 +96,14 @@ class Reals(Statements[float]):
             raise UnsupportedError(f"the function '{name}' is known in numpy only")
 
     def divide(self, statement: Statement, operation: Divide) -> None:
-        """Write a quotient."""
+        """Write a quotient of two operands."""
         value = f"{self.operand(operation.left)} / {self.operand(operation.right)}"
         if operation.fraction is not None:
             value = f"np.trunc({value}) * {self.text.number(2.0**-operation.fraction, 'unit')}"
         self.text.line(f"{self.target(statement)} = {value}")
 
     def product(self, statement: Statement, operation: Product) -> None:
-        """Write a product."""
+        """Write a product over summed indices."""
         begin = "1.0" if operation.initial is None else self.operand(operation.initial)
         if operation.initial is None and operation.shift:
             begin = self.text.number(2.0**operation.shift, "begin")

@@ -256,7 +256,7 @@ class Words(Statements[int]):
         self.text.line(f"high, low = high + (product >> {_LIMB}), low + (product & {_MASK:#x})")
 
     def compare(self, statement: Statement, operation: Compare) -> None:
-        """Write a comparison."""
+        """Write a comparison, which gives 1 or 0."""
         left, right = self.operand(operation.left), self.operand(operation.right)
         self.text.line(f"{self.target(statement)} = one if {left} {operation.op} {right} else 0")
 
@@ -304,7 +304,7 @@ class Words(Statements[int]):
         self.text.line(f"domain_errors[{statement.id}] += outside")
 
     def divide(self, statement: Statement, operation: Divide) -> None:
-        """Write a quotient."""
+        """Write a quotient of two operands."""
         operands = f"{self.operand(operation.left)}, {self.operand(operation.right)}"
         if operation.fraction is None:
             self._counted(statement, f"{self.unit('divide')}({operands}, fraction, lowest, highest)")

@@ -65,7 +65,7 @@ class Interval:
 UNKNOWN = Interval(-math.inf, math.inf)
 ZERO = Interval(0.0, 0.0)
 TRUTH = Interval(0.0, 1.0)
-"""What comparisons return."""
+"""Comparisons return 0 or 1."""
 
 
 def _times(left: float, right: float) -> float:

@@ -8,8 +8,6 @@ needs to know nothing else about the array.
 
 from __future__ import annotations
 
-import io
-import zipfile
 from collections.abc import Iterable, Iterator, Mapping
 
 import numpy as np
@@ -19,9 +17,6 @@ from tabla.program.host import GUARD, Host, Words
 from tabla.strands.streams import dump_words
 
 Positions = NDArray[np.int32]
-
-# The earliest time that a zip file can hold. The same arrays give the same bytes, whenever they are written.
-_TIME = (1980, 1, 1, 0, 0, 0)
 
 
 def positions(host: Host) -> dict[str, Positions]:
@@ -95,14 +90,3 @@ def _by_element(found: list[tuple[Words, Words]], shape: tuple[int, ...]) -> Wor
     begins = np.concatenate([[0], np.cumsum(counts)[:-1]])
     copies = np.minimum(np.arange(max(1, counts.max(initial=1)))[:, None], counts - 1)
     return np.asarray(places[begins + copies].reshape(-1, *shape), dtype=np.int64)
-
-
-def archive(arrays: Mapping[str, Positions]) -> bytes:
-    """Return a file for ``numpy.load``. The same arrays give the same bytes."""
-    content = io.BytesIO()
-    with zipfile.ZipFile(content, "w", zipfile.ZIP_STORED) as file:
-        for name, array in arrays.items():
-            entry = io.BytesIO()
-            np.lib.format.write_array(entry, np.ascontiguousarray(array).reshape(array.shape), allow_pickle=False)
-            file.writestr(zipfile.ZipInfo(f"{name}.npy", _TIME), entry.getvalue())
-    return content.getvalue()

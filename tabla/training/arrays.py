@@ -7,6 +7,7 @@ further row is a sample.
 
 from __future__ import annotations
 
+import io
 import zipfile
 import zlib
 from collections.abc import Collection, Iterable, Mapping
@@ -101,6 +102,13 @@ def write_npz(file: IO[bytes], arrays: Mapping[str, ArrayLike]) -> None:
             # The date is fixed, because the default is the time of writing.
             with archive.open(zipfile.ZipInfo(f"{name}.npy", (1980, 1, 1, 0, 0, 0)), "w") as entry:
                 np.lib.format.write_array(entry, np.asarray(array), allow_pickle=False)
+
+
+def npz_bytes(arrays: Mapping[str, ArrayLike]) -> bytes:
+    """Return the content of the file that `write_npz` writes."""
+    content = io.BytesIO()
+    write_npz(content, arrays)
+    return content.getvalue()
 
 
 def real_array(values: ArrayLike, what: str) -> Reals:

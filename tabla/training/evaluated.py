@@ -29,7 +29,7 @@ class Accelerator(Protocol):
         """Cycles of the very first sample, from its first word to its last update."""
 
     def load(self, models: Mapping[str, Words]) -> None:
-        """Load the models."""
+        """Load the models into the memories of the accelerator."""
 
     def run(self, samples: Mapping[str, Words], count: int | None = None) -> dict[str, Words]:
         """Work through steps, and return the results of each by the name that is shown."""
@@ -70,7 +70,7 @@ class Evaluated:
     _accelerator: Accelerator | None = field(default=None, init=False)
 
     def load(self, models: Mapping[str, Words]) -> None:
-        """Load the models."""
+        """Load the models to learn from here on."""
         self.plan.load(models)
         self._models, self._done = dict(models), 0
 

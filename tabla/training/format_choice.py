@@ -45,7 +45,7 @@ class Range:
 
     @property
     def basis(self) -> Literal["proven", "measured"]:
-        """What decides `need`."""
+        """Say what decides `need`: the bound, or the measured value."""
         return "proven" if self.bound <= HEADROOM * self.largest else "measured"
 
 
@@ -104,6 +104,11 @@ class FormatChoice:
                 for each in self.ranges
             ],
         }
+
+
+def choice_entry(choice: FormatChoice | None) -> dict[str, object]:
+    """Return the entry of a manifest or a ``--json`` file; there is none if the format was not chosen from data."""
+    return {} if choice is None else {"format_choice": choice.as_json()}
 
 
 def choose_format(

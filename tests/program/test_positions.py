@@ -8,7 +8,8 @@ import pytest
 
 import tabla
 from tabla.program.host import Host
-from tabla.program.positions import archive, positions
+from tabla.program.positions import positions
+from tabla.training.arrays import npz_bytes
 
 SMALL = """mu = 0.5;
 model_input x[5], u;
@@ -111,8 +112,8 @@ def test_what_a_product_begins_with_stands_in_the_template(tmp_path: Any) -> Non
 
 def test_the_file_is_read_by_numpy_and_is_the_same_each_time(host: Host) -> None:
     found = positions(host)
-    content = archive(found)
-    assert content == archive(found)
+    content = npz_bytes(found)
+    assert content == npz_bytes(found)
     read = np.load(io.BytesIO(content), allow_pickle=False)
     assert set(read.files) == set(found)
     assert all(read[name].tolist() == found[name].tolist() for name in found)

@@ -179,7 +179,7 @@ class Evaluation:
     # ---- one run
 
     def made(self) -> Made:
-        """Its words, values and sums."""
+        """Return the words, function values and sums that the run makes."""
         run, wiring = self.run, self.machine.wiring
         words, values, sums = (_wanted(table.get(run.number)) for table in (wiring.words, wiring.values, wiring.sums))
         counted = not self._many(words, sums)
