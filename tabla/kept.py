@@ -7,21 +7,21 @@ and the files of this package. So a schedule is never that of another program or
 from __future__ import annotations
 
 import hashlib
-import pickle
 import platform
 import sys
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 from tabla._version import VERSION
 from tabla.caches import Shelf, key_of
+from tabla.record_text import NotPlain, text_of, value_of
 
 Kept = TypeVar("Kept")
 LARGEST = 256_000_000
 """How many bytes all kept schedules may have. One has 10 kB to some MB."""
-_FILE = "schedule.pickle"
+_FILE = "schedule.json"
 
 
 def kept(parts: tuple[Any, ...], make: Callable[[], Kept]) -> Kept:
@@ -29,20 +29,29 @@ def kept(parts: tuple[Any, ...], make: Callable[[], Kept]) -> Kept:
     shelf = Shelf.of("schedules", LARGEST)
     if shelf is None:
         return make()
-    key = key_of(VERSION, platform.python_version(), _files(), hashlib.sha256(pickle.dumps(parts)).hexdigest())
-
-    def read(entry: Path) -> tuple[Kept]:
-        return (pickle.loads((entry / _FILE).read_bytes()),)
-
-    found = shelf.read(key, read)
+    try:
+        seen = text_of(parts)
+    except NotPlain:  # a class of the user's, of which nobody can say when it changes
+        return make()
+    key = key_of(VERSION, platform.python_version(), _files(), hashlib.sha256(seen.encode()).hexdigest())
+    found = shelf.read(key, _read)
     if found is not None:
-        return found[0]
+        return cast(Kept, found[0])
     made = make()
     try:
-        shelf.add(key, lambda entry: (entry / _FILE).write_bytes(pickle.dumps(made)))
-    except OSError:  # a full disk
+        text = text_of(made)
+        shelf.add(key, lambda entry: (entry / _FILE).write_text(text, encoding="utf-8"))
+    except (NotPlain, OSError):  # OSError: a full disk
         pass
     return made
+
+
+def _read(entry: Path) -> tuple[object]:
+    """Return what an entry holds. Raises OSError for a text of nothing, so that the entry is removed."""
+    try:
+        return (value_of((entry / _FILE).read_text(encoding="utf-8")),)
+    except ValueError as fault:
+        raise OSError(str(fault)) from fault
 
 
 @cache

@@ -22,6 +22,7 @@ _USES = {
     "compiled",
     "caches",
     "kept",
+    "record_text",
     "options",
     "parameters",
     "given",
@@ -49,7 +50,8 @@ MAY: dict[str, set[str]] = {
     "ir": set(),
     "caches": set(),
     # schedules on disk, from the compiler's point of view any record
-    "kept": {"caches", "_version"},
+    "kept": {"caches", "record_text", "_version"},
+    "record_text": set(),
     # a graph as machine code; its judge is the evaluation in ir
     "compiled": {"ir", "caches", "_version"},
     "lower": {"lang", "ir"},
