@@ -148,8 +148,12 @@ def shaken(text: str, seed: int) -> str:
 
 
 def agrees(case: Case, text: str) -> str | None:
-    """Return the first difference between the Verilog on Icarus and the cycle model."""
-    stimulus = Stimulus(load=case.load, beats=case.beats, samples=case.samples, dump=case.dump, chunk=case.samples)
+    """Return the first difference between the Verilog on Icarus and the cycle model.
+
+    The program keeps no models, so nothing is dumped: a memory that no LOAD writes has any words after such a start.
+    """
+    assert not case.image.stream_load.beats
+    stimulus = Stimulus(load=case.load, beats=case.beats, samples=case.samples, dump=0, chunk=case.samples)
     with CocotbMachine(case.image, text, "machine", "icarus") as machine:
         return difference(
             case.image, ("model", play(CycleModel(case.image), stimulus)), ("engine", play(machine, stimulus))
@@ -163,7 +167,8 @@ def test_a_machine_runs_from_any_start(monkeypatch: pytest.MonkeyPatch) -> None:
     made = [t for t, _ in tables(build) if t.name in ("divide", "log")]
     case = function_program(made, [5, 700, -3, 1024], width=16, fraction=10)
     text = verilog(case.image, "machine")
-    assert agrees(case, shaken(text, 1)) is None
+    for seed in range(1, 5):
+        assert agrees(case, shaken(text, seed)) is None
     # The four cycles of earlier benches were too few: what the pipelines held was counted after the reset.
     monkeypatch.setattr("tabla.sim.engines.cocotb_run.reset_cycles", lambda image: 4)
     assert agrees(case, shaken(text, 1)) is not None
