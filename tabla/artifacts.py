@@ -7,13 +7,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from tabla import progress
-from tabla.hw.reset import reset_cycles
-from tabla.ir.evaluate import FixedPlan
-from tabla.ir.words import to_words
-from tabla.program.host import Host, halves, result_elements
+from tabla.program.host import Host
 from tabla.program.image import Image
 from tabla.program.positions import positions
 from tabla.program.protocol import fingerprint
@@ -23,19 +18,13 @@ from tabla.report.graph_picture import dot, svg
 from tabla.report.manifest import manifest
 from tabla.report.registers import register_header, register_page, register_systemrdl
 from tabla.report.schedule_page import schedule_json, schedule_page
-from tabla.runs import shapes_of
-from tabla.schedule.borders import Border
 from tabla.stages import Stages
-from tabla.strands.streams import dump_words
-from tabla.templates.template import timing
-from tabla.training.arrays import initial_models, npz_bytes
+from tabla.training.arrays import npz_bytes
 from tabla.training.format_choice import choice_entry
+from tabla.vectors import golden
 
 if TYPE_CHECKING:
     from tabla.synth.board import Bitstream
-
-GOLDEN_SAMPLES, GOLDEN_SEED = 4, 1
-
 
 def write(build: Stages, folder: Path) -> Path:
     """Write the output folder of ``tabla gen`` and return its path. After an error the old folder is unchanged."""
@@ -49,12 +38,16 @@ def write(build: Stages, folder: Path) -> Path:
 
 
 def artifacts(build: Stages) -> dict[str, str | bytes]:
-    """Return the content of every file of ``tabla gen``, by its path in the folder."""
+    """Return the content of every file of ``tabla gen``, by its path in the folder.
+
+    There is no test bench if :func:`tabla.vectors.golden` finds no inputs that are valid for the program.
+    """
     name, schedule, bus = build.name, build.schedule, build.bus_shape
     verilog = build.verilog if bus is None else build.bus_verilog[".v"]
     progress.step("manifest, pictures and test bench")
     content = manifest(schedule, build.bound, build.image, build.module, build.reading.text.original, bus)
-    bench = bench_files(name, build.module, golden(build), stoppable=bus is not None)
+    vectors = golden(build)
+    bench = {} if vectors is None else bench_files(name, build.module, vectors, stoppable=bus is not None)
     return {
         f"{name}.v": verilog,
         f"{name}.json": _json({**content, **choice_entry(build.format_choice)}),
@@ -134,67 +127,3 @@ def _images(image: Image) -> dict[str, str]:
                 bits = max(w.bit_length() for w in words) + 1
                 files[f"program/{function.name}.{part}.hex"] = _hex(words, bits)
     return files
-
-
-def golden(build: Stages) -> dict[str, Any]:
-    """Return the golden vectors of the test bench: random samples as beats, and the words that must come of them.
-
-    The expected words come from the fixed-point evaluation, and the expected period from the recurrence in
-    :mod:`tabla.schedule.borders`. So a large program needs no simulation here. `check` holds a pair
-    [position in the dump, word] for every model word.
-    """
-    chance = np.random.default_rng(GOLDEN_SEED)
-    number, graph, image = build.format, build.graph, build.image
-    integers = build.reading.integers
-    reach = min(1.0, number.highest / number.one)
-    samples = {
-        # An integer may be a position in a tensor. Position 0 exists in every tensor, so integers are 0.
-        name: to_words((name not in integers) * chance.uniform(-reach, reach, (GOLDEN_SAMPLES, *shape)), number, name)
-        for name, shape in shapes_of(graph, "input", "label").items()
-    }
-    models = {
-        name: to_words((name not in integers) * array, number, name, guard=graph.tensors[name].guard)
-        for name, array in initial_models(shapes_of(graph, "model"), GOLDEN_SEED).items()
-    }
-    schedule, shown = build.schedule, dict(build.lowered.results)
-    host, plan = Host(schedule), FixedPlan.of(build.lowered, number)
-    plan.load(models)
-    expected = plan.run(samples, list(shown.values()), GOLDEN_SAMPLES)
-    whole = {name: expected.kept[tensor].reshape(GOLDEN_SAMPLES, -1) for name, tensor in shown.items()}
-    results = [whole[name][:, places] for name, places in result_elements(schedule)]
-    outputs = np.concatenate([*results, np.zeros((GOLDEN_SAMPLES, 0), dtype=np.int64)], axis=1)
-    border = Border(beats=schedule.beats, slots=schedule.ring_slots, release=schedule.release, period=schedule.period)
-    _, starts = border.tokens(GOLDEN_SAMPLES, timing())
-    # A dump whose words are their own positions tells where each model word lies in a dump.
-    words = host.dump_count * dump_words(schedule.template, image.parameters.model_guard)
-    width = image.parameters.width
-    check: dict[int, int] = {}
-    for name, places in host.dumped(range(words)).items() if words else ():
-        held, guard = expected.models[name], graph.tensors[name].guard
-        for at, own in zip(places, halves(held, guard, width) if guard else (held,), strict=True):
-            check |= zip(at.reshape(-1).tolist(), own.reshape(-1).tolist(), strict=True)
-    return {
-        "schema": "tabla-golden-1",
-        "reset_cycles": reset_cycles(image),
-        "width": width,
-        "samples": GOLDEN_SAMPLES,
-        "sample_beats": image.stream_run.beats,
-        "load": _packed(host.load_beats(models), width),
-        "run": _packed(host.sample_beats(samples), width),
-        "outputs": outputs.reshape(-1).tolist(),
-        "dump_count": host.dump_count,
-        "dump_words": words,
-        "check": [list(pair) for pair in sorted(check.items())],
-        "period": starts[-1] - starts[-2],
-    }
-
-
-def _packed(beats: np.ndarray[Any, np.dtype[np.int64]], width: int) -> list[str]:
-    """Return each beat, a row of words, as one hexadecimal number with word 0 in the lowest `width` bits."""
-    mask, packed = (1 << width) - 1, []
-    for row in beats.tolist():
-        value = 0
-        for word in reversed(row):
-            value = value << width | (word & mask)
-        packed.append(f"{value:x}")
-    return packed

@@ -9,6 +9,7 @@ import subprocess
 import sys
 import threading
 import time
+from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -105,7 +106,16 @@ def test_an_interrupt(
     more = {MARK: mark, "TMPDIR": str(temporary), "TABLA_CACHE": str(cache), "XDG_CACHE_HOME": str(cache)}
     environment = os.environ | more
     command = [sys.executable, "-m", "tabla", *words]
-    process = subprocess.Popen(command, cwd=here, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    # Tests that run in the background of a shell ignore Ctrl-C, and so would the command.
+    usual_signals = partial(signal.signal, signal.SIGINT, signal.default_int_handler)
+    process = subprocess.Popen(
+        command,
+        cwd=here,
+        env=environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        preexec_fn=usual_signals,
+    )
     try:
         begun = time.monotonic()
         while not awaited or not any(awaited in line for line in processes(mark)):

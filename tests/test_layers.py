@@ -31,6 +31,7 @@ _USES = {
     "learning",
     "automatic",
     "scoring",
+    "vectors",
     "artifacts",
 }
 _EVERYTHING = {*_COMPILER, *_USES, "hw", "sim", "link", "synth", "training", "report", "examples", "_version"}
@@ -77,7 +78,9 @@ MAY: dict[str, set[str]] = {
     "options": {"ir", "templates", "mapping", "passes", "schedule", "parameters"},
     "notations": {"lang", "lower", "ir", "options", "training"},
     "simulation": {"program", "schedule", "hw", "sim", "link"},
-    "artifacts": {*_LOWER, "progress", "hw", "synth", "report", "training", "stages", "runs"},
+    # vectors: the samples of the test bench that gen writes
+    "vectors": {*_LOWER, "hw", "training", "stages", "runs"},
+    "artifacts": {*_LOWER, "progress", "hw", "synth", "report", "training", "stages", "vectors"},
     "given": {"parameters", "training"},
     "runs": {"given", "ir", "parameters", "sim", "simulation", "compiled", "training", "stages"},
     "learning": {"given", "ir", "parameters", "runs", "simulation", "compiled", "training", "stages"},

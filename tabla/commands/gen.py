@@ -76,6 +76,9 @@ def run(arguments: Namespace, console: Console) -> int:
     for note in made.warnings:
         console.remark(f"warning: {note}")
     made.write(folder)
+    if not (folder / "tb").exists():
+        console.remark("warning: no test bench is written, because random integers give positions outside a tensor")
+        console.remark("hint: give valid inputs with --inputs FILE")
     report = made.report()
     tell_choice(made, arguments, console)
     if arguments.json:

@@ -98,7 +98,7 @@ def bench_files(name: str, module: str, golden: Mapping[str, Any], *, stoppable:
     """Return the text of every file of the folder ``tb/``, by file name.
 
     `name` is the stem of the Verilog file, `module` the name of its top module, and `golden` the vectors that
-    :func:`tabla.artifacts.golden` makes. A `stoppable` accelerator has the input `stop`, which stays 0 here.
+    :func:`tabla.vectors.golden` makes. A `stoppable` accelerator has the input `stop`, which stays 0 here.
     """
     sim = files("tabla.sim.engines")
     ports = sim.joinpath("cocotb_bench.py").read_text(encoding="utf-8")

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
 from tabla.templates.template import template_for
 
+import tabla
 from tabla.backend import schedule_graph
 from tabla.ir.format import Format
 from tabla.ir.graph import Affine, Gather, Gathered, Graph, Linear, Read
@@ -196,3 +198,48 @@ def test_positions_must_fit_a_word() -> None:
     b.let("y", "ij", Gather(tensor="m", subscripts=(Gathered(table=at("p", "i")), Affine.of(j=1))), i=3, j=10)
     with pytest.raises(TablaError, match=r"'m' has 200 words, more than a word of q2\.6 can count"):
         flatten_gathers(b.graph("large", {}), Format(integer=2, fraction=6))
+
+
+STATIC = {
+    "beyond the end": ("T(I(i) + 4)", lambda i: -4 + i % 4),
+    "far below": ("T(I(i) - 200)", lambda i: 200 + i % 4),
+    "with the index": ("T(I(i) + i + 2)", lambda i: 3 - i % 4 - i - 2),
+    "against the index": ("T(I(i) - 3*i)", lambda i: 3 * i + i % 4),
+    "further than a word": ("T(I(i) + 130)", lambda i: -128),
+}
+
+
+@pytest.mark.parametrize("pes", [1, 4])
+@pytest.mark.parametrize("case", STATIC)
+def test_the_static_part_may_lie_outside(case: str, pes: int, tmp_path: Path) -> None:
+    """A position is the sum of a word and of a static part, and only the sum has to lie in the tensor."""
+    read, position = STATIC[case]
+    path = tmp_path / "f.tc"
+    path.write_text(f"def f(float(E) T, int32(N) I) -> (O) {{ O(i) = {read} where i in 0:N }}")
+    inputs = {"T": np.array([0.25, 0.5, 0.75, 1.0]), "I": np.array([position(i) for i in range(6)])}
+    made = tabla.compile(path, inputs=inputs, pes=pes, format="q4.4" if case == "further than a word" else "q6.10")
+    assert made.simulate(inputs).counters.domain_errors == 0
+    expected = {"beyond the end": [0, 1, 2, 3, 0, 1], "with the index": [3, 2, 1, 0, 3, 2]}
+    places = expected.get(case, [2] * 6 if case == "further than a word" else [0, 1, 2, 3, 0, 1])
+    assert made.evaluate(inputs)["O"].tolist() == inputs["T"][places].tolist()
+
+
+def test_rows_whose_static_part_lies_outside(tmp_path: Path) -> None:
+    path = tmp_path / "f.tc"
+    read = "T(I(i) + 2, J(i) - 4)"
+    path.write_text(f"def f(float(E,F) T, int32(N) I, int32(N) J) -> (O) {{ O(i) = {read} where i in 0:N }}")
+    inputs = {"T": np.arange(12).reshape(4, 3) / 4, "I": np.array([-2, -1, 0, 1]), "J": np.array([4, 5, 6, 4])}
+    made = tabla.compile(path, inputs=inputs, pes=4)
+    assert made.simulate(inputs).samples == 1
+    assert made.evaluate(inputs)["O"].tolist() == [0.0, 1.0, 2.0, 2.25]
+
+
+@pytest.mark.parametrize("offset", [Affine.of(-70_000), Affine.of(0, i=7_000)])
+def test_a_static_part_that_no_word_can_make_up_for(offset: Affine) -> None:
+    b = Builder()
+    b.tensor("p", "input", 6)
+    b.tensor("x", "input", 4)
+    b.tensor("y", "value", 6)
+    b.let("y", "i", Gather(tensor="x", subscripts=(Gathered(table=at("p", "i"), offset=offset),)), i=6)
+    with pytest.raises(TablaError, match="positions in 'y' lie further from the words of their table than a word"):
+        flatten_gathers(b.graph("far", {}, (("y", "y"),)), Q6_10)

@@ -1,0 +1,143 @@
+"""Golden vectors: the samples with which the test bench of ``tabla gen`` tries the Verilog, and what they must give."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from tabla.hw.reset import reset_cycles
+from tabla.ir.evaluate import FixedPlan, Run, Words
+from tabla.ir.format import Format
+from tabla.ir.positions import Range, valid_positions
+from tabla.ir.words import to_words
+from tabla.program.host import Host, halves, result_elements
+from tabla.runs import inputs_of, shapes_of, steps_of, words_of
+from tabla.schedule.borders import Border
+from tabla.source import TablaError
+from tabla.stages import Stages
+from tabla.strands.streams import dump_words
+from tabla.templates.template import timing
+from tabla.training.arrays import initial_models
+
+SAMPLES, SEED = 4, 1
+DRAWS = 100
+"""How often integers are drawn until no position that they give lies outside its tensor."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class _Played:
+    """The words of models and samples, each with a leading axis of samples, and what the evaluation makes of them."""
+
+    models: Mapping[str, Words]
+    samples: Mapping[str, Words] = field(repr=False)
+    run: Run = field(repr=False)
+
+
+def golden(build: Stages) -> dict[str, Any] | None:
+    """Return the golden vectors of the test bench: samples as beats, and the words that must come of them.
+
+    The samples are random. Integers that give positions are drawn so that the positions lie in their tensors. If none
+    of `DRAWS` draws does, the samples are those of the option ``inputs``. Without that option the result is None.
+
+    The expected words come from the fixed-point evaluation, and the expected period from the recurrence in
+    :mod:`tabla.schedule.borders`. So a large program needs no simulation here. `check` holds a pair
+    [position in the dump, word] for every model word.
+    """
+    played = _played(build)
+    if played is None:
+        return None
+    graph, image, schedule, width = build.graph, build.image, build.schedule, build.format.width
+    host, expected = Host(schedule), played.run
+    whole = {name: expected.kept[tensor].reshape(SAMPLES, -1) for name, tensor in build.lowered.results}
+    results = [whole[name][:, places] for name, places in result_elements(schedule)]
+    outputs = np.concatenate([*results, np.zeros((SAMPLES, 0), dtype=np.int64)], axis=1)
+    border = Border(beats=schedule.beats, slots=schedule.ring_slots, release=schedule.release, period=schedule.period)
+    _, starts = border.tokens(SAMPLES, timing())
+    # A dump whose words are their own positions tells where each model word lies in a dump.
+    words = host.dump_count * dump_words(schedule.template, image.parameters.model_guard)
+    check: dict[int, int] = {}
+    for name, places in host.dumped(range(words)).items() if words else ():
+        held, guard = expected.models[name], graph.tensors[name].guard
+        for at, own in zip(places, halves(held, guard, width) if guard else (held,), strict=True):
+            check |= zip(at.reshape(-1).tolist(), own.reshape(-1).tolist(), strict=True)
+    return {
+        "schema": "tabla-golden-1",
+        "reset_cycles": reset_cycles(image),
+        "width": width,
+        "samples": SAMPLES,
+        "sample_beats": image.stream_run.beats,
+        "load": _packed(host.load_beats(played.models), width),
+        "run": _packed(host.sample_beats(played.samples), width),
+        "outputs": outputs.reshape(-1).tolist(),
+        "dump_count": host.dump_count,
+        "dump_words": words,
+        "check": [list(pair) for pair in sorted(check.items())],
+        "period": starts[-1] - starts[-2],
+    }
+
+
+def _played(build: Stages) -> _Played | None:
+    """Return the first words that are valid for the program: drawn ones, or those of the option ``inputs``."""
+    plan = FixedPlan.of(build.lowered, build.format)
+    shown = [tensor for _, tensor in build.lowered.results]
+    for models, samples in _candidates(build):
+        plan.load(models)
+        try:
+            run = plan.run(samples, shown, SAMPLES)
+        except TablaError:  # a position outside its tensor
+            continue
+        return _Played(models=models, samples=samples, run=run)
+    return None
+
+
+def _candidates(build: Stages) -> Iterator[tuple[dict[str, Words], dict[str, Words]]]:
+    """Yield the words of models and samples to try."""
+    graph, number = build.graph, build.format
+    chance = np.random.default_rng(SEED)
+    reach = min(1.0, number.highest / number.one)
+    samples = {
+        name: to_words(chance.uniform(-reach, reach, (SAMPLES, *shape)), number, name)
+        for name, shape in shapes_of(graph, "input", "label").items()
+    }
+    models = {
+        name: to_words(array, number, name, guard=graph.tensors[name].guard)
+        for name, array in initial_models(shapes_of(graph, "model"), SEED).items()
+    }
+    integers = build.reading.integers & (samples.keys() | models.keys())
+    ranges = valid_positions(build.lowered, integers, number)
+    for draw in range(DRAWS if integers else 1):
+        # Where no range is proven, later draws go further from it.
+        slack = draw * 10 // DRAWS
+        wider = {n: (low - slack, high + slack) for n, (low, high) in ranges.items()}
+        integral = np.random.default_rng([SEED, draw])
+        yield _with_integers(models, wider, number, integral), _with_integers(samples, wider, number, integral)
+    if build.options.inputs is not None:
+        given, held = inputs_of(build, build.options.inputs, None, SEED, None)
+        steps = steps_of(build, words_of(build, given.arrays))
+        repeated = {name: np.resize(words, (SAMPLES, *words.shape[1:])) for name, words in steps.items()}
+        yield words_of(build, held), repeated
+
+
+def _with_integers(
+    words: Mapping[str, Words], ranges: Mapping[str, Range], number: Format, chance: np.random.Generator
+) -> dict[str, Words]:
+    """Return arrays of words, those that have a range drawn anew as integers of that range."""
+    found = dict(words)
+    for name in sorted(words.keys() & ranges.keys()):
+        low, high = (number.saturate(end) for end in ranges[name])
+        found[name] = chance.integers(low, high, words[name].shape, endpoint=True)
+    return found
+
+
+def _packed(beats: np.ndarray[Any, np.dtype[np.int64]], width: int) -> list[str]:
+    """Return each beat, a row of words, as one hexadecimal number with word 0 in the lowest `width` bits."""
+    mask, packed = (1 << width) - 1, []
+    for row in beats.tolist():
+        value = 0
+        for word in reversed(row):
+            value = value << width | (word & mask)
+        packed.append(f"{value:x}")
+    return packed
