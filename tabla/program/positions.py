@@ -88,5 +88,5 @@ def _by_element(found: list[tuple[Words, Words]], shape: tuple[int, ...]) -> Wor
     size = int(np.prod(shape, dtype=np.int64))
     counts = np.bincount(elements, minlength=size)
     begins = np.concatenate([[0], np.cumsum(counts)[:-1]])
-    copies = np.minimum(np.arange(max(1, counts.max(initial=1)))[:, None], counts - 1)
+    copies = np.minimum(np.arange(int(counts.max(initial=1)))[:, None], counts - 1)
     return np.asarray(places[begins + copies].reshape(-1, *shape), dtype=np.int64)
