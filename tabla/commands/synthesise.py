@@ -62,6 +62,8 @@ def run(arguments: Namespace, console: Console) -> int:
     if arguments.seeds is not None and not arguments.pnr:
         console.remark("note: --seeds has no effect without --pnr")
     folder = Path(arguments.file)
+    if not folder.suffix and not folder.exists():
+        raise TablaError(f"there is no folder '{folder}'", hint="name a program, or a folder of tabla gen")
     if folder.is_dir():
         if replace(build_options(arguments), templates=None) != Options():
             raise TablaError(

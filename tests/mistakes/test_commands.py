@@ -99,6 +99,7 @@ SYNTH = {
     "no such file": mistake("synth no.t --target ecp5", "cannot read 'no.t'"),
     "data": mistake("synth data.npz --target ecp5", "'data.npz' is not a program"),
     "Verilog": mistake("synth build/model.v --target ecp5", "'build/model.v' is not a program"),
+    "no such folder": mistake("synth nothing --target ecp5", "there is no folder 'nothing'", "tabla gen"),
     "an empty folder": mistake("synth empty --target ecp5", "there is no manifest in 'empty'"),
     "a manifest of another tool": mistake("synth other --target ecp5", "there is no manifest in 'other'"),
     "a manifest without Verilog": mistake("synth lost --target ecp5", "cannot read 'lost/model.v'", "again"),
