@@ -8,7 +8,7 @@ has no influence. The order of the samples is shuffled once, from a fixed seed.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
@@ -16,8 +16,9 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from tabla.report.folder import replaced_file
 from tabla.source import TablaError
-from tabla.training.arrays import write_npz
+from tabla.training.arrays import npz_bytes
 from tabla.training.split import Split
 
 Reals = NDArray[np.float64]
@@ -147,19 +148,48 @@ EXAMPLES = {
 }
 
 
-def write(example: Example, folder: Path) -> list[Path]:
-    """Write the program and its data into `folder` and return the paths. Raises `TablaError` if that is impossible."""
-    program, data = folder / example.program.name, folder / example.data
-    files = {data: example.arrays()}
+def files(example: Example, folder: Path) -> dict[Path, bytes]:
+    """Return the files of an example, the program first, by their paths in `folder`."""
+    data = folder / example.data
+    arrays = {data: example.arrays()}
     if example.held_out is not None:
-        files[data.with_stem(f"{data.stem}_test")] = example.held_out()
+        arrays[data.with_stem(f"{data.stem}_test")] = example.held_out()
+    program = {folder / example.program.name: example.program.read_bytes()}
+    return program | {path: npz_bytes(content) for path, content in arrays.items()}
+
+
+def _refuse_other(path: Path, content: bytes) -> None:
+    """Raise `TablaError` if there is a folder or another file at this path."""
+    if path.is_dir():
+        raise TablaError(f"'{path}' is a folder", hint="choose another folder with -o")
+    if path.exists() and path.read_bytes() != content:
+        raise TablaError(
+            f"'{path}' is there already, and differs from the file of the example",
+            hint="choose another folder with -o, or rename your file",
+        )
+
+
+def write(examples: Iterable[Example], folder: Path) -> list[Path]:
+    """Write programs and their data into `folder`, and return the paths.
+
+    Raises `TablaError` if that is impossible, and for a file that is there already with other content, because the user
+    may have changed it. Nothing is written then.
+    """
+    chosen, contents = list(examples), dict[Path, bytes]()
+    # The programs come first, because the data takes seconds.
+    for example in chosen:
+        _refuse_other(folder / example.program.name, example.program.read_bytes())
+    for example in chosen:
+        contents |= files(example, folder)
+    for path, content in contents.items():
+        _refuse_other(path, content)
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        if program.resolve() != example.program.resolve():
-            program.write_bytes(example.program.read_bytes())
-        for path, arrays in files.items():
-            with path.open("wb") as file:
-                write_npz(file, arrays)
+        for path, content in contents.items():
+            with replaced_file(path) as fresh:
+                fresh.write_bytes(content)
     except OSError as fault:
-        raise TablaError(f"cannot write into '{folder}': {fault.strerror or fault}") from None
-    return [program, *files]
+        raise TablaError(
+            f"cannot write into '{folder}': {fault.strerror or fault}", hint="choose another folder with -o"
+        ) from None
+    return list(contents)

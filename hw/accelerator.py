@@ -13,7 +13,8 @@ from tabla.hw.counters import EventCounter
 from tabla.hw.drive import Drive
 from tabla.hw.features import features_of
 from tabla.hw.group import Group
-from tabla.hw.lane import LaneShape, lane_shape
+from tabla.hw.groups import Groups
+from tabla.hw.lane import lane_shape
 from tabla.hw.pipeline import delayed
 from tabla.hw.root import Root
 from tabla.hw.routing import Routing
@@ -22,10 +23,9 @@ from tabla.hw.serial_out import output_of
 from tabla.hw.sharing import placed
 from tabla.hw.stream import Stream
 from tabla.hw.tokens import TokenDelay
-from tabla.hw.tree import Tree, levels
 from tabla.hw.window import Window
+from tabla.templates.instructions import LANE_KINDS, kind_of
 from tabla.templates.stages import wanted
-from tabla.templates.template import LANE_KINDS, kind_of
 
 from tabla.program.image import Entry, Image
 from tabla.program.layout import operation_layout, strand_layout
@@ -235,9 +235,6 @@ class Accelerator(wiring.Component):
         ]
         return control
 
-    def _routing(self, stream: Stream, words: list[Any]) -> Routing:
-        return Routing(stream=stream, words=tuple(words), lanes=self.image.parameters.lanes)
-
     def _roots(
         self, m: Module, sequencers: dict[str, Sequencer], stream: Stream, controller: Controller, platform: Any
     ) -> list[Root]:
@@ -268,7 +265,7 @@ class Accelerator(wiring.Component):
         if write.generators:
             addresses = Group.FANOUT + wanted("root_write", "write_address")
             inputs["write_address"] = delayed(m, write.values.address, addresses, name="root_write_address")
-        routing = self._routing(stream, list(stream.words))
+        routing = Routing(stream=stream, words=tuple(stream.words), lanes=parameters.lanes)
         for number, root in enumerate(roots):
             several = len(roots) > 1
             m.submodules["root" if not several else f"root_{number}"] = (
@@ -309,50 +306,6 @@ class Accelerator(wiring.Component):
     def _units(self, kind: str) -> list[str]:
         return [unit for unit in self.image.units if kind_of(unit) == kind]
 
-    def _drive(
-        self,
-        m: Module,
-        shape: LaneShape,
-        issue: Sequencer,
-        write: Sequencer,
-        stream: Stream,
-        bus: Any,
-        controller: Controller,
-    ) -> Drive:
-        """Return the wires that one sequencer's lanes share."""
-        control = self._control(m, issue.unit, issue)
-        return Drive.of(m, shape, control, issue, write, stream=stream, bus=bus, load=controller.load)
-
-    def _join(self, m: Module, drives: list[Drive], tree: Tree, sums: list[Any], roots: list[Root], below: int) -> None:
-        """Give the trees' words to the roots, each with its sense, which a root needs a cycle earlier than the word.
-
-        `below` is the number of ranks of registers in each group. Groups of several sequencers have undone the
-        complement already.
-        """
-        if len(drives) > 1:
-            m.d.comb += roots[0].tree.eq(tree.sum)
-            return
-        shown = wanted("lane_issue", "inverted") + Group.FANOUT
-        before = delayed(m, drives[0].inverted, shown - 1, name="sense_before")
-        # Entry n: the sense of words that are n registers behind the accumulators, from one register before them.
-        chain = [before, drives[0].sense]
-        for cycle in range(below + levels(tree.leaves)):
-            chain.append(delayed(m, chain[-1], 1, name=f"sense_{cycle}"))
-        m.d.comb += tree.inverted.eq(chain[below + 1].replicate(len(tree.inverted)))
-        if len(roots) == 1:
-            m.d.comb += [roots[0].tree.eq(tree.sum), roots[0].tree_inverted.eq(chain[-2])]
-            return
-        # The tree takes the clear in the cycle before its word.
-        cleared = wanted("root_issue", "array") - 1
-        m.d.comb += tree.clear.eq(~delayed(m, roots[0].control.array, cleared, name="array_wanted"))
-        for root, own in zip(roots, sums, strict=True):
-            m.d.comb += [
-                root.tree.eq(own),
-                root.tree_inverted.eq(chain[below]),
-                root.array.eq(tree.sum),
-                root.array_inverted.eq(chain[-2]),
-            ]
-
     def _lanes(
         self,
         m: Module,
@@ -362,67 +315,16 @@ class Accelerator(wiring.Component):
         controller: Controller,
         platform: Any,
     ) -> None:
-        parameters = self.image.parameters
-        shape = lane_shape(parameters, self.features)
-        drives = [
-            self._drive(m, shape, sequencers[issue], sequencers[write], stream, roots[0].bus, controller)
-            for issue, write in zip(*(self._units(kind) for kind in LANE_KINDS), strict=True)
-        ]
+        shape = lane_shape(self.image.parameters, self.features)
+        drives = []
+        for units in zip(*(self._units(kind) for kind in LANE_KINDS), strict=True):
+            issue, write = (sequencers[unit] for unit in units)
+            control = self._control(m, issue.unit, issue)
+            drives.append(
+                Drive.of(m, shape, control, issue, write, stream=stream, bus=roots[0].bus, load=controller.load)
+            )
         m.d.comb += self.update.eq(reduce(or_, (drive.updates for drive in drives)) | roots[0].update)
-
-        size, words_in_beat = parameters.pes_per_pu, parameters.stream_words
-        groups = parameters.pes // size
-        # Where lanes and words of a beat divide each other, a group gets each of its words once.
-        aligned = size % words_in_beat == 0 or words_in_beat % size == 0
-        words = min(size, words_in_beat) if aligned else size
-        # The stream gives words and enables in one cycle.
-        later = wanted("lane_write", "stream_word") - wanted("lane_write", "stream_enable")
-        # Lanes without wide models take the words alone.
-        own_bits = slice(parameters.model_guard - shape.guard, None)
-        from_stream = [word[own_bits] if parameters.model_guard > shape.guard else word for word in stream.words]
-        stream_words = [delayed(m, word, later, name=f"stream_word_{k}") for k, word in enumerate(from_stream)]
-        extremes = shape.extremes and len(drives) == 1
-        m.submodules.tree = tree = Tree(
-            leaves=groups, width=parameters.accumulator, extremes=extremes, clears=len(roots) > 1
-        )
-        if extremes:
-            m.d.comb += tree.extreme.eq(delayed(m, drives[0].extreme, levels(size), name="extreme_above"))
-        overflows, sums = Signal(groups), []
-        kinds: dict[tuple[int, ...], str] = {}
-        for g in range(groups):
-            lanes = range(g * size, (g + 1) * size)
-            own = [lane * len(drives) // parameters.pes for lane in lanes]
-            drivers = tuple(number - own[0] for number in own) if len(drives) > 1 else ()
-            group = Group(shape, words=words, drivers=drivers)
-            kinds.setdefault(drivers, f"pu_{len(kinds)}" if kinds else "pu")
-            sums.append(group.sum)
-            m.submodules[f"group_{g}"] = placed(platform, kinds[drivers], group)
-            mine = drives[own[0] : own[-1] + 1]
-            for place, drive in zip(group.sets, mine, strict=True):
-                m.d.comb += [getattr(getattr(group, place), name).eq(value) for name, value in drive.controls.items()]
-            if len(roots) > 1:
-                m.d.comb += group.controls.bus.eq(roots[g].bus)
-                if g == 0:
-                    m.d.comb += [getattr(group.controls, name).eq(value) for name, value in drives[0].first.items()]
-            if drivers:
-                m.d.comb += group.up.eq(Cat(drive.up for drive in mine))
-            m.d.comb += [
-                group.first_lane.eq(g * size % parameters.lanes),
-                group.sense.eq(Cat(drive.sense for drive in mine) if drivers else mine[0].sense),
-                *([group.extreme.eq(mine[0].extreme)] if group.extremes else []),
-                tree.words[g].eq(group.sum),
-                overflows[g].eq(group.overflow),
-            ]
-            if len(roots) > 1:
-                routing = self._routing(stream, from_stream)
-                m.d.comb += [group.stream_enable[k].eq(routing.enable(g, k)) for k in range(size)]
-                for k in range(words):
-                    word = delayed(m, routing.word(g, k), later, name=f"stream_word_{g}_{k}")
-                    m.d.comb += group.stream_words[k].eq(word)
-                continue
-            m.d.comb += [group.stream_enable[k].eq(stream.block[lane // words_in_beat]) for k, lane in enumerate(lanes)]
-            m.d.comb += [group.stream_words[k].eq(stream_words[(g * size + k) % words_in_beat]) for k in range(words)]
-
-        self._join(m, drives, tree, sums, roots, levels(size))
+        groups = Groups(shape=shape, drives=drives, stream=stream, roots=roots)
+        overflows = groups.join(m, platform)
         m.submodules.lane_overflow_counter = counter = EventCounter()
         m.d.comb += [counter.events.eq(overflows.any()), self.lane_overflows.eq(counter.count)]

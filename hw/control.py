@@ -7,7 +7,7 @@ from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 from tabla.hw.features import UnitFeatures
 from tabla.hw.instruction import instruction_fields, instruction_width
-from tabla.templates.template import OperationFormat, operation_format
+from tabla.templates.instructions import OperationFormat, operation_format
 
 from tabla.program.image import Parameters
 

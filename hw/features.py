@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 
-from tabla.templates.template import kind_of, operation_format
+from tabla.templates.instructions import kind_of, operation_format
 
 from tabla.program.image import UNITS, Image, Parameters
 from tabla.program.layout import WordLayout, operation_layout, strand_layout

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from tabla.templates.template import operation_format
+from tabla.templates.instructions import operation_format
 
 
 def instruction_width(unit: str) -> int:

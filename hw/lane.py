@@ -15,8 +15,8 @@ from tabla.hw.mac import Mac
 from tabla.hw.memory import WordMemory
 from tabla.hw.pipeline import above, bits_for, delayed, selected
 from tabla.hw.rounder import Rounder
+from tabla.templates.instructions import operation_format
 from tabla.templates.stages import stage_cycle, wanted
-from tabla.templates.template import operation_format
 
 from tabla.program.image import Parameters
 

@@ -54,7 +54,7 @@ class ModuleText:
                 logic |= logic_of(items, self._wires, f"$process{number}")
         for connection in module.connections:
             logic[connection.target[0].wire] = wired(connection.value)
-        self._logic, same = merged(logic)
+        self._logic, same = merged(logic, {wire: self._wires[wire].width for wire in logic})
         self._uses = Uses(self._wires, same)
         self._expressions = Expressions(self._wires, found, names, self._logic, self._uses)
         self._reads = {cell.ports["DATA"][0].wire: cell for cell in module.cells if cell.kind == "$memrd_v2"}

@@ -144,15 +144,21 @@ def operation(cell: Cell) -> Operation:
     raise ValueError(f"the Verilog writer does not know {kind} of {width} bits")
 
 
-def merged(logic: Mapping[str, Operation]) -> tuple[dict[str, Operation], dict[str, str]]:
-    """Return operations without those that nobody named and that compute what another one does; and which does."""
+def merged(
+    logic: Mapping[str, Operation], widths: Mapping[str, int]
+) -> tuple[dict[str, Operation], dict[str, str]]:
+    """Return operations without those that nobody named and that compute what another one does; and which does.
+
+    `widths` are the bits of each wire. They belong to what is computed: the operands of a product are not made as wide
+    as its wire, so one text may stand for a product and for the low bits of it.
+    """
     same: dict[str, str] = {}
     found: dict[str, Operation] = {}
-    first: dict[Operation, str] = {}
+    first: dict[tuple[Operation, int], str] = {}
     for wire, one in logic.items():
         made = replace(one, operands=tuple(replaced(spec, same) for spec in one.operands)) if same else one
         if wire.startswith("$") and made.symbol:
-            other = first.setdefault(replace(made, meaning=""), wire)
+            other = first.setdefault((replace(made, meaning=""), widths[wire]), wire)
             if other != wire:
                 same[wire] = other
                 continue

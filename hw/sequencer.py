@@ -14,7 +14,7 @@ from tabla.hw.loops import Loops
 from tabla.hw.memory import WordMemory
 from tabla.hw.pipeline import bits_for, delayed, padded
 from tabla.hw.strands import StrandFetch
-from tabla.templates.template import kind_of, operation_format
+from tabla.templates.instructions import kind_of, operation_format
 
 from tabla.program.image import Parameters
 from tabla.program.layout import generator_width, operation_layout, strand_layout

@@ -10,7 +10,7 @@ from tabla.hw.features import UnitFeatures
 from tabla.hw.pipeline import delayed
 from tabla.hw.sequencer import Sequencer
 from tabla.hw.window import Window
-from tabla.templates.template import operation_format
+from tabla.templates.instructions import operation_format
 
 from tabla.program.image import Parameters
 

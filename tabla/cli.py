@@ -11,8 +11,8 @@ import os
 import sys
 import warnings
 from collections.abc import Sequence
+from difflib import get_close_matches
 from importlib import import_module
-from pathlib import Path
 from typing import NoReturn
 
 from tabla._version import VERSION
@@ -51,6 +51,13 @@ class Parser(argparse.ArgumentParser):
         """Report a wrong command line and exit with status 2."""
         self.exit(2, f"error: {message}\nhint: {self.prog} --help\n")
 
+    def refuse(self, unknown: Sequence[str]) -> NoReturn:
+        """Report words that this command does not know, with the option that is most like one of them."""
+        known = [option for action in self._actions for option in action.option_strings]
+        options = [word.partition("=")[0] for word in unknown if word.startswith("--")]
+        near = [close for option in options for close in get_close_matches(option, known, 1)]
+        self.error(f"unrecognized arguments: {' '.join(unknown)}{f'; did you mean {near[0]}?' if near else ''}")
+
 
 def parser_for(command: str | None) -> Parser:
     """Return the parser of all commands.
@@ -68,16 +75,20 @@ def parser_for(command: str | None) -> Parser:
         found = import_module(f"tabla.commands.{module}")
         sub = commands.add_parser(name, help=found.HELP, description=found.HELP, allow_abbrev=False)
         found.configure(sub)
-        sub.set_defaults(run=found.run)
+        sub.set_defaults(run=found.run, parser=sub)
     return parser
 
 
-def _check_json(where: str | None) -> None:
-    """Raise `TablaError` if the file of ``--json`` cannot be written, before the command does any work."""
-    if where and where != "-":
-        from tabla.report.folder import check_file
+def _parsed(words: list[str]) -> argparse.Namespace:
+    """Return the arguments of a command. Words that it does not know are a fault of this command, and argparse exits.
 
-        check_file(Path(where))
+    argparse itself would report them for the program as a whole, with the help that lists no option.
+    """
+    command = next((word for word in words if not word.startswith("-")), None)
+    parsed, unknown = parser_for(command).parse_known_args(words)
+    if unknown:
+        parsed.parser.refuse(unknown)
+    return parsed
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -96,14 +107,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _run(words: list[str], console: Console) -> int:
     """Run the command of `words` and return the exit status. An interrupt goes on to the caller."""
-    command = next((word for word in words if not word.startswith("-")), None)
     try:
-        parsed = parser_for(command).parse_args(words)
+        parsed = _parsed(words)
     except SystemExit as stop:  # argparse exits after --help, --version and errors
         return int(stop.code or 0)
     console.quiet = getattr(parsed, "quiet", False)
     try:
-        _check_json(getattr(parsed, "json", None))
+        from tabla.commands.outputs import check_outputs
+
+        check_outputs(parsed)
         with listening(console.work):
             status: int = parsed.run(parsed, console)
         console.clear()

@@ -334,9 +334,12 @@ class Build(Stages):
         `options` are those of :func:`tabla.synth.synthesise`.
         """
         from tabla.hw.places import signal_places
-        from tabla.synth import source_lines, synthesise
+        from tabla.synth import chosen_part, source_lines, synthesise
 
         _check_tools(options)
+        # The part is looked up before the program is compiled, which may take seconds.
+        about_part = {name: options[name] for name in ("device", "speed", "seeds", "templates") if name in options}
+        chosen_part(target, place_and_route=place_and_route, **about_part)
         places = signal_places(self.image, self.module) if place_and_route else {}
         return synthesise(
             self.verilog,

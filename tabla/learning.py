@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import ExitStack
+from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,14 +28,12 @@ from tabla.simulation import EVALUATION, Session, checked_engine, checking_engin
 from tabla.source import TablaError, TablaTypeError
 from tabla.stages import Stages
 from tabla.training.arrays import (
-    Arrays,
     Reals,
     initial_models,
     refuse_strangers,
     take_models,
 )
 from tabla.training.evaluated import CHECKED, Evaluated
-from tabla.training.measure import Measure
 from tabla.training.parts import Parts
 from tabla.training.prediction import Prediction, default_prediction, named_prediction
 from tabla.training.preparation import Preparation, separated
@@ -172,7 +171,6 @@ def train(
     if report is not None and not callable(report):
         raise TablaTypeError("report: this is not a function", hint="write report=print")
     engine = EVALUATION if engine is None else checked_engine(engine, trains=True)
-    graph, evaluates = build.lowered, engine == EVALUATION
     start = learning_start(
         build,
         data,
@@ -188,15 +186,68 @@ def train(
         standardise=standardise,
         standardise_labels=standardise_labels,
     )
-    ready, models, steps = start.ready, start.models, start.steps
-    held_out, found = ready.parts, ready.parts.training
-    check_held_out(held_out, patience, f"{build.name}.t" if not graph.updates else None)
+    check_held_out(start.ready.parts, patience, f"{build.name}.t" if not build.lowered.updates else None)
+    task = _task(build, start, engine, predict=predict, metric=metric, epochs=epochs, remark=remark)
+    if build.lowered.updates:
+        outcome, checked = _learned(task, epochs, patience, report or _silent)
+    else:
+        outcome, checked = _inference(task)
+    return _record(task, outcome, checked, patience)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class _Task:
+    """A training that is ready to run: what it starts from, what measures it, and where it runs.
+
+    `engine` is the one that was asked for. `hardware` is the engine of the accelerator, which repeats some of the steps
+    if `engine` is the evaluation; `reason` says why it is not the simulated Verilog then. `words` are the initial
+    models.
+    """
+
+    build: Stages
+    start: Start
+    prediction: Prediction
+    parts: Parts
+    evaluators: Evaluators
+    engine: str
+    hardware: str
+    reason: str
+    words: Mapping[str, Words]
+
+    @property
+    def evaluates(self) -> bool:
+        """Whether the evaluation learns, and not the accelerator."""
+        return self.engine == EVALUATION
+
+    def steps(self, arrays: Mapping[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
+        """Return arrays of the training part as steps, without the samples that fill no minibatch."""
+        samples = self.start.steps * self.build.lowered.samples
+        return steps_of(self.build, {name: array[:samples] for name, array in arrays.items()})
+
+    def machine(self) -> AbstractContextManager[Session]:
+        """Return the accelerator on its engine, which runs while the context is open."""
+        return session(self.build.schedule, self.build.image, self.hardware, self.build.module)
+
+
+def _task(
+    build: Stages,
+    start: Start,
+    engine: str,
+    *,
+    predict: str | None,
+    metric: str | None,
+    epochs: int,
+    remark: Callable[[str], None] | None,
+) -> _Task:
+    """Return what `train` runs. Data without the label that is to be measured, and a metric that does not fit it, are a
+    `TablaError`.
+    """
+    graph, ready = build.lowered, start.ready
     measured, prediction = chosen_prediction(build, predict)
     ready.preparation.check_prediction(prediction)
-    missing = shapes_of(graph, "label").keys() & {prediction.label} - ready.names
-    if missing:
+    if shapes_of(graph, "label").keys() & {prediction.label} - ready.names:
         raise TablaError(f"the data has no label '{prediction.label}' to measure against")
-    evaluators = Evaluators.of(graph, build.format, steps * epochs if graph.updates else steps)
+    evaluators = Evaluators.of(graph, build.format, start.steps * epochs if graph.updates else start.steps)
     if evaluators.note and remark is not None:
         remark(evaluators.note)
     parts = Parts.of(
@@ -204,76 +255,121 @@ def train(
         prediction,
         build.format,
         metric=metric,
-        parts=held_out,
+        parts=ready.parts,
         words=lambda arrays: words_of(build, arrays),
         evaluators=evaluators,
         classes=ready.preparation.classes.get(prediction.label),
     )
-    measure, words = parts.training, parts.training.words
-    model_words = words_of(build, models)
-    hardware, reason = checking_engine(build.schedule) if evaluates else (engine, "")
+    words = words_of(build, start.models)
+    hardware, reason = checking_engine(build.schedule) if engine == EVALUATION else (engine, "")
+    return _Task(
+        build=build,
+        start=start,
+        prediction=prediction,
+        parts=parts,
+        evaluators=evaluators,
+        engine=engine,
+        hardware=hardware,
+        reason=reason,
+        words=words,
+    )
+
+
+def _learned(task: _Task, epochs: int, patience: int | None, report: Report) -> tuple[Outcome, int]:
+    """Learn for at most so many epochs. Return the outcome, and how many samples the accelerator has repeated."""
+    graph, number = task.build.lowered, task.build.format
     with ExitStack() as opened:
 
         def machine() -> Session:
-            return opened.enter_context(session(build.schedule, build.image, hardware, build.module))
+            return opened.enter_context(task.machine())
 
-        learned = steps * graph.samples
-        if graph.updates:
-            learner: Evaluated | Session
-            if evaluates:
-                plan, judge = evaluators.fixed(graph, build.format), FixedPlan.of(graph, build.format)
-                learner = Evaluated(plan=plan, judge=judge, open_accelerator=machine, count=steps)
-            else:
-                learner = machine()
-            outcome = learn(
-                graph,
-                learner,
-                parts,
-                models=models,
-                words=model_words,
-                steps=steps_of(build, {n: a[: steps * graph.samples] for n, a in words.items()}),
-                reals=steps_of(build, {n: a[: steps * graph.samples] for n, a in found.arrays.items()}),
-                count=steps,
-                epochs=epochs,
-                report=report or _silent,
-                evaluators=evaluators,
-                patience=patience,
-            )
-            epochs = len(outcome.machine) - 1
-            checked = learner.checked * graph.samples if isinstance(learner, Evaluated) else 0
-            learned *= epochs
+        learner: Evaluated | Session
+        if task.evaluates:
+            plan, judge = task.evaluators.fixed(graph, number), FixedPlan.of(graph, number)
+            learner = Evaluated(plan=plan, judge=judge, open_accelerator=machine, count=task.start.steps)
         else:
-            epochs = 0
-            checked = min(2 * CHECKED, found.count) if evaluates else found.count
-            outcome = _inference(build, machine(), measure, models, model_words, checked)
-        return Training(
-            name=build.name,
-            engine=f"engine {engine}",
-            format=str(build.format),
-            model_guard=build.lowered.model_guard,
-            pes=build.template.pes,
-            samples=found.count,
-            minibatch=graph.samples,
+            learner = machine()
+        outcome = learn(
+            graph,
+            learner,
+            task.parts,
+            models=task.start.models,
+            words=task.words,
+            steps=task.steps(task.parts.training.words),
+            reals=task.steps(task.start.ready.parts.training.arrays),
+            count=task.start.steps,
             epochs=epochs,
-            prediction=prediction,
-            loss=measure.loss,
-            metric=measure.metric,
-            machine=outcome.machine,
-            reference=outcome.reference,
-            cycles_predicted=build.schedule.per_sample(build.schedule.cycles),
-            cycles_simulated=build.schedule.per_sample(outcome.cycles[-1]) if outcome.cycles else 0,
-            latency_predicted=build.schedule.latency,
-            latency_simulated=outcome.latency,
-            events=events(graph, outcome.counts),
-            models={**model_reals(build, outcome.words), **ready.preparation.stored()},
-            words=outcome.words,
-            validation_samples=held_out.validation.count if held_out.validation else 0,
-            test_samples=held_out.test.count if held_out.test else 0,
-            kept=outcome.kept,
-            float64_kept=outcome.float64_kept,
+            report=report,
+            evaluators=task.evaluators,
             patience=patience,
-            checked=Checked(engine=hardware, samples=checked, all=learned, reason=reason) if evaluates else None,
         )
+        return outcome, learner.checked * graph.samples if isinstance(learner, Evaluated) else 0
+
+
+def _inference(task: _Task) -> tuple[Outcome, int]:
+    """Measure a program without gradients: one pass over the data. Return the outcome, and how many samples the
+    accelerator has repeated: all, or the first and last ones, whose words are compared with the evaluation.
+    """
+    measure, words = task.parts.training, task.words
+    samples = task.start.ready.parts.training.count
+    checked = min(2 * CHECKED, samples) if task.evaluates else samples
+    with task.machine() as machine:
+        # The evaluation comes first, because it reports bad data.
+        expected = expected_run(task.build, words, measure.words, len(measure.labels))
+        machine.load(words)
+        ends = np.r_[: checked - checked // 2, len(measure.labels) - checked // 2 : len(measure.labels)]
+        found = machine.run({name: array[ends] for name, array in measure.words.items()})
+        part = replace(expected, kept={name: array[ends] for name, array in expected.kept.items()})
+        hold_agreement(task.build, part, words, found)
+        outcome = Outcome(
+            machine=(measure.of_words(words),),
+            reference=(measure.of_reals(task.start.models),),
+            words=words,
+            counts=expected.counts,
+            cycles=(machine.cycles,),
+            latency=machine.latency,
+        )
+    return outcome, checked
+
+
+def _record(task: _Task, outcome: Outcome, checked: int, patience: int | None) -> Training:
+    """Return the record of a training. The accelerator has repeated so many samples as `checked` says."""
+    build, graph, measure = task.build, task.build.lowered, task.parts.training
+    ready = task.start.ready
+    held_out = ready.parts
+    # The first scores are those of the initial models.
+    epochs = len(outcome.machine) - 1
+    learned = task.start.steps * graph.samples * (epochs if graph.updates else 1)
+    return Training(
+        name=build.name,
+        engine=f"engine {task.engine}",
+        format=str(build.format),
+        model_guard=graph.model_guard,
+        pes=build.template.pes,
+        samples=held_out.training.count,
+        minibatch=graph.samples,
+        epochs=epochs,
+        prediction=task.prediction,
+        loss=measure.loss,
+        metric=measure.metric,
+        machine=outcome.machine,
+        reference=outcome.reference,
+        cycles_predicted=build.schedule.per_sample(build.schedule.cycles),
+        cycles_simulated=build.schedule.per_sample(outcome.cycles[-1]) if outcome.cycles else 0,
+        latency_predicted=build.schedule.latency,
+        latency_simulated=outcome.latency,
+        events=events(graph, outcome.counts),
+        models={**model_reals(build, outcome.words), **ready.preparation.stored()},
+        words=outcome.words,
+        validation_samples=held_out.validation.count if held_out.validation else 0,
+        test_samples=held_out.test.count if held_out.test else 0,
+        kept=outcome.kept,
+        float64_kept=outcome.float64_kept,
+        patience=patience,
+        checked=Checked(engine=task.hardware, samples=checked, all=learned, reason=task.reason)
+        if task.evaluates
+        else None,
+    )
 
 
 def chosen_prediction(build: Stages, predict: str | None) -> tuple[Graph, Prediction]:
@@ -295,26 +391,3 @@ def chosen_prediction(build: Stages, predict: str | None) -> tuple[Graph, Predic
     if not build.sample.updates and len(build.sample.results) == 1 and labels:
         return build.sample, named_prediction(build.sample, build.sample.results[0][0], labels)
     return build.sample, default_prediction(build.sample)
-
-
-def _inference(
-    build: Stages, machine: Session, measure: Measure, models: Arrays, words: Mapping[str, Words], checked: int
-) -> Outcome:
-    """Measure a program without gradients: one pass over the data. The machine takes `checked` samples of the first and
-    last ones, and its words are compared with the evaluation.
-    """
-    # The evaluation comes first, because it reports bad data.
-    expected = expected_run(build, words, measure.words, len(measure.labels))
-    machine.load(words)
-    ends = np.r_[: checked - checked // 2, len(measure.labels) - checked // 2 : len(measure.labels)]
-    found = machine.run({name: array[ends] for name, array in measure.words.items()})
-    part = replace(expected, kept={name: array[ends] for name, array in expected.kept.items()})
-    hold_agreement(build, part, words, found)
-    return Outcome(
-        machine=(measure.of_words(words),),
-        reference=(measure.of_reals(models),),
-        words=words,
-        counts=expected.counts,
-        cycles=(machine.cycles,),
-        latency=machine.latency,
-    )

@@ -96,6 +96,12 @@ class Options:
         for name, value in self._checked():
             # A frozen record is set in this way; values of numpy become those of Python.
             object.__setattr__(self, name, value)
+        rate = self.defines.get("mu")
+        if self.learning_rate is not None and rate is not None and str(rate) != str(self.learning_rate):
+            raise TablaValueError(
+                f"the learning rate is given twice: -D mu={rate} and --learning-rate {self.learning_rate}",
+                hint="leave one of them out",
+            )
         if self.bus not in (None, "axi"):
             raise TablaValueError(f"there is no bus '{self.bus}'", hint="use axi")
         if self.bus is None and self.bus_width is not None:

@@ -1,16 +1,14 @@
-"""The Python view of ``machine.td``: presets, latencies, instruction formats, function units.
+"""The Python view of ``machine.td``: presets, latencies, function units.
 
 Every number here comes from the records; nothing is repeated in Python.
 """
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass, replace
 from functools import cache
-from typing import Any
 
-from tabla.templates.records import MACHINE, bit, integer, record_of, records, string, strings
+from tabla.templates.records import MACHINE, bit, integer, record_of, records, string
 from tabla.templates.stages import stage_cycle, wanted
 
 from tabla.lang import tablegen
@@ -59,36 +57,6 @@ class Timing:
     def held(self) -> int:
         """The cycles from an issue at the root to the position register, where an operation asks for that."""
         return stage_cycle("issue", "held")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class InstructionField:
-    """A named run of bits of an operation word. `choices` are the symbols of its codes, if it has any."""
-
-    name: str
-    offset: int
-    width: int
-    choices: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class OperationFormat:
-    """The fields and the generators of one unit's operations, and the single bits that follow them.
-
-    `several` names those bits. It is empty where the array has one sequencer. `wide_models` names the bits behind them,
-    which only arrays with wide models have.
-    """
-
-    unit: str
-    fields: tuple[InstructionField, ...]
-    generators: tuple[str, ...]
-    several: tuple[str, ...] = ()
-    wide_models: tuple[str, ...] = ()
-
-    def code(self, field: str, symbol: str) -> int:
-        """Return the code of a symbol of a field. A symbol that the field does not have is a `ValueError`."""
-        found = next(f for f in self.fields if f.name == field)
-        return found.choices.index(symbol)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -376,58 +344,3 @@ def template_for(pes: int) -> Template:
     """Return the template that ``--pes N`` alone means."""
     per_pu = pes_per_pu_for(pes) if pes > 0 else 1
     return replace(default_preset(), name=f"Pe{pes}", pes=pes, pes_per_pu=per_pu)
-
-
-@cache
-def _symbolic() -> dict[str, Any]:
-    """Return the records as JSON, the form in which a bit that refers to a field still says so."""
-    text: dict[str, Any] = json.loads(tablegen.run(MACHINE, action="dump-json"))
-    return text
-
-
-LANE_KINDS = ("lane_issue", "lane_write")
-ROOT_KINDS = ("root_issue", "root_write")
-
-
-def units_of(sequencers: int) -> tuple[str, ...]:
-    """Return the units whose programs start with a token.
-
-    Each of several sequencers has two units of its own, such as ``lane_issue_3`` and ``lane_write_3``.
-    """
-    if sequencers == 1:
-        return (*LANE_KINDS, *ROOT_KINDS)
-    return (*(f"{kind}_{number}" for kind in LANE_KINDS for number in range(sequencers)), *ROOT_KINDS)
-
-
-def kind_of(unit: str) -> str:
-    """Return what a unit does: ``lane_issue_3`` does for the lanes of sequencer 3 what `lane_issue` does for all."""
-    return unit.rstrip("0123456789").rstrip("_")
-
-
-@cache
-def operation_format(unit: str) -> OperationFormat:
-    """Return the operation format of a unit. A field lies where its bits stand in ``Inst``."""
-    kind = kind_of(unit)
-    record = next(r for r in records(MACHINE).of_class("OperationFormat") if r["Unit"] == kind)
-    found: dict[str, list[int]] = {}
-    for position, place in enumerate(_symbolic()[record.name]["Inst"]):
-        found.setdefault(place["var"], []).append(position)
-    fields = []
-    for name, positions in found.items():
-        if positions != list(range(positions[0], positions[0] + len(positions))):
-            raise TablaError(f"the bits of field '{name}' of record '{record.name}' are not in order")
-        symbols = strings(record, f"{name}Choices") if f"{name}Choices" in record else ()
-        fields.append(InstructionField(name=name, offset=positions[0], width=len(positions), choices=symbols))
-    return OperationFormat(
-        unit=unit,
-        fields=tuple(fields),
-        generators=strings(record, "Generators"),
-        several=strings(record, "Several") if unit != kind else (),
-        wide_models=strings(record, "WideModels"),
-    )
-
-
-@cache
-def strand_fields() -> tuple[str, ...]:
-    """Return the fixed fields of a strand word, least significant first."""
-    return strings(records(MACHINE)["StrandWord"], "Fields")

@@ -72,7 +72,7 @@ MAY: dict[str, set[str]] = {
     "sim": {"templates", "program", "hw", "caches", "processes", "progress"},
     "synth": {"templates", "hw", "program", "processes"},
     "training": {"ir", "compiled"},
-    "examples": {"training"},
+    "examples": {"report", "training"},
     # the rules of single values; mapping has the levels of effort
     "parameters": {"mapping"},
     "options": {"ir", "templates", "mapping", "passes", "schedule", "parameters"},

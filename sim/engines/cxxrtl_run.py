@@ -69,8 +69,18 @@ def cache_folder() -> Path:
     return folder if os.access(folder, os.W_OK) else _temporary_folder()
 
 
-@cache
 def _temporary_folder() -> Path:
+    """Return the temporary folder of this process, or a new one where that has been removed.
+
+    The command line gives each command a temporary folder of its own and removes it, and a process may run several.
+    """
+    if not _made_folder().is_dir():
+        _made_folder.cache_clear()
+    return _made_folder()
+
+
+@cache
+def _made_folder() -> Path:
     folder = Path(tempfile.mkdtemp(prefix="tabla-"))
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     return folder

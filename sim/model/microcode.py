@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from tabla.templates.template import operation_format, strand_fields
+from tabla.templates.instructions import operation_format, strand_fields
 
 from tabla.program.image import Image, Parameters
 

@@ -12,7 +12,8 @@ import numpy as np
 import numpy.typing as npt
 from tabla.sim.model.faults import MachineFault
 from tabla.sim.model.microcode import Generator, Operation, Strand, decode_strands
-from tabla.templates.template import kind_of, timing
+from tabla.templates.instructions import kind_of
+from tabla.templates.template import timing
 
 from tabla.program.image import Entry, Image, StreamEntry
 

@@ -98,7 +98,8 @@ def busiest_circuit(
     open_ways = Distances.anyhow(latencies, graph)
     whole = _Part(distances=open_ways, units=circuits.issued(open_ways), vectors=circuits.first)
     cycles, words = circuits.longest_pair(open_ways)
-    found = whole.issues(Circuit(cycles=cycles, kind="words", words=words, distances=open_ways))
+    pair = Circuit(cycles=cycles, kind="words", words=words, distances=open_ways) if words else NOTHING
+    found = whole.issues(pair)
     found = whole.looked_at(circuits, found, NEVER, len(circuits.first))
     return _best(circuits, whole, found) if choosing else found
 

@@ -9,16 +9,29 @@ from __future__ import annotations
 import ast
 import csv
 import re
-from argparse import ArgumentParser, ArgumentTypeError, Namespace, _ActionsContainer
+from argparse import Action, ArgumentError, ArgumentParser, ArgumentTypeError, Namespace, _ActionsContainer
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
+from tabla.commands.console import Console
 from tabla.mapping.effort import DEFAULT_EFFORT
 from tabla.options import Options
 from tabla.parameters import WHOLE, read_number
 from tabla.program.bus import BUS_WIDTHS
 from tabla.simulation import ENGINES, EVALUATION, checked_engine
 from tabla.source import TablaError
+
+
+class Named(Action):
+    """Collect the pairs of NAME=VALUE of an option that may be repeated. A name with two values is an error."""
+
+    def __call__(self, parser: ArgumentParser, namespace: Namespace, values: Any, option_string: Any = None) -> None:
+        name, value = values
+        given = getattr(namespace, self.dest)
+        if any(other == name and one != value for other, one in given):
+            raise ArgumentError(self, f"'{name}' is given twice, with two values")
+        setattr(namespace, self.dest, [*given, values])
 
 
 def definition(text: str) -> tuple[str, str]:
@@ -174,14 +187,14 @@ def add_defines(parser: _ActionsContainer) -> None:
     """Add ``-D``, which sets the variables and constants of a program."""
     text = "set the variable $NAME; in a .t file also the constant NAME"
     parser.add_argument(
-        "-D", dest="defines", action="append", type=definition, default=[], metavar="NAME=VALUE", help=text
+        "-D", dest="defines", action=Named, type=definition, default=[], metavar="NAME=VALUE", help=text
     )
 
 
 def add_sizes(parser: _ActionsContainer) -> None:
     """Add ``--size``, which gives the sizes of a kernel their values."""
     parser.add_argument(
-        "--size", dest="sizes", action="append", type=size, default=[], metavar="N=64", help="the value of a size"
+        "--size", dest="sizes", action=Named, type=size, default=[], metavar="N=64", help="the value of a size"
     )
 
 
@@ -277,7 +290,7 @@ def add_tile(parser: _ActionsContainer) -> None:
     parser.add_argument(
         "--shape",
         dest="shapes",
-        action="append",
+        action=Named,
         type=shape,
         default=[],
         metavar="I=2,8,3",
@@ -286,7 +299,7 @@ def add_tile(parser: _ActionsContainer) -> None:
     parser.add_argument(
         "--arg",
         dest="arguments",
-        action="append",
+        action=Named,
         type=argument,
         default=[],
         metavar="s=2",
@@ -316,6 +329,20 @@ def build_options(arguments: Namespace) -> Options:
     )
     options.refuse_unused_records(*(getattr(arguments, name, None) for name in _RECORDS))
     return options
+
+
+def remark_unused_inputs(arguments: Namespace, console: Console) -> None:
+    """Say that the file of `add_shapes` has no effect on a program that declares its sizes itself.
+
+    A file that cannot be read is a `TablaError`, as it is for a kernel.
+    """
+    if arguments.inputs is not None and arguments.file.endswith(".t"):
+        from tabla.training.arrays import read_arrays
+
+        read_arrays(Path(arguments.inputs))
+        console.remark(
+            f"note: --inputs has no effect: it gives sizes to kernels, and '{arguments.file}' declares its sizes itself"
+        )
 
 
 def size_options(arguments: Namespace) -> Options:

@@ -7,7 +7,15 @@ from typing import Any
 
 from tabla.bound import Bound, full
 from tabla.bound.explain import Reason, reasons
-from tabla.commands.arguments import add_build, add_file, add_json, add_quiet, add_shapes, build_options
+from tabla.commands.arguments import (
+    add_build,
+    add_file,
+    add_json,
+    add_quiet,
+    add_shapes,
+    build_options,
+    remark_unused_inputs,
+)
 from tabla.commands.console import Console
 from tabla.commands.output import write_json
 from tabla.driver import Build, build
@@ -31,6 +39,7 @@ def run(arguments: Namespace, console: Console) -> int:
     The command compiles the program first, because the compiler may choose how many roots and sequencers the array has.
     """
     made = build(arguments.file, build_options(arguments))
+    remark_unused_inputs(arguments, console)
     console.progress(f"{arguments.file}: compiling")
     schedule = made.schedule
     console.progress(f"{arguments.file}: bound")

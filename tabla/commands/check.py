@@ -4,7 +4,15 @@ from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
 
-from tabla.commands.arguments import add_build, add_file, add_json, add_quiet, add_shapes, build_options
+from tabla.commands.arguments import (
+    add_build,
+    add_file,
+    add_json,
+    add_quiet,
+    add_shapes,
+    build_options,
+    remark_unused_inputs,
+)
 from tabla.commands.console import Console
 from tabla.commands.output import write_json
 from tabla.driver import build
@@ -43,6 +51,7 @@ def run(arguments: Namespace, console: Console) -> int:
         if arguments.json:
             write_json(arguments.json, {"schema": SCHEMA, "errors": _records(fault), "warnings": []}, console)
         raise
+    remark_unused_inputs(arguments, console)
     if arguments.json:
         write_json(arguments.json, {"schema": SCHEMA, "errors": [], "warnings": list(made.warnings)}, console)
     for note in made.warnings:

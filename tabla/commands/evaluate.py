@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
+from collections.abc import Mapping
+
+import numpy as np
+from numpy.typing import NDArray
 
 from tabla.commands.arguments import add_build, add_file, add_inputs, add_quiet, add_strict, input_options
 from tabla.commands.choosing import build_for_inputs, tell_choice
@@ -24,6 +28,24 @@ def configure(parser: ArgumentParser) -> None:
     add_quiet(parser)
 
 
+def _finite_status(arguments: Namespace, console: Console, arrays: Mapping[str, NDArray[np.float64]]) -> int:
+    """Say which results of float64 are no numbers, and return the exit status: 1 for such a result with ``--strict``.
+
+    Float64 does not saturate. It goes on with infinities and with nan, as after a division by zero.
+    """
+    wrong = {name: int(np.sum(~np.isfinite(array))) for name, array in arrays.items()}
+    listed = ", ".join(f"{name}: {count} of {arrays[name].size}" for name, count in wrong.items() if count)
+    if not listed:
+        return 0
+    text = f"float64 gave results that are not finite ({listed})"
+    hint = "look for a division by zero, a logarithm of zero, or a learning rate that is too large"
+    if arguments.strict:
+        console.fault(f"error: --strict: {text}\nhint: {hint}")
+        return 1
+    console.remark(f"warning: {text}: {hint}")
+    return 0
+
+
 def run(arguments: Namespace, console: Console) -> int:
     """Evaluate the program and write the arrays."""
     check_arrays(arguments.output)
@@ -35,6 +57,6 @@ def run(arguments: Namespace, console: Console) -> int:
     write_arrays(arguments.output, found.arrays, console)
     tell_choice(made, arguments, console)
     if found.events is None:
-        return 0
+        return _finite_status(arguments, console, found.arrays)
     console.result(found.text())
     return strict_status(arguments, console, found.events.overflows + found.events.domain_errors)

@@ -18,23 +18,26 @@ def configure(parser: ArgumentParser) -> None:
     parser.add_argument(
         "names", nargs="*", metavar="NAME", help="the examples to write, or 'all'; without a name, list them"
     )
-    parser.add_argument(
-        "-o", "--output", metavar="FOLDER", default=".", help="the output folder (default: the current one)"
-    )
+    parser.add_argument("-o", "--output", metavar="FOLDER", help="the output folder (default: the current one)")
 
 
 def run(arguments: Namespace, console: Console) -> int:
-    """Write the named examples, or list all of them if none is named. Existing files are replaced."""
+    """Write the named examples, or list all of them if none is named.
+
+    An option without an effect, an unknown name and a file that is there with other content are a `TablaError`.
+    """
     if not arguments.names:
+        if arguments.output is not None:
+            raise TablaError("-o has nothing to write, because no example is named", hint="name some, or write all")
         for example in EXAMPLES.values():
             console.result(f"{example.name:<12} {example.about:<36} {example.data}")
         return 0
-    names = list(EXAMPLES) if arguments.names == ["all"] else arguments.names
+    folder = Path(arguments.output or ".")
+    names = list(EXAMPLES) if "all" in arguments.names else list(dict.fromkeys(arguments.names))
     for name in names:
         if name not in EXAMPLES:
             raise TablaError(f"there is no example '{name}'", hint=f"there are {', '.join(EXAMPLES)}")
-    check_writable(Path(arguments.output))
-    for name in names:
-        for path in write(EXAMPLES[name], Path(arguments.output)):
-            console.result(f"{path}")
+    check_writable(folder)
+    for path in write([EXAMPLES[name] for name in names], folder):
+        console.result(f"{path}")
     return 0

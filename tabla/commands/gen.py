@@ -7,7 +7,16 @@ from functools import partial
 from pathlib import Path
 
 from tabla.automatic import Chosen, for_inputs, for_learning, is_automatic
-from tabla.commands.arguments import add_build, add_bus, add_file, add_json, add_quiet, add_shapes, build_options
+from tabla.commands.arguments import (
+    add_build,
+    add_bus,
+    add_file,
+    add_json,
+    add_quiet,
+    add_shapes,
+    build_options,
+    remark_unused_inputs,
+)
 from tabla.commands.choosing import add_choice, tell_choice
 from tabla.commands.console import Console
 from tabla.commands.output import write_json
@@ -18,12 +27,13 @@ from tabla.source import TablaError
 from tabla.stages import Stages
 
 HELP = "write the accelerator: Verilog, memory images, manifest, pictures and a test bench"
+FOLDER = "build"
 
 
 def configure(parser: ArgumentParser) -> None:
     """Add the options of the command."""
     add_file(parser)
-    parser.add_argument("-o", "--output", metavar="FOLDER", default="build", help="the output folder (default build)")
+    parser.add_argument("-o", "--output", metavar="FOLDER", help=f"the output folder (default {FOLDER})")
     parser.add_argument(
         "--emit", choices=STAGES, metavar="STAGE", help=f"print a stage and write nothing: {', '.join(STAGES)}"
     )
@@ -63,12 +73,29 @@ def _chosen(arguments: Namespace) -> Chosen:
     return options, None
 
 
+def _refuse_unwritten(arguments: Namespace, console: Console) -> None:
+    """Raise `TablaError` for options whose results ``--emit`` would leave out, and remark an unused folder."""
+    for option, given in (("--json", arguments.json), ("--costs", arguments.costs)):
+        if given:
+            raise TablaError(
+                f"{option} has no meaning with --emit, which prints a stage and nothing else",
+                hint=f"leave {option} out, or run the command again without --emit",
+            )
+    if arguments.output:
+        console.remark(f"note: --emit prints to standard output, so nothing is written to '{arguments.output}'")
+
+
 def run(arguments: Namespace, console: Console) -> int:
     """Compile the program and write the output folder; with ``--emit``, print a stage and write nothing."""
-    folder = Path(arguments.output)
-    if not arguments.emit:
+    folder = Path(arguments.output or FOLDER)
+    if arguments.emit:
+        _refuse_unwritten(arguments, console)
+    else:
         check_replaceable(folder)
-    made = build(arguments.file, *_chosen(arguments))
+    chosen = _chosen(arguments)
+    if chosen[1] is None:  # otherwise the values of the inputs have chosen the format
+        remark_unused_inputs(arguments, console)
+    made = build(arguments.file, *chosen)
     if arguments.emit:
         console.result(made.emit(arguments.emit))
         return 0

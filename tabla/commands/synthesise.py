@@ -8,7 +8,15 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from tabla.commands.arguments import add_build, add_json, add_quiet, add_shapes, build_options, whole
+from tabla.commands.arguments import (
+    add_build,
+    add_json,
+    add_quiet,
+    add_shapes,
+    build_options,
+    remark_unused_inputs,
+    whole,
+)
 from tabla.commands.console import Console
 from tabla.commands.output import write_json
 from tabla.driver import build
@@ -20,6 +28,9 @@ from tabla.templates.targets import target as find_target
 
 HELP = "synthesise the accelerator for an FPGA; with --pnr, also place and route it"
 
+SEEDS = 4
+"""How often ``--pnr`` places and routes unless ``--seeds`` says otherwise."""
+
 
 def configure(parser: ArgumentParser) -> None:
     """Add the options of the command."""
@@ -29,9 +40,8 @@ def configure(parser: ArgumentParser) -> None:
     part.add_argument("--device", metavar="NAME", help="the part, such as 85k (default: the family's largest)")
     part.add_argument("--speed", type=whole("speed"), metavar="N", help="speed grade (default: the part's first)")
     part.add_argument("--pnr", action="store_true", help="place and route, for clock and critical path")
-    part.add_argument(
-        "--seeds", type=whole("seeds"), default=4, metavar="N", help="tries of --pnr; the best one is kept (default 4)"
-    )
+    text = f"tries of --pnr; the best one is kept (default {SEEDS})"
+    part.add_argument("--seeds", type=whole("seeds"), metavar="N", help=text)
     add_shapes(parser)
     add_build(parser)
     add_json(parser)
@@ -44,12 +54,16 @@ def run(arguments: Namespace, console: Console) -> int:
         "device": arguments.device,
         "speed": arguments.speed,
         "place_and_route": arguments.pnr,
-        "seeds": arguments.seeds,
+        "seeds": SEEDS if arguments.seeds is None else arguments.seeds,
         "progress": console.progress,
         "templates": arguments.templates,
     }
     find_target(arguments.target, arguments.templates)  # an unknown family is reported before any work
+    if arguments.seeds is not None and not arguments.pnr:
+        console.remark("note: --seeds has no effect without --pnr")
     folder = Path(arguments.file)
+    if not folder.suffix and not folder.exists():
+        raise TablaError(f"there is no folder '{folder}'", hint="name a program, or a folder of tabla gen")
     if folder.is_dir():
         if replace(build_options(arguments), templates=None) != Options():
             raise TablaError(
@@ -59,6 +73,7 @@ def run(arguments: Namespace, console: Console) -> int:
         report = _folder_report(folder, arguments.target, asked)
     else:
         made = build(arguments.file, build_options(arguments))
+        remark_unused_inputs(arguments, console)
         for note in made.warnings:
             console.remark(f"warning: {note}")
         console.progress(f"{arguments.file}: compiling")

@@ -14,7 +14,8 @@ from tabla.schedule.schedule import Schedule
 from tabla.source import TablaError
 from tabla.strands.strand import Address, Operation, Strand, by_unit
 from tabla.strands.streams import beats_of, dump_words
-from tabla.templates.template import functions, kind_of, operation_format, timing
+from tabla.templates.instructions import kind_of, operation_format
+from tabla.templates.template import functions, timing
 
 MOST_SHIFTS = 4
 """The most entries of the table of shifts."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from tabla.templates.template import units_of
+from tabla.templates.instructions import units_of
 
 UNITS = units_of(1)
 """The units of an array with one sequencer that begin with a token. The stream, which does not, is one more."""

@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from tabla.program.image import Parameters
-from tabla.templates.template import OperationFormat, operation_format, strand_fields
+from tabla.templates.instructions import OperationFormat, operation_format, strand_fields
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -11,7 +11,7 @@ from dataclasses import replace
 from itertools import product
 
 from tabla.strands.strand import Operation, Strand
-from tabla.templates.template import kind_of
+from tabla.templates.instructions import kind_of
 
 # The memories that either operand may read. Each has one address generator, whichever operand reads it.
 _EITHER = ("model", "data", "interim")

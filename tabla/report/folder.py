@@ -125,7 +125,11 @@ def replaced_file(path: Path) -> Iterator[Path]:
         # The temporary file has the final name, because numpy appends a suffix to a name that has none.
         yield work / path.name
         if special:
-            path.write_bytes((work / path.name).read_bytes())
+            try:
+                path.write_bytes((work / path.name).read_bytes())
+            except OSError as fault:
+                hint = "name another file"
+                raise TablaError(f"cannot write '{path}': {fault.strerror or fault}", hint=hint) from None
         else:
             (work / path.name).replace(path)
     finally:

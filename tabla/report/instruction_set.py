@@ -4,16 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from tabla.templates.instructions import OperationFormat, operation_format, strand_fields
 from tabla.templates.stages import Stage, stages
-from tabla.templates.template import (
-    OperationFormat,
-    formats,
-    functions,
-    operation_format,
-    presets,
-    strand_fields,
-    timing,
-)
+from tabla.templates.template import formats, functions, presets, timing
 
 _HEADS = {"issue": "cycle of an issue at t", "write": "cycle of a write in c"}
 UNITS = ("lane_issue", "lane_write", "root_issue", "root_write", "stream")

@@ -8,12 +8,14 @@ from pathlib import Path
 from typing import Any
 
 from tabla.ir.graph import Statement
-from tabla.report.idle import REASONS, Reason, Wait, waits
+from tabla.report.causes import Reason
+from tabla.report.idle import REASONS, Wait, waits
 from tabla.schedule.schedule import Schedule
 from tabla.source import Span
 from tabla.strands.strand import Strand
 from tabla.strands.streams import streamed
-from tabla.templates.template import FunctionUnit, functions, kind_of, timing
+from tabla.templates.instructions import kind_of
+from tabla.templates.template import FunctionUnit, functions, timing
 
 SHORT: dict[Reason, str] = {"lanes": "results", "output": "words out", "ring": "place"}
 """Reasons in a word, where the reason itself is none: the words that fit into a bar."""

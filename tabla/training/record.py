@@ -49,14 +49,16 @@ class Events:
 
     An overflow is a saturated result. A domain error is an argument outside the domain of a function. `updates` counts
     all updates of model words. `zero_updates` counts those whose step was not 0 and yet did not change the word: the
-    step was too small for the format. `where` names the values with overflows or domain errors.
+    step was too small for the format. `overflows_by_value` and `domain_errors_by_value` count both for each value that
+    has any, by its name in the program.
     """
 
     overflows: int
     domain_errors: int
     updates: int
     zero_updates: int
-    where: tuple[str, ...] = ()
+    overflows_by_value: Mapping[str, int] = field(default_factory=dict)
+    domain_errors_by_value: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def clean(self) -> bool:
@@ -65,8 +67,14 @@ class Events:
 
     def lines(self) -> list[str]:
         """Return the overflows and domain errors as two lines of text, with the names of the values that had them."""
-        where = f" ({', '.join(self.where)})" if self.where else ""
-        return [f"{'overflows':<24}{self.overflows}{where}", f"{'domain errors':<24}{self.domain_errors}"]
+        return [
+            f"{'overflows':<24}{self.overflows}{_by_value(self.overflows_by_value)}",
+            f"{'domain errors':<24}{self.domain_errors}{_by_value(self.domain_errors_by_value)}",
+        ]
+
+
+def _by_value(counts: Mapping[str, int]) -> str:
+    return f" ({', '.join(f'{name}: {count}' for name, count in sorted(counts.items()))})" if counts else ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,7 +7,7 @@ costs.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -187,17 +187,21 @@ def learn(
 
 def events(graph: Graph, counts: Counts) -> Events:
     """Return the counts of an evaluation, with the names of the values that had overflows or domain errors."""
-    where: dict[str, int] = {}
-    both = zip(counts.overflows_by_statement, counts.domain_errors_by_statement, strict=True)
-    for statement, (overflows, errors) in zip(graph.statements, both, strict=True):
-        tensor = graph.tensors[statement.target]
-        if overflows + errors:
-            name = tensor.origin or tensor.name
-            where[name] = where.get(name, 0) + overflows + errors
+
+    def by_value(numbers: Sequence[int]) -> dict[str, int]:
+        found: dict[str, int] = {}
+        for statement, number in zip(graph.statements, numbers, strict=True):
+            tensor = graph.tensors[statement.target]
+            if number:
+                name = tensor.origin or tensor.name
+                found[name] = found.get(name, 0) + number
+        return found
+
     return Events(
         overflows=counts.overflows,
         domain_errors=counts.domain_errors,
         updates=counts.updates,
         zero_updates=counts.zero_updates,
-        where=tuple(f"{name}: {count}" for name, count in sorted(where.items())),
+        overflows_by_value=by_value(counts.overflows_by_statement),
+        domain_errors_by_value=by_value(counts.domain_errors_by_statement),
     )

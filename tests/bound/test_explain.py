@@ -52,6 +52,16 @@ def test_a_network_names_ways_and_places() -> None:
     assert any(share.note.startswith("best ") for share in path.shares)
 
 
+def test_a_kernel_without_a_circuit(tmp_path: Path) -> None:
+    """A sum of two words neither learns nor multiplies, so nothing on its path takes cycles from sample to sample."""
+    (tmp_path / "double.t").write_text("model_input x[4];\niterator i[0:4];\ny[i] = x[i] + x[i];\n")
+    made = build(tmp_path / "double.t", Options(pes=16))
+    found = bound.full(made.graph, made.template, made.format)
+    why = {reason.term: reason for reason in reasons(found, made.graph, made.template, made.format)}
+    assert found.circuit.kind == "none" and found.terms["path"] == 1
+    assert why["path"].about.startswith("No circuit of dependences") and why["path"].shares == ()
+
+
 def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file = tmp_path / "bound.json"
     assert main(["bound", str(EXAMPLES / "linear.t"), "--pes", "8", "-q", "--json", str(file)]) == 0

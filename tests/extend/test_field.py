@@ -12,7 +12,7 @@ import pytest
 from tabla.sim.engines.amaranth_run import AmaranthMachine
 from tabla.sim.model.cycle_model import CycleModel
 from tabla.sim.model.microcode import decode_operation
-from tabla.templates import records, template
+from tabla.templates import instructions, records
 
 import tabla
 from tabla.program.decode import disassemble
@@ -34,8 +34,8 @@ def marked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     assert text.count(old) == 1
     text = text.replace(old, "  bits<3> gate;\n  bit mark;\n  bits<22> Inst;\n  let Inst{21} = mark;\n")
     (tmp_path / "machine.td").write_text(text, encoding="utf-8")
-    monkeypatch.setattr(template, "MACHINE", tmp_path / "machine.td")
-    caches = (template.operation_format, template._symbolic)
+    monkeypatch.setattr(instructions, "MACHINE", tmp_path / "machine.td")
+    caches = (instructions.operation_format, instructions._symbolic)
     for cached in caches:
         cached.cache_clear()
     yield

@@ -7,7 +7,7 @@ from amaranth.hdl import Module, Signal
 from amaranth.lib import wiring
 from amaranth.sim import Simulator
 from tabla.hw.features import UnitFeatures
-from tabla.templates.template import operation_format
+from tabla.templates.instructions import operation_format
 
 
 def played(component: wiring.Component, inputs: Sequence[Mapping[str, Any]], *, more: int = 0) -> list[dict[str, Any]]:

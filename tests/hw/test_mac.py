@@ -14,7 +14,8 @@ from tabla.hw.control import MacControl, limit_words
 from tabla.hw.mac import Mac
 from tabla.hw.pipeline import delayed, selected
 from tabla.hw.rounder import POSTS, Rounder
-from tabla.templates.template import operation_format, timing
+from tabla.templates.instructions import operation_format
+from tabla.templates.template import timing
 
 from tabla.program.image import Parameters
 

@@ -13,8 +13,9 @@ from amaranth.hdl import Array, Cat, Module, Mux, Signal, signed
 from amaranth.lib import memory, wiring
 from amaranth.lib.wiring import In, Out
 from tabla.hw.module_text import ModuleText
+from tabla.hw.netlist import Bits, modules_of
 from tabla.hw.netlist import Module as Modules
-from tabla.hw.netlist import modules_of
+from tabla.hw.operators import Operation, merged
 
 CYCLES = 300
 SCRIPT = (
@@ -141,3 +142,11 @@ def run(text: str, folder: Path) -> list[str]:
 def test_every_operator_is_that_of_yosys(tmp_path: Path) -> None:
     said = run(rtlil.convert(Everything(), name="everything"), tmp_path)
     assert said[-1] == "DONE" and said[:-1] == []
+
+
+def test_operations_of_different_widths_are_not_merged() -> None:
+    """A product of 8 bits is not that of 4 bits, although both have the same text; two of 8 bits are one."""
+    product = Operation("*", ((Bits("a", 0, 4),), (Bits("b", 0, 4),)), "product", alone=True)
+    logic = {"$whole": product, "$low": product, "$again": product, "named": product}
+    kept, same = merged(logic, {"$whole": 8, "$low": 4, "$again": 8, "named": 8})
+    assert list(kept) == ["$whole", "$low", "named"] and same == {"$again": "$whole"}

@@ -22,6 +22,7 @@ PREPROCESS = {
     "a slip": mistake("preprocess p.t", "did you mean '$size'?", p_t="$size = 3;\nx = $sise;\n"),
     "a definition by itself": mistake("preprocess p.t", "'$a' is used but not defined", p_t="$a = $a + 1; x = $a;"),
     "a definition of nothing": mistake("preprocess p.t", "expected a value, not ';'", p_t="$a = ;"),
+    "an operator between": mistake("preprocess p.t", "ends before '/'", "!calc(1 0 /)", p_t="$a = 1 / 0; x = $a;"),
     "a division by zero": mistake("preprocess p.t", " --> p.t:1", p_t="$a = !calc(1 / 0); x = $a;"),
     "the end of a text": mistake("preprocess p.t", " --> p.t:1", p_t='$a = "text'),
     "an output in no folder": mistake("preprocess model.t -o no/out.t", "there is no folder 'no'", "make it first"),

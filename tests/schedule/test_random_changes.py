@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import TypeVar
 
 import pytest
-from tabla.templates.template import operation_format
+from tabla.templates.instructions import operation_format
 
 from tabla.schedule.check import ScheduleFault, check
 from tabla.schedule.schedule import Schedule

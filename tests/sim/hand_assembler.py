@@ -9,7 +9,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from tabla.templates.template import functions, operation_format, strand_fields
+from tabla.templates.instructions import operation_format, strand_fields
+from tabla.templates.template import functions
 
 from tabla.program.image import UNITS, Entry, FunctionTable, Image, Parameters, StreamEntry
 

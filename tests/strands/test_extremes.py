@@ -87,6 +87,6 @@ def test_lanes_take_one_word_a_cycle_and_the_tree_joins_them() -> None:
 
 
 def test_without_extremes_the_microcode_is_as_wide_as_ever() -> None:
-    from tabla.templates.template import operation_format
+    from tabla.templates.instructions import operation_format
 
     assert [sum(f.width for f in operation_format(u).fields) for u in ("lane_issue", "root_issue")] == [21, 27]

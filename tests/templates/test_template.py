@@ -6,15 +6,8 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from tabla.templates.template import (
-    default_preset,
-    functions,
-    operation_format,
-    pes_per_pu_for,
-    presets,
-    template_for,
-    timing,
-)
+from tabla.templates.instructions import operation_format
+from tabla.templates.template import default_preset, functions, pes_per_pu_for, presets, template_for, timing
 
 from tabla.source import TablaError
 

@@ -13,10 +13,11 @@ from tabla.lang.preprocess.right_hand_side import read_value
 from tabla.lang.preprocess.scanner import Scanner, written
 from tabla.lang.preprocess.scopes import AlreadyReported, Scopes
 from tabla.lang.preprocess.types import SHAPED, read_type
-from tabla.lang.preprocess.values import Definition, WrongKind
+from tabla.lang.preprocess.values import Definition, Kind, Value, WrongKind
 from tabla.source import Label, Source, Span, TablaError
 
 _BECOMES = re.compile(r"=(?!=)|\?=(?!=)")
+_GOES_ON = re.compile(r"[ \t]*([+*^]|-(?!>)|/(?![/*])|%(?![\w$]))[ \t]*(\$?\w+)?")
 _REST = re.compile(r"[^\n}]*")
 _DEFINED = re.compile(r"(\$[A-Za-z0-9]\w*)\s*(?:=(?!=)|\?=)")
 _TEXT = r'"(?:[^"\\\n]|\\.)*"'
@@ -95,7 +96,7 @@ class Expansion:
         try:
             replaced = optional and self.scopes.offered(text)
             value = read_value(self.scanner, self.scopes)
-            self._end_of_value()
+            self._end_of_value(value)
         except (TablaError, AlreadyReported) as fault:
             self.scopes.poison(name)
             self._skip_line()
@@ -117,11 +118,23 @@ class Expansion:
         for name in _DEFINED.finditer(self.source.text, start, self.scanner.position):
             self.scopes.poison(Span(source=self.source, start=name.start(1), end=name.end(1)))
 
-    def _end_of_value(self) -> None:
-        """A value that runs on into the next word is none."""
+    def _end_of_value(self, value: Value) -> None:
+        """A value that runs on into the next word is none, and an operator does not go on with it either.
+
+        In no notation does a statement begin with an operator. Without this fault ``$a = 1 / 2`` would define 1, and
+        leave the rest of the line to the notation.
+        """
         end, text = self.scanner.position, self.source.text
         if _word_at(text, end - 1) and _word_at(text, end):
             raise self.scanner.unexpected("white space after the value", "a value ends where a word ends")
+        if (found := _GOES_ON.match(text, end)) is not None:
+            operator, operand = found.groups()
+            left = text[text.rfind("=", 0, end) + 1 : end].strip()
+            hint = "!calc(...) computes with integers alone: write the result as a number"
+            if value.kind is Kind.INT:
+                hint = f"write !calc({left} {operand or 'b'} {operator}): operands come before their operator"
+            place = Span(source=self.source, start=found.start(1), end=found.end(1))
+            raise TablaError(f"a value ends before '{operator}'", Label(place), hint=hint)
 
     def _shaped(self, start: int) -> None:
         """Check the kinds inside a shaped type of the text around; its uses are replaced like all others."""

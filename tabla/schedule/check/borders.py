@@ -12,7 +12,8 @@ from tabla.schedule.check.fields import Active
 from tabla.schedule.check.images import Images
 from tabla.schedule.check.machine import Machine
 from tabla.schedule.check.residues import POISON, Residues
-from tabla.schedule.check.wiring import Numbers, Write, address_of
+from tabla.schedule.check.runs import Numbers, address_of
+from tabla.schedule.check.wiring import Write
 from tabla.schedule.schedule import Schedule
 from tabla.strands.layout import Key, is_scratch
 from tabla.strands.regions import LANE_BANKS, ScheduleFault

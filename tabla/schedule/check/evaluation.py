@@ -7,81 +7,21 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Protocol
 
 import numpy as np
 
 from tabla.schedule.check import residues
-from tabla.schedule.check.expected import Tally
 from tabla.schedule.check.fields import Active, guarded, lanes_of, symbol
 from tabla.schedule.check.residues import PRIME, Counts, Mode, Residues, Sum, half_unit, power_of_two
-from tabla.schedule.check.wiring import Numbers, Run, Sources, Wiring, address_of
-from tabla.schedule.schedule import Schedule
+from tabla.schedule.check.runs import Numbers, Run, address_of
+from tabla.schedule.check.surroundings import Made, Runs
+from tabla.schedule.check.wiring import Sources
 from tabla.strands.regions import ScheduleFault
 from tabla.strands.strand import Operation
 from tabla.templates.template import functions
 
 MOST_WORDS = 1 << 19
 """Products evaluated at a time. Larger arrays would leave the processor's caches."""
-
-
-class Memory(Protocol):
-    """Whatever gives the proof the words that operations read, as residues."""
-
-    def read(
-        self,
-        memory: str,
-        at: Numbers,
-        window: bool,
-        lanes: slice,
-        active: Active | None,
-        name: str,
-        *,
-        stored: bool = False,
-    ) -> Residues:
-        """The words at addresses, of shape [addresses, groups, lanes], extent 1 where all have the same.
-
-        `active`, of shape [addresses, lanes], says which of the `lanes` need them; None: all. `name` is who asks. With
-        `stored` they are integers of wide models, with their guard bits.
-        """
-
-    def gathered(self, memory: str, at: Numbers, window: bool, position: Residues, name: str) -> Residues:
-        """The words at addresses to which data add a position."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Made:
-    """What a run has made: words, function values and sums for the tree of those operations of which they are wanted.
-
-    `left` is what its accumulators hold at its end.
-    """
-
-    word_operations: Numbers
-    words: Residues
-    value_operations: Numbers
-    values: Residues
-    sum_operations: Numbers
-    sums: Sum
-    mode: Mode
-    left: Sum
-
-
-class Runs(Protocol):
-    """The machine as an evaluation sees it: the memories, and what the runs before have made."""
-
-    schedule: Schedule
-    wiring: Wiring
-    memory: Memory
-    made: dict[int, Made]
-    rounded: Tally
-    applied: Tally
-    groups: int
-
-    def taken(self, sources: Sources) -> Residues:
-        """Return the words of some sources, of shape [words, groups, lanes]."""
-
-    def sent(self, parts: list[tuple[Active, Sources]], *, everywhere: bool, mode: Mode, name: str) -> Sum:
-        """Return the tree's word for the sums that sequencers have sent, of each group or (`everywhere`) of all."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

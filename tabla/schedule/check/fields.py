@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from tabla.schedule.check.wiring import address_of
+from tabla.schedule.check.runs import address_of
 from tabla.schedule.schedule import Schedule
 from tabla.strands.strand import Operation, Strand
-from tabla.templates.template import LANE_KINDS, kind_of, operation_format
+from tabla.templates.instructions import LANE_KINDS, kind_of, operation_format
 
 Active = NDArray[np.bool_]
 

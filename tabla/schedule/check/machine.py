@@ -7,11 +7,13 @@ from graphlib import CycleError, TopologicalSorter
 
 import numpy as np
 
-from tabla.schedule.check.evaluation import Evaluation, Made, Memory
+from tabla.schedule.check.evaluation import Evaluation
 from tabla.schedule.check.expected import Tally
 from tabla.schedule.check.fields import Active
 from tabla.schedule.check.residues import PRIME, Counts, Mode, Residues, Sum
-from tabla.schedule.check.wiring import Sources, Wiring, independent
+from tabla.schedule.check.runs import independent
+from tabla.schedule.check.surroundings import Made, Memory
+from tabla.schedule.check.wiring import Sources, Wiring
 from tabla.schedule.schedule import Schedule
 from tabla.strands.regions import ScheduleFault
 from tabla.strands.strand import Strand

@@ -18,7 +18,8 @@ from tabla.schedule.check.fields import Active, guarded, lanes_of
 from tabla.schedule.check.images import Images
 from tabla.schedule.check.machine import Machine
 from tabla.schedule.check.residues import Residues
-from tabla.schedule.check.wiring import Numbers, Write, address_of
+from tabla.schedule.check.runs import Numbers, address_of
+from tabla.schedule.check.wiring import Write
 from tabla.schedule.schedule import Schedule
 from tabla.strands.leaving import elements, words_per_write
 from tabla.strands.regions import Region, ScheduleFault, writing_generators

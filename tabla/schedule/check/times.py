@@ -7,7 +7,7 @@ from __future__ import annotations
 import numpy as np
 
 from tabla.mapping.places import Place
-from tabla.schedule.check.wiring import address_of
+from tabla.schedule.check.runs import address_of
 from tabla.schedule.schedule import Schedule
 from tabla.strands.layout import hollow, is_scratch
 from tabla.strands.regions import (

@@ -6,78 +6,20 @@ Registers, the bus and the tree hold what the cycle says, whoever was meant. Nei
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tabla.ir.format import Format
+from tabla.schedule.check.runs import Numbers, Run, parts
 from tabla.strands.regions import ScheduleFault
-from tabla.strands.strand import Address, Cycles, Operation, Strand
-from tabla.templates.template import Template, functions, kind_of, timing
+from tabla.strands.strand import Cycles, Operation, Strand
+from tabla.templates.instructions import kind_of
+from tabla.templates.template import Template, functions, timing
 
-Numbers = NDArray[np.int64]
 Port = tuple[int, int, str]
 """An operand: the number of a run, a slot of its body, and the name of the port."""
-
-
-def address_of(operation: Operation, generator: str, strand: Strand) -> Address:
-    """Return a generator of an operation. A generator that the operation does not name stays at address 0."""
-    return operation.addresses.get(generator) or Address(strides=(0,) * len(strand.counts))
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Run:
-    """Iterations [begin, end) of a strand on one unit; as a rule all of them.
-
-    Operations count from the strand's first: slot k of iteration n is operation ``n * slots + k``. `place` is which of
-    the unit's strands it is, or is a part of; `before` is the run that the unit does before it, -1 if there is none.
-    """
-
-    number: int
-    unit: str
-    strand: Strand
-    begin: int
-    end: int
-    place: int
-    before: int
-
-    @property
-    def slots(self) -> int:
-        """Operations of an iteration."""
-        return len(self.strand.body)
-
-    @property
-    def inner(self) -> int:
-        """Iterations that accumulate into one result."""
-        strand = self.strand
-        return int(np.prod(strand.counts[len(strand.counts) - strand.reduce :], dtype=np.int64))
-
-    @property
-    def goes_on(self) -> bool:
-        """Whether its first operation adds to what the accumulator holds."""
-        first = self.begin % self.inner == 0
-        return not first or self.strand.body[0].field("base", "zero") == "accumulator"
-
-    def cycle(self, operation: int) -> int:
-        """The cycle in which an operation issues."""
-        return self.strand.start + operation * self.strand.interval
-
-
-def _parts(strand: Strand, cut: str) -> Iterator[tuple[Strand, int, int]]:
-    """Yield the runs that a strand is cut into: each is iterations [begin, end) of a strand."""
-    if cut == "slots":
-        for slot, operation in enumerate(strand.body):
-            start, interval = strand.start + slot * strand.interval, strand.interval * len(strand.body)
-            yield replace(strand, start=start, interval=interval, body=(operation,)), 0, strand.iterations
-        return
-    step = 1 if cut == "iterations" else strand.iterations
-    yield from ((strand, begin, begin + step) for begin in range(0, strand.iterations, step))
-
-
-def independent(strand: Strand) -> bool:
-    """Say whether every operation of a strand starts its accumulator anew."""
-    return not strand.reduce and all(o.field("base", "zero") != "accumulator" for o in strand.body)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -227,7 +169,7 @@ class Wiring:
         cuts = [self.cuts.get((unit, place), "") for place in range(len(strands))]
         for place, (strand, cut) in enumerate(zip(strands, cuts, strict=True)):
             runs.append([])
-            for part, begin, end in _parts(strand, cut):
+            for part, begin, end in parts(strand, cut):
                 before = runs[-1][-1] if runs[-1] else runs[-2][-1] if place else None
                 run = Run(
                     number=len(self.runs),

@@ -19,6 +19,7 @@ REFUSED: dict[str, str] = {
     "not_a_name": "$_n = 3\n$ = 4\n$é = 4",
     "no_value": "$n = ",
     "value_is_an_operator": "$n = * 3",
+    "goes_on_with_an_operator": "$a = 1 / 0;\n$b = 0x10*$a\n$c = 2.5 + 1\n$d = 5 -1\n$e = $d %\n$f = 7 % 2",
     "not_a_number": "$n = 64abc\n$f = 1.2.3\n$h = 0xg",
     "sticks_to_the_next_word": "$0 = 1\n$n = $0x",
     "too_large": "$n = 9223372036854775808\n$m = -9223372036854775809\n$k = " + "9" * 5000,

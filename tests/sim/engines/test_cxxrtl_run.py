@@ -57,3 +57,16 @@ def test_chunks_are_the_packed_beats(width: int, words: int, data: st.DataObject
     packed = pack(rows, width)
     assert chunks(rows[:0], width).shape == (0, -(-words * width // 32))
     assert [int.from_bytes(row.tobytes(), "little") for row in chunks(rows, width)] == packed
+
+
+def test_a_temporary_folder_that_was_removed_is_made_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One process may run several commands, and each of them removes its temporary folder."""
+    monkeypatch.setenv("TABLA_CACHE", "")
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    cxxrtl_run._made_folder.cache_clear()
+    first = cxxrtl_run.cache_folder()
+    assert first.is_dir() and cxxrtl_run.cache_folder() == first
+    first.rmdir()
+    again = cxxrtl_run.cache_folder()
+    assert again.is_dir() and again != first
+    cxxrtl_run._made_folder.cache_clear()
