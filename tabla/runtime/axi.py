@@ -296,9 +296,12 @@ class AxiTransport:
             busy = bool(control.read("STATUS") & control.mask("STATUS", "BUSY"))
             try:
                 answer = self._streams.received() if owed else None
+                owed = owed and answer is None
             except DeviceFault:
-                break
-            owed = owed and answer is None
+                # The packet is lost. Its rest still has to be taken, so that the command can end.
+                self._streams.reset()
+                self._streams.arm(self._streams.most_received)
+                owed = False
             time.sleep(_PAUSE)
         units = self._acknowledged(command, answer)
         if busy:
