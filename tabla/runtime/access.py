@@ -43,7 +43,7 @@ class MappedRegisters:
             length = -(-(within + size) // _PAGE) * _PAGE
             try:
                 self._map = mmap.mmap(file.number, length, offset=base - base % _PAGE)
-            except (OSError, ValueError) as fault:
+            except (OSError, ValueError, OverflowError) as fault:
                 raise TablaError(f"cannot map '{place}': {fault}", hint="check the address, and your rights") from None
         # numpy reads and writes an element of 32 bits in one access, where slices of an mmap would copy bytes.
         self._words = np.frombuffer(self._map, dtype="<u4", count=size // 4, offset=within)

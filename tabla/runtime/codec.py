@@ -157,7 +157,7 @@ def _real(array: ArrayLike, name: str) -> Reals:
 
 def _place(units: Words, places: NDArray[np.int32], words: Words) -> None:
     """Write the words of each unit to all of their places. `places` has an axis of copies in front."""
-    flat = words.reshape(len(units), -1)
+    flat = words.reshape(len(units), places[0].size)
     for copy in places.reshape(len(places), -1):
         units[:, copy] = flat
 

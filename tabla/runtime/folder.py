@@ -181,8 +181,9 @@ def _manifest(folder: Path) -> Mapping[str, Any]:
 
 def _layout(path: Path) -> dict[str, NDArray[np.int32]]:
     try:
-        with np.load(path, allow_pickle=False) as file:
-            layout = {name: np.asarray(file[name]) for name in file.files}
+        # numpy does not close a file that it cannot read.
+        with path.open("rb") as stored, np.load(stored, allow_pickle=False) as arrays:
+            layout = {name: np.asarray(arrays[name]) for name in arrays.files}
     except FileNotFoundError:
         raise TablaError(f"'{path}' is missing: an older tabla wrote the folder", hint=_AGAIN) from None
     except (OSError, ValueError, EOFError, zipfile.BadZipFile):
