@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from tests.runtime.dma_model import DmaModel, Memory
-from tests.runtime.made import Made
-from tests.runtime.wrapper_model import WrapperModel
+from typing import Any
 
 from tabla.runtime import Board
 from tabla.runtime.folder import BuildFolder
+from tests.runtime.dma_model import DmaModel, Memory
+from tests.runtime.made import Made
+from tests.runtime.wrapper_model import WrapperModel
 
 
 def board_of(case: Made, *, size: int = 1 << 16, address: int = 0x1000_0000, **options: Any) -> tuple[Board, DmaModel]:

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+
 from tests.runtime.wrapper_model import Device
 
 MM2S, S2MM = 0x00, 0x30

@@ -115,9 +115,9 @@ int main() {
         case 'P': {
             armed = true;
             for (uint32_t n = get(); n && !whole; --n) { cycle(); edge(); }
-            if (whole) { put(in.size()); std::fwrite(in.data(), 1, in.size(), stdout); in.clear(); whole = armed = false; }
-            else put(0xFFFFFFFF);
-            break;
+            if (!whole) { put(0xFFFFFFFF); break; }
+            put(in.size()); std::fwrite(in.data(), 1, in.size(), stdout);
+            in.clear(); whole = armed = false; break;
         }
         }
         std::fflush(stdout);

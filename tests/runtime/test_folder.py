@@ -12,12 +12,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tests.runtime.boards import board_of
-from tests.runtime.made import Made, hold
-from tests.runtime.wrapper_model import WrapperModel
 
 from tabla.runtime import connect, mmio
 from tabla.source import TablaError, TablaValueError
+from tests.runtime.boards import board_of
+from tests.runtime.made import Made, hold
+from tests.runtime.wrapper_model import WrapperModel
 
 Cases = Callable[[str], Made]
 
@@ -54,7 +54,7 @@ def test_files_that_are_missing_or_damaged(file: str, engine: str, tmp_path: Pat
             connect(folder, engine)
         assert fault.value.hint == "run tabla gen again"
     path.unlink()
-    with pytest.raises(TablaError, match="is missing|cannot read") as fault:
+    with pytest.raises(TablaError, match=r"is missing|cannot read") as fault:
         connect(folder, engine)
     assert fault.value.hint == "run tabla gen again"
 
@@ -65,7 +65,7 @@ def test_files_of_different_builds(tmp_path: Path, case: Cases) -> None:
     with pytest.raises(TablaError, match=r"image.json' and the manifest are of different builds"):
         connect(folder, "model")
     shutil.copy(case("batch").folder / "line.layout.npz", folder / "line.layout.npz")
-    with pytest.raises(TablaError, match="the layout of .* is of another build"):
+    with pytest.raises(TablaError, match=r"the layout of .* is of another build"):
         connect(folder, "model")
 
 
@@ -91,7 +91,7 @@ def test_devices_that_there_are_not(case: Cases) -> None:
     with pytest.raises(TablaError, match="memory of /dev/mem is no buffer") as fault:
         connect(folder, "mmio:registers=/dev/uio0,dma=/dev/uio1,buffer=/dev/mem@0x10000000")
     assert "u-dma-buf" in (fault.value.hint or "")
-    with pytest.raises(TablaError, match="cannot open|No such"):
+    with pytest.raises(TablaError, match=r"cannot open|No such"):
         connect(folder, "serial:/dev/none")
 
 
@@ -157,7 +157,7 @@ def test_samples_fill_minibatches_and_integers_are_whole(case: Cases) -> None:
 
 def test_a_unit_that_no_packet_holds(case: Cases) -> None:
     place, _ = board_of(case("backprop"), length_bits=8)
-    with pytest.raises(TablaError, match="a load of 'backprop' has .* bytes, but the DMA takes packets of 255") as fault:
+    with pytest.raises(TablaError, match=r"a load of .* bytes, but the DMA takes packets of 255") as fault:
         connect(case("backprop").folder, place)
     assert "26 bits" in (fault.value.hint or "")
 

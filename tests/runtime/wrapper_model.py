@@ -45,8 +45,8 @@ class WrapperModel:
     """Registers and packets of the wrapper of an image; `manifest` is that of its folder.
 
     `work` is the number of accesses to registers that a command takes beside its packets. Faults: with `stuck` no
-    command ends; with `deaf` no packet is taken; with `mute` no packet that comes out ever ends; with `ghost` every register reads as
-    that word; with `spoil` the bytes of every packet that comes out are changed by it.
+    command ends; with `deaf` no packet is taken; with `mute` no packet that comes out ever ends; with
+    `ghost` every register reads as that word; with `spoil` the bytes of every packet that comes out are changed by it.
     """
 
     def __init__(self, image: Image, manifest: dict[str, Any], work: int = 3) -> None:
