@@ -18,13 +18,13 @@ GROUPS = {
     "Tile": ("tabla/lang/tile", "tabla/lower/tile", "tabla/tile.py"),
     "TableGen": ("tabla/lang/tablegen",),
     "Data and training": ("tabla/training", "tabla/runs.py", "tabla/scoring.py", "tabla/given.py", "examples"),
-    "Engines and boards": ("sim", "tabla/simulation.py", "tabla/link"),
+    "Engines and boards": ("sim", "tabla/simulation.py", "tabla/link", "tabla/runtime"),
     "Synthesis": ("tabla/synth",),
     "Options, arrays and files": ("",),
 }
 
 
-ERRORS = ("TablaError", "TablaTypeError", "TablaValueError")
+ERRORS = ("DeviceFault", "TablaError", "TablaTypeError", "TablaValueError")
 """The classes of faults of a user."""
 
 

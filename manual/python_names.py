@@ -10,14 +10,18 @@ from functools import cached_property
 from typing import Any
 
 import tabla
+from tabla import runtime
 from tabla.runs import Simulation
 from tabla.synth import synthesise
 from tabla.synth.board import Bitstream, build_bitstream
 from tabla.synth.report import SynthesisReport
 from tabla.training.record import Training
 
-# What a public method returns, or passes its options to.
-FURTHER: tuple[Any, ...] = (Simulation, Training, synthesise, SynthesisReport, build_bitstream, Bitstream)
+# The names of `tabla.runtime`, and what a public method returns, or passes its options to.
+FURTHER: tuple[Any, ...] = (
+    *(getattr(runtime, name) for name in ("connect", *sorted(set(runtime.__all__) - {"connect"}))),
+    *(Simulation, Training, synthesise, SynthesisReport, build_bitstream, Bitstream),
+)
 
 
 def public() -> list[Any]:
@@ -32,7 +36,9 @@ def page() -> str:
 
 
 def _section(thing: Any) -> Iterator[str]:
-    where = "tabla" if thing.__name__ in tabla.__all__ else thing.__module__
+    where = thing.__module__
+    for module in (runtime, tabla):
+        where = module.__name__ if thing.__name__ in module.__all__ else where
     yield from (f"## {where}.{thing.__name__}", "")
     if not inspect.isclass(thing):
         yield from _callable(thing, thing.__name__)

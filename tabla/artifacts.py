@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from tabla import progress
 from tabla.program.host import Host
 from tabla.program.image import Image
+from tabla.program.image_file import image_record
 from tabla.program.positions import positions
 from tabla.program.protocol import fingerprint
 from tabla.report.bench import bench_files
@@ -45,7 +46,9 @@ def artifacts(build: Stages) -> dict[str, str | bytes]:
     name, schedule, bus = build.name, build.schedule, build.bus_shape
     verilog = build.verilog if bus is None else build.bus_verilog[".v"]
     progress.step("manifest, pictures and test bench")
-    content = manifest(schedule, build.bound, build.image, build.module, build.reading.text.original, bus)
+    content = manifest(
+        schedule, build.bound, build.image, build.module, build.reading.text.original, bus, build.reading.integers
+    )
     vectors = golden(build)
     bench = {} if vectors is None else bench_files(name, build.module, vectors, stoppable=bus is not None)
     return {
@@ -57,6 +60,7 @@ def artifacts(build: Stages) -> dict[str, str | bytes]:
         f"{name}.graph.svg": svg(build.graph),
         f"{name}.layout.npz": npz_bytes(positions(Host(schedule))),
         **_images(build.image),
+        "program/image.json": json.dumps(image_record(build.image), separators=(",", ":")) + "\n",
         **{f"tb/{file}": text for file, text in bench.items()},
         **({} if bus is None else _bus_files(build)),
     }

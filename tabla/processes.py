@@ -77,7 +77,8 @@ class _LifeLine:
             os.close(self._ends.pop())
 
 
-def _end(process: subprocess.Popen[bytes], line: _LifeLine) -> None:
+def kill(process: subprocess.Popen[bytes]) -> None:
+    """Kill a program that `running` has started, with its group, unless it has ended."""
     # Without a living head the number of the group may belong to somebody else.
     if process.poll() is None:
         if hasattr(os, "killpg"):
@@ -85,6 +86,11 @@ def _end(process: subprocess.Popen[bytes], line: _LifeLine) -> None:
                 os.killpg(process.pid, signal.SIGKILL)
         else:  # Windows has no process groups
             process.kill()
+
+
+def _end(process: subprocess.Popen[bytes], line: _LifeLine) -> None:
+    if process.poll() is None:
+        kill(process)
         # The others of the group may still write files for a moment.
         line.await_end()
     for pipe in (process.stdin, process.stdout, process.stderr):

@@ -87,6 +87,8 @@ MAY: dict[str, set[str]] = {
     "automatic": {"given", "ir", "learning", "options", "parameters", "passes", "runs", "training", "stages"},
     "scoring": {"learning", "given", "ir", "parameters", "runs", "simulation", "compiled", "training", "stages"},
     "report": {*_COMPILER, "hw", "sim", "_version", "interrupts"},
+    # runtime: the host of a build folder; it needs the compiler's image for simulators, and nothing else of it
+    "runtime": {"ir", "program", "sim", "link", "report"},
     "stages": {*_COMPILER, "training", "progress", "kept", "notations", "options", "hw", "report"},
     "driver": {*_EVERYTHING, "stages"},
     "commands": {*_EVERYTHING, "stages", "driver", "processes", "progress"},

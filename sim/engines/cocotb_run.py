@@ -26,7 +26,7 @@ from tabla.sim.engines.port_machine import RUN, PortMachine, pack
 from tabla.sim.machine import Words, missing_tool
 
 from tabla import progress
-from tabla.processes import running
+from tabla.processes import kill, running
 from tabla.program.image import Image
 
 BENCH = "tabla.sim.engines.cocotb_bench"
@@ -201,6 +201,10 @@ class CocotbMachine(PortMachine):
         if "fault" in fields:
             raise RuntimeError(f"{self._simulator}: {fields['fault']}")
         return Observation(**fields)
+
+    def stop(self) -> None:
+        """Kill the simulator, so that a command under way in another thread fails."""
+        kill(self._process)
 
     def close(self) -> None:
         """End the simulator, in the middle of a command, too, and remove its folder."""

@@ -32,7 +32,7 @@ from tabla.sim.engines.port_machine import PortMachine
 from tabla.sim.machine import Words, missing_tool
 
 from tabla import caches, progress
-from tabla.processes import Outcome, run, run_side_by_side, running
+from tabla.processes import Outcome, kill, run, run_side_by_side, running
 from tabla.program.image import Image
 from tabla.source import TablaError
 
@@ -235,6 +235,10 @@ class CxxrtlMachine(PortMachine):
             )
         del lists["hung"]
         return Observation(**lists)
+
+    def stop(self) -> None:
+        """Kill the simulator, so that a command under way in another thread fails."""
+        kill(self._process)
 
     def close(self) -> None:
         """End the process, in the middle of a command, too."""

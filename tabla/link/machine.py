@@ -59,14 +59,15 @@ class BoardResult(RunResult):
 class SerialMachine(Machine):
     """The board at ``serial:PATH[@BAUD]``, which must hold the microcode of `image`.
 
-    A board that does not answer or holds other microcode, and a line that fails, are a `TablaError`.
+    A board that does not answer or holds other microcode, and a line that fails, are a `TablaError`. A board counts as
+    gone after so many seconds of `silence`; None leaves that to the link.
     """
 
-    def __init__(self, image: Image, engine: str) -> None:
+    def __init__(self, image: Image, engine: str, silence: float | None = None) -> None:
         self.image = image
         self._shape = LinkShape.of(image)
         path, baud = place_of(engine)
-        self._requests = Requests(SerialPort(path, baud))
+        self._requests = Requests(SerialPort(path, baud), silence)
         self._fresh = True
         try:
             self._greet(path)
@@ -110,7 +111,7 @@ class SerialMachine(Machine):
         interval = latency = done = 0
         counters = Counters()
         while done < samples:
-            count = 1 if self._fresh else min(samples - done, self._most())
+            count = 1 if self._fresh else min(samples - done, self.most)
             status = self._chunk(rows[done * each : (done + count) * each], count, count * outputs, words)
             if self._fresh:
                 latency = 1 + (status.last_update or status.last_output)
@@ -137,8 +138,9 @@ class SerialMachine(Machine):
             first_latency=latency,
         )
 
-    def _most(self) -> int:
-        """Return the number of samples whose beats and whose outputs both fit into the buffers of the board."""
+    @property
+    def most(self) -> int:
+        """The number of samples whose beats and whose outputs both fit into the buffers of the board."""
         each, outputs = self.image.stream_run.beats, self.image.run.outputs
         return max(1, min(self._buffer // max(1, each), OUTPUT_WORDS // max(1, outputs)))
 

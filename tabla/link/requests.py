@@ -48,17 +48,21 @@ class Requests:
 
     A request that arrived damaged had no effect, so it is sent again. A damaged reply is a fault, because it does not
     say whether the board carried out the request.
+
+    A board counts as gone after so many seconds of `silence`; None stands for `SILENCE`.
     """
 
-    def __init__(self, port: SerialPort) -> None:
+    def __init__(self, port: SerialPort, silence: float | None = None) -> None:
         self._port = port
+        self._silence = SILENCE if silence is None else silence
+        self._greeting = _GREETING if silence is None else min(silence / _TRIES, _GREETING)
         self._frames = Frames()
 
     def reset(self) -> Status:
         """Reset the board, whatever it was doing, and return its status."""
         for _ in range(_TRIES):
-            self._port.write(request(Request.RESET), SILENCE)
-            end = time.monotonic() + _GREETING
+            self._port.write(request(Request.RESET), self._silence)
+            end = time.monotonic() + self._greeting
             while (left := end - time.monotonic()) > 0:
                 # Frames that the board sent before the reset are dropped, even if they are not damaged.
                 reply = body(self._next(left) or b"")
@@ -82,8 +86,8 @@ class Requests:
     def ask(self, code: Request, argument: int = 0, payload: bytes = b"") -> bytes | None:
         """Send a request and return the content of the reply; None if the board refuses the request."""
         for _ in range(_TRIES):
-            self._port.write(request(code, argument, payload), SILENCE)
-            found = self._next(SILENCE)
+            self._port.write(request(code, argument, payload), self._silence)
+            found = self._next(self._silence)
             if found is None:
                 raise TablaError(
                     f"the board at '{self._port.path}' does not answer", hint="load its bitstream again and start anew"

@@ -25,11 +25,18 @@ LICENCE = "The generated Verilog belongs to whoever generated it; see LICENSE of
 
 
 def manifest(
-    schedule: Schedule, bound: Bound, image: Image, module: str, program: Source, bus: BusShape | None = None
+    schedule: Schedule,
+    bound: Bound,
+    image: Image,
+    module: str,
+    program: Source,
+    bus: BusShape | None = None,
+    integers: frozenset[str] = frozenset(),
 ) -> dict[str, Any]:
     """Return the content of the manifest of a build.
 
-    `module` is the name of the Verilog module, and `bus` has the sizes of the wrapper if there is one.
+    `module` is the name of the Verilog module, and `bus` has the sizes of the wrapper if there is one. `integers` are
+    the inputs and results whose words are whole numbers.
     """
     report, guard = figures(schedule, bound).numbers(), schedule.mapped.model_guard
     return {
@@ -47,7 +54,7 @@ def manifest(
         "commands": {"load": 0, "run": 1, "dump": 2},
         "period": schedule.period,
         "ring_slots": schedule.ring_slots,
-        "tensors": _tensors(schedule),
+        "tensors": _tensors(schedule, integers),
         "memory_map": [
             _place(tensor, place, schedule.mapped.tensors[tensor].split)
             for (tensor, _), place in sorted(schedule.layout.places.items())
@@ -113,13 +120,14 @@ def _offer(name: str, direction: Literal["in", "out"], what: str) -> list[tuple[
     return [(f"{name}_valid", direction, 1, f"{what} is offered"), (f"{name}_ready", back, 1, "and taken")]
 
 
-def _tensors(schedule: Schedule) -> list[dict[str, Any]]:
+def _tensors(schedule: Schedule, integers: frozenset[str]) -> list[dict[str, Any]]:
     graph = schedule.graph
     named = [t for t in graph.tensors.values() if t.role in ("input", "label", "model")]
     found = [{"name": t.name, "role": t.role, "shape": list(t.shape)} for t in named]
-    return found + [
+    found += [
         {"name": shown, "role": "result", "shape": list(graph.tensors[tensor].shape)} for shown, tensor in graph.results
     ]
+    return [entry | ({"integer": True} if entry["name"] in integers else {}) for entry in found]
 
 
 def _place(tensor: str, place: Place, split: int) -> dict[str, Any]:

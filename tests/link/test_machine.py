@@ -124,7 +124,7 @@ def build(tmp_path_factory: pytest.TempPathFactory) -> Build:
 
 def machine(monkeypatch: pytest.MonkeyPatch, build: Build, board: Board) -> SerialMachine:
     monkeypatch.setattr(machine_module, "SerialPort", lambda path, baud: None)
-    monkeypatch.setattr(machine_module, "Requests", lambda port: board)
+    monkeypatch.setattr(machine_module, "Requests", lambda port, silence: board)
     return SerialMachine(build.image, "serial:board")
 
 
@@ -152,8 +152,8 @@ def test_any_room_gives_the_same_words(build: Build, room: int, monkeypatch: pyt
 
 def test_outputs_of_a_chunk_fit_the_board(build: Build, monkeypatch: pytest.MonkeyPatch) -> None:
     tested = machine(monkeypatch, build, Board(build.image, 4096))
-    assert tested._most() * build.image.run.outputs <= OUTPUT_WORDS
-    assert (tested._most() + 1) * build.image.run.outputs > OUTPUT_WORDS
+    assert tested.most * build.image.run.outputs <= OUTPUT_WORDS
+    assert (tested.most + 1) * build.image.run.outputs > OUTPUT_WORDS
 
 
 def test_a_board_that_loses_a_sample_is_a_fault_of_ours(build: Build, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,0 +1,127 @@
+"""An accelerator as a host sees it: arrays in, arrays out, whatever carries them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from types import TracebackType
+from typing import Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from tabla.runtime.codec import Codec, Reals
+from tabla.runtime.folder import BuildFolder
+from tabla.runtime.transport import Counters, DeviceFault, Transport, Words
+from tabla.source import TablaError
+
+
+class Accelerator:
+    """A device that runs the program of a build folder. `tabla.runtime.connect` makes one; it is a context manager.
+
+    Arrays hold real numbers under the names of the program. Arrays of samples have one leading axis of samples. All
+    faults of arrays are found before anything is sent. A device that fails is a `DeviceFault`.
+    """
+
+    def __init__(self, folder: BuildFolder, transport: Transport) -> None:
+        self.folder = folder
+        self._transport = transport
+        self._codec = Codec(folder)
+        self._loaded, self._closed = transport.loaded, False
+
+    def load(self, models: Mapping[str, ArrayLike] | None = None, /, **named: ArrayLike) -> None:
+        """Load the models, each in the shape that the program gives it; a program has to get all of them.
+
+        Loading also sets the counters of events to 0.
+        """
+        self._check_open()
+        unit = self._codec.load_unit({**(models or {}), **named})
+        self._loaded = False  # until the device says otherwise, its models are undefined
+        self._transport.load(unit)
+        self._loaded = True
+
+    def run(self, given: Mapping[str, ArrayLike] | int | None = None, /, **named: ArrayLike) -> dict[str, Reals]:
+        """Run samples in order and return their results by name.
+
+        Inputs and labels are given by keyword, or as a mapping. A number instead is the number of steps of a program
+        that has no inputs. A single sample may be given without the leading axis; its results then have none either.
+        A `DeviceFault` holds the results of all samples that are finished.
+        """
+        self._check_open()
+        units, stacked = self._units(given, named)
+        if not self._loaded:
+            self._load_constants()
+        done: list[Words] = []
+        try:
+            for results in self._transport.run(units) if len(units) else ():
+                done.append(results)
+        except DeviceFault as fault:
+            self._keep(fault, done)
+            raise
+        return self._codec.results(self._joined(done), stacked=stacked)
+
+    def stream(self, blocks: Iterable[Mapping[str, ArrayLike]]) -> Iterator[dict[str, Reals]]:
+        """Run data that is larger than the memory: blocks of samples, each a mapping as `run` takes it.
+
+        Yield the results of each block as soon as the device has finished it. `blocks` is read one block at a time.
+        """
+        for block in blocks:
+            yield self.run(block)
+
+    def models(self) -> dict[str, Reals]:
+        """Return the models as they are now."""
+        self._check_open()
+        if not self._codec.models:
+            return {}
+        if not self._loaded:
+            raise TablaError("no models have been loaded", hint="call load with all models first")
+        return self._codec.dumped(self._transport.dump())
+
+    @property
+    def counters(self) -> Counters:
+        """What the device has counted."""
+        self._check_open()
+        return self._transport.counters()
+
+    def close(self) -> None:
+        """Give the device back. A second call does nothing."""
+        if not self._closed:
+            self._closed = True
+            self._transport.close()
+
+    def _check_open(self) -> None:
+        if self._closed:
+            raise TablaError("the accelerator is closed", hint="call connect again")
+
+    def _units(self, given: Mapping[str, ArrayLike] | int | None, named: Mapping[str, ArrayLike]) -> tuple[Words, bool]:
+        if isinstance(given, int) and not isinstance(given, bool):
+            if self._codec.inputs or named or given < 0:
+                names = ", ".join(self._codec.inputs) or "none"
+                raise TablaError(f"{given} is no number of steps of this program", hint=f"its inputs are {names}")
+            return np.zeros((given, len(self.folder.template("sample"))), dtype=np.int64), True
+        arrays = {**(given or {}), **named}
+        if not arrays and not self._codec.inputs:
+            raise TablaError("the program has no inputs", hint="give the number of steps, as in run(5)")
+        return self._codec.sample_units(arrays)
+
+    def _load_constants(self) -> None:
+        if self._codec.models:
+            raise TablaError("no models have been loaded", hint="call load with all models first")
+        self.load({})
+
+    def _joined(self, parts: list[Words]) -> Words:
+        return np.concatenate([np.zeros((0, len(self.folder.template("result"))), dtype=np.int64), *parts])
+
+    def _keep(self, fault: DeviceFault, done: list[Words]) -> None:
+        """Give a fault the results that the device had acknowledged."""
+        whole = self._joined(done + ([] if fault.units is None else [fault.units]))
+        fault.units = whole
+        fault.samples = len(whole) * self.folder.minibatch
+        fault.results = self._codec.results(whole)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, fault: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()

@@ -1,0 +1,48 @@
+"""From the name of a device to an accelerator."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tabla.runtime.accelerator import Accelerator
+from tabla.runtime.folder import BuildFolder
+from tabla.runtime.machines import ENGINES, SERIAL, open_machine
+from tabla.runtime.mmio import MMIO, Board, board_of, open_board
+from tabla.runtime.transport import Transport
+from tabla.source import TablaValueError
+
+
+def connect(build_folder: str | Path, device: str | Board, *, timeout: float | None = None) -> Accelerator:
+    """Connect to a device that runs the program of a folder of ``tabla gen``.
+
+    `device` is one of these:
+
+    * ``model``: the cycle model, which needs no tool.
+    * ``cxxrtl``, ``verilator`` or ``icarus``: the Verilog of the folder in a simulator.
+    * ``serial:PATH`` or ``serial:PATH@BAUD``: a board with the bitstream of ``tabla build``.
+    * ``mmio:registers=...,dma=...,buffer=...``: the wrapper of ``gen --bus axi`` with Xilinx AXI DMA, in the memory map
+      of this computer. `tabla.runtime.mmio.board_of` has all parts.
+    * a `Board`, for registers and buffers that are open already, such as those of PYNQ.
+
+    `timeout` is the number of seconds without progress after which a device counts as gone: 120 by default for a
+    simulator, 1.5 for a serial line and 1 for ``mmio:``. Use the result as a context manager.
+
+    Raises `TablaError` for a folder that is not whole, a device that is not there or does not answer, and one that
+    holds another program.
+    """
+    folder = BuildFolder.open(build_folder)
+    if timeout is not None and not timeout > 0:
+        raise TablaValueError(f"a timeout of {timeout} s is not supported", hint="give more than 0 seconds")
+    return Accelerator(folder, _transport(folder, device, timeout))
+
+
+def _transport(folder: BuildFolder, device: str | Board, timeout: float | None) -> Transport:
+    if isinstance(device, Board):
+        return open_board(folder, device, timeout)
+    if device.startswith(MMIO):
+        return open_board(folder, board_of(device, folder), timeout)
+    if device in ENGINES or device.startswith(SERIAL):
+        return open_machine(folder, device, timeout)
+    raise TablaValueError(
+        f"unknown device '{device}'", hint=f"use one of {', '.join(ENGINES)}, {SERIAL}PATH, {MMIO}registers=..."
+    )

@@ -1,0 +1,193 @@
+"""The output folder of ``tabla gen``: all that a host knows of an accelerator."""
+
+from __future__ import annotations
+
+import json
+import zipfile
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tabla.ir.format import Format
+from tabla.report.folder import BOARD_SCHEMA, MANIFEST_SCHEMA
+from tabla.source import TablaError
+
+if TYPE_CHECKING:
+    from tabla.program.image import Image
+
+KINDS = ("load", "sample", "result", "dump")
+_AGAIN = "run tabla gen again"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Entry:
+    """A tensor as the manifest has it.
+
+    `role` is ``input``, ``label``, ``model`` or ``result``. With a minibatch of B samples the shape of an input, and of
+    most results, begins with B. The words of an `integer` tensor are whole numbers.
+    """
+
+    name: str
+    role: str
+    shape: tuple[int, ...]
+    integer: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class BuildFolder:
+    """An output folder that has been read and checked.
+
+    `manifest` is the content of its manifest, and `layout` has the arrays of ``<name>.layout.npz``.
+    """
+
+    path: Path
+    manifest: Mapping[str, Any] = field(repr=False)
+    layout: Mapping[str, NDArray[np.int32]] = field(repr=False)
+
+    @staticmethod
+    def open(path: str | Path) -> BuildFolder:
+        """Read a folder. Raises `TablaError` for one that is not of ``tabla gen``, or not whole."""
+        folder = Path(path)
+        if not folder.is_dir():
+            raise TablaError(f"there is no folder '{folder}'", hint="name the folder that tabla gen has written")
+        manifest = _manifest(folder)
+        layout = _layout(folder / f"{manifest['name']}.layout.npz")
+        found = BuildFolder(path=folder, manifest=manifest, layout=layout)
+        found._check_sizes()
+        return found
+
+    def _check_sizes(self) -> None:
+        """Refuse a layout that is not of this manifest, as far as sizes can tell."""
+        tensors = {entry.name: entry.shape for entry in self.tensors}
+        for name, places in self.layout.items():
+            kind, slash, tensor = name.partition("/")
+            whole = tensor.removesuffix(".guard")
+            shape = places.shape if kind in ("result", "dump") else places.shape[1:]
+            if slash and (whole not in tensors or tensors[whole] != shape):
+                raise TablaError(f"the layout of '{self.path}' is of another build, see '{name}'", hint=_AGAIN)
+        for kind, size in self.manifest.get("bus", {}).get("bytes", {}).items():
+            if len(self.template(kind)) * self.manifest["bus"]["container"] != 8 * size:
+                raise TablaError(f"the layout of '{self.path}' is of another build: its {kind} has another size")
+
+    @property
+    def name(self) -> str:
+        """The name of the program."""
+        return str(self.manifest["name"])
+
+    @property
+    def module(self) -> str:
+        """The Verilog module of the accelerator."""
+        return str(self.manifest["module"])
+
+    @property
+    def format(self) -> Format:
+        """The number format."""
+        return Format(integer=self.manifest["integer_bits"], fraction=self.manifest["fraction_bits"])
+
+    @property
+    def minibatch(self) -> int:
+        """The samples of a step."""
+        return int(self.manifest["minibatch"])
+
+    @property
+    def tensors(self) -> tuple[Entry, ...]:
+        """The inputs, labels, models and results."""
+        return tuple(
+            Entry(name=e["name"], role=e["role"], shape=tuple(e["shape"]), integer=bool(e.get("integer")))
+            for e in self.manifest["tensors"]
+        )
+
+    @property
+    def dump_count(self) -> int:
+        """The addresses that a dump covers."""
+        return int(self.manifest["stream"]["dump"]["count"])
+
+    def guard(self, model: str) -> int:
+        """Return the guard bits of a model; 0 for a model whose words are plain words."""
+        return int(self.manifest.get("model_guard") or 0) if f"load/{model}.guard" in self.layout else 0
+
+    def template(self, kind: str) -> NDArray[np.int32]:
+        """Return the template of a unit: ``load``, ``sample``, ``result`` or ``dump``."""
+        return self.layout[f"{kind}.template"]
+
+    def places(self, kind: str) -> dict[str, NDArray[np.int32]]:
+        """Return the places of every tensor in a unit of this kind, by the name of the tensor."""
+        start = f"{kind}/"
+        return {name.removeprefix(start): found for name, found in self.layout.items() if name.startswith(start)}
+
+    @property
+    def bus(self) -> Mapping[str, Any]:
+        """The entry ``bus`` of the manifest. Raises `TablaError` if the build has no wrapper for a host's bus."""
+        if "bus" not in self.manifest:
+            raise TablaError(
+                f"'{self.path}' has no wrapper for a host's bus, which mmio: needs", hint="run tabla gen with --bus axi"
+            )
+        entry: Mapping[str, Any] = self.manifest["bus"]
+        return entry
+
+    def image(self) -> Image:
+        """Return the image, which the cycle model and the serial board need.
+
+        Raises `TablaError` if it is missing, damaged, or of another build.
+        """
+        from tabla.program.image_file import image_of
+        from tabla.program.protocol import fingerprint
+
+        path = self.path / "program" / "image.json"
+        try:
+            image = image_of(json.loads(path.read_text(encoding="utf-8")))
+        except FileNotFoundError:
+            raise TablaError(f"'{path}' is missing: an older tabla wrote the folder", hint=_AGAIN) from None
+        except (OSError, ValueError, KeyError, TypeError, AttributeError):
+            raise TablaError(f"'{path}' is damaged", hint=_AGAIN) from None
+        if "bus" in self.manifest and fingerprint(image) != self.manifest["bus"]["fingerprint"]:
+            raise TablaError(f"'{path}' and the manifest are of different builds", hint=_AGAIN)
+        return image
+
+    def verilog(self) -> str:
+        """Return the text of the accelerator. Raises `TablaError` if the file is missing."""
+        path = self.path / f"{self.name}.v"
+        try:
+            return path.read_text(encoding="utf-8")
+        except OSError as fault:
+            raise TablaError(f"cannot read '{path}': {fault.strerror or fault}", hint=_AGAIN) from None
+
+
+def _manifest(folder: Path) -> Mapping[str, Any]:
+    found, schemas = [], []
+    for path in sorted(folder.glob("*.json")):
+        try:
+            content = json.loads(path.read_text(encoding="utf-8"))
+        except (OSError, ValueError):
+            continue
+        schemas.append(content.get("schema") if isinstance(content, dict) else None)
+        if schemas[-1] == MANIFEST_SCHEMA:
+            found.append(content)
+    if len(found) == 1:
+        manifest: Mapping[str, Any] = found[0]
+        return manifest
+    if not found and BOARD_SCHEMA in schemas:
+        hint = "write one with tabla gen and the same options, and name that one"
+        raise TablaError(f"'{folder}' is a folder of tabla build, which has no layout", hint=hint)
+    raise TablaError(
+        f"'{folder}' has {len(found) or 'no'} manifests of tabla gen",
+        hint="name the folder that tabla gen has written, with nothing else in it",
+    )
+
+
+def _layout(path: Path) -> dict[str, NDArray[np.int32]]:
+    try:
+        # numpy does not close a file that it cannot read.
+        with path.open("rb") as stored, np.load(stored, allow_pickle=False) as arrays:
+            layout = {name: np.asarray(arrays[name]) for name in arrays.files}
+    except FileNotFoundError:
+        raise TablaError(f"'{path}' is missing: an older tabla wrote the folder", hint=_AGAIN) from None
+    except (OSError, ValueError, EOFError, zipfile.BadZipFile):
+        raise TablaError(f"'{path}' is damaged", hint=_AGAIN) from None
+    if missing := sorted({f"{kind}.template" for kind in KINDS} - layout.keys()):
+        raise TablaError(f"'{path}' has no '{missing[0]}'", hint=_AGAIN)
+    return layout

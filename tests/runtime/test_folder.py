@@ -1,0 +1,173 @@
+"""What is refused before anything is sent: folders that are not whole, and arrays that do not fit."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tabla.runtime import connect, mmio
+from tabla.source import TablaError, TablaValueError
+from tests.runtime.boards import board_of
+from tests.runtime.made import Made, hold
+from tests.runtime.wrapper_model import WrapperModel
+
+Cases = Callable[[str], Made]
+
+
+def copied(case: Made, home: Path) -> Path:
+    return Path(shutil.copytree(case.folder, home / "copy"))
+
+
+def changed(folder: Path, **entries: Any) -> None:
+    path = folder / "line.json"
+    path.write_text(json.dumps({**json.loads(path.read_text()), **entries}))
+
+
+def test_folders_that_are_none(tmp_path: Path, case: Cases) -> None:
+    with pytest.raises(TablaError, match="there is no folder"):
+        connect(tmp_path / "none", "model")
+    with pytest.raises(TablaError, match="has no manifests of tabla gen"):
+        connect(tmp_path, "model")
+    (tmp_path / "line.json").write_text(json.dumps({"schema": "tabla-board-1"}))
+    with pytest.raises(TablaError, match="a folder of tabla build, which has no layout") as fault:
+        connect(tmp_path, "model")
+    assert "tabla gen" in (fault.value.hint or "")
+
+
+@pytest.mark.parametrize(
+    ("file", "engine"), [("line.layout.npz", "model"), ("program/image.json", "model"), ("line.v", "cxxrtl")]
+)
+def test_files_that_are_missing_or_damaged(file: str, engine: str, tmp_path: Path, case: Cases) -> None:
+    folder = copied(case("wide"), tmp_path)
+    path = folder / file
+    if path.suffix != ".v":
+        path.write_bytes(path.read_bytes()[:100])
+        with pytest.raises(TablaError, match="is damaged") as fault:
+            connect(folder, engine)
+        assert fault.value.hint == "run tabla gen again"
+    path.unlink()
+    with pytest.raises(TablaError, match=r"is missing|cannot read") as fault:
+        connect(folder, engine)
+    assert fault.value.hint == "run tabla gen again"
+
+
+def test_files_of_different_builds(tmp_path: Path, case: Cases) -> None:
+    folder = copied(case("wide"), tmp_path)
+    shutil.copy(case("narrow").folder / "program/image.json", folder / "program/image.json")
+    with pytest.raises(TablaError, match=r"image.json' and the manifest are of different builds"):
+        connect(folder, "model")
+    shutil.copy(case("batch").folder / "line.layout.npz", folder / "line.layout.npz")
+    with pytest.raises(TablaError, match=r"the layout of .* is of another build"):
+        connect(folder, "model")
+
+
+def test_a_folder_without_a_bus(tmp_path: Path, case: Cases) -> None:
+    folder = copied(case("wide"), tmp_path)
+    manifest = json.loads((folder / "line.json").read_text())
+    del manifest["bus"]
+    (folder / "line.json").write_text(json.dumps(manifest))
+    with connect(folder, "model") as accelerator:
+        hold(accelerator, case("wide"))
+    with pytest.raises(TablaError, match="has no wrapper for a host's bus") as fault:
+        connect(folder, "mmio:registers=/dev/uio0,dma=/dev/uio1,buffer=udmabuf0")
+    assert "--bus axi" in (fault.value.hint or "")
+
+
+def test_devices_that_there_are_not(case: Cases) -> None:
+    folder = case("wide").folder
+    with pytest.raises(TablaValueError, match="unknown device 'warp'"):
+        connect(folder, "warp")
+    for timeout in (0, -1, float("nan")):
+        with pytest.raises(TablaValueError, match="timeout"):
+            connect(folder, "model", timeout=timeout)
+    with pytest.raises(TablaError, match="memory of /dev/mem is no buffer") as fault:
+        connect(folder, "mmio:registers=/dev/uio0,dma=/dev/uio1,buffer=/dev/mem@0x10000000")
+    assert "u-dma-buf" in (fault.value.hint or "")
+    with pytest.raises(TablaError, match=r"cannot open|No such"):
+        connect(folder, "serial:/dev/none")
+
+
+def test_mmio_opens_what_it_names(case: Cases, monkeypatch: pytest.MonkeyPatch) -> None:
+    place, _ = board_of(case("wide"), length_bits=16)
+    opened: dict[str, Any] = {"/dev/uio0": place.registers, "/dev/mem@0x40400000": place.dma}
+    monkeypatch.setattr(mmio, "MappedRegisters", lambda name, size: opened.pop(name))
+    monkeypatch.setattr(mmio, "UDmaBuf", lambda name: {"udmabuf1": place.buffer}[name])
+    text = "mmio:registers=/dev/uio0,dma=/dev/mem@0x40400000,buffer=udmabuf1,length-bits=16"
+    with connect(case("wide").folder, text) as accelerator:
+        hold(accelerator, case("wide"))
+    assert not opened
+
+
+@pytest.mark.parametrize(
+    ("call", "said"),
+    [
+        (lambda a: a.load(w=[0, 0]), "the model 'b' is missing"),
+        (lambda a: a.load(w=[0, 0], b=0, c=1), "the program has no model 'c'"),
+        (lambda a: a.load(w=[0, 0, 0], b=0), r"model 'w' has shape \(3,\), not \(2,\)"),
+        (lambda a: a.load(w=[0, 40], b=0), "'w' holds 40, outside the range of q6.12"),
+        (lambda a: a.load(w=["a", "b"], b=0), "not real numbers"),
+        (lambda a: a.run(x=[[0, 0]]), "the input 'y' is missing"),
+        (lambda a: a.run(x=[[0, 0]], y=[0], z=[0]), "the program has no input 'z'"),
+        (lambda a: a.run(x=[[0, 0, 0]], y=[0]), r"'x' has shape \(1, 3\), not \(samples, 2\)"),
+        (lambda a: a.run(x=[[0, 0]], y=0), r"'y' has shape \(\), not \(samples\)"),
+        (lambda a: a.run(x=[[0, 0]], y=[0, 0]), "different numbers of samples: 'x' 1, 'y' 2"),
+        (lambda a: a.run(x=[[0, 0], [0, 33]], y=[0, 0]), "input 'x' holds 33 in sample 2"),
+        (lambda a: a.run(x=[[0, float("nan")]], y=[0]), "not finite"),
+        (lambda a: a.run(5), "5 is no number of steps of this program"),
+    ],
+)
+def test_arrays_that_do_not_fit(call: Callable[[Any], Any], said: str, case: Cases) -> None:
+    """Each is refused before the device hears of it."""
+    place, dma = board_of(case("wide"))
+    with connect(case("wide").folder, place) as accelerator:
+        accelerator.load(w=[0, 0], b=0)
+        assert isinstance(place.registers, WrapperModel)
+        before = list(place.registers.log), list(dma.lengths)
+        with pytest.raises(TablaError, match=said):
+            call(accelerator)
+        assert (place.registers.log, dma.lengths) == before
+        accelerator.run(x=[[0, 0]], y=[0])
+
+
+def test_samples_fill_minibatches_and_integers_are_whole(case: Cases) -> None:
+    with connect(case("batch").folder, "model") as accelerator:
+        with pytest.raises(TablaError, match="no models have been loaded"):
+            accelerator.run({name: array[:4] for name, array in case("batch").samples.items()})
+        with pytest.raises(TablaError, match="no models have been loaded"):
+            accelerator.models()
+        with pytest.raises(TablaError, match="3 samples do not fill minibatches of 4"):
+            accelerator.run({name: array[:3] for name, array in case("batch").samples.items()})
+    one = {"a": np.zeros(3), "b": np.zeros(3)}
+    with connect(case("kernel").folder, "model") as accelerator:
+        assert accelerator.models() == {}
+        with pytest.raises(TablaError, match="'k' is a tensor of integers"):
+            accelerator.run(**one, k=0.5)
+        with pytest.raises(TablaError, match="'k' holds 40000, outside the integers"):
+            accelerator.run(**one, k=40000)
+        assert accelerator.run({name: array[:0] for name, array in case("kernel").samples.items()})["c"].shape == (0, 3)
+
+
+def test_a_unit_that_no_packet_holds(case: Cases) -> None:
+    place, _ = board_of(case("backprop"), length_bits=8)
+    with pytest.raises(TablaError, match=r"a load of .* bytes, but the DMA takes packets of 255") as fault:
+        connect(case("backprop").folder, place)
+    assert "26 bits" in (fault.value.hint or "")
+
+
+def test_a_host_on_a_board_needs_numpy_alone() -> None:
+    """Neither the compiler nor the hardware library has to be installed where ``mmio:`` is used."""
+    lines = (
+        "import sys",
+        "import tabla.runtime",
+        "heavy = {'amaranth', 'networkx', 'jinja2', 'ply', 'serial'} & set(sys.modules)",
+        "assert not heavy, heavy",
+    )
+    subprocess.run([sys.executable, "-c", "\n".join(lines)], check=True)
