@@ -13,6 +13,7 @@ from tabla.program.image import Image
 from tabla.program.positions import positions
 from tabla.program.protocol import fingerprint
 from tabla.report.bench import bench_files
+from tabla.report.c_driver import driver_files, program_header
 from tabla.report.folder import BOARD_SCHEMA, replaced_folder
 from tabla.report.graph_picture import dot, svg
 from tabla.report.manifest import manifest
@@ -24,6 +25,7 @@ from tabla.training.format_choice import choice_entry
 from tabla.vectors import golden
 
 if TYPE_CHECKING:
+    from tabla.program.bus import BusShape
     from tabla.synth.board import Bitstream
 
 def write(build: Stages, folder: Path) -> Path:
@@ -58,18 +60,23 @@ def artifacts(build: Stages) -> dict[str, str | bytes]:
         f"{name}.layout.npz": npz_bytes(positions(Host(schedule))),
         **_images(build.image),
         **{f"tb/{file}": text for file, text in bench.items()},
-        **({} if bus is None else _bus_files(build)),
+        **({} if bus is None else _bus_files(build, bus)),
     }
 
 
-def _bus_files(build: Stages) -> dict[str, str | bytes]:
+def _bus_files(build: Stages, shape: BusShape) -> dict[str, str | bytes]:
     """Return the content of the files that ``--bus`` adds, by their names."""
-    name, resets = build.name, {"FINGERPRINT": fingerprint(build.image)}
+    name, module, mark = build.name, build.module, fingerprint(build.image)
+    resets = {"FINGERPRINT": mark}
     return {
+        f"{name}.h": program_header(
+            name, module, mark, shape, build.format.fraction, positions(Host(build.schedule))
+        ),
+        **driver_files(),
         f"{name}_axi.v": build.bus_verilog["_axi.v"],
-        f"{name}_registers.h": register_header(build.module, resets),
-        f"{name}_registers.md": register_page(build.module, resets),
-        f"{name}_registers.rdl": register_systemrdl(build.module, resets),
+        f"{name}_registers.h": register_header(module, resets),
+        f"{name}_registers.md": register_page(module, resets),
+        f"{name}_registers.rdl": register_systemrdl(module, resets),
     }
 
 

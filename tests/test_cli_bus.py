@@ -13,7 +13,10 @@ import pytest
 from tabla.cli import main
 
 ROOT = Path(__file__).resolve().parents[1]
-EXTRA = {"linear_axi.v", "linear_registers.h", "linear_registers.md", "linear_registers.rdl"}
+EXTRA = {
+    *("linear_axi.v", "linear_registers.h", "linear_registers.md", "linear_registers.rdl"),
+    *("linear.h", "tabla.h", "tabla.c"),
+}
 
 
 def generated(folder: Path, *options: str) -> dict[str, bytes]:
