@@ -13,9 +13,12 @@ from tabla.program.image import Image
 from tabla.program.positions import positions
 from tabla.program.protocol import fingerprint
 from tabla.report.bench import bench_files
+from tabla.report.bus import wrapper_ports
 from tabla.report.c_driver import driver_files, program_header
 from tabla.report.folder import BOARD_SCHEMA, replaced_folder
+from tabla.report.fusesoc import bus_bench, core
 from tabla.report.graph_picture import dot, svg
+from tabla.report.ipxact import component
 from tabla.report.manifest import manifest
 from tabla.report.registers import register_header, register_page, register_systemrdl
 from tabla.report.schedule_page import schedule_json, schedule_page
@@ -60,23 +63,34 @@ def artifacts(build: Stages) -> dict[str, str | bytes]:
         f"{name}.layout.npz": npz_bytes(positions(Host(schedule))),
         **_images(build.image),
         **{f"tb/{file}": text for file, text in bench.items()},
-        **({} if bus is None else _bus_files(build, bus)),
+        **({} if bus is None else _bus_files(build, bus, vectors)),
     }
 
 
-def _bus_files(build: Stages, shape: BusShape) -> dict[str, str | bytes]:
-    """Return the content of the files that ``--bus`` adds, by their names."""
+def _bus_files(build: Stages, shape: BusShape, vectors: Mapping[str, Any] | None) -> dict[str, str | bytes]:
+    """Return the content of the files that ``--bus`` adds, by their paths.
+
+    `vectors` are those of :func:`tabla.vectors.golden`; without them there is no test bench.
+    """
     name, module, mark = build.name, build.module, fingerprint(build.image)
     resets = {"FINGERPRINT": mark}
-    return {
+    driver = {
         f"{name}.h": program_header(
             name, module, mark, shape, build.format.fraction, positions(Host(build.schedule))
         ),
-        **driver_files(),
-        f"{name}_axi.v": build.bus_verilog["_axi.v"],
         f"{name}_registers.h": register_header(module, resets),
+        **driver_files(),
+    }
+    rtl = (f"{name}.v", f"{name}_axi.v")
+    bench = {} if vectors is None else bus_bench(module, shape, vectors)
+    return {
+        f"{name}_axi.v": build.bus_verilog["_axi.v"],
         f"{name}_registers.md": register_page(module, resets),
         f"{name}_registers.rdl": register_systemrdl(module, resets),
+        f"{name}.core": core(module, rtl, driver, bench=bool(bench)),
+        "component.xml": component(module, shape, wrapper_ports(shape), rtl, resets),
+        **{f"tb/{file}": text for file, text in bench.items()},
+        **driver,
     }
 
 
