@@ -19,6 +19,7 @@ from tabla.report.folder import BOARD_SCHEMA, replaced_folder
 from tabla.report.fusesoc import bus_bench, core
 from tabla.report.graph_picture import dot, svg
 from tabla.report.ipxact import component
+from tabla.report.litex import litex_module
 from tabla.report.manifest import manifest
 from tabla.report.registers import register_header, register_page, register_systemrdl
 from tabla.report.schedule_page import schedule_json, schedule_page
@@ -87,6 +88,7 @@ def _bus_files(build: Stages, shape: BusShape, vectors: Mapping[str, Any] | None
         f"{name}_axi.v": build.bus_verilog["_axi.v"],
         f"{name}_registers.md": register_page(module, resets),
         f"{name}_registers.rdl": register_systemrdl(module, resets),
+        f"{name}_litex.py": litex_module(name, module, mark, shape),
         f"{name}.core": core(module, rtl, driver, bench=bool(bench)),
         "component.xml": component(module, shape, wrapper_ports(shape), rtl, resets),
         **{f"tb/{file}": text for file, text in bench.items()},

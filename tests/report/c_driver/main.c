@@ -2,6 +2,7 @@
  *
  *   main train IN OUT   IN has int32: epochs, units, then the arrays of a load and of the samples. OUT gets those of the
  *                       dump after each epoch, then those of the results of the last epoch.
+ *   main swapped IN OUT does so while the platform swaps the bytes of each container that it sends.
  *   main faults IN OUT  plays each fault, resets, and trains for an epoch; OUT is as above, with a dump for each.
  */
 #include <stdio.h>
@@ -165,6 +166,7 @@ int main(int count, char **words)
         faults();
     else {
         struct tabla_state state;
+        platform_fault(strcmp(words[1], "swapped") ? NO_FAULT : SWAPPED);
         need("reset", tabla_reset(&device));
         need("load", tabla_load(&device, (const int32_t *const *)models));
         for (uint32_t at = 0; at < epochs; at++)
