@@ -14,8 +14,13 @@ from tabla.program.image_file import image_record
 from tabla.program.positions import positions
 from tabla.program.protocol import fingerprint
 from tabla.report.bench import bench_files
+from tabla.report.bus import wrapper_ports
+from tabla.report.c_driver import driver_files, program_header
 from tabla.report.folder import BOARD_SCHEMA, replaced_folder
+from tabla.report.fusesoc import bus_bench, core
 from tabla.report.graph_picture import dot, svg
+from tabla.report.ipxact import component
+from tabla.report.litex import litex_module
 from tabla.report.manifest import manifest
 from tabla.report.registers import register_header, register_page, register_systemrdl
 from tabla.report.schedule_page import schedule_json, schedule_page
@@ -25,6 +30,7 @@ from tabla.training.format_choice import choice_entry
 from tabla.vectors import golden
 
 if TYPE_CHECKING:
+    from tabla.program.bus import BusShape
     from tabla.synth.board import Bitstream
 
 def write(build: Stages, folder: Path) -> Path:
@@ -62,18 +68,35 @@ def artifacts(build: Stages) -> dict[str, str | bytes]:
         **_images(build.image),
         "program/image.json": json.dumps(image_record(build.image), separators=(",", ":")) + "\n",
         **{f"tb/{file}": text for file, text in bench.items()},
-        **({} if bus is None else _bus_files(build)),
+        **({} if bus is None else _bus_files(build, bus, vectors)),
     }
 
 
-def _bus_files(build: Stages) -> dict[str, str | bytes]:
-    """Return the content of the files that ``--bus`` adds, by their names."""
-    name, resets = build.name, {"FINGERPRINT": fingerprint(build.image)}
+def _bus_files(build: Stages, shape: BusShape, vectors: Mapping[str, Any] | None) -> dict[str, str | bytes]:
+    """Return the content of the files that ``--bus`` adds, by their paths.
+
+    `vectors` are those of :func:`tabla.vectors.golden`; without them there is no test bench.
+    """
+    name, module, mark = build.name, build.module, fingerprint(build.image)
+    resets = {"FINGERPRINT": mark}
+    driver = {
+        f"{name}.h": program_header(
+            name, module, mark, shape, build.format.fraction, positions(Host(build.schedule))
+        ),
+        f"{name}_registers.h": register_header(module, resets),
+        **driver_files(),
+    }
+    rtl = (f"{name}.v", f"{name}_axi.v")
+    bench = {} if vectors is None else bus_bench(module, shape, vectors)
     return {
         f"{name}_axi.v": build.bus_verilog["_axi.v"],
-        f"{name}_registers.h": register_header(build.module, resets),
-        f"{name}_registers.md": register_page(build.module, resets),
-        f"{name}_registers.rdl": register_systemrdl(build.module, resets),
+        f"{name}_registers.md": register_page(module, resets),
+        f"{name}_registers.rdl": register_systemrdl(module, resets),
+        f"{name}_litex.py": litex_module(name, module, mark, shape),
+        f"{name}.core": core(module, rtl, driver, bench=bool(bench)),
+        "component.xml": component(module, shape, wrapper_ports(shape), rtl, resets),
+        **{f"tb/{file}": text for file, text in bench.items()},
+        **driver,
     }
 
 

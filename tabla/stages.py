@@ -122,12 +122,16 @@ class Stages:
     def bus_shape(self) -> BusShape | None:
         """The sizes of the wrapper for the host's bus; None without a bus.
 
-        Raises `TablaError` for a width that there is not, and for steps that are too large for the wrapper.
+        Raises `TablaError` for a width that there is not, for steps that are too large for the wrapper, and for a
+        program whose header would have the name of one that the driver has or includes.
         """
         from tabla.program.bus import BUS_WIDTHS, BusShape
 
         if self.options.bus is None:
             return None
+        # A compiler that searches the build folder would take it for the header that the driver includes.
+        if self.name.lower() in ("tabla", "stdint", "stddef"):
+            raise TablaError(f"--bus: '{self.name}.h' is the name of another header", hint="rename the program")
         bits = self.options.bus_width or BUS_WIDTHS[0]
         return BusShape.of(self.image, bus_bits=bits, dump_count=self.schedule.dump_count)
 

@@ -13,7 +13,11 @@ import pytest
 from tabla.cli import main
 
 ROOT = Path(__file__).resolve().parents[1]
-EXTRA = {"linear_axi.v", "linear_registers.h", "linear_registers.md", "linear_registers.rdl"}
+EXTRA = {
+    *("linear_axi.v", "linear_registers.h", "linear_registers.md", "linear_registers.rdl"),
+    *("linear.h", "tabla.h", "tabla.c", "linear_litex.py", "linear.core", "component.xml"),
+    *("tb/axi_bench.v", "tb/axi_send.hex", "tb/axi_expected.hex"),
+}
 
 
 def generated(folder: Path, *options: str) -> dict[str, bytes]:

@@ -37,12 +37,17 @@ def bus_entry(schedule: Schedule, image: Image, module: str, shape: BusShape) ->
         "buffer_bits": shape.buffer_beats * shape.stream_words * shape.width,
         "largest_unit": shape.largest_beats * shape.stream_words,
         "cycles_per_sample": {str(bits): _cycles(schedule, replace(shape, bus_bits=bits)) for bits in BUS_WIDTHS},
-        "ports": [
-            {"name": name, "direction": member.flow.name.lower(), "bits": member.shape}
-            for name, member in axi_members(shape).items()
-        ],
+        "ports": wrapper_ports(shape),
         "registers": register_entries({"FINGERPRINT": mark}),
     }
+
+
+def wrapper_ports(shape: BusShape) -> list[dict[str, Any]]:
+    """Return the ports of the wrapper: the name, the direction and the bits of each."""
+    return [
+        {"name": name, "direction": member.flow.name.lower(), "bits": member.shape}
+        for name, member in axi_members(shape).items()
+    ]
 
 
 def _cycles(schedule: Schedule, shape: BusShape) -> float:

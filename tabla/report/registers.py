@@ -48,7 +48,16 @@ def register_header(module: str, resets: Mapping[str, int]) -> str:
         f"/* The registers of {module}_axi, in bytes from its base address. Made by tabla. */",
         f"#ifndef {prefix}_REGISTERS_H",
         f"#define {prefix}_REGISTERS_H",
+        *register_macros(prefix, resets),
+        "",
+        f"#endif /* {prefix}_REGISTERS_H */",
     ]
+    return "\n".join(lines) + "\n"
+
+
+def register_macros(prefix: str, resets: Mapping[str, int]) -> list[str]:
+    """Return the lines of C that define each register and field, in macros that begin with `prefix`."""
+    lines = []
     for register in registers():
         name = f"{prefix}_{register.name}"
         lines += [
@@ -63,8 +72,7 @@ def register_header(module: str, resets: Mapping[str, int]) -> str:
                 f"#define {name}_{field.name}_BIT {field.bit}u",
                 f"#define {name}_{field.name}_MASK 0x{field.mask:08X}u",
             ]
-    lines += ["", f"#endif /* {prefix}_REGISTERS_H */"]
-    return "\n".join(lines) + "\n"
+    return lines
 
 
 def register_page(module: str, resets: Mapping[str, int]) -> str:

@@ -1,0 +1,153 @@
+"""The C driver, compiled with every warning and both sanitizers, on the Verilated wrapper: training, and faults."""
+
+from __future__ import annotations
+
+import io
+import re
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from tabla.examples.catalogue import EXAMPLES
+from tabla.templates.bus import registers
+
+import tabla
+from tabla.learning import learning_start
+from tabla.report.c_driver import driver_files, tensors_of
+from tabla.runs import steps_of, words_of
+from tabla.source import TablaError
+from tests.report.compiled_driver import (
+    LINEAR,
+    STRICT,
+    built,
+    cases,
+    compiled,
+    expected,
+    needs_compiler,
+    needs_verilator,
+    run,
+    same,
+)
+
+
+@needs_compiler
+@needs_verilator
+def test_a_small_program_learns_and_every_fault_is_named_and_mended(tmp_path: Path) -> None:
+    (tmp_path / "small.t").write_text(LINEAR, encoding="utf-8")
+    folder, work = tmp_path / "build", tmp_path / "work"
+    work.mkdir()
+    options = {"pes": 2, "format": "q4.8", "results": ("h",), "effort": 0, "bus_width": 64}
+    build = built(folder, tmp_path / "small.t", **options)
+    chance = np.random.default_rng(3)
+    models = {"w": chance.integers(-200, 200, 7), "b": chance.integers(-200, 200, ())}
+    steps = {"x": chance.integers(-500, 500, (11, 7)), "y": chance.integers(-500, 500, 11)}
+    case = cases(build, folder, models, steps)
+    case.write(tmp_path / "in", 3)
+    main = compiled(folder, build, work, 64, 4)
+    said = run([str(main), "train", str(tmp_path / "in"), str(tmp_path / "out")], work)
+    assert "events of overflow" in said
+    dumps, results = case.read(tmp_path / "out", 3)
+    wanted, kept = expected(case, 3)
+    for found, words in zip(dumps, wanted, strict=True):
+        same(found, words)
+    same(results, kept)
+
+    said = run([str(main), "faults", str(tmp_path / "in"), str(tmp_path / "out")], work)
+    played = re.findall(r"^([a-z ]+): TABLA_", said, re.MULTILINE)
+    assert len(played) == len(set(played)) == 15
+    for bit in ("SHORT", "LONG", "KEEP", "RANGE"):
+        assert f"\n  {bit}: " in said
+    dumps, _ = case.read(tmp_path / "out", len(played))
+    once, _ = expected(case, 1)
+    for found in dumps:
+        same(found, once[0])
+
+
+@needs_compiler
+@needs_verilator
+@pytest.mark.slow
+def test_ten_epochs_of_wine_give_every_word_of_train(tmp_path: Path) -> None:
+    pytest.importorskip("sklearn")
+    example, folder, work = EXAMPLES["backprop"], tmp_path / "build", tmp_path / "work"
+    work.mkdir()
+    build = built(folder, example.program, pes=16)
+    data = dict(example.arrays())
+    start = learning_start(build, data, seed=0)
+    words = words_of(build, start.ready.parts.training.arrays)
+    case = cases(build, folder, words_of(build, start.models), steps_of(build, words))
+    case.write(tmp_path / "in", 10)
+    main = compiled(folder, build, work, 32, 100)
+    run([str(main), "train", str(tmp_path / "in"), str(tmp_path / "out")], work)
+    dumps, _ = case.read(tmp_path / "out", 10)
+    same(dumps[-1], dict(build.train(data, epochs=10, seed=0).words))
+    for found, wanted in zip(dumps, expected(case, 10)[0], strict=True):
+        same(found, wanted)
+
+
+def test_every_bit_of_status_has_a_sentence_and_the_driver_has_no_register_of_its_own() -> None:
+    files = driver_files()
+    status = next(register for register in registers() if register.name == "STATUS")
+    for field in status.fields:
+        assert f'{{TABLA_STATUS_{field.name}_MASK, "{field.name}: ' in files["tabla.c"], field.name
+    for register in registers():
+        assert f"#define TABLA_{register.name}_OFFSET 0x{register.offset:03X}u" in files["tabla.h"]
+    assert "@" not in files["tabla.h"] and "malloc" not in files["tabla.c"]
+
+
+@needs_compiler
+@pytest.mark.parametrize("options", [{"model_guard": 8}, {"minibatch": 4}, {"format": "q16.16"}, {"format": "q4.4"}])
+def test_headers_of_all_kinds_of_programs_compile(options: dict[str, Any], tmp_path: Path) -> None:
+    (tmp_path / "small.t").write_text(LINEAR.replace("w", "_W'"), encoding="utf-8")
+    build = built(tmp_path / "build", tmp_path / "small.t", pes=2, effort=0, **options)
+    layout = np.load(io.BytesIO((tmp_path / "build/small.layout.npz").read_bytes()))
+    # `small` is a reserved word of Verilog, so the module has another name.
+    (tmp_path / "main.c").write_text(LIST.replace("small_", f"{build.module}_"), encoding="utf-8")
+    run(["gcc", *STRICT, "-Ibuild", "main.c", "-o", "main"], tmp_path)
+    said = [line.split() for line in run([str(tmp_path / "main")], tmp_path).splitlines()]
+    wanted = []
+    for kind in ("load", "sample", "result", "dump"):
+        wanted.append([str(len(layout[f"{kind}.template"])), *map(str, layout[f"{kind}.template"])])
+        for name, places in tensors_of(dict(layout), kind).items():
+            wanted.append([name, *map(str, places.reshape(-1))])
+    assert said == wanted
+    assert [name for name in tensors_of(dict(layout), "load") if f"dump/{name}" in layout] == list(
+        tensors_of(dict(layout), "dump")
+    )
+    assert build.bus_shape is not None
+
+
+LIST = """\
+#include <stdio.h>
+#include "small.h"
+static void list(const struct tabla_unit *unit)
+{
+    printf("%u", (unsigned)unit->containers);
+    for (uint32_t at = 0; at < unit->containers; at++)
+        printf(" %d", (int)(unit->words ? unit->words[at] : 0));
+    for (uint32_t number = 0; number < unit->tensors; number++) {
+        const struct tabla_tensor *tensor = &unit->tensor[number];
+        printf("\\n%s", tensor->name);
+        for (uint32_t at = 0; at < tensor->size * tensor->copies; at++)
+            printf(" %u", (unsigned)tensor->places[at]);
+    }
+    puts("");
+}
+int main(void)
+{
+    list(&small_program.load);
+    list(&small_program.sample);
+    list(&small_program.result);
+    list(&small_program.dump);
+    return 0;
+}
+"""
+
+
+@pytest.mark.parametrize("name", ["tabla", "stdint"])
+def test_a_program_with_the_name_of_a_header_of_the_driver_is_refused(name: str, tmp_path: Path) -> None:
+    (tmp_path / f"{name}.t").write_text(LINEAR, encoding="utf-8")
+    build = tabla.compile(tmp_path / f"{name}.t", bus="axi", pes=2, effort=0)
+    with pytest.raises(TablaError, match=rf"'{name}\.h' is the name of another header"):
+        build.write(tmp_path / "build")
+    assert not (tmp_path / "build").exists()
