@@ -69,7 +69,7 @@ class Host:
     """A host on the ports of the wrapper. Every wait ends, at the latest with an error."""
 
     def __init__(self, dut: Any) -> None:
-        self.dut, self.hindered = dut, False
+        self.dut, self.hindered, self.waited = dut, False, 0
         for name in ("axil_master", "axi"):
             logging.getLogger(f"cocotb.{name}").setLevel(logging.ERROR)
 
@@ -213,7 +213,7 @@ class Host:
 
     async def end(self) -> set[str]:
         """Wait for the end of a command; the errors that it left, beside DONE, which must be there."""
-        await self.rest()
+        self.waited = await self.rest()
         bits = await self.bits()
         assert "DONE" in bits, bits
         return bits & set(ERRORS)
@@ -282,9 +282,12 @@ class Host:
         wrong = [(at, words[at], word) for at, word in CASE["dumps"][trained] if words[at] != word]
         assert not wrong, (trained, wrong)
 
-    async def recover(self, fault: str) -> None:
-        """LOAD, RUN and DUMP after a fault, and without a reset. What it took is kept, and must be what is usual."""
-        waited = await self.rest()
+    async def recover(self, fault: str, waited: int = 0) -> None:
+        """LOAD, RUN and DUMP after a fault, and without a reset. What it took is kept, and must be what is usual.
+
+        `waited` is how long BUSY has already been waited for since the packet was given to the master.
+        """
+        waited += await self.rest()
         while not self.sink.empty():
             self.sink.recv_nowait()
         cycles = await self._whole()

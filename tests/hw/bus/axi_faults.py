@@ -44,10 +44,11 @@ async def faulty_run(host: Host, data: list[int], keep: list[int], errors: set[s
     await host.begin(RUN)
     host.send_bytes(data, keep)
     assert await host.end() == errors
+    waited = host.waited
     assert host.source.idle()
     await host.results(0, counted)
     await host.dump(counted)
-    await host.recover(" and ".join(sorted(errors)))
+    await host.recover(" and ".join(sorted(errors)), waited)
 
 
 async def opened(dut: Any) -> Host:
@@ -188,9 +189,10 @@ async def loads_with_faults(dut: Any) -> None:
         await host.begin(LOAD)
         host.send_bytes(sent, keep)
         assert await host.end() == errors, (number, errors)
+        waited = host.waited
         assert "LOADED" not in await host.bits()
         assert host.source.idle()
         await host.begin(DUMP)
         assert await host.end() == {"NOT_LOADED"}
         assert host.sink.empty()
-        await host.recover(" and ".join(sorted(errors)) + " in a LOAD")
+        await host.recover(" and ".join(sorted(errors)) + " in a LOAD", waited)
