@@ -166,9 +166,9 @@ def test_every_scenario_of_programs_of_every_kind(
 @pytest.mark.slow
 @simulators
 def test_a_reset_at_every_moment_of_a_run(simulator: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A run of five units takes fewer cycles."""
+    """A run of eight units takes fewer cycles."""
     scenarios = "resets_at_many_moments|hard_resets_in_the_middle_of_a_unit"
-    options = {"scenarios": scenarios, "moments": range(220), "format": "q5.7", "pes": 4, "results": ("h",)}
+    options = {"scenarios": scenarios, "moments": range(260), "format": "q5.7", "pes": 4, "results": ("h",)}
     play(tmp_path, monkeypatch, bus_bits=32, simulator=simulator, stream_words=4, **options)
 
 

@@ -32,7 +32,7 @@ gb = e;
 """
 
 
-def case_folder(folder: Path, build: Build, *, bus_bits: int, units: int = 5, seed: int = 5, **more: Any) -> None:
+def case_folder(folder: Path, build: Build, *, bus_bits: int, units: int = 8, seed: int = 5, **more: Any) -> None:
     """Write what the bench plays: the Verilog of a build behind its wrapper, and the words of a case."""
     (folder / "design.v").write_text(wrapped_verilog(build, bus_bits), encoding="utf-8")
     case = case_of(build, bus_bits=bus_bits, units=units, seed=seed)
