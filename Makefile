@@ -8,6 +8,7 @@
 #   make docs-test   run every code block of the documentation, those that take minutes, too
 #   make bench       measure tabla gen, each engine and the published learning problems, into benchmarks/results; compare
 #                    2,000 random TableGen programs with llvm-tblgen
+#   make bench-bus   play a million beats and every kind of fault at the wrappers for a bus; BEATS
 #   make bench-fpga  place and route five algorithms on 16 and 64 PEs for an ECP5-85F; takes hours; PARTS, PES, SEEDS
 #   make clean       remove everything that the other targets made
 
@@ -20,7 +21,7 @@ PYTEST := $(BIN)/python -m pytest -rs
 # Two workers suit the smallest check machines. On a larger one use `make test WORKERS=8`.
 WORKERS ?= 2
 
-.PHONY: help demo test test-all lint docs docs-test bench bench-fpga simulators clean
+.PHONY: help demo test test-all lint docs docs-test bench bench-bus bench-fpga simulators clean
 .DEFAULT_GOAL := help
 
 help:
@@ -94,6 +95,13 @@ SEEDS ?= 4
 bench-fpga: $(VENV)/test
 	$(BIN)/python -m benchmarks.fpga --parts $(PARTS) --pes $(PES) --seeds $(SEEDS) $(if $(WORDS),--words $(WORDS)) \
 		--json benchmarks/results/fpga$(WORDS).json
+	$(BIN)/python -m benchmarks.bus.cost --seeds $(SEEDS) --json benchmarks/results/bus_cost.json
+
+# Each wrapper gets its share of the beats. A seed gives the same beats each time.
+BEATS ?= 1000000
+SEED ?= 1
+bench-bus: $(VENV)/test
+	$(BIN)/python -m benchmarks.bus --beats $(BEATS) --seed $(SEED) --json benchmarks/results/bus.json
 
 clean:
 	rm -rf $(VENV) .lint build demo site *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis

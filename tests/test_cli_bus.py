@@ -55,6 +55,9 @@ def test_gen_adds_the_wrapper_and_changes_nothing_without_it(tmp_path: Path) -> 
     }
     for kind, size in bus["bytes"].items():
         assert len(arrays[f"{kind}.template"]) * 2 == size
+    assert set(bus["samples_per_second"]) == {"32", "64", "128", "256", "512"}
+    for bits, cycles in bus["cycles_per_sample"].items():
+        assert bus["samples_per_second"][bits] == int(bus["clock_megahertz"] * 1e6 / cycles)
     assert all(array.dtype == np.int32 for array in arrays.values())
     assert arrays["sample/x"].shape[1:] == (10,)
 

@@ -84,7 +84,7 @@ class ReadPort(wiring.Component):
     act : Out(1), address : Out(10)
         A read in this cycle.
     data : In(32), refused : In(1)
-        The word, or that the read is answered with SLVERR and 0.
+        The word; with `refused`, when it must be 0, the read is answered with SLVERR.
     """
 
     def __init__(self) -> None:
@@ -121,7 +121,7 @@ class ReadPort(wiring.Component):
         with m.If(self.act):
             m.d.sync += [
                 self.rvalid.eq(1),
-                self.rdata.eq(Mux(self.refused, 0, self.data)),
+                self.rdata.eq(self.data),
                 self.rresp.eq(Mux(self.refused, SLVERR, OKAY)),
             ]
         with m.Elif(self.rvalid & self.rready):

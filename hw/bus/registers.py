@@ -4,7 +4,7 @@ from functools import reduce
 from operator import or_
 from typing import Any
 
-from amaranth.hdl import Cat, Const, Module, Signal
+from amaranth.hdl import Const, Module, Signal
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 from tabla.hw.bus.axi_lite import ReadPort, WritePort
@@ -90,31 +90,35 @@ class RegisterFile(wiring.Component):
     def _written(self, m: Module, writes: WritePort) -> dict[str, Any]:
         """Carry out writes. Returns the words of the registers that can be written and read, by name."""
         here = {r.name: writes.act & (writes.address == r.offset >> 2) for r in registers() if r.writable}
-        mask = Cat(bit.replicate(8) for bit in writes.strobe)
-        word = writes.data & mask
-        wrong = writes.strobe[0] & (self.busy | (word >= COMMANDS))
+        word, strobe = writes.data, writes.strobe
+        # Bytes that are not written count as zeros in the code of a command.
+        above = reduce(or_, (word.word_select(byte, 8).any() & strobe[byte] for byte in range(1, 4)))
+        wrong = strobe[0] & (self.busy | above | (word[:8] >= COMMANDS))
         m.d.comb += writes.refused.eq(~reduce(or_, here.values()) | (here["COMMAND"] & wrong))
-        m.d.sync += self.command.eq(here["COMMAND"] & writes.strobe[0] & ~wrong)
+        m.d.sync += self.command.eq(here["COMMAND"] & strobe[0] & ~wrong)
         with m.If(here["COMMAND"]):
             m.d.sync += self.code.eq(word[:2])
         for name, held in (("COUNT", self.count), ("RESULT_UNITS", self.result_units)):
-            with m.If(here[name]):
-                m.d.sync += held.eq((held & ~mask) | word)
+            for byte in range(4):
+                with m.If(here[name] & strobe[byte]):
+                    m.d.sync += held.word_select(byte, 8).eq(word.word_select(byte, 8))
 
         status, control = Signal(32), Signal(32)
         sticky = {name: Signal(name=f"{name}_seen") for name in STICKY}
         for name, seen in sticky.items():
             place = register("STATUS").field(name.upper()).bit
-            m.d.sync += seen.eq((seen & ~(here["STATUS"] & word[place])) | getattr(self, name))
+            clear = here["STATUS"] & strobe[place // 8] & word[place]
+            m.d.sync += seen.eq((seen & ~clear) | getattr(self, name))
             m.d.comb += status[place].eq(seen)
         m.d.comb += [status[register("STATUS").field(n.upper()).bit].eq(getattr(self, n)) for n in LEVELS]
         enables = []
         for field in register("CONTROL").fields:
             if field.access == "sc":
-                m.d.sync += getattr(self, field.name.lower()).eq(here["CONTROL"] & word[field.bit])
+                set_now = here["CONTROL"] & strobe[field.bit // 8] & word[field.bit]
+                m.d.sync += getattr(self, field.name.lower()).eq(set_now)
                 continue
             enable = Signal(name=f"{field.name.lower()}_enabled")
-            with m.If(here["CONTROL"] & mask[field.bit]):
+            with m.If(here["CONTROL"] & strobe[field.bit // 8]):
                 m.d.sync += enable.eq(word[field.bit])
             m.d.comb += control[field.bit].eq(enable)
             enables.append(enable)

@@ -119,7 +119,9 @@ class StreamInput(wiring.Component):
         counted = takes & ~over
         now_keep, now_range, now_short = Signal(), Signal(), Signal()
         m.d.comb += [
-            usable.eq(counted & groups.full),
+            # In a beat without TLAST every container has its place, also one that is not there: so it is known whether
+            # the command's last container belongs to the beat. In a beat with TLAST absent containers end the packet.
+            usable.eq(counted & (groups.full | ~groups.packet_ends)),
             over_now.eq(over | (ends & ~several)),
             now_keep.eq(
                 bad_keep
@@ -143,7 +145,7 @@ class StreamInput(wiring.Component):
             self.keep.eq(judged & now_keep),
             self.range.eq(judged & now_range),
             self.short.eq(judged & cut),
-            self.long.eq(judged & ~faulty & over_now & ~groups.packet_ends),
+            self.long.eq(judged & over_now & ~groups.packet_ends),
             beats.resume.eq(judged & ~faulty & ~over_now & groups.packet_ends),
             buffer.commit.eq((judged & ~faulty) | self.load),
             buffer.rollback.eq((faulty | (self.cancel & takes)) & ~self.load),

@@ -12,16 +12,21 @@ from tabla.program.bus import BusShape
 class StreamOutput(wiring.Component):
     """Puts words into containers and containers into beats, and marks the last beat of each packet.
 
+    The array's beats have one or several words, all of which leave. A beat of the array that is wider than one of the
+    bus leaves in parts, the lowest words first.
+
     A full beat waits until another word of its packet follows or the packet ends, so the last beat always has real
     words. A packet ends after `packet_units` units, or with `finish`. A word that comes in cycle *t* and ends a packet
-    is offered from *t* + ``LATENCY`` on. With free beats of the bus a word is taken in each cycle.
+    is offered from *t* + ``LATENCY`` on. With free beats of the bus a beat of the array is taken in each cycle, or in
+    as many cycles as it has parts.
 
     Members
     -------
     start : In(1), packet_units : In(32), packets : In(1), whole : In(1)
         A command begins. `packets` says whether it sends any. With `whole`, or with `packet_units` = 0, it sends one.
-    word_valid : In(1), word_ready : Out(1), word : In(width)
-        The array's words; `word_ready` follows `tready` in the same cycle.
+    word_valid : In(1), word_ready : Out(1), word : In(output_words * width)
+        The array's beats, the first word lowest, which stay until `word_ready`, which follows `tready` in the same
+        cycle.
     finish : In(1)
         For one cycle: no word follows. A command that `packets` but has sent none sends one beat of zeros.
     reset : In(1)
@@ -44,7 +49,7 @@ class StreamOutput(wiring.Component):
                 "whole": In(1),
                 "word_valid": In(1),
                 "word_ready": Out(1),
-                "word": In(shape.width),
+                "word": In(shape.output_words * shape.width),
                 "finish": In(1),
                 "reset": In(1),
                 "idle": Out(1),
@@ -58,25 +63,27 @@ class StreamOutput(wiring.Component):
 
     def elaborate(self, platform: Any) -> Module:
         m = Module()
-        containers, size = self.shape.containers, self.shape.container
-        places = [Signal(size, name=f"container_{k}") for k in range(containers)]
-        filled = Signal(range(containers + 1))
+        # A place holds a group: the words that come in a cycle.
+        shape, group = self.shape, self.shape.output_group
+        count = shape.containers // group
+        places = [Signal(group * shape.container, name=f"place_{k}") for k in range(count)]
+        filled = Signal(range(count + 1))
         # `closing`: the beat is the last of its packet. `opened`: a beat of the packet has left without TLAST.
         closing, opened, owed = Signal(), Signal(), Signal()
-        full, free, put, moves, ends = Signal(), Signal(), Signal(), Signal(), Signal()
+        full, free, room, put, moves, ends = Signal(), Signal(), Signal(), Signal(), Signal(), Signal()
         m.d.comb += [
-            full.eq(filled == containers),
+            full.eq(filled == count),
             free.eq(~self.tvalid | self.tready),
-            self.word_ready.eq(~closing & (~full | free)),
-            put.eq(self.word_valid & self.word_ready),
+            room.eq(~closing & (~full | free)),
+            put.eq(self.word_valid & room),
             moves.eq(free & (closing | (full & self.word_valid))),
             ends.eq(self._ends(m, put)),
             self.idle.eq(~closing & (filled == 0) & ~self.tvalid),
         ]
         place = Mux(full, 0, filled)
-        extended = Cat(self.word, self.word[-1].replicate(size - self.shape.width))
+        extended = self._group(m, room, put)
         with m.If(moves):
-            m.d.sync += [signal.eq(0) for signal in (*places, filled, closing)]
+            m.d.sync += [filled.eq(0), closing.eq(0)]
             m.d.sync += [self.tdata.eq(Cat(*places)), self.tkeep.eq(self._keep(filled)), self.tlast.eq(closing)]
             m.d.sync += opened.eq(~closing)
         with m.If(free):
@@ -85,9 +92,12 @@ class StreamOutput(wiring.Component):
             m.d.sync += self.tlast.eq(0)
         with m.If(put):
             m.d.sync += [filled.eq(place + 1), closing.eq(ends), owed.eq(0)]
-            for k in range(containers):
+            for k in range(count):
                 with m.If(place == k):
                     m.d.sync += places[k].eq(extended)
+            # The first word of a beat clears the places behind it: a reset of their registers, and no logic.
+            with m.If(place == 0):
+                m.d.sync += [each.eq(0) for each in places[1:]]
         with m.If(self.finish):
             m.d.sync += [closing.eq(((filled != 0) & ~moves) | owed), owed.eq(0)]
         with m.If(self.start):
@@ -96,18 +106,42 @@ class StreamOutput(wiring.Component):
             # The beat that leaves now may be the packet's last one, or open it.
             m.d.sync += [closing.eq(Mux(moves, ~closing, opened)), owed.eq(0)]
             with m.If(~opened | moves):
-                m.d.sync += filled.eq(0)
+                m.d.sync += [signal.eq(0) for signal in (*places, filled)]
         return m
 
+    def _group(self, m: Module, room: Any, put: Any) -> Any:
+        """Return the next words of the array's beat in their containers. The beat is taken with its last words."""
+        shape, group = self.shape, self.shape.output_group
+        parts = shape.output_words // group
+        words: Any = self.word
+        m.d.comb += self.word_ready.eq(room)
+        if parts > 1:
+            part = Signal(range(parts))
+            last = part == parts - 1
+            m.d.comb += self.word_ready.eq(room & last)
+            words = self.word.word_select(part, group * shape.width)
+            with m.If(put):
+                m.d.sync += part.eq(part + 1)
+            with m.If(self.start):
+                m.d.sync += part.eq(0)
+        containers = []
+        for k in range(group):
+            word = words[k * shape.width : (k + 1) * shape.width]
+            containers += [word, word[-1].replicate(shape.container - shape.width)]
+        return Cat(*containers)
+
     def _keep(self, filled: Any) -> Any:
-        """Return TKEEP of a beat with so many containers. A beat without any is a whole beat of zeros."""
-        part, containers = self.shape.container // 8, self.shape.containers
-        kept = [((filled > k) | (filled == 0)).replicate(part) for k in range(containers)]
-        return Cat(*kept) if containers > 1 else Const(-1, part)
+        """Return TKEEP of a beat with so many groups. A beat without any is a whole beat of zeros."""
+        group = self.shape.output_group
+        part, count = group * self.shape.container // 8, self.shape.containers // group
+        kept = [((filled > k) | (filled == 0)).replicate(part) for k in range(count)]
+        return Cat(*kept) if count > 1 else Const(-1, part)
 
     def _ends(self, m: Module, put: Any) -> Any:
-        """Return whether the word that is put is the last of a packet of whole units."""
-        words = max(1, self.shape.run_words)
+        """Return whether the group that is put is the last of a packet of whole units."""
+        if not self.shape.run_words:
+            return 0
+        words = self.shape.run_words // self.shape.output_group
         word, left, counts = Signal(range(max(2, words))), Signal(32), Signal()
         # The register may be written anew while the run goes on.
         units = Signal(32)

@@ -20,7 +20,8 @@ class BusShape:
 
     `bus_bits` is the width of the two streams of the bus. A word of `width` bits travels in a container of `container`
     bits. The array takes beats of `stream_words` words: `load_beats` for a load, `run_beats` for a unit of a run. Such
-    a unit gives `run_words` words. The dump program runs `dump_count` times.
+    a unit gives `run_words` words, in beats of `output_words`, which is a power of two. The dump program runs
+    `dump_count` times.
     """
 
     bus_bits: int
@@ -30,12 +31,15 @@ class BusShape:
     run_beats: int
     run_words: int
     dump_count: int
+    output_words: int = 1
 
     def __post_init__(self) -> None:
         if self.bus_bits not in BUS_WIDTHS:
             raise TablaError(
                 f"a bus of {self.bus_bits} bits is not supported", hint=f"use {', '.join(map(str, BUS_WIDTHS))}"
             )
+        if self.output_words & (self.output_words - 1) or self.run_words % self.output_words:
+            raise ValueError(f"{self.run_words} words do not leave in whole beats of {self.output_words}")
         if self.run_beats > self.largest_beats:
             words, most = self.run_beats * self.stream_words, self.largest_beats * self.stream_words
             raise TablaError(
@@ -83,6 +87,11 @@ class BusShape:
     def parts(self) -> int:
         """The groups of a beat of the array."""
         return self.stream_words // self.group
+
+    @property
+    def output_group(self) -> int:
+        """The words that go into containers in a cycle: those of the narrower of the two kinds of beats that leave."""
+        return min(self.containers, self.output_words)
 
     @property
     def buffer_beats(self) -> int:

@@ -13,14 +13,20 @@ from tabla.report.registers import register_entries
 from tabla.schedule.schedule import Schedule
 from tabla.strands.streams import dump_words
 
+MEGAHERTZ = 100
+"""The clock rate for which the manifest names samples a second."""
+
 
 def bus_entry(schedule: Schedule, image: Image, module: str, shape: BusShape) -> dict[str, Any]:
     """Return the entry ``bus`` of the manifest.
 
-    `bytes` are those of a unit of each kind. `largest_unit` is in containers. `cycles_per_sample` says, by the width of
-    the bus, how many cycles a sample takes if the bus has a beat in each cycle.
+    `bytes` are those of a unit of each kind; a unit of samples or of results is that of a step. `largest_unit` is in
+    containers. `cycles_per_sample` says, by the width of the bus, how many cycles a sample takes if the bus has a beat
+    in each cycle, and `samples_per_second` what that is at `clock_megahertz`; it grows with the clock rate.
     """
     mark = fingerprint(image)
+    samples = schedule.graph.samples
+    cycles = {bits: sustained_cycles(schedule, replace(shape, bus_bits=bits)) / samples for bits in BUS_WIDTHS}
     sizes = {
         "load": shape.load_beats * shape.stream_words,
         "sample": shape.run_beats * shape.stream_words,
@@ -36,7 +42,9 @@ def bus_entry(schedule: Schedule, image: Image, module: str, shape: BusShape) ->
         "bytes": {kind: containers * shape.container // 8 for kind, containers in sizes.items()},
         "buffer_bits": shape.buffer_beats * shape.stream_words * shape.width,
         "largest_unit": shape.largest_beats * shape.stream_words,
-        "cycles_per_sample": {str(bits): _cycles(schedule, replace(shape, bus_bits=bits)) for bits in BUS_WIDTHS},
+        "cycles_per_sample": {str(bits): each for bits, each in cycles.items()},
+        "clock_megahertz": MEGAHERTZ,
+        "samples_per_second": {str(bits): int(MEGAHERTZ * 1e6 / each) for bits, each in cycles.items()},
         "ports": wrapper_ports(shape),
         "registers": register_entries({"FINGERPRINT": mark}),
     }
@@ -50,7 +58,7 @@ def wrapper_ports(shape: BusShape) -> list[dict[str, Any]]:
     ]
 
 
-def _cycles(schedule: Schedule, shape: BusShape) -> float:
-    """Return the cycles of a sample: those of the array, or those in which its words cross the bus."""
+def sustained_cycles(schedule: Schedule, shape: BusShape) -> float:
+    """Return the cycles of a step in the steady state: those of the array, or those in which words cross the bus."""
     words = max(shape.run_beats * shape.stream_words, shape.run_words)
-    return max(schedule.cycles, words / shape.containers) / schedule.graph.samples
+    return max(schedule.cycles, words / shape.containers)

@@ -1,52 +1,86 @@
-"""The wrapper under masters that are not ours (cocotbext-axi), in Icarus Verilog."""
+"""The wrapper under masters that are not ours (cocotbext-axi), in Icarus Verilog and Verilator.
+
+A slow test plays all scenarios on one build of one simulator. With ``-rP`` pytest shows how many cycles the wrapper
+took to come to rest after each kind of fault, and how many the LOAD, the RUN and the DUMP took that followed.
+"""
 
 from __future__ import annotations
 
 import importlib.util
+import re
 from pathlib import Path
 from typing import Any
 
 import pytest
 from tabla.sim.engines.cocotb_run import available
 
-needs_masters = pytest.mark.skipif(
+from tabla.driver import Build
+from tabla.program.host import Host
+from tabla.program.positions import positions
+
+HERE = Path(__file__).resolve().parent
+LEARNING = Path(__file__).resolve().parents[3] / "benchmarks" / "learning"
+
+pytestmark = pytest.mark.skipif(
     not available("icarus") or importlib.util.find_spec("cocotbext") is None,
     reason="Icarus Verilog or cocotbext-axi is missing",
 )
-pytestmark = needs_masters
+simulators = pytest.mark.parametrize(
+    "simulator",
+    [
+        "icarus",
+        pytest.param(
+            "verilator", marks=pytest.mark.skipif(not available("verilator"), reason="Verilator cannot run here")
+        ),
+    ],
+)
 
 ALL = {
-    "the_least_that_a_host_does",
-    "gaps_and_back_pressure_on_every_channel",
-    "a_packet_that_ends_early_or_late",
-    "holes_and_words_out_of_range",
-    "accesses_against_the_table",
-    "commands_while_one_is_under_way",
-    "commands_that_are_given_up",
-    "events_are_counted_since_the_load",
-    "resets_at_many_moments",
-    "hard_resets_in_the_middle_of_a_unit",
+    name
+    for file in ("axi_scenarios.py", "axi_faults.py")
+    for name in re.findall(r"@cocotb.test\(\)\nasync def (\w+)", (HERE / file).read_text(encoding="utf-8"))
 }
+PLACES = """\
+n = 4;
+mu = 0.25;
+model_input  x[n];
+model_output y[n];
+model        v[n][n], c[n];
+gradient     g[n][n] -> v;
+iterator     i[0:n];
+iterator     j[0:n];
+a[j] = sum[i](v[j][i] * x[i]) * c[j];
+e[j] = a[j] - y[j];
+s = sum[i](c[i] * x[i]) + 0.3;
+g[j][i] = e[j] * x[i] * s;
+"""
+"""The array keeps `c` in two places, and a constant."""
 
 
 def play(folder: Path, monkeypatch: pytest.MonkeyPatch, **options: Any) -> None:
     """Play scenarios; all of them must have been played, and none may have failed."""
-    monkeypatch.syspath_prepend(str(Path(__file__).resolve().parent))
+    monkeypatch.syspath_prepend(str(HERE))
     from wrapped import play as played
 
-    said = played(folder, **options)
-    assert set(said) == (
-        ALL if not options.get("scenarios") else {name for name in ALL if name in options["scenarios"]}
-    )
-    assert not {name: text for name, text in said.items() if text}
+    made = played(folder, **options)
+    scenarios = options.get("scenarios")
+    assert set(made.said) == {name for name in ALL if not scenarios or name in scenarios.split("|")}
+    for fault, (rest, cycles, times) in sorted(made.recoveries.items()):
+        print(f"{fault:<28} at rest after {rest:>5} cycles; LOAD, RUN and DUMP {cycles:>6} cycles; {times} times")
+    assert not {name: text for name, text in made.said.items() if text}
 
 
 @pytest.mark.parametrize(
     ("bus_bits", "number", "stream_words", "scenarios"),
     [
         # A beat of the bus has several beats of the array, as many, and a part of one.
-        (32, "q4.4", 1, "the_least_that_a_host_does|holes_and_words_out_of_range|events_are_counted_since_the_load"),
-        (512, "q6.12", 4, "the_least_that_a_host_does|a_packet_that_ends_early_or_late"),
+        (32, "q4.4", 1, "at_full_rate_the_array_waits_for_no_word|beats_with_holes|events_are_counted_since_the_load"),
+        (
+            512,
+            "q6.12",
+            4,
+            "the_least_that_a_host_does|at_full_rate_the_array_waits_for_no_word|beats_with_several_faults",
+        ),
         (
             32,
             "q5.7",
@@ -63,26 +97,86 @@ def test_words_of_the_evaluation(
 
 
 @pytest.mark.slow
+@simulators
 @pytest.mark.parametrize("bus_bits", [32, 64, 512])
 @pytest.mark.parametrize("number", ["q4.4", "q5.7", "q6.10", "q6.12", "q16.16"])
-@pytest.mark.parametrize("stream_words", [1, 4])
+@pytest.mark.parametrize("stream_words", [1, 4, 32])
 def test_every_scenario(
-    bus_bits: int, number: str, stream_words: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    simulator: str, bus_bits: int, number: str, stream_words: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    options = {"format": number, "stream_words": stream_words, "pes": 4}
+    options = {"format": number, "stream_words": stream_words, "pes": 4, "simulator": simulator}
     # Without results a run sends no packet.
-    results = () if number == "q5.7" else ("h",)
+    results = {"q5.7": (), "q6.10": ("h", "e", "gw")}.get(number, ("h",))
     play(tmp_path, monkeypatch, bus_bits=bus_bits, results=results, **options)
 
 
-@pytest.mark.slow
-def test_a_minibatch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    play(tmp_path, monkeypatch, bus_bits=64, minibatch=4, pes=4, results=("h", "e"))
+def _two_places_and_a_constant(build: Build) -> None:
+    found = positions(Host(build.schedule))
+    assert found["load/c"].shape[0] == 2 and found["load.template"].any()
+
+
+def _roots(build: Build) -> None:
+    assert build.image.parameters.roots > 1
+
+
+def _guard_bits(build: Build) -> None:
+    assert "load/w.guard" in positions(Host(build.schedule))
+
+
+def _large(build: Build) -> None:
+    assert len(positions(Host(build.schedule))["sample.template"]) > 257
+
+
+BACKPROP = (LEARNING / "backprop.t").read_text(encoding="utf-8")
+LINEAR_300 = """\
+m = 300;
+mu = 0.03125;
+model_input  x[m];
+model_output y;
+model        w[m];
+gradient     gw[m] -> w;
+iterator     i[0:m];
+h = sum[i](w[i] * x[i]);
+e = h - y;
+gw[i] = e * x[i];
+"""
 
 
 @pytest.mark.slow
-def test_a_kernel_that_keeps_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@simulators
+@pytest.mark.parametrize(
+    "options",
+    [
+        pytest.param(
+            {"text": PLACES, "pes": 8, "results": ("a", "s"), "check": _two_places_and_a_constant}, id="places"
+        ),
+        pytest.param({"text": BACKPROP, "pes": 16, "effort": 1, "results": ("o",), "check": _roots}, id="roots"),
+        pytest.param({"pes": 4, "model_guard": 4, "results": ("h",), "check": _guard_bits}, id="guard"),
+        pytest.param({"pes": 4, "minibatch": 4, "results": ("h", "e")}, id="minibatch"),
+        pytest.param({"text": LINEAR_300, "pes": 4, "results": ("h",), "check": _large}, id="large"),
+    ],
+)
+@pytest.mark.parametrize("bus_bits", [32, 512])
+def test_every_scenario_of_programs_of_every_kind(
+    simulator: str, bus_bits: int, options: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    play(tmp_path, monkeypatch, bus_bits=bus_bits, simulator=simulator, **options)
+
+
+@pytest.mark.slow
+@simulators
+def test_a_reset_at_every_moment_of_a_run(simulator: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A run of eight units takes fewer cycles."""
+    scenarios = "resets_at_many_moments|hard_resets_in_the_middle_of_a_unit"
+    options = {"scenarios": scenarios, "moments": range(260), "format": "q5.7", "pes": 4, "results": ("h",)}
+    play(tmp_path, monkeypatch, bus_bits=32, simulator=simulator, stream_words=4, **options)
+
+
+@pytest.mark.slow
+@simulators
+def test_a_kernel_that_keeps_nothing(simulator: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """LOAD takes no packet, and DUMP sends a beat of zeros."""
     text = "def dot(float(N) a, float(N) b) -> (c) { c +=! a(n) * b(n) }\n"
-    scenarios = "the_least_that_a_host_does|gaps_and_back_pressure_on_every_channel|holes_and_words_out_of_range"
-    play(tmp_path, monkeypatch, bus_bits=32, file="dot.tc", text=text, sizes={"N": 3}, pes=4, scenarios=scenarios)
+    scenarios = "the_least_that_a_host_does|gaps_and_back_pressure_on_every_channel|beats_with_holes|loads_with_faults"
+    options = {"file": "dot.tc", "text": text, "sizes": {"N": 3}, "pes": 4, "scenarios": scenarios}
+    play(tmp_path, monkeypatch, bus_bits=32, simulator=simulator, **options)

@@ -54,6 +54,8 @@ def test_sizes_follow_from_the_words_and_the_bus() -> None:
     assert shape(run_beats=largest).buffer_beats == 2 * largest
     with pytest.raises(TablaError, match="two steps"):
         shape(run_beats=largest + 1)
+    with pytest.raises(ValueError, match="3 words do not leave"):
+        shape(run_words=3, output_words=2)
     with pytest.raises(TablaError, match="48 bits is not supported"):
         shape(bus_bits=48)
 
@@ -149,20 +151,28 @@ def test_the_counter_of_cycles_carries_in_the_right_cycle() -> None:
 
 
 @pytest.mark.parametrize(
-    ("bus_bits", "width", "run_words", "packet_units"),
+    ("bus_bits", "width", "run_words", "packet_units", "output_words"),
     [
-        (32, 12, 3, 0),
-        (32, 12, 3, 2),
-        (32, 20, 1, 1),
-        (64, 8, 5, 3),
-        (128, 16, 3, 0),
+        (32, 12, 3, 0, 1),
+        (32, 12, 3, 2, 1),
+        (32, 20, 1, 1, 1),
+        (64, 8, 5, 3, 1),
+        (128, 16, 3, 0, 1),
+        # The beats of the array are narrower than those of the bus, as wide, and wider; one word fills a beat.
+        (64, 8, 6, 3, 2),
+        (128, 18, 12, 2, 4),
+        (32, 12, 8, 0, 8),
+        (32, 12, 24, 1, 8),
+        (32, 32, 4, 3, 4),
     ],
 )
-def test_words_leave_in_packets(bus_bits: int, width: int, run_words: int, packet_units: int) -> None:
+def test_words_leave_in_packets(
+    bus_bits: int, width: int, run_words: int, packet_units: int, output_words: int
+) -> None:
     chance = random.Random(bus_bits + width)
-    made = shape(bus_bits=bus_bits, width=width, run_words=run_words)
+    made = shape(bus_bits=bus_bits, width=width, run_words=run_words, output_words=output_words)
     component = StreamOutput(shape=made)
-    mask = (1 << made.container) - 1
+    mask, full = (1 << made.container) - 1, (1 << width) - 1
     packets: list[list[int]] = [[]]
     wanted: list[list[int]] = []
 
@@ -175,11 +185,13 @@ def test_words_leave_in_packets(bus_bits: int, width: int, run_words: int, packe
                 context.set(getattr(component, name), value)
             await context.tick()
             context.set(component.start, 0)
-            finished, before = False, None
+            finished, before, waits = False, None, False
             while not (finished and context.get(component.idle)):
-                offers, ready = bool(words) and chance.random() < 0.7, chance.random() < 0.7
+                # A beat that was offered stays.
+                offers, ready = bool(words) and (waits or chance.random() < 0.7), chance.random() < 0.7
                 context.set(component.word_valid, offers)
-                context.set(component.word, words[0] if offers else chance.getrandbits(width))
+                offered = words[:output_words] if offers else [chance.getrandbits(width)] * output_words
+                context.set(component.word, sum((word & full) << width * k for k, word in enumerate(offered)))
                 context.set(component.tready, ready)
                 finish = not words and not finished and chance.random() < 0.6
                 context.set(component.finish, finish)
@@ -188,8 +200,9 @@ def test_words_leave_in_packets(bus_bits: int, width: int, run_words: int, packe
                 if before is not None:
                     assert context.get(component.tvalid) and beat == before, "a beat was taken back"
                 before = beat if context.get(component.tvalid) and not ready else None
-                if offers and context.get(component.word_ready):
-                    words.pop(0)
+                waits = offers and not context.get(component.word_ready)
+                if offers and not waits:
+                    del words[:output_words]
                 if context.get(component.tvalid) and ready:
                     data, keep, last = beat
                     count = keep.bit_count() * 8 // made.container

@@ -62,12 +62,13 @@ def expected(shape: BusShape, beats: list[Beat], count: int, *, load: bool) -> E
         whole = (len(taken) + len(here)) // size
         if "keep" not in faults and last and whole < count and (len(taken) + len(here)) % size:
             faults.add("short")
-        if faults:
-            made.faults = faults
+        if not last and len(taken) + shape.containers >= count * size:
+            faults.add("long")
+        made.faults = faults
+        if faults - {"long"}:
             break
         taken += here
         if whole == count:
-            made.faults = set() if last else {"long"}
             break
         if last and made.beats == len(beats):
             raise AssertionError("the case has too few packets")
@@ -86,7 +87,9 @@ def packets(shape: BusShape, chance: random.Random, count: int, *, load: bool) -
     """The packets of a command, most of them with a fault. Packets that are not wanted stand behind them."""
     size, part = (shape.load_beats if load else shape.run_beats) * shape.stream_words, shape.container // 8
     left, beats = count, []
-    fault = chance.choice(["", "short", "long", "hole", "hole", "none", "range", "tail"])
+    fault = chance.choice(
+        ["", "short", "long", "hole", "hole", "none", "range", "tail", "long hole", "long none", "long range"]
+    )
     while left:
         units = left if load else chance.choice([left, chance.randint(1, left)])
         left -= units
@@ -95,17 +98,20 @@ def packets(shape: BusShape, chance: random.Random, count: int, *, load: bool) -
         final = left == 0
         if fault == "short" and chance.random() < 0.5:
             data = data[: chance.randrange(1, units * size + 1) * part] if units * size > 1 else data
-        if fault == "long" and final:
+        # The beat of the packet's last wanted container.
+        wanted = len(data)
+        last_beat = (wanted - 1) // (shape.bus_bits // 8) * (shape.bus_bits // 8)
+        if "long" in fault and final:
             data += [0] * chance.randrange(1, 4 * shape.bus_bits // 8)
         keep = [1] * len(data)
-        if fault == "hole" and chance.random() < 0.7:
+        if "hole" in fault and chance.random() < 0.7:
             # A byte or a container, anywhere or in the last beat.
-            least = chance.choice([0, max(0, len(keep) - shape.bus_bits // 8)])
-            at, many = chance.randrange(least, len(keep)), chance.choice([1, part])
+            ends = wanted if "long" in fault else len(keep)
+            at, many = chance.randrange(chance.choice([0, last_beat]), ends), chance.choice([1, part])
             at -= at % many
             keep[at : at + many] = [0] * many
-        if fault == "range" and chance.random() < 0.7:
-            at = chance.randrange(len(data) // part) * part + part - 1
+        if "range" in fault and chance.random() < 0.7:
+            at = chance.randrange(chance.choice([0, last_beat]) // part, wanted // part) * part + part - 1
             data[at] ^= 0x80
         rest = -len(data) % (shape.bus_bits // 8)
         ignored = final and fault in ("", "tail")
@@ -113,8 +119,9 @@ def packets(shape: BusShape, chance: random.Random, count: int, *, load: bool) -
         keep += [chance.getrandbits(1) if ignored and fault == "tail" else 0 for _ in range(rest)]
         step = shape.bus_bits // 8
         cut = [(data[at : at + step], keep[at : at + step], at + step >= len(data)) for at in range(0, len(data), step)]
-        if fault == "none" and chance.random() < 0.5:
-            cut[-1] = (cut[-1][0], [0] * step, True)
+        if "none" in fault and chance.random() < 0.5:
+            empty = last_beat // step if "long" in fault else -1
+            cut[empty] = (cut[empty][0], [0] * step, cut[empty][2])
         beats += cut
     step = shape.bus_bits // 8
     unwanted = [([0] * step, [1] * step, False), ([0] * step, [1] * step, True)]
@@ -131,6 +138,7 @@ def test_units_of_random_packets(bus_bits: int, width: int, stream_words: int) -
     shape = BusShape(bus_bits=bus_bits, width=width, stream_words=stream_words, **sizes)
     component = StreamInput(shape=shape)
     said: set[str] = set()
+    beside_long: set[str] = set()
 
     async def command(context: Any) -> None:
         load = chance.random() < 0.3
@@ -177,6 +185,7 @@ def test_units_of_random_packets(bus_bits: int, width: int, stream_words: int) -
         if not load or not faults - {"long"}:
             assert seen == wanted.words
         said.update(faults or {"none"})
+        beside_long.update(faults - {"long"} if "long" in faults else ())
         await context.tick()
 
     async def bench(context: Any) -> None:
@@ -185,6 +194,7 @@ def test_units_of_random_packets(bus_bits: int, width: int, stream_words: int) -
             await command(context)
 
     simulate(component, bench)
+    assert beside_long == ({"keep", "range"} if width not in (8, 16) else {"keep"})
     assert said >= {"short", "long", "keep", "none"} | ({"range"} if width not in (8, 16) else set())
 
 
