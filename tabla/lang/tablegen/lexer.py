@@ -64,7 +64,8 @@ def t_CODE_TEXT(token: Any) -> Any:
         position = text.find("}", position + 2)
     if position < 0:
         raise LexicalFault("unterminated code fragment", start, hint="close it with }]")
-    token.value = text[start + 2 : position]
+    # A fragment keeps the line ends of the file, as by the reference tool.
+    token.value = token.lexer.source.as_written(start + 2, position)
     token.lexer.lexpos = position + 2
     return token
 

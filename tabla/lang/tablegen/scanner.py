@@ -1,4 +1,5 @@
-"""From files to one list of tokens. Includes are expanded here, because ``include`` is lexical and may stand anywhere."""
+"""From files to one list of tokens. Includes are expanded here, because ``include`` is lexical and may stand anywhere.
+"""
 
 from __future__ import annotations
 
@@ -52,6 +53,7 @@ class Scanner:
         number = len(positions.sources)
         positions.sources.append(IncludedSource(source=source, included_at=included_at))
         lexer = rules.prototype().clone()
+        lexer.source = source
         lexer.file_state = state = FileState(self._macros)
         lexer.input(source.text)
         next_token, add = lexer.token, positions.add
