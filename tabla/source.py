@@ -8,20 +8,27 @@ other exception is a fault of *this tool* and keeps its traceback.
 from __future__ import annotations
 
 import os
+import re
 import stat
+from bisect import bisect_left
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 
 _BOM = "\ufeff"
+_OTHER_LINE_END = re.compile(r"\r\n?")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Source:
-    """A text with a name. Every line of `text` ends with ``\\n``, and a byte-order mark has been removed."""
+    """A text with a name. Every line of `text` ends with ``\\n``, and a byte-order mark has been removed.
+
+    `line_ends` has the offsets of those line ends that the file writes as CRLF or CR, each with what it writes.
+    """
 
     name: str
     text: str = field(repr=False)
+    line_ends: tuple[tuple[int, str], ...] = field(default=(), repr=False, compare=False)
 
     @staticmethod
     def from_text(text: str, name: str = "<text>") -> Source:
@@ -29,7 +36,15 @@ class Source:
 
         So a position means the same character on every system.
         """
-        return Source(name=name, text=text.removeprefix(_BOM).replace("\r\n", "\n").replace("\r", "\n"))
+        text = text.removeprefix(_BOM)
+        if "\r" not in text:
+            return Source(name=name, text=text)
+        ends: list[tuple[int, str]] = []
+        shift = 0
+        for found in _OTHER_LINE_END.finditer(text):
+            ends.append((found.start() - shift, found.group()))
+            shift += len(found.group()) - 1
+        return Source(name=name, text=_OTHER_LINE_END.sub("\n", text), line_ends=tuple(ends))
 
     @staticmethod
     def from_path(path: str | Path) -> Source:
@@ -47,6 +62,18 @@ class Source:
                 f"'{path}' is not UTF-8 text: {fault.reason} at byte {fault.start}, in line {line}",
                 hint="save it as UTF-8",
             ) from None
+
+    def as_written(self, start: int, end: int) -> str:
+        """Return the characters [start, end) with the line ends that the file has."""
+        if not self.line_ends:
+            return self.text[start:end]
+        pieces: list[str] = []
+        for offset, line_end in self.line_ends[bisect_left(self.line_ends, (start, "")) :]:
+            if offset >= end:
+                break
+            pieces += [self.text[start:offset], line_end]
+            start = offset + 1
+        return "".join([*pieces, self.text[start:end]])
 
     def line_column(self, offset: int) -> tuple[int, int]:
         """Return the line and the column of a character offset, both counted from 1. A tab is one column."""

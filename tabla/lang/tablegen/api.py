@@ -10,6 +10,7 @@ from tabla.lang.tablegen import record as internal
 from tabla.lang.tablegen.keeper import RecordKeeper
 from tabla.lang.tablegen.literals import BitsValue, BitValue, DagValue, IntValue, ListValue, StringValue
 from tabla.lang.tablegen.record import RecordReference
+from tabla.lang.tablegen.stack import deep_stack
 from tabla.lang.tablegen.values import UnsetValue
 from tabla.lang.tablegen.values import Value as InternalValue
 from tabla.source import Label, Span, TablaError
@@ -204,6 +205,12 @@ class Records:
 
     def value(self, value: InternalValue) -> Value:
         """Return a value as Python sees it."""
+        if value.ground and isinstance(value, IntValue | BitValue | StringValue):
+            return value.value
+        with deep_stack():
+            return self._value(value)
+
+    def _value(self, value: InternalValue) -> Value:
         match value:
             case UnsetValue():
                 return UNSET
@@ -214,14 +221,15 @@ class Records:
             case BitsValue(bits=bits):
                 return Bits(tuple(bit.value if isinstance(bit, BitValue) else None for bit in bits))
             case ListValue(items=items):
-                return [self.value(item) for item in items]
+                return [self._value(item) for item in items]
             case RecordReference(record=record):
                 return Record(record, self)
             case DagValue():
-                arguments = tuple(
-                    DagArgument(self.value(argument), name)
+                # A list, because a generator would take machine stack for every nested dag.
+                arguments = [
+                    DagArgument(self._value(argument), name)
                     for argument, name in zip(value.arguments, value.names, strict=True)
-                )
-                return Dag(self.value(value.operator), value.name, arguments)
+                ]
+                return Dag(self._value(value.operator), value.name, tuple(arguments))
             case _:
                 return Pending(value.text())

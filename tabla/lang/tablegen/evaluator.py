@@ -42,7 +42,9 @@ class Evaluator(ABC):
         match node.kind:
             case "bits":
                 if not 0 <= node.width <= MAX_RANGE:
-                    raise self.fault(f"bits<{node.width}> is not a possible width", node.at)
+                    raise self.fault(
+                        f"bits<{node.width}> is not a possible width", node.at, hint=f"the width is 0 to {MAX_RANGE}"
+                    )
                 return self.pool.bits_type(node.width)
             case "list":
                 assert node.element is not None, "the grammar asks for one"

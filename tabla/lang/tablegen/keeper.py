@@ -98,8 +98,8 @@ class RecordKeeper:
         shown = record_text(message.record) if isinstance(message, RecordReference) else message.plain_text()
         self.dumped.append(shown)
 
-    def check_assertion(self, assertion: Assertion) -> None:
-        """Fail if the condition does not hold or is not known."""
+    def check_assertion(self, assertion: Assertion, record: Record | None = None) -> None:
+        """Fail if the condition does not hold or is not known. `record` is the def that the statement was made for."""
         condition = assertion.condition.convert(INT, self.pool)
         if not isinstance(condition, IntValue):
             raise self.fault(
@@ -108,7 +108,12 @@ class RecordKeeper:
         if condition.value == 0:
             message = assertion.message
             text = message.value if isinstance(message, StringValue) else "(assert message is not a string)"
-            raise self.fault("assertion failed", assertion.at, notes=[text])
+            if record is None:
+                raise self.fault("assertion failed", assertion.at, notes=[text])
+            fault = self.fault(f"assertion failed for '{record.name_text()}'", assertion.at, notes=[text])
+            raise _with_labels(
+                fault, [Label(self.positions.span(record.location), "the record"), *self._instantiations(record)]
+            )
 
     def check_assertions(self, record: Record) -> None:
         """Fail with the message of the first assertion of a finished record that does not hold."""
@@ -116,7 +121,7 @@ class RecordKeeper:
             return
         resolver = RecordResolver(self.pool, record)
         for assertion in record.assertions:
-            self.check_assertion(assertion.resolve(resolver))
+            self.check_assertion(assertion.resolve(resolver), record)
 
     @contextmanager
     def instantiating(self, kind: str, name: str | Callable[[], str], at: int | None = None) -> Iterator[None]:
@@ -155,5 +160,12 @@ class RecordKeeper:
         if record is None or not record.locations:
             return self.fault(message, self.current, notes=notes)
         first = self.fault(message, record.locations[0], notes=notes)
-        others = [Label(self.positions.span(at), "instantiated from here") for at in record.locations[1:]]
-        return TablaError(first.message, *first.labels, *others, hint=first.hint, notes=first.notes)
+        return _with_labels(first, self._instantiations(record))
+
+    def _instantiations(self, record: Owner) -> list[Label]:
+        return [Label(self.positions.span(at), "instantiated from here") for at in record.locations[1:]]
+
+
+def _with_labels(fault: TablaError, labels: list[Label]) -> TablaError:
+    """The fault with further places."""
+    return TablaError(fault.message, *fault.labels, *labels, hint=fault.hint, notes=fault.notes)

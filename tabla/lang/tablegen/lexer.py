@@ -41,6 +41,7 @@ tokens = (
 t_ignore = " \t\n"
 
 _INT64_MAX = (1 << 63) - 1
+_INT64_DIGITS = 19
 _ESCAPES = {"\\": "\\", "'": "'", '"': '"', "t": "\t", "n": "\n"}
 _ESCAPE = re.compile(r"\\(.)", re.DOTALL)
 
@@ -63,7 +64,8 @@ def t_CODE_TEXT(token: Any) -> Any:
         position = text.find("}", position + 2)
     if position < 0:
         raise LexicalFault("unterminated code fragment", start, hint="close it with }]")
-    token.value = text[start + 2 : position]
+    # A fragment keeps the line ends of the file, as by the reference tool.
+    token.value = token.lexer.source.as_written(start + 2, position)
     token.lexer.lexpos = position + 2
     return token
 
@@ -108,8 +110,15 @@ def t_number(token: Any) -> Any:
         # All 64 bits may be written; the top one is then the sign.
         token.value = value - (1 << 64) if value > _INT64_MAX else value
     else:
-        token.value = max(-_INT64_MAX - 1, min(int(text), _INT64_MAX))
+        token.value = _decimal(text)
     return token
+
+
+def _decimal(text: str) -> int:
+    """The number, or the nearest one of 64 bits, as the reference tool has it. Python refuses to read 4,301 digits."""
+    digits = text.lstrip("+-").lstrip("0")
+    value = int(digits or "0") if len(digits) <= _INT64_DIGITS else 1 << 64
+    return max(-value, -_INT64_MAX - 1) if text.startswith("-") else min(value, _INT64_MAX)
 
 
 def t_ID(token: Any) -> Any:

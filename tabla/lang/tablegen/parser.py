@@ -8,10 +8,11 @@ from functools import partial
 from typing import Any
 
 from tabla.lang.tablegen import grammar, syntax
+from tabla.lang.tablegen.expected import missing_token
 from tabla.lang.tablegen.lexer import KEYWORDS
 from tabla.lang.tablegen.positions import Positions
 from tabla.lang.tablegen.recovery import partial_statement
-from tabla.source import TablaError
+from tabla.source import Label, TablaError
 
 _WORDS = {
     "ID": "name",
@@ -53,7 +54,7 @@ def parse(tokens: list[Any], positions: Positions) -> Parsed:
     except grammar.UnexpectedToken as stop:
         # The stack begins with the end marker and the finished statements.
         opened = parser.symstack[2] if len(parser.symstack) > 2 else None
-        fault = _fault(stop.token, positions)
+        fault = _fault(stop.token, positions, parser)
         partial: syntax.Statement | None = None
         if opened is not None and not hasattr(opened, "lexpos"):
             # Not a token: a whole statement, and what follows it is wrong.
@@ -74,7 +75,7 @@ def _attempt(tokens: list[Any]) -> list[syntax.Statement] | None:
     return stream.statements
 
 
-def _fault(token: Any, positions: Positions) -> TablaError:
+def _fault(token: Any, positions: Positions, parser: Any) -> TablaError:
     if token is None:
         return positions.fault("the file ends in the middle of a statement", len(positions.starts) - 1)
     if token.type == "FAULT":
@@ -88,5 +89,12 @@ def _fault(token: Any, positions: Positions) -> TablaError:
         before = positions.span(index - 1)
         if before.source.text[before.start : before.end] == "}":
             return positions.fault("a body in braces does not end with ';'", index, hint="remove the semicolon")
+    missing = missing_token(parser, token.type)
+    if missing == ";":
+        fault = positions.fault(f"expected ';' before {what}", index, label="a new item starts here")
+        before = positions.span(index - 1)
+        return TablaError(fault.message, *fault.labels, Label(before, "this one has no end"), notes=fault.notes)
     hint = f"'{text}' is a keyword of the language" if text in KEYWORDS else None
+    if missing is not None:
+        hint = f"is a '{missing}' missing before it?"
     return positions.fault(f"unexpected {what}", index, label="not possible here", hint=hint)

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from tabla.lang.tablegen.keeper import RecordKeeper
+from tabla.lang.tablegen.literals import ListValue
 from tabla.lang.tablegen.record import Record, RecordReference, field_named
 from tabla.lang.tablegen.resolvers import MapResolver, TrackingResolver, resolve_finally
-from tabla.lang.tablegen.values import Owner, PendingValue, Pool, Resolver, Value
+from tabla.lang.tablegen.types import Type
+from tabla.lang.tablegen.values import UNSET_VALUE, Owner, PendingValue, Pool, Resolver, Value
 
 
 class FieldAccess(PendingValue):
@@ -13,10 +15,13 @@ class FieldAccess(PendingValue):
 
     __slots__ = ("base", "field")
 
-    def __init__(self, base: Value, field: str) -> None:
-        found = field_named(base, field)
-        assert found is not None, "the caller looked"
-        super().__init__(found.type, base.ground)
+    def __init__(self, base: Value, field: str, type: Type | None = None) -> None:
+        """`type` is given if `base` turned out to be ``?``, which does not know its fields."""
+        if type is None:
+            found = field_named(base, field)
+            assert found is not None, "the caller looked"
+            type = found.type
+        super().__init__(type, base.ground)
         self.base = base
         self.field = field
 
@@ -42,6 +47,9 @@ class FieldAccess(PendingValue):
         base = self.base.resolve(resolver)
         if base is self.base:
             return self
+        if base is UNSET_VALUE:
+            # No fault yet: a let may still replace this value, or an !if may not need it.
+            return resolver.pool.unique(FieldAccess, base, self.field, self.type)
         if field_named(base, self.field) is None:
             raise resolver.pool.fault(f"cannot access field '{self.field}' of value '{base.text()}'", resolver.record)
         return resolver.pool.unique(FieldAccess, base, self.field).fold(resolver.record, resolver.pool)
@@ -50,6 +58,14 @@ class FieldAccess(PendingValue):
         if isinstance(self.base, RecordReference):
             return self.base.record.fields[self.field].value.is_concrete()
         return False
+
+
+def field_of_unset(value: Value) -> str | None:
+    """Return the field that `value`, or an item of the list `value`, asks of ``?``."""
+    for one in value.items if isinstance(value, ListValue) else (value,):
+        if isinstance(one, FieldAccess) and one.base is UNSET_VALUE:
+            return one.field
+    return None
 
 
 class ClassInstance(PendingValue):

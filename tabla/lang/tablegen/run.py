@@ -12,7 +12,7 @@ from tabla.lang.tablegen.keeper import RecordKeeper
 from tabla.lang.tablegen.parser import parse
 from tabla.lang.tablegen.scanner import Scanner
 from tabla.lang.tablegen.scope import Scope
-from tabla.lang.tablegen.stack import deep_stack
+from tabla.lang.tablegen.stack import STACK_FRAMES, deep_stack
 from tabla.lang.tablegen.statements import Statements
 from tabla.source import Source, TablaError
 
@@ -58,14 +58,13 @@ def run(
     if say is not None:
         for text in records.dumped:
             say(text)
-    with deep_stack():
-        match action:
-            case "print-records":
-                return backend.print_records(records.keeper)
-            case "dump-json":
-                return backend.dump_json(records.keeper)
-            case "null-backend":
-                return ""
+    match action:
+        case "print-records":
+            return backend.print_records(records.keeper)
+        case "dump-json":
+            return backend.dump_json(records.keeper)
+        case "null-backend":
+            return ""
 
 
 def _run(sources: Iterable[Source], include_dirs: Iterable[str | Path], macros: Iterable[str]) -> Records:
@@ -82,7 +81,9 @@ def _run(sources: Iterable[Source], include_dirs: Iterable[str | Path], macros: 
                 statements.check(parsed.partial)
         except RecursionError:
             fault = keeper.fault(
-                "the program recurses too deeply", keeper.current, hint="does a value refer to itself?"
+                f"the program recurses too deeply: it takes more than {STACK_FRAMES} calls of Python",
+                keeper.current,
+                hint="does a value refer to itself?",
             )
     if fault is not None:
         raise fault

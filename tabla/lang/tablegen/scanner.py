@@ -17,6 +17,12 @@ from tabla.source import Label, Source, Span, TablaError
 # Deeper than any real tree of files; a file that includes itself ends here instead of filling the memory.
 MAX_INCLUDE_DEPTH = 200
 
+# The limits of Linux, in bytes, which a message about a long name mentions.
+_MAX_NAME, _MAX_PATH = 255, 4095
+
+# Longer names of files are cut in messages.
+_SHOWN_OF_A_NAME = 120
+
 # `dump` and `deftype` are words of the newer language: names everywhere but where a statement may start.
 _STATEMENT_STARTS_AFTER = frozenset({";", "}", "{", "IN", "THEN", "ELSE"})
 _NEVER_AFTER_DUMP = frozenset({",", "}", "=", ".", "#", "-", "PASTE"})
@@ -47,6 +53,7 @@ class Scanner:
         number = len(positions.sources)
         positions.sources.append(IncludedSource(source=source, included_at=included_at))
         lexer = rules.prototype().clone()
+        lexer.source = source
         lexer.file_state = state = FileState(self._macros)
         lexer.input(source.text)
         next_token, add = lexer.token, positions.add
@@ -78,12 +85,14 @@ class Scanner:
             )
         # The reference tool tries the name as it stands (from the working directory), then the -I directories.
         candidates = [Path(name), *(directory / name for directory in self._include_dirs)]
-        found = next((path for path in candidates if path.is_file()), None)
+        found = next((path for path in candidates if _is_file(path)), None)
         if found is None:
             searched = ", ".join(str(directory) for directory in self._include_dirs) or "no -I directories"
-            raise self.positions.fault(
-                f"could not find include file '{name}'", index, hint=f"searched: working directory, {searched}"
-            )
+            hint = f"searched: working directory, {searched}"
+            if len(name.encode()) > _SHOWN_OF_A_NAME:
+                hint += f"; a file name has at most {_MAX_NAME} bytes, and a path {_MAX_PATH}"
+                name = f"{name[:_SHOWN_OF_A_NAME]}..."
+            raise self.positions.fault(f"could not find include file '{name}'", index, hint=hint)
         self.dependencies.append(str(found))
         self._file(Source.from_path(found), included_at=index, depth=depth)
 
@@ -120,3 +129,11 @@ class Scanner:
                     class_names.add(kind)
                 if not starts or following in _NEVER_AFTER_DUMP or kind in class_names:
                     token.type = "ID"
+
+
+def _is_file(path: Path) -> bool:
+    """Whether there is a file of this name. The system refuses even to look for a name that is too long."""
+    try:
+        return path.is_file()
+    except OSError:
+        return False

@@ -6,6 +6,8 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from tabla.source import TablaError
+
 # Enough for MAX_INSTANTIATION_DEPTH nested instantiations. The recursive parts of the evaluator call Python from
 # Python only, so a frame takes memory but no machine stack.
 STACK_FRAMES = 250_000
@@ -13,10 +15,15 @@ STACK_FRAMES = 250_000
 
 @contextmanager
 def deep_stack() -> Iterator[None]:
-    """Let Python recurse as deep as the evaluator may need inside the block."""
+    """Let Python recurse as deep as the evaluator may need inside the block. A deeper recursion is the user's fault."""
     before = sys.getrecursionlimit()
     sys.setrecursionlimit(max(before, STACK_FRAMES))
     try:
         yield
+    except RecursionError:
+        raise TablaError(
+            f"a value is nested too deeply: it takes more than {STACK_FRAMES} calls of Python",
+            hint="does a class or a !foldl wrap its own result again and again?",
+        ) from None
     finally:
         sys.setrecursionlimit(before)
