@@ -93,8 +93,8 @@ class Accelerator:
             raise TablaError("the accelerator is closed", hint="call connect again")
 
     def _units(self, given: Mapping[str, ArrayLike] | int | None, named: Mapping[str, ArrayLike]) -> tuple[Words, bool]:
-        if isinstance(given, int) and not isinstance(given, bool):
-            if self._codec.inputs or named or given < 0:
+        if isinstance(given, int):
+            if isinstance(given, bool) or self._codec.inputs or named or given < 0:
                 names = ", ".join(self._codec.inputs) or "none"
                 raise TablaError(f"{given} is no number of steps of this program", hint=f"its inputs are {names}")
             return np.zeros((given, len(self.folder.template("sample"))), dtype=np.int64), True
