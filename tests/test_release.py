@@ -35,6 +35,7 @@ SCHEMAS = {
 FILES = {
     "model.json": "tabla-manifest-1",
     "model.schedule.json": "tabla-schedule-1",
+    "program/image.json": "tabla-image-1",
     "tb/golden.json": "tabla-golden-1",
 }
 

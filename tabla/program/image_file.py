@@ -8,11 +8,12 @@ from typing import Any
 
 from tabla.program.image import Entry, FunctionTable, Image, Parameters, StreamEntry
 
+_SCHEMA = "tabla-image-1"
+
 
 def image_record(image: Image) -> dict[str, Any]:
-    """Return an image as a record of numbers, texts, lists and records."""
-    record: dict[str, Any] = _plain(image)
-    return record
+    """Return an image as a record of numbers, texts, lists and records, with the name of its schema."""
+    return {"schema": _SCHEMA, **_plain(image)}
 
 
 def _plain(value: Any) -> Any:
@@ -28,7 +29,9 @@ def image_of(record: Mapping[str, Any]) -> Image:
 
     Raises a KeyError, TypeError or ValueError for any other record.
     """
-    parts = {key: _frozen(part) for key, part in record.items()}
+    if record["schema"] != _SCHEMA:
+        raise ValueError(f"an image with the schema {record['schema']!r}")
+    parts = {key: _frozen(part) for key, part in record.items() if key != "schema"}
     parameters = parts["parameters"]
     functions = tuple(FunctionTable(**function) for function in parameters["functions"])
     whole = {
