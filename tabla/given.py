@@ -12,10 +12,19 @@ from numpy.typing import ArrayLike, NDArray
 
 from tabla.parameters import checked_mapping
 from tabla.source import TablaError, TablaTypeError, TablaValueError
-from tabla.training.arrays import NOTES, Arrays, Samples, check_counts, read_arrays, real_array, refuse_strangers
+from tabla.training.arrays import (
+    NOTES,
+    Arrays,
+    Origin,
+    Samples,
+    check_counts,
+    read_arrays,
+    real_array,
+    refuse_strangers,
+)
 from tabla.training.preparation import Preparation, Raw, Shapes, fitted
 from tabla.training.split import Divided, Split, divided, shuffled
-from tabla.training.table import SUFFIXES, Columns, Frame, Table, frame_table, read_table
+from tabla.training.table import FIRST_ROW, FRAME, SUFFIXES, Columns, Frame, Table, frame_table, read_table
 
 Data = Mapping[str, ArrayLike] | str | Path
 """Arrays by name, or the path of their file."""
@@ -37,6 +46,14 @@ def reals(given: Data, what: str) -> dict[str, NDArray[Any]]:
         name: np.asarray(array, dtype=str) if name.endswith(NOTES) else real_array(array, f"'{name}'")
         for name, array in given.items()
     }
+
+
+def origin_of(given: Given) -> Origin:
+    """Return where the samples of some data are: in rows of a table, in a file of arrays, or in arrays."""
+    if isinstance(given, str | Path):
+        file = f"'{given}'"
+        return Origin(name=file, unit="row", first=FIRST_ROW) if Path(given).suffix in SUFFIXES else Origin(name=file)
+    return Origin(name=FRAME, unit="row", first=0) if isinstance(given, Frame) else Origin()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -196,7 +213,8 @@ def prepared(
             preparation, raw, rows, request.shapes, classes=request.classes, standardise=request.standardise
         )
     _hint_at_classes(raw, request, preparation)
-    samples = stack(preparation.apply(raw, request.shapes, "the data"), first)
+    origin = origin_of(data)
+    samples = replace(stack(preparation.apply(raw, request.shapes, origin.place), first), origin=origin)
     tested = None if test is None else _test_samples(request, test, preparation, stack)
     parts = divided(samples, split, tested)
     if shuffle is not None:
@@ -210,8 +228,9 @@ def _test_samples(
     """Return the samples of a test part of its own. Data that does not fit the program is a `TablaError`."""
     raw, _ = request.read(test, "test", preparation)
     refuse_strangers(raw, request.shapes, "the test data")
+    origin = origin_of(test)
     try:
-        return stack(preparation.apply(raw, request.shapes, "the test data"), None)
+        return replace(stack(preparation.apply(raw, request.shapes, origin.place), None), origin=origin)
     except TablaError as fault:
         raise TablaError(f"--test: {fault.message}", hint=fault.hint) from None
 

@@ -18,6 +18,7 @@ from tabla.runs import (
     expected_run,
     hold_agreement,
     model_reals,
+    sample_words,
     samples_of,
     shapes_of,
     steps_of,
@@ -34,12 +35,13 @@ from tabla.training.arrays import (
     take_models,
 )
 from tabla.training.evaluated import CHECKED, Evaluated
+from tabla.training.events import events
 from tabla.training.measure import Measure
 from tabla.training.parts import Parts
 from tabla.training.prediction import Prediction, default_prediction, named_prediction
 from tabla.training.preparation import Preparation, separated
 from tabla.training.record import Checked, Training
-from tabla.training.session import Outcome, Report, events, learn
+from tabla.training.session import Outcome, Report, learn
 from tabla.training.split import Shares, check_held_out, split_of
 
 Words = NDArray[np.int64]
@@ -205,7 +207,7 @@ def train(
         build.format,
         metric=metric,
         parts=held_out,
-        words=lambda arrays: words_of(build, arrays),
+        words=lambda samples: sample_words(build, samples),
         evaluators=evaluators,
         classes=ready.preparation.classes.get(prediction.label),
     )

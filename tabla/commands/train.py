@@ -120,7 +120,7 @@ def run(arguments: Namespace, console: Console) -> int:
     tell_choice(made, arguments, console)
     if arguments.json != "-":
         console.result(training.text(unicode=console.unicode))
-    if arguments.strict and not training.events.clean:
+    if arguments.strict and not training.clean:
         console.fault(
             "error: --strict: there were overflows, domain errors or zero updates\n"
             "hint: use more bits with --format, or scale the data"

@@ -21,7 +21,6 @@ from tabla.training.arrays import Arrays
 from tabla.training.evaluated import Evaluated
 from tabla.training.measure import Score
 from tabla.training.parts import Best, Parts
-from tabla.training.record import Events
 
 Words = NDArray[np.int64]
 FIRST_BLOCK, LARGEST_BLOCK, LONG = 16, 512, 1.0
@@ -182,22 +181,4 @@ def learn(
         latency=learner.latency if evaluates else latency,
         kept=best.epoch,
         float64_kept=best.float64_epoch,
-    )
-
-
-def events(graph: Graph, counts: Counts) -> Events:
-    """Return the counts of an evaluation, with the names of the values that had overflows or domain errors."""
-    where: dict[str, int] = {}
-    both = zip(counts.overflows_by_statement, counts.domain_errors_by_statement, strict=True)
-    for statement, (overflows, errors) in zip(graph.statements, both, strict=True):
-        tensor = graph.tensors[statement.target]
-        if overflows + errors:
-            name = tensor.origin or tensor.name
-            where[name] = where.get(name, 0) + overflows + errors
-    return Events(
-        overflows=counts.overflows,
-        domain_errors=counts.domain_errors,
-        updates=counts.updates,
-        zero_updates=counts.zero_updates,
-        where=tuple(f"{name}: {count}" for name, count in sorted(where.items())),
     )

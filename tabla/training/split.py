@@ -110,9 +110,9 @@ def divided(samples: Samples, split: Split | None, test: Samples | None) -> Divi
         )
     chosen = split.indices(samples.count)
     return Divided(
-        training=_taken(samples, chosen.training),
-        validation=_taken(samples, chosen.validation) if split.validation else None,
-        test=test or _taken(samples, chosen.test),
+        training=samples.taken(chosen.training),
+        validation=samples.taken(chosen.validation) if split.validation else None,
+        test=test or samples.taken(chosen.test),
     )
 
 
@@ -134,11 +134,6 @@ def check_held_out(parts: Divided, patience: int | None, unlearning: str | None)
         )
 
 
-def _taken(samples: Samples, positions: NDArray[np.int64]) -> Samples:
-    arrays = {name: array[positions] for name, array in samples.arrays.items()}
-    return Samples(arrays=arrays, count=len(positions), stacked=samples.stacked)
-
-
 def shuffled(samples: Samples, seed: int) -> Samples:
     """Return samples in the order of numpy's ``default_rng(seed).permutation``."""
-    return _taken(samples, np.random.default_rng(seed).permutation(samples.count))
+    return samples.taken(np.random.default_rng(seed).permutation(samples.count))

@@ -27,6 +27,8 @@ Columns = Mapping[str, Sequence[str]]
 DELIMITERS = ",;\t"
 SUFFIXES = (".csv", ".tsv", ".txt")
 MOST_AXES = 32
+FIRST_ROW, FRAME = 2, "the data frame"
+"""The number of the first row of a file below its header, and what errors call a data frame."""
 REST = "*"
 """In place of a column's name: all columns that no other name of the program takes."""
 MISSING = "remove the samples with missing values, or put numbers in their place"
@@ -238,15 +240,15 @@ def read_table(path: Path) -> Table:
                 hint="give each row a value for each column",
             )
     cells = tuple(np.array([cell.strip() for cell in column], dtype=object) for column in zip(*rows[1:], strict=True))
-    return _distinct(Table(origin=f"'{path}'", header=header, cells=cells, first=2, comma=delimiter == ";"))
+    return _distinct(Table(origin=f"'{path}'", header=header, cells=cells, first=FIRST_ROW, comma=delimiter == ";"))
 
 
 def frame_table(frame: Frame) -> Table:
     """Return a data frame as a table, whose rows count from 0 as in pandas."""
     names = list(frame.columns)
-    _distinct(Table(origin="the data frame", header=tuple(map(str, names)), cells=(), first=0))
+    _distinct(Table(origin=FRAME, header=tuple(map(str, names)), cells=(), first=0))
     return Table(
-        origin="the data frame",
+        origin=FRAME,
         header=tuple(str(name).strip() for name in names),
         cells=tuple(np.asarray(frame[name], dtype=object) for name in names),
         first=0,
