@@ -19,7 +19,7 @@ from tabla.runs import inputs_of, steps_of
 from tabla.source import TablaError
 from tabla.stages import Stages
 from tabla.training.arrays import Reals, Samples
-from tabla.training.format_choice import FormatChoice, choose_format
+from tabla.training.format_choice import FormatChoice, Survey, survey
 
 Made = Callable[[Options], Stages]
 """Makes the stages of the program for some options."""
@@ -43,10 +43,14 @@ def for_learning(made: Made, options: Options, start_of: Callable[[Stages], Star
     """
     if not is_automatic(options):
         return options, None
-    epochs, wide = checked_whole("epochs", epochs), _wide(made, options)
-    start = start_of(wide)
-    passes = epochs if wide.lowered.updates else 1
-    return _chosen(made, options, wide, start.ready.parts.training, start.models, passes)
+    wide = wide_stages(made, options)
+    return _chosen(made, options, learning_survey(wide, start_of(wide), epochs))
+
+
+def learning_survey(wide: Stages, start: Start, epochs: int) -> Survey:
+    """Return the values that a training run from `start` takes, in the stages that `wide_stages` returns."""
+    passes = checked_whole("epochs", epochs) if wide.lowered.updates else 1
+    return _survey(wide, start.ready.parts.training, start.models, passes)
 
 
 def for_inputs(
@@ -64,13 +68,16 @@ def for_inputs(
     """
     if not is_automatic(options):
         return options, None
-    wide = _wide(made, options)
+    wide = wide_stages(made, options)
     found, models = inputs_of(wide, inputs, samples, seed, weights)
-    return _chosen(made, options, wide, found, models, 1)
+    return _chosen(made, options, _survey(wide, found, models, 1))
 
 
-def _wide(made: Made, options: Options) -> Stages:
-    """Return the stages of the program in the first format of wide words that holds its constants."""
+def wide_stages(made: Made, options: Options) -> Stages:
+    """Return the stages of the program in the first format of wide words that holds its constants.
+
+    A program with integers is a `TablaError`.
+    """
     fault: TablaError | None = None
     for text in _WIDE:
         try:
@@ -90,26 +97,19 @@ def _wide(made: Made, options: Options) -> Stages:
     raise fault
 
 
-def _chosen(
-    made: Made, options: Options, wide: Stages, found: Samples, models: Mapping[str, Reals], epochs: int
-) -> Chosen:
-    width, size = width_of(options.format or ""), wide.lowered.samples
-    assert width is not None
+def _survey(wide: Stages, found: Samples, models: Mapping[str, Reals], epochs: int) -> Survey:
+    size = wide.lowered.samples
     count = found.count // size
     learnt = {name: array[: count * size] for name, array in found.arrays.items()}
+    return survey(wide.lowered, steps_of(wide, learnt), models, count=count, epochs=epochs, part=found.arrays)
+
+
+def _chosen(made: Made, options: Options, found: Survey) -> Chosen:
+    width = width_of(options.format or "")
+    assert width is not None
 
     def largest_guard(number: Format) -> int:
         return largest_allowed(made(replace(options, format=str(number), model_guard=None)).lowered, number)
 
-    choice = choose_format(
-        wide.lowered,
-        steps_of(wide, learnt),
-        models,
-        count=count,
-        epochs=epochs,
-        width=width,
-        guard=options.model_guard,
-        largest_guard=largest_guard,
-        part=found.arrays,
-    )
+    choice = found.choose(width, guard=options.model_guard, largest_guard=largest_guard)
     return replace(options, format=str(choice.format), model_guard=choice.guard), choice

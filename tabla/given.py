@@ -195,11 +195,12 @@ def prepared(
     first: int | None,
     shuffle: int | None,
     stack: Callable[[Arrays, int | None], Samples],
+    needs_test: bool = True,
 ) -> Prepared:
     """Read data, divide it, and prepare all parts as the training part alone says.
 
     `stack` makes samples of arrays, at most the `first` ones. `shuffle` is the seed of a new order of the training
-    part.
+    part. Without `needs_test`, the split may take a validation part alone.
     """
     raw, columns = request.read(data, "data", stored)
     refuse_strangers(raw, request.shapes, "the data")
@@ -216,7 +217,7 @@ def prepared(
     origin = origin_of(data)
     samples = replace(stack(preparation.apply(raw, request.shapes, origin.place), first), origin=origin)
     tested = None if test is None else _test_samples(request, test, preparation, stack)
-    parts = divided(samples, split, tested)
+    parts = divided(samples, split, tested, needs_test=needs_test)
     if shuffle is not None:
         parts = replace(parts, training=shuffled(parts.training, shuffle))
     return Prepared(parts=parts, preparation=preparation, names=frozenset(raw))

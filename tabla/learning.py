@@ -75,8 +75,11 @@ def learning_start(
     classes: str | Sequence[str] = (),
     standardise: bool = False,
     standardise_labels: bool = False,
+    needs_test: bool = True,
 ) -> Start:
     """Return what training starts from. The parameters are those of :func:`train`.
+
+    Without `needs_test`, the split may take a validation part alone.
 
     Data that does not fit the program, too few samples for a step, and a program without gradients and `weights` are a
     `TablaError`.
@@ -100,6 +103,7 @@ def learning_start(
         first=optional_whole("samples", samples),
         shuffle=optional_whole("shuffle", shuffle),
         stack=lambda arrays, first: samples_of(build, arrays, first),
+        needs_test=needs_test,
     )
     steps = ready.parts.training.count // build.lowered.samples
     if not steps:
@@ -193,11 +197,7 @@ def train(
     ready, models, steps = start.ready, start.models, start.steps
     held_out, found = ready.parts, ready.parts.training
     check_held_out(held_out, patience, f"{build.name}.t" if not graph.updates else None)
-    measured, prediction = chosen_prediction(build, predict)
-    ready.preparation.check_prediction(prediction)
-    missing = shapes_of(graph, "label").keys() & {prediction.label} - ready.names
-    if missing:
-        raise TablaError(f"the data has no label '{prediction.label}' to measure against")
+    measured, prediction = measured_graph(build, ready, predict)
     evaluators = Evaluators.of(graph, build.format, steps * epochs if graph.updates else steps)
     if evaluators.note and remark is not None:
         remark(evaluators.note)
@@ -276,6 +276,17 @@ def train(
             patience=patience,
             checked=Checked(engine=hardware, samples=checked, all=learned, reason=reason) if evaluates else None,
         )
+
+
+def measured_graph(build: Stages, ready: Prepared, predict: str | None) -> tuple[Graph, Prediction]:
+    """Return what `chosen_prediction` does. Data without the label that is predicted is a `TablaError`."""
+    measured, prediction = chosen_prediction(build, predict)
+    ready.preparation.check_prediction(prediction)
+    if prediction.label not in ready.names:
+        raise TablaError(
+            f"the data has no label '{prediction.label}' to measure against", hint="add it to the data"
+        )
+    return measured, prediction
 
 
 def chosen_prediction(build: Stages, predict: str | None) -> tuple[Graph, Prediction]:
