@@ -14,10 +14,20 @@ from tabla.runs import Simulation
 from tabla.synth import synthesise
 from tabla.synth.board import Bitstream, build_bitstream
 from tabla.synth.report import SynthesisReport
+from tabla.training.format_table import Cell, FormatTable
 from tabla.training.record import Training
 
 # What a public method returns, or passes its options to.
-FURTHER: tuple[Any, ...] = (Simulation, Training, synthesise, SynthesisReport, build_bitstream, Bitstream)
+FURTHER: tuple[Any, ...] = (
+    Simulation,
+    Training,
+    FormatTable,
+    Cell,
+    synthesise,
+    SynthesisReport,
+    build_bitstream,
+    Bitstream,
+)
 
 
 def public() -> list[Any]:

@@ -8,15 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from typing import Any
 
 from tabla.given import Data, Given
 from tabla.ir.format import Format, width_of
-from tabla.learning import Start
+from tabla.learning import Start, learning_start
 from tabla.options import Options
 from tabla.parameters import checked_whole
 from tabla.passes.model_guard import largest_allowed
 from tabla.runs import inputs_of, steps_of
-from tabla.source import TablaError
+from tabla.source import TablaError, TablaValueError
 from tabla.stages import Stages
 from tabla.training.arrays import Reals, Samples
 from tabla.training.format_choice import FormatChoice, Survey, survey
@@ -71,6 +72,30 @@ def for_inputs(
     wide = wide_stages(made, options)
     found, models = inputs_of(wide, inputs, samples, seed, weights)
     return _chosen(made, options, _survey(wide, found, models, 1))
+
+
+def for_python(made: Made, options: Options, data: Given | None, **about_data: Any) -> Chosen:
+    """Return the options with the format that fits the parameters of :func:`tabla.compile`.
+
+    With `data` it fits a training run, else one pass over the ``inputs`` of the options. `about_data` are the other
+    parameters of `compile` about data. They are a `TablaError` where nothing is chosen by them.
+    """
+    given = {name: value for name, value in about_data.items() if not _is_default(value)}
+    if is_automatic(options) and data is not None:
+        epochs = given.pop("epochs", 10)
+        return for_learning(made, options, lambda wide: learning_start(wide, data, **given), epochs)
+    if is_automatic(options) and options.inputs is not None and given.keys() <= {"weights", "seed", "samples"}:
+        return for_inputs(made, options, options.inputs, **given)
+    unused = ["data"] * (data is not None) + list(given)
+    if unused:
+        hint = "add data=..., the samples to learn from" if is_automatic(options) else "write format='auto'"
+        raise TablaValueError(f"{unused[0]}: it has a meaning only where data choose the format", hint=hint)
+    return options, None
+
+
+def _is_default(value: object) -> bool:
+    # Values may be arrays or data frames, which are not compared as a whole; and a seed of 0 is no default.
+    return value is None or value is False or (isinstance(value, tuple) and not value)
 
 
 def wide_stages(made: Made, options: Options) -> Stages:

@@ -11,13 +11,14 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any, TypeVar
+
+import numpy as np
 
 from tabla import progress
 from tabla.automatic import Made, learning_survey, wide_stages
 from tabla.compiled.plans import Evaluators
-from tabla.driver import build
+from tabla.driver import NOTHING, build
 from tabla.given import Data, Given
 from tabla.learning import Start, learning_start, measured_graph
 from tabla.options import Options
@@ -32,7 +33,7 @@ from tabla.training.format_table import Cell, FormatTable
 from tabla.training.measure import Measure, Score
 from tabla.training.metrics import choose
 from tabla.training.parts import Best, Parts
-from tabla.training.split import Divided, Shares
+from tabla.training.split import Shares
 
 WIDTHS, GUARDS = range(8, 19), (0, 4, 8)
 """The bits of words and the guard bits that are compared if the user names none."""
@@ -63,9 +64,13 @@ def formats(
     classes: str | Sequence[str] = (),
     standardise: bool = False,
     standardise_labels: bool = False,
-    defines: Mapping[str, str | float] = MappingProxyType({}),
+    defines: Mapping[str, str | float] = NOTHING,
     learning_rate: str | float | None = None,
     minibatch: int = 1,
+    sizes: Mapping[str, int] = NOTHING,
+    shapes: Mapping[str, Sequence[int]] = NOTHING,
+    arguments: Mapping[str, object] = NOTHING,
+    remark: Callable[[str], None] | None = None,
 ) -> FormatTable:
     """Compare number formats with each other and with float64, by what they learn, on a validation part.
 
@@ -75,11 +80,21 @@ def formats(
     the labels are classes, otherwise ``r2``, the coefficient of determination; `metric` is one of the two. ``split=(A,
     B)`` takes the share A of the samples as test part, which is never looked at, and the share B as validation part.
 
-    `source`, `defines`, `learning_rate` and `minibatch` are those of :func:`tabla.compile`, all others those of
-    :meth:`tabla.Build.train`. A format in which the program cannot be compiled, or that does not hold the data, is
-    refused in the result. It is a `TablaError` if all formats are, and if the data has no validation part.
+    `source`, `defines`, `learning_rate`, `minibatch`, `sizes`, `shapes` and `arguments` are those of
+    :func:`tabla.compile`, all others those of :meth:`tabla.Build.train`. A format in which the program cannot be
+    compiled, or that does not hold the data, is refused in the result. It is a `TablaError` if all formats are, and if
+    the data has no validation part. `remark` takes a line that says why numpy evaluates where machine code would be
+    faster.
     """
-    options = Options(format="auto", defines=defines, learning_rate=learning_rate, minibatch=minibatch)
+    options = Options(
+        format="auto",
+        defines=defines,
+        learning_rate=learning_rate,
+        minibatch=minibatch,
+        sizes=sizes,
+        shapes=shapes,
+        arguments=arguments,
+    )
     epochs, patience = checked_whole("epochs", epochs), optional_whole("patience", patience)
     bits, guard_bits = checked_numbers("widths", widths, "width"), checked_numbers("guards", guards, "model_guard")
     if metric not in (None, *METRICS):
@@ -109,6 +124,8 @@ def formats(
         )
     start = replace(start, ready=replace(start.ready, parts=replace(parts, test=None)))
     run = _Run(made, options, start, epochs, patience, predict, metric, len(bits) * len(guard_bits))
+    if remark is not None and (note := run.evaluators(wide).note):
+        remark(note)
     measure, reference = run.float64(wide)
     cells = tuple(run.cells(learning_survey(wide, start, epochs), bits, guard_bits))
     if all(cell.refused for cell in cells):
@@ -154,7 +171,7 @@ class _Run:
 
     def float64(self, wide: Stages) -> tuple[Measure, Score]:
         """Learn in float64. Return the measure of the validation part and the score there."""
-        evaluators = self._evaluators(wide)
+        evaluators = self.evaluators(wide)
         measure = self._measure(wide, evaluators, lambda samples: {})
         plan, steps = evaluators.real(wide.lowered), self._steps(wide, self.start.ready.parts.training.arrays)
         plan.load(self.start.models)
@@ -191,7 +208,7 @@ class _Run:
 
     def _words(self, build: Stages) -> tuple[Score, Events]:
         """Learn in the number format of a build. Return the score of the validation part, and the events."""
-        evaluators = self._evaluators(build)
+        evaluators = self.evaluators(build)
         measure = self._measure(build, evaluators, lambda samples: sample_words(build, samples))
         training = self.start.ready.parts.training
         words, steps = words_of(build, self.start.models), self._steps(build, sample_words(build, training))
@@ -220,14 +237,20 @@ class _Run:
         """Return the measure of the validation part, by the metric that suits the labels of the training part."""
         ready = self.start.ready
         graph, prediction = measured_graph(build, ready, self.predict)
-        labels = ready.parts.training.arrays[prediction.label]
+        parts = ready.parts
+        assert parts.validation is not None
+        labels = parts.training.arrays[prediction.label]
         fitting = choose(None, labels, margin=prediction.margin).name
+        name = self.metric or (fitting if fitting in METRICS else "r2")
+        if name == "r2" and not np.ptp(parts.validation.arrays[prediction.label], axis=0).any():
+            hint = "give it more samples, or try another --split-seed"
+            raise TablaError("r2 has no meaning: all labels of the validation part are equal", hint=hint)
         found = Parts.of(
             graph,
             prediction,
             build.format,
-            metric=self.metric or (fitting if fitting in METRICS else "r2"),
-            parts=Divided(training=ready.parts.training, validation=ready.parts.validation),
+            metric=name,
+            parts=parts,
             words=words,
             evaluators=evaluators,
             classes=ready.preparation.classes.get(prediction.label),
@@ -239,7 +262,8 @@ class _Run:
         whole = self.start.steps * build.lowered.samples
         return steps_of(build, {name: array[:whole] for name, array in arrays.items()})
 
-    def _evaluators(self, build: Stages) -> Evaluators:
+    def evaluators(self, build: Stages) -> Evaluators:
+        """Choose how a build is evaluated; machine code that serves several formats is made once."""
         steps = self.start.steps * self.epochs * max(1, self.count // TEXTS)
         return Evaluators.of(build.lowered, build.format, steps)
 

@@ -150,6 +150,15 @@ def checked_path(name: str, value: object) -> str:
     return str(Path(value))
 
 
+def check_tools(options: Mapping[str, object]) -> None:
+    """Raise `TablaTypeError` or `TablaValueError` for an option of `synthesise` or `bitstream` that it cannot take."""
+    for name in ("speed", "seeds", "baud"):
+        if options.get(name) is not None:
+            checked_whole(name, options[name])
+    if options.get("device") is not None:
+        checked_text("device", options["device"], "85k")
+
+
 def checked_names(name: str, value: object) -> tuple[str, ...]:
     """Return names as a tuple. A single text is a `TablaTypeError`, because each of its letters would be a name."""
     if isinstance(value, str):

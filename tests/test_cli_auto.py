@@ -10,6 +10,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+import tabla
+
 LOGISTIC = """m = 4;
 mu = 0.001953125;
 model_input x[m]; model_output y; model w[m]; gradient g[m] -> w; iterator i[0:m];
@@ -97,6 +99,47 @@ def test_one_pass_over_inputs(run: Run, name: str) -> None:
     said = run(name, "infer.t", "--inputs", "inputs.npz", "--format", "auto10", "-o", "out.npz", "-q")
     # The sum of four products of at most 0.25 needs two integer bits, as the sigmoid does.
     assert said.startswith("format       q2.8, chosen from 1 epoch of 40 samples in float64")
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({}, ()),
+        (
+            {"split": (0.2, 0.1), "split_seed": 0, "shuffle": 0},
+            ("--split", "0.2,0.1", "--split-seed", "0", "--shuffle", "0"),
+        ),
+        (
+            {"split": 0.2, "classes": "y", "standardise": True, "seed": 3, "samples": 35},
+            ("--split", "0.2", "--classes", "y", "--standardise", "--seed", "3", "--samples", "35"),
+        ),
+    ],
+)
+def test_python_chooses_and_learns_as_train_does(run: Run, options: dict[str, Any], words: tuple[str, ...]) -> None:
+    run(*TRAIN, *words, "--data", "wide.npz", "--format", "auto12", "--json", "a.json", "-o", "a.npz")
+    wanted = {"epochs": 2, **options}
+    build = tabla.compile("model.t", format="auto12", data=arrays(9.0), **wanted)
+    found = build.train(arrays(9.0), engine="model", **wanted)
+    assert build.format_choice is not None
+    said = record("a.json")
+    assert build.format_choice.as_json() == said.pop("format_choice")
+    assert json.loads(json.dumps(found.as_json())) == said
+    with np.load("a.npz") as archive:
+        assert archive.files == list(found.models)
+        assert all(np.array_equal(archive[name], found.models[name]) for name in archive.files)
+
+
+def test_python_chooses_from_pairs_and_inputs(run: Run) -> None:
+    data = arrays()
+    pair = tabla.compile("model.t", format="auto10", data=(data["x"], data["y"]), epochs=2)
+    named = tabla.compile("model.t", format="auto10", data="data.npz", epochs=2)
+    assert pair.format_choice == named.format_choice is not None
+    given = {**data, "w": np.full(4, 0.25)}
+    build = tabla.compile("infer.t", format="auto10", inputs=given)
+    said = run("eval", "infer.t", "--inputs", "inputs.npz", "--format", "auto10", "-o", "out.npz", "-q")
+    assert build.format_choice is not None and said.startswith("\n".join(build.format_choice.lines()))
+    with np.load("out.npz") as archive:
+        assert np.array_equal(archive["h"], build.evaluate(given)["h"])
 
 
 @pytest.mark.parametrize(

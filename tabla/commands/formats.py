@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
 
-from tabla.commands.arguments import add_file, add_json, add_quiet, add_steps, numbers, whole
+from tabla.commands.arguments import add_file, add_json, add_quiet, add_sizes, add_steps, add_tile, numbers, whole
 from tabla.commands.console import Console
 from tabla.commands.learning import add_data, add_epochs, learning_options
 from tabla.commands.output import write_json
@@ -31,6 +31,9 @@ def configure(parser: ArgumentParser) -> None:
     text = "accuracy, or r2 for regression (default: what suits the labels)"
     parser.add_argument("--metric", choices=METRICS, metavar="NAME", help=text)
     add_steps(parser.add_argument_group("the program"))
+    kernel = parser.add_argument_group("a kernel (.tc, .py)")
+    add_sizes(kernel)
+    add_tile(kernel)
     add_json(parser)
     add_quiet(parser)
 
@@ -50,6 +53,10 @@ def run(arguments: Namespace, console: Console) -> int:
         defines=dict(arguments.defines),
         learning_rate=arguments.learning_rate,
         minibatch=arguments.minibatch,
+        sizes=dict(arguments.sizes),
+        shapes=dict(arguments.shapes),
+        arguments=dict(arguments.arguments),
+        remark=console.remark,
     )
     if arguments.json:
         write_json(arguments.json, found.as_json(), console)

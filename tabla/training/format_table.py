@@ -93,7 +93,7 @@ class FormatTable:
             f"{self.name}: {self.samples} samples to learn from, {self.validation_samples} to choose by, {epochs}",
             f"validation {self.metric.name} in points, of 100 at the most",
             "",
-            f"float64     {_points(self.float64):>8}",
+            f"{'float64':<14}{_points(self.float64):>10}",
             "",
             *self._table(),
             "",
@@ -104,17 +104,17 @@ class FormatTable:
     def _table(self) -> Iterator[str]:
         guards = sorted({cell.guard for cell in self.cells})
         reasons = self._reasons()
-        yield (f"{'bits':>4}  {'format':<8}" + "".join(f"{f'G = {guard}':>12}  " for guard in guards)).rstrip()
+        yield (f"{'bits':>4}  {'format':<8}" + "".join(f"{f'G = {guard}':>10}{'':<6}" for guard in guards)).rstrip()
         for width in sorted({cell.width for cell in self.cells}):
             row = [cell for cell in self.cells if cell.width == width]
-            shown = "".join(f"{self._shown(cell, reasons):<14}" for cell in row)
+            shown = "".join(self._shown(cell, reasons) for cell in row)
             point = str(row[0].format) if row[0].format else "-"
             yield f"{width:>4}  {point:<8}{shown}".rstrip()
 
     def _shown(self, cell: Cell, reasons: list[str]) -> str:
         if cell.score is None:
-            return f"  refused [{reasons.index(cell.refused) + 1}]"
-        return f"{_points(cell.score):>12}" + (" *" if self.close(cell) else "")
+            return f"{'refused':>10} {f'[{reasons.index(cell.refused) + 1}]':<5}"
+        return f"{_points(cell.score):>10} {'*' if self.close(cell) else '':<5}"
 
     def _reasons(self) -> list[str]:
         return list(dict.fromkeys(cell.refused for cell in self.cells if cell.refused))
