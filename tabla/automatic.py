@@ -74,28 +74,37 @@ def for_inputs(
     return _chosen(made, options, _survey(wide, found, models, 1))
 
 
-def for_python(made: Made, options: Options, data: Given | None, **about_data: Any) -> Chosen:
-    """Return the options with the format that fits the parameters of :func:`tabla.compile`.
+def for_build(
+    made: Made,
+    options: Options,
+    data: Given | None,
+    *,
+    first_epochs: int = 10,
+    first_seed: int | None = None,
+    **about_data: Any,
+) -> Chosen:
+    """Return the options with the format that fits a training run on `data`, or else a pass over the options' inputs.
 
-    With `data` it fits a training run, else one pass over the ``inputs`` of the options. `about_data` are the other
-    parameters of `compile` about data. They are a `TablaError` where nothing is chosen by them.
+    `about_data` are parameters of :func:`tabla.learning.learning_start`, and ``epochs``, which is `first_epochs` where
+    it is None. Models that the inputs lack are drawn by `first_seed`, or are a `TablaError` if there is none. Whatever
+    is given is a `TablaError` where nothing is chosen by it.
     """
     given = {name: value for name, value in about_data.items() if not _is_default(value)}
     if is_automatic(options) and data is not None:
-        epochs = given.pop("epochs", 10)
+        epochs = given.pop("epochs", first_epochs)
         return for_learning(made, options, lambda wide: learning_start(wide, data, **given), epochs)
     if is_automatic(options) and options.inputs is not None and given.keys() <= {"weights", "seed", "samples"}:
-        return for_inputs(made, options, options.inputs, **given)
-    unused = ["data"] * (data is not None) + list(given)
-    if unused:
-        hint = "add data=..., the samples to learn from" if is_automatic(options) else "write format='auto'"
-        raise TablaValueError(f"{unused[0]}: it has a meaning only where data choose the format", hint=hint)
+        return for_inputs(made, options, options.inputs, **{"seed": first_seed, **given})
+    for name in ["data"] * (data is not None) + list(given):
+        option = f"--{name.replace('_', '-')}"
+        hint = "add --data FILE, in Python data=..." if is_automatic(options) else "add --format auto"
+        raise TablaValueError(f"{option} has a meaning only where data choose the format", hint=hint)
     return options, None
 
 
 def _is_default(value: object) -> bool:
     # Values may be arrays or data frames, which are not compared as a whole; and a seed of 0 is no default.
-    return value is None or value is False or (isinstance(value, tuple) and not value)
+    return value is None or value is False or (isinstance(value, tuple | list) and not value)
 
 
 def wide_stages(made: Made, options: Options) -> Stages:

@@ -129,7 +129,9 @@ def formats(
     measure, reference = run.float64(wide)
     cells = tuple(run.cells(learning_survey(wide, start, epochs), bits, guard_bits))
     if all(cell.refused for cell in cells):
-        raise TablaError(f"every format is refused: {cells[-1].refused}", hint="try wider ones, such as --widths 16-32")
+        last = cells[-1]
+        cure = last.cure if last.format else f"{last.cure}; for this command that is --widths 32"
+        raise TablaError(f"every format is refused; the widest one: {last.refused}", hint=cure)
     return FormatTable(
         name=wide.name,
         metric=measure.metric,
@@ -187,23 +189,30 @@ class _Run:
         """Yield the cells of the table, width by width."""
         done = 0
         for width in widths:
-            choice, reason = _choice(survey, width)
+            # Guard bits do not change the point of the words.
+            try:
+                choice, refused = survey.choose(width, guard=0), None
+            except TablaError as fault:
+                choice, refused = None, fault
             for guard in guards:
                 progress.tell("number formats", done, len(widths) * len(guards), "format")
-                yield self._cell(width, guard, choice) if choice else Cell(
-                    width=width, guard=guard, format=None, refused=f"{width} bits: {reason}"
-                )
+                cell = Cell(width=width, guard=guard, format=choice and choice.format)
+                if choice is not None:
+                    yield self._filled(cell, choice)
+                elif refused is not None:
+                    yield replace(cell, refused=refused.message, cure=refused.hint or "")
                 done += 1
         progress.tell("number formats", done, done, "format")
 
-    def _cell(self, width: int, guard: int, choice: FormatChoice) -> Cell:
-        cell = Cell(width=width, guard=guard, format=choice.format)
+    def _filled(self, cell: Cell, choice: FormatChoice) -> Cell:
+        """Return a cell with what its format is worth, or with the reason why it is refused."""
         try:
-            build = self.made(replace(self.options, format=str(choice.format), model_guard=guard))
+            options = replace(self.options, format=str(choice.format), model_guard=cell.guard)
+            build = replace(self.made(options), format_choice=choice)
             _ = build.legal  # what the machine refuses, no format should be praised for
             score, found = self._words(build)
         except TablaError as fault:
-            return replace(cell, refused=fault.message)
+            return replace(cell, refused=fault.message, cure=fault.hint or "")
         return replace(cell, score=score, events=found)
 
     def _words(self, build: Stages) -> tuple[Score, Events]:
@@ -266,11 +275,3 @@ class _Run:
         """Choose how a build is evaluated; machine code that serves several formats is made once."""
         steps = self.start.steps * self.epochs * max(1, self.count // TEXTS)
         return Evaluators.of(build.lowered, build.format, steps)
-
-
-def _choice(survey: Survey, width: int) -> tuple[FormatChoice | None, str]:
-    """Return the choice for words of `width` bits, or why there is none. Guard bits do not change the point."""
-    try:
-        return survey.choose(width, guard=0), ""
-    except TablaError as fault:
-        return None, fault.message

@@ -159,9 +159,9 @@ def compile(
         scheduler=scheduler,
     )
     options.refuse_unused_records(template, format)
-    from tabla.automatic import for_python
+    from tabla.automatic import for_build
 
-    chosen, format_choice = for_python(
+    chosen, format_choice = for_build(
         partial(build, source), options, data, epochs=epochs, weights=weights, seed=seed, samples=samples, test=test,
         split=split, split_seed=split_seed, shuffle=shuffle, columns=columns, classes=classes, standardise=standardise,
         standardise_labels=standardise_labels,

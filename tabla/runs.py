@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 from tabla.compiled.plans import Evaluators
 from tabla.given import Data, Given, origin_of, reals, request_of
 from tabla.ir.evaluate import Counts, Run
+from tabla.ir.format import Format
 from tabla.ir.graph import Graph
 from tabla.ir.words import integer_words, to_real, to_words
 from tabla.parameters import optional_whole
@@ -121,7 +123,23 @@ def without_steps(build: Stages, arrays: Mapping[str, NDArray[Any]]) -> dict[str
 
 def sample_words(build: Stages, samples: Samples) -> dict[str, Words]:
     """Return the words of samples. A value that the format does not hold is a `TablaError` at its place in the data."""
-    return words_of(build, samples.arrays, samples.place)
+    try:
+        return words_of(build, samples.arrays, samples.place)
+    except TablaError as fault:
+        if build.format_choice is None:
+            raise
+        chosen = "the format was chosen from the samples that are learnt from, and this is another one"
+        raise TablaError(fault.message, hint=f"{chosen}: scale the data{_wider(build, samples)}") from None
+
+
+def _wider(build: Stages, samples: Samples) -> str:
+    """Return a format of as many bits that holds all samples, as the end of a hint; nothing if there is none."""
+    largest = Fraction(max(float(np.abs(array).max(initial=0)) for array in samples.arrays.values()))
+    for integer in range(build.format.integer + 1, build.format.width + 1):
+        wider = Format(integer=integer, fraction=build.format.width - integer)
+        if wider.holds(largest):
+            return f", or name a format that holds it, such as --format {wider}"
+    return ""
 
 
 def words_of(build: Stages, arrays: Arrays, place_of: Callable[[int], str] | None = None) -> dict[str, Words]:

@@ -85,6 +85,19 @@ def test_the_test_part_is_not_looked_at(run: Run) -> None:
     assert record("a.json")["format_choice"] != record("c.json")["format_choice"]
 
 
+def test_held_out_samples_outside_of_the_chosen_range(run: Run) -> None:
+    """The choice does not look at them, so they may lie outside of it; the cure is a format of as many bits."""
+    data = arrays()
+    tested = np.random.default_rng(4).permutation(40)[:8]
+    data["x"][tested[3]] = -2.5
+    np.savez("far.npz", **data)
+    words = (*TRAIN, "--data", "far.npz", "--split", "0.2", "--split-seed", "4", "--format")
+    said = run(*words, "auto12", status=1)
+    assert f"input 'x' holds -2.5 in sample {tested[3] + 1} of 'far.npz', outside the range of q2.10" in said
+    assert "chosen from the samples that are learnt from" in said and "such as --format q3.9" in said
+    run(*words, "q3.9")
+
+
 def test_gen_writes_the_choice(run: Run) -> None:
     run("gen", "model.t", "--data", "wide.npz", "--format", "auto", "--pes", "4", "--effort", "0", "-o", "built", "-q")
     manifest = record("built/model.json")
@@ -92,6 +105,17 @@ def test_gen_writes_the_choice(run: Run) -> None:
     assert manifest["format_choice"]["samples"] == 40 and manifest["format_choice"]["epochs"] == 1
     run("gen", "model.t", "--format", "q6.10", "--pes", "4", "--effort", "0", "-o", "plain", "-q")
     assert "format_choice" not in record("plain/model.json")
+
+
+def test_gen_reads_data_as_train_does(run: Run) -> None:
+    data = arrays(9.0)
+    rows = [",".join([*map(str, x), "ant" if y else "bee"]) for x, y in zip(data["x"], data["y"], strict=True)]
+    Path("d.csv").write_text("\n".join(["a,b,c,d,kind", *rows]) + "\n")
+    about_data = ("--data", "d.csv", "--columns", "x=*", "y=kind", "--classes", "y", "--standardise", "--epochs", "2")
+    words = (*about_data, "--samples", "38", "--shuffle", "0", "--seed", "0", "--format", "auto12")
+    run("gen", "model.t", *words, "--pes", "4", "--effort", "0", "-o", "built", "-q")
+    run("train", "model.t", "--engine", "model", "-q", *words, "--json", "a.json")
+    assert record("built/model.json")["format_choice"] == record("a.json")["format_choice"]
 
 
 @pytest.mark.parametrize("name", ["eval", "sim"])
@@ -153,6 +177,8 @@ def test_python_chooses_from_pairs_and_inputs(run: Run) -> None:
         (("train", "model.t", "--data", "huge.npz", "--format", "auto8"), "which no format of 8 bits holds"),
         (("train", "model.t", "--data", "no.npz", "--format", "auto"), "cannot read 'no.npz'"),
         (("gen", "infer.t", "--inputs", "inputs.npz", "--format", "auto", "--split", "0.2"), "--split has a meaning"),
+        (("gen", "model.t", "--seed", "0"), "--seed has a meaning only where data choose"),
+        (("gen", "model.t", "--standardise"), "--standardise has a meaning only where data choose"),
     ],
 )
 def test_mistakes(run: Run, words: tuple[str, ...], message: str) -> None:

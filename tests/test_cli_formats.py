@@ -178,10 +178,11 @@ def test_python_mirrors_the_command(run: Run) -> None:
         (("model.t", "--data", "data.npz", *SPLIT, "--guards", "a"), "'a' is not a whole number", "--help", 2),
         (("infer.t", "--data", "data.npz", *SPLIT), "'infer.t' has no gradient", "tabla test --format", 1),
         (("dot.tc", "--size", "N=4", "--data", "data.npz", *SPLIT), "'dot.tc' is a kernel", "tabla sim", 1),
-        (("model.t", "--data", "huge.npz", *SPLIT), "every format is refused", "--widths 16-32", 1),
+        (("model.t", "--data", "huge.npz", *SPLIT), "every format is refused", "--widths 32", 1),
         (("linear.t", "--data", "line.npz", *SPLIT, "-D", "mu=9"), "diverges in float64", "--learning-rate", 1),
         (("linear.t", "--data", "same.npz", *SPLIT), "all labels of the validation part are equal", "--split-seed", 1),
         (("model.t", "--data", "bare.npz", *SPLIT), "'y' is missing", "the program reads", 1),
+        (("model.t", "--data", "far.npz", *SPLIT), "holds -2.5 in sample", "chosen from the samples that are", 1),
     ],
 )
 def test_mistakes(run: Run, words: tuple[str, ...], message: str, cure: str, status: int) -> None:
@@ -189,6 +190,8 @@ def test_mistakes(run: Run, words: tuple[str, ...], message: str, cure: str, sta
     np.savez("huge.npz", x=1e5 * data["x"], y=data["y"])
     np.savez("same.npz", x=data["x"], y=np.full(COUNT, 0.3))
     np.savez("bare.npz", x=data["x"])
+    data["x"][order()[1][2]] = -2.5
+    np.savez("far.npz", **data)
     said = run("formats", *words, "--epochs", "40", "--json", "out.json", status=status)
     assert said.startswith("error: ") and message in said and cure in said.partition("hint: ")[2], said
     assert not Path("out.json").exists()

@@ -25,7 +25,7 @@ class Cell:
     """One format of a comparison: words of `width` bits, and models with `guard` guard bits.
 
     `score` is that of the validation part, and `events` are those of learning. Without a score the format is refused,
-    and `refused` says why. Where no point of the words suits the data, `format` is None.
+    `refused` says why, and `cure` what may help. Where no format of the width suits the data, `format` is None.
     """
 
     width: int
@@ -34,6 +34,7 @@ class Cell:
     score: Score | None = None
     events: Events | None = None
     refused: str = ""
+    cure: str = ""
 
     def as_json(self) -> dict[str, Any]:
         """Return the cell for JSON. What a refused format does not have is null."""
@@ -50,6 +51,7 @@ class Cell:
             "validation_overflows": scored.overflows if scored else None,
             "validation_domain_errors": scored.domain_errors if scored else None,
             "refused": self.refused or None,
+            "cure": self.cure or None,
         }
 
 

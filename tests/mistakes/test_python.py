@@ -53,9 +53,9 @@ COMPILE: dict[str, Wrong] = {
     "an option with a slip": ({"pess": 4}, TypeError, "pess"),
     "a format from no data": ({"format": "auto"}, ValueError, "tabla.compile(..., format='auto', data=...)"),
     "words of no width": ({"format": "auto7", "data": DATA}, ValueError, "there are no words of 7 bits"),
-    "data for nothing": ({"data": DATA}, ValueError, "data: it has a meaning only where data choose the format"),
-    "a seed for nothing": ({"seed": 0}, ValueError, "seed: it has a meaning only where data choose"),
-    "a split of nothing": ({"format": "auto", "split": 0.2}, ValueError, "hint: add data=..., the samples"),
+    "data for nothing": ({"data": DATA}, ValueError, "--data has a meaning only where data choose the format"),
+    "a seed for nothing": ({"seed": 0}, ValueError, "--seed has a meaning only where data choose"),
+    "a split of nothing": ({"format": "auto", "split": 0.2}, ValueError, "hint: add --data FILE, in Python data=..."),
     "data of another shape": ({"format": "auto", "data": {"x": X}}, tabla.TablaError, "'y' is missing in the data"),
     "half an epoch": ({"format": "auto", "data": DATA, "epochs": 1.5}, TypeError, "epochs: 1.5 is not a whole"),
 }
