@@ -33,7 +33,6 @@ from tabla.training.format_table import Cell, FormatTable
 from tabla.training.measure import Measure, Score
 from tabla.training.metrics import choose
 from tabla.training.parts import Best, Parts
-from tabla.training.split import Shares
 
 WIDTHS, GUARDS = range(8, 19), (0, 4, 8)
 """The bits of words and the guard bits that are compared if the user names none."""
@@ -48,7 +47,7 @@ def formats(
     source: str | Path | Callable[..., Any],
     data: Given,
     *,
-    split: Shares | None = None,
+    split: str | float | Sequence[float] | None = None,
     split_seed: int | None = None,
     widths: Sequence[int] = WIDTHS,
     guards: Sequence[int] = GUARDS,
@@ -77,8 +76,9 @@ def formats(
     The program learns from the training part of `data` once in float64, and once for each of the `widths`, which are
     the bits of words, 8 to 32, with each of the `guards`, which are guard bits of models, 0 or more. The integer bits
     of a width are those that ``format="autoN"`` chooses. The scores are those of the validation part: the accuracy if
-    the labels are classes, otherwise ``r2``, the coefficient of determination; `metric` is one of the two. ``split=(A,
-    B)`` takes the share A of the samples as test part, which is never looked at, and the share B as validation part.
+    the labels are classes, otherwise ``r2``, the coefficient of determination; `metric` is one of the two. `split` is a
+    pair of shares, such as ``(0.2, 0.2)``: the first one is the test part, which is never looked at, and the second one
+    the validation part.
 
     `source`, `defines`, `learning_rate`, `minibatch`, `sizes`, `shapes` and `arguments` are those of
     :func:`tabla.compile`, all others those of :meth:`tabla.Build.train`. A format in which the program cannot be

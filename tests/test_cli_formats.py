@@ -182,7 +182,7 @@ def test_python_mirrors_the_command(run: Run) -> None:
         (("linear.t", "--data", "line.npz", *SPLIT, "-D", "mu=9"), "diverges in float64", "--learning-rate", 1),
         (("linear.t", "--data", "same.npz", *SPLIT), "all labels of the validation part are equal", "--split-seed", 1),
         (("model.t", "--data", "bare.npz", *SPLIT), "'y' is missing", "the program reads", 1),
-        (("model.t", "--data", "far.npz", *SPLIT), "holds -2.5 in sample", "chosen from the samples that are", 1),
+        (("model.t", "--data", "far.npz", *SPLIT), "holds -30 in sample", "chosen from the samples that are", 1),
     ],
 )
 def test_mistakes(run: Run, words: tuple[str, ...], message: str, cure: str, status: int) -> None:
@@ -190,7 +190,7 @@ def test_mistakes(run: Run, words: tuple[str, ...], message: str, cure: str, sta
     np.savez("huge.npz", x=1e5 * data["x"], y=data["y"])
     np.savez("same.npz", x=data["x"], y=np.full(COUNT, 0.3))
     np.savez("bare.npz", x=data["x"])
-    data["x"][order()[1][2]] = -2.5
+    data["x"][order()[1][2]] = -30
     np.savez("far.npz", **data)
     said = run("formats", *words, "--epochs", "40", "--json", "out.json", status=status)
     assert said.startswith("error: ") and message in said and cure in said.partition("hint: ")[2], said
