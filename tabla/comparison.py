@@ -120,7 +120,8 @@ def formats(
     if parts.validation is None:
         raise TablaError(
             "formats are compared on a validation part, and the data has none",
-            hint="hold one out with --split 0.2,0.2: a fifth for the test, never looked at, and a fifth to choose by",
+            hint="hold one out with --split 0.2,0.2, which leaves a fifth for the test; or if the test part is a file"
+            " of its own, with --split 0,0.2",
         )
     start = replace(start, ready=replace(start.ready, parts=replace(parts, test=None)))
     run = _Run(made, options, start, epochs, patience, predict, metric, len(bits) * len(guard_bits))
