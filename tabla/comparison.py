@@ -197,7 +197,7 @@ class _Run:
                 choice, refused = None, fault
             for guard in guards:
                 progress.tell("number formats", done, len(widths) * len(guards), "format")
-                cell = Cell(width=width, guard=guard, format=choice and choice.format)
+                cell = Cell(width=width, guard=guard, format=None if choice is None else choice.format)
                 if choice is not None:
                     yield self._filled(cell, choice)
                 elif refused is not None:

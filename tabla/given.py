@@ -15,16 +15,16 @@ from tabla.source import TablaError, TablaTypeError, TablaValueError
 from tabla.training.arrays import (
     NOTES,
     Arrays,
-    Origin,
     Samples,
     check_counts,
     read_arrays,
     real_array,
     refuse_strangers,
 )
+from tabla.training.origin import Origin
 from tabla.training.preparation import Preparation, Raw, Shapes, fitted
 from tabla.training.split import Divided, Split, divided, shuffled
-from tabla.training.table import FIRST_ROW, FRAME, SUFFIXES, Columns, Frame, Table, frame_table, read_table
+from tabla.training.table import SUFFIXES, Columns, Frame, Table, frame_table, read_table
 
 Data = Mapping[str, ArrayLike] | str | Path
 """Arrays by name, or the path of their file."""
@@ -48,14 +48,6 @@ def reals(given: Data, what: str) -> dict[str, NDArray[Any]]:
     }
 
 
-def origin_of(given: Given) -> Origin:
-    """Return where the samples of some data are: in rows of a table, in a file of arrays, or in arrays."""
-    if isinstance(given, str | Path):
-        file = f"'{given}'"
-        return Origin(name=file, unit="row", first=FIRST_ROW) if Path(given).suffix in SUFFIXES else Origin(name=file)
-    return Origin(name=FRAME, unit="row", first=0) if isinstance(given, Frame) else Origin()
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Request:
     """How a user wants data to be read.
@@ -77,27 +69,26 @@ class Request:
 
     def read(
         self, data: Given, what: str, stored: Preparation
-    ) -> tuple[dict[str, NDArray[Any]], dict[str, tuple[str, ...]]]:
-        """Return the arrays of `data` by the names of the program, before any preparation, and their columns.
+    ) -> tuple[dict[str, NDArray[Any]], dict[str, tuple[str, ...]], Origin]:
+        """Return the arrays of `data` by the names of the program, before any preparation, their columns and origin.
 
         `what` names the parameter, and `stored` is the preparation beside the models that the data is for. The columns
         are those of a table that were named, here or when the models were learnt.
         """
         columns: dict[str, tuple[str, ...]] = {}
+        origin = Origin(name=f"'{data}'") if isinstance(data, str | Path) else Origin()
         texts = {*self.classes, *stored.classes}
         if isinstance(data, tuple):
             data = self._pair(data, what)
-        if isinstance(data, Frame):
-            found, columns = self._of_table(frame_table(data), stored)
+        if isinstance(data, Frame) or (isinstance(data, str | Path) and Path(data).suffix in SUFFIXES):
+            table = frame_table(data) if isinstance(data, Frame) else read_table(Path(data))
+            found, columns = self._of_table(table, stored)
+            origin = table.samples
         elif isinstance(data, str | Path):
-            path = Path(data)
-            if path.suffix in SUFFIXES:
-                found, columns = self._of_table(read_table(path), stored)
-            else:
-                if self.columns is not None:
-                    hint = "leave --columns out, or give a .csv file"
-                    raise TablaError(f"'{data}' is no table, so it has no columns", hint=hint)
-                found = read_arrays(path, texts=texts)
+            if self.columns is not None:
+                hint = "leave --columns out, or give a .csv file"
+                raise TablaError(f"'{data}' is no table, so it has no columns", hint=hint)
+            found = read_arrays(Path(data), texts=texts)
         else:
             checked_mapping(what, data, EXAMPLE)
             found = {
@@ -110,7 +101,7 @@ class Request:
                 found[name] = array[:, 0]  # a data frame of one column is such an array
             elif shape and name in texts and array.ndim > 1:
                 found[name] = real_array(array, f"'{name}'")  # the labels are numbers already
-        return found, columns
+        return found, columns, origin
 
     def _pair(self, pair: tuple[ArrayLike, ...], what: str) -> dict[str, ArrayLike]:
         if len(pair) != 2:
@@ -202,7 +193,7 @@ def prepared(
     `stack` makes samples of arrays, at most the `first` ones. `shuffle` is the seed of a new order of the training
     part. Without `needs_test`, the split may take a validation part alone.
     """
-    raw, columns = request.read(data, "data", stored)
+    raw, columns, origin = request.read(data, "data", stored)
     refuse_strangers(raw, request.shapes, "the data")
     preparation = replace(stored, columns={**stored.columns, **columns})
     if request.classes or request.standardise:
@@ -214,7 +205,6 @@ def prepared(
             preparation, raw, rows, request.shapes, classes=request.classes, standardise=request.standardise
         )
     _hint_at_classes(raw, request, preparation)
-    origin = origin_of(data)
     samples = replace(stack(preparation.apply(raw, request.shapes, origin.place), first), origin=origin)
     tested = None if test is None else _test_samples(request, test, preparation, stack)
     parts = divided(samples, split, tested, needs_test=needs_test)
@@ -227,9 +217,8 @@ def _test_samples(
     request: Request, test: Given, preparation: Preparation, stack: Callable[[Arrays, int | None], Samples]
 ) -> Samples:
     """Return the samples of a test part of its own. Data that does not fit the program is a `TablaError`."""
-    raw, _ = request.read(test, "test", preparation)
+    raw, _, origin = request.read(test, "test", preparation)
     refuse_strangers(raw, request.shapes, "the test data")
-    origin = origin_of(test)
     try:
         return replace(stack(preparation.apply(raw, request.shapes, origin.place), None), origin=origin)
     except TablaError as fault:

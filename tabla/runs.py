@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from tabla.compiled.plans import Evaluators
-from tabla.given import Data, Given, origin_of, reals, request_of
+from tabla.given import Data, Given, reals, request_of
 from tabla.ir.evaluate import Counts, Run
 from tabla.ir.format import Format
 from tabla.ir.graph import Graph
@@ -78,13 +78,12 @@ def inputs_of(
     given, stored = ({}, Preparation()) if weights is None else separated(reals(weights, "weights"))
     refuse_strangers(given, shapes, "the set of weights")
     request = request_of(shapes_of(build.sample, "input"), shapes_of(build.sample, "label"))
-    arrays, _ = request.read(inputs, "inputs", stored)
+    arrays, _, origin = request.read(inputs, "inputs", stored)
     if weights is None:  # the models may be among the inputs, and what is beside them
         arrays, stored = separated(arrays)
     if twice := sorted(given.keys() & arrays.keys()):
         hint = "leave it out of one of them"
         raise TablaError(f"the inputs and the weights both hold the model '{twice[0]}'", hint=hint)
-    origin = origin_of(inputs)
     arrays = stored.apply(arrays, request.shapes, origin.place) | given
     refuse_strangers(arrays, shapes_of(build.sample, "input", "label", "model"), "the input")
     drawn = {} if seed is None else initial_models(shapes, seed)
@@ -219,7 +218,7 @@ def evaluation(
     """
     if float64 and build.reading.evaluate_float is not None:
         calls = optional_whole("samples", samples)
-        arrays, _ = request_of({}, {}).read(inputs, "inputs", Preparation())
+        arrays, _, _ = request_of({}, {}).read(inputs, "inputs", Preparation())
         arrays |= {} if weights is None else reals(weights, "weights")
         return Evaluation(arrays=build.reading.evaluate_float(arrays, calls), events=None)
     data, models = inputs_of(build, inputs, samples, seed, weights)

@@ -11,7 +11,7 @@ import io
 import zipfile
 import zlib
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from math import prod
 from pathlib import Path
 from typing import IO, Any
@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from tabla.source import TablaError, refuse_pipe
+from tabla.training.origin import Origin
 from tabla.training.table import MISSING, SUFFIXES, read_table
 
 Reals = NDArray[np.float64]
@@ -34,22 +35,6 @@ NOTES = (".classes", ".columns")
 MOST_DRAWN = 1 << 26
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Origin:
-    """Where the user has samples: in the file `name`, or without a name in arrays.
-
-    A sample is called `unit`, and the first one has the number `first`.
-    """
-
-    name: str = ""
-    unit: str = "sample"
-    first: int = 1
-
-    def place(self, position: int) -> str:
-        """Return how an error names a sample. Its `position` counts from 0."""
-        return f"{self.unit} {position + self.first}" + (f" of {self.name}" if self.name else "")
-
-
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Samples:
     """Inputs and labels by name, each with a leading axis of `count` samples.
@@ -61,7 +46,7 @@ class Samples:
     arrays: Arrays
     count: int
     stacked: bool
-    origin: Origin = Origin()
+    origin: Origin = field(default_factory=Origin)
     rows: NDArray[np.int64] | None = None
 
     def place(self, sample: int) -> str:

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from tabla.source import TablaError
-from tabla.training.arrays import Origin
 from tabla.training.classes import Classes, confusion_lines
 from tabla.training.measure import Score
 from tabla.training.metrics import choose
+from tabla.training.origin import Origin
 from tabla.training.parts import Best
 
 

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from tabla.source import TablaError
-from tabla.training.arrays import Origin, write_npz
+from tabla.training.arrays import write_npz
+from tabla.training.origin import Origin
 from tabla.training.prediction import Prediction
 from tabla.training.preparation import Preparation, class_name, fitted, separated
 

@@ -11,7 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tabla.source import TablaError
-from tabla.training.arrays import Origin, Samples
+from tabla.training.arrays import Samples
+from tabla.training.origin import Origin
 from tabla.training.split import Divided, Split, check_held_out, divided, shuffled, split_of
 
 HALF = split_of(0.5, 7)
@@ -51,7 +52,7 @@ def test_every_sample_is_in_one_part(count: int, test: float, validation: float,
 
 def test_samples_know_their_rows() -> None:
     """A part, a new order of it, and a part of that name each sample by its place in the user's file."""
-    table = replace(samples(25), origin=Origin(name="'d.csv'", unit="row", first=2))
+    table = replace(samples(25), origin=Origin(name="'d.csv'", unit="row", numbers=range(2, 27)))
     found = shuffled(divided(table, HALF, None).training, 3)
     assert found.count == 13
     for sample, row in enumerate(rows(found)):
