@@ -17,7 +17,10 @@ GROUPS = {
     "Tensor Comprehensions": ("tabla/lang/tc", "tabla/lower/tc"),
     "Tile": ("tabla/lang/tile", "tabla/lower/tile", "tabla/tile.py"),
     "TableGen": ("tabla/lang/tablegen",),
-    "Data and training": ("tabla/training", "tabla/runs.py", "tabla/scoring.py", "tabla/given.py", "examples"),
+    "Data and training": (
+        *("tabla/training", "tabla/given.py", "tabla/runs.py", "tabla/learning.py", "tabla/automatic.py"),
+        *("tabla/comparison.py", "tabla/scoring.py", "examples"),
+    ),
     "Engines and boards": ("sim", "tabla/simulation.py", "tabla/link", "tabla/runtime"),
     "Synthesis": ("tabla/synth",),
     "Options, arrays and files": ("",),

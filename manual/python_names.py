@@ -15,12 +15,13 @@ from tabla.runs import Simulation
 from tabla.synth import synthesise
 from tabla.synth.board import Bitstream, build_bitstream
 from tabla.synth.report import SynthesisReport
+from tabla.training.format_table import Cell, FormatTable
 from tabla.training.record import Training
 
 # The names of `tabla.runtime`, and what a public method returns, or passes its options to.
 FURTHER: tuple[Any, ...] = (
     *(getattr(runtime, name) for name in ("connect", *sorted(set(runtime.__all__) - {"connect"}))),
-    *(Simulation, Training, synthesise, SynthesisReport, build_bitstream, Bitstream),
+    *(Simulation, Training, FormatTable, Cell, synthesise, SynthesisReport, build_bitstream, Bitstream),
 )
 
 

@@ -4,6 +4,7 @@ build = tabla.compile("model.t", pes=16)    # raises tabla.TablaError if the pro
 build.evaluate(arrays)                      # computes the program's results without hardware
 build.simulate(arrays)                      # computes them on the simulated accelerator and counts its cycles
 build.train("data.npz", epochs=5)           # trains the models on the simulated accelerator and in float64
+tabla.formats("model.t", "data.npz", split=(0.2, 0.2))    # compares number formats by what they learn
 build.write("build/")                       # writes Verilog, memory images, manifest, pictures and a test bench
 build.report()                              # returns cycles, their lower bound and the use of the multipliers
 """
@@ -22,20 +23,25 @@ from tabla._version import VERSION as __version__  # noqa: E402  (after the path
 from tabla.source import TablaError  # noqa: E402
 
 if _TYPE_CHECKING:
+    from tabla.comparison import formats
     from tabla.driver import Build, compile
 
-__all__ = ["Build", "TablaError", "__version__", "compile"]
+__all__ = ["Build", "TablaError", "__version__", "compile", "formats"]
 
 
 def __getattr__(name: str) -> _Any:
-    """Import `compile` and `Build` when they are first used, because they import the whole compiler."""
+    """Import the names of `__all__` when they are first used, because they import the whole compiler."""
     if name in ("compile", "Build"):
         from tabla import driver
 
         return getattr(driver, name)
+    if name == "formats":
+        from tabla import comparison
+
+        return comparison.formats
     raise AttributeError(f"module 'tabla' has no attribute '{name}'")
 
 
 def __dir__() -> list[str]:
-    """List `compile` and `Build`, too, so that ``help(tabla)`` and completion show them."""
+    """List the names that are not imported yet, too, so that ``help(tabla)`` and completion show them."""
     return sorted({*globals(), *__all__})

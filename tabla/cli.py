@@ -31,6 +31,7 @@ COMMANDS = {
     "sim": "simulate",
     "train": "train",
     "test": "test",
+    "formats": "formats",
     "synth": "synthesise",
     "build": "bitstream",
     "ranges": "ranges",

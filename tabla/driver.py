@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
@@ -20,7 +21,7 @@ from tabla.ir.format import Format
 from tabla.mapping.effort import DEFAULT_EFFORT
 from tabla.notations import read
 from tabla.options import Options
-from tabla.parameters import checked_path, checked_text, checked_whole
+from tabla.parameters import check_tools, checked_path
 from tabla.passes.pipeline import Pass
 from tabla.stages import STAGES, Stages
 
@@ -68,6 +69,19 @@ def compile(
     force: bool = False,
     passes: Sequence[Pass] = (),
     scheduler: Scheduler | None = None,
+    data: Given | None = None,
+    epochs: int | None = None,
+    weights: Data | None = None,
+    seed: int | None = None,
+    samples: int | None = None,
+    test: Given | None = None,
+    split: str | float | Sequence[float] | None = None,
+    split_seed: int | None = None,
+    shuffle: int | None = None,
+    columns: Mapping[str, str | Sequence[str]] | None = None,
+    classes: str | Sequence[str] = (),
+    standardise: bool = False,
+    standardise_labels: bool = False,
 ) -> Build:
     """Compile a program for the array that the options describe.
 
@@ -88,7 +102,8 @@ def compile(
     * `stream_words`: the words of the input port per cycle, a power of two from 1 to 128.
     * `model_words`, `data_words`, `interim_words`: the depths of the memories of each PE, in words, 1 or more.
     * `template`: the name of a preset, such as ``Pe16``. `templates`: the path of a file with more presets and formats.
-    * `format`: a number format ``qI.F``, where I is 2 to 32, F is 0 to 30 and I + F is 8 to 32; or the name of one.
+    * `format`: a number format ``qI.F``, where I is 2 to 32, F is 0 to 30 and I + F is 8 to 32; or the name of one; or
+      ``auto``, or ``autoN`` for N bits, 8 to 32: the data choose it, see below.
     * `bus`: ``axi`` for a wrapper that speaks AXI. `bus_width`: the bits of its streams, 32, 64, 128, 256 or 512.
     * `effort`: how long to search for a fast schedule, 0 to 3. `force` goes on with a program that no known part holds.
 
@@ -97,13 +112,20 @@ def compile(
     * `defines`: the values of constants and of ``$name`` variables, such as ``{"m": 10}``.
     * `learning_rate`: the constant ``mu``.
     * `minibatch`: the number of samples of a step, 1 or more.
-    * `model_guard`: the bits that models that learn have beside those of a word, 0 or more; None stands for 0.
+    * `model_guard`: the bits that models that learn have beside those of a word, 0 or more; None stands for 0, or
+      with ``format="auto"`` for what the data ask for.
     * `results`: the names of values to return beside the models.
     * `sizes`: the sizes of a kernel, each 1 or more. `inputs`: arrays by name, or their file, whose shapes give sizes.
     * `keep`: the names of the inputs of a kernel that are loaded once.
     * `shapes` and `arguments`: the tensors and the other parameters of a Tile function.
 
     Extensions: `passes` run after those of :mod:`tabla.passes.pipeline`, and `scheduler` places the strands.
+
+    The data that ``format="auto"`` chooses by: `data`, `epochs`, `weights`, `seed`, `samples`, `test`, `split`,
+    `split_seed`, `shuffle`, `columns`, `classes`, `standardise` and `standardise_labels` are parameters of
+    :meth:`Build.train`, with the same defaults. Give `train` the same ones. Only the training part is looked at.
+    Without `data`, the format fits one pass over `inputs`, with the `weights`, `seed` and `samples` of
+    :meth:`Build.evaluate`. The build has the choice as its `format_choice`.
 
     Raises `TablaError` for every fault of the program. For an option of a wrong type the error is a TypeError, too, and
     for one that is out of its range a ValueError.
@@ -137,18 +159,16 @@ def compile(
         scheduler=scheduler,
     )
     options.refuse_unused_records(template, format)
-    made = build(source, options)
+    from tabla.automatic import for_build
+
+    chosen, format_choice = for_build(
+        partial(build, source), options, data, epochs=epochs, weights=weights, seed=seed, samples=samples, test=test,
+        split=split, split_seed=split_seed, shuffle=shuffle, columns=columns, classes=classes, standardise=standardise,
+        standardise_labels=standardise_labels,
+    )  # fmt: skip
+    made = build(source, chosen, format_choice)
     made.check()
     return made
-
-
-def _check_tools(options: Mapping[str, Any]) -> None:
-    """Raise `TablaTypeError` or `TablaValueError` for an option of `synthesise` or `bitstream` that it cannot take."""
-    for name in ("speed", "seeds", "baud"):
-        if options.get(name) is not None:
-            checked_whole(name, options[name])
-    if options.get("device") is not None:
-        checked_text("device", options["device"], "85k")
 
 
 def build(
@@ -336,7 +356,7 @@ class Build(Stages):
         from tabla.hw.places import signal_places
         from tabla.synth import chosen_part, source_lines, synthesise
 
-        _check_tools(options)
+        check_tools(options)
         # The part is looked up before the program is compiled, which may take seconds.
         about_part = {name: options[name] for name in ("device", "speed", "seeds", "templates") if name in options}
         chosen_part(target, place_and_route=place_and_route, **about_part)
@@ -360,7 +380,7 @@ class Build(Stages):
         from tabla.templates.targets import board as find_board
         from tabla.templates.targets import target
 
-        _check_tools(options)
+        check_tools(options)
         templates = None if templates is None else checked_path("templates", templates)
         found = find_board(board, templates)
         return build_bitstream(self.image, self.module, self.verilog, found, target(found.target, templates), **options)

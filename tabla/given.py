@@ -12,7 +12,16 @@ from numpy.typing import ArrayLike, NDArray
 
 from tabla.parameters import checked_mapping
 from tabla.source import TablaError, TablaTypeError, TablaValueError
-from tabla.training.arrays import NOTES, Arrays, Samples, check_counts, read_arrays, real_array, refuse_strangers
+from tabla.training.arrays import (
+    NOTES,
+    Arrays,
+    Samples,
+    check_counts,
+    read_arrays,
+    real_array,
+    refuse_strangers,
+)
+from tabla.training.origin import Origin
 from tabla.training.preparation import Preparation, Raw, Shapes, fitted
 from tabla.training.split import Divided, Split, divided, shuffled
 from tabla.training.table import SUFFIXES, Columns, Frame, Table, frame_table, read_table
@@ -60,27 +69,26 @@ class Request:
 
     def read(
         self, data: Given, what: str, stored: Preparation
-    ) -> tuple[dict[str, NDArray[Any]], dict[str, tuple[str, ...]]]:
-        """Return the arrays of `data` by the names of the program, before any preparation, and their columns.
+    ) -> tuple[dict[str, NDArray[Any]], dict[str, tuple[str, ...]], Origin]:
+        """Return the arrays of `data` by the names of the program, before any preparation, their columns and origin.
 
         `what` names the parameter, and `stored` is the preparation beside the models that the data is for. The columns
         are those of a table that were named, here or when the models were learnt.
         """
         columns: dict[str, tuple[str, ...]] = {}
+        origin = Origin(name=f"'{data}'") if isinstance(data, str | Path) else Origin()
         texts = {*self.classes, *stored.classes}
         if isinstance(data, tuple):
             data = self._pair(data, what)
-        if isinstance(data, Frame):
-            found, columns = self._of_table(frame_table(data), stored)
+        if isinstance(data, Frame) or (isinstance(data, str | Path) and Path(data).suffix in SUFFIXES):
+            table = frame_table(data) if isinstance(data, Frame) else read_table(Path(data))
+            found, columns = self._of_table(table, stored)
+            origin = table.samples
         elif isinstance(data, str | Path):
-            path = Path(data)
-            if path.suffix in SUFFIXES:
-                found, columns = self._of_table(read_table(path), stored)
-            else:
-                if self.columns is not None:
-                    hint = "leave --columns out, or give a .csv file"
-                    raise TablaError(f"'{data}' is no table, so it has no columns", hint=hint)
-                found = read_arrays(path, texts=texts)
+            if self.columns is not None:
+                hint = "leave --columns out, or give a .csv file"
+                raise TablaError(f"'{data}' is no table, so it has no columns", hint=hint)
+            found = read_arrays(Path(data), texts=texts)
         else:
             checked_mapping(what, data, EXAMPLE)
             found = {
@@ -93,7 +101,7 @@ class Request:
                 found[name] = array[:, 0]  # a data frame of one column is such an array
             elif shape and name in texts and array.ndim > 1:
                 found[name] = real_array(array, f"'{name}'")  # the labels are numbers already
-        return found, columns
+        return found, columns, origin
 
     def _pair(self, pair: tuple[ArrayLike, ...], what: str) -> dict[str, ArrayLike]:
         if len(pair) != 2:
@@ -178,13 +186,14 @@ def prepared(
     first: int | None,
     shuffle: int | None,
     stack: Callable[[Arrays, int | None], Samples],
+    needs_test: bool = True,
 ) -> Prepared:
     """Read data, divide it, and prepare all parts as the training part alone says.
 
     `stack` makes samples of arrays, at most the `first` ones. `shuffle` is the seed of a new order of the training
-    part.
+    part. Without `needs_test`, the split may take a validation part alone.
     """
-    raw, columns = request.read(data, "data", stored)
+    raw, columns, origin = request.read(data, "data", stored)
     refuse_strangers(raw, request.shapes, "the data")
     preparation = replace(stored, columns={**stored.columns, **columns})
     if request.classes or request.standardise:
@@ -196,9 +205,9 @@ def prepared(
             preparation, raw, rows, request.shapes, classes=request.classes, standardise=request.standardise
         )
     _hint_at_classes(raw, request, preparation)
-    samples = stack(preparation.apply(raw, request.shapes, "the data"), first)
+    samples = replace(stack(preparation.apply(raw, request.shapes, origin.place), first), origin=origin)
     tested = None if test is None else _test_samples(request, test, preparation, stack)
-    parts = divided(samples, split, tested)
+    parts = divided(samples, split, tested, needs_test=needs_test)
     if shuffle is not None:
         parts = replace(parts, training=shuffled(parts.training, shuffle))
     return Prepared(parts=parts, preparation=preparation, names=frozenset(raw))
@@ -208,10 +217,10 @@ def _test_samples(
     request: Request, test: Given, preparation: Preparation, stack: Callable[[Arrays, int | None], Samples]
 ) -> Samples:
     """Return the samples of a test part of its own. Data that does not fit the program is a `TablaError`."""
-    raw, _ = request.read(test, "test", preparation)
+    raw, _, origin = request.read(test, "test", preparation)
     refuse_strangers(raw, request.shapes, "the test data")
     try:
-        return stack(preparation.apply(raw, request.shapes, "the test data"), None)
+        return replace(stack(preparation.apply(raw, request.shapes, origin.place), None), origin=origin)
     except TablaError as fault:
         raise TablaError(f"--test: {fault.message}", hint=fault.hint) from None
 

@@ -19,6 +19,7 @@ from tabla.runs import (
     expected_run,
     hold_agreement,
     model_reals,
+    sample_words,
     samples_of,
     shapes_of,
     steps_of,
@@ -34,11 +35,12 @@ from tabla.training.arrays import (
     take_models,
 )
 from tabla.training.evaluated import CHECKED, Evaluated
+from tabla.training.events import events
 from tabla.training.parts import Parts
 from tabla.training.prediction import Prediction, default_prediction, named_prediction
 from tabla.training.preparation import Preparation, separated
 from tabla.training.record import Checked, Training
-from tabla.training.session import Outcome, Report, events, learn
+from tabla.training.session import Outcome, Report, learn
 from tabla.training.split import Shares, check_held_out, split_of
 
 Words = NDArray[np.int64]
@@ -72,8 +74,11 @@ def learning_start(
     classes: str | Sequence[str] = (),
     standardise: bool = False,
     standardise_labels: bool = False,
+    needs_test: bool = True,
 ) -> Start:
     """Return what training starts from. The parameters are those of :func:`train`.
+
+    Without `needs_test`, the split may take a validation part alone.
 
     Data that does not fit the program, too few samples for a step, and a program without gradients and `weights` are a
     `TablaError`.
@@ -97,6 +102,7 @@ def learning_start(
         first=optional_whole("samples", samples),
         shuffle=optional_whole("shuffle", shuffle),
         stack=lambda arrays, first: samples_of(build, arrays, first),
+        needs_test=needs_test,
     )
     steps = ready.parts.training.count // build.lowered.samples
     if not steps:
@@ -243,10 +249,7 @@ def _task(
     `TablaError`.
     """
     graph, ready = build.lowered, start.ready
-    measured, prediction = chosen_prediction(build, predict)
-    ready.preparation.check_prediction(prediction)
-    if shapes_of(graph, "label").keys() & {prediction.label} - ready.names:
-        raise TablaError(f"the data has no label '{prediction.label}' to measure against")
+    measured, prediction = measured_graph(build, ready, predict)
     evaluators = Evaluators.of(graph, build.format, start.steps * epochs if graph.updates else start.steps)
     if evaluators.note and remark is not None:
         remark(evaluators.note)
@@ -256,7 +259,7 @@ def _task(
         build.format,
         metric=metric,
         parts=ready.parts,
-        words=lambda arrays: words_of(build, arrays),
+        words=lambda samples: sample_words(build, samples),
         evaluators=evaluators,
         classes=ready.preparation.classes.get(prediction.label),
     )
@@ -370,6 +373,17 @@ def _record(task: _Task, outcome: Outcome, checked: int, patience: int | None) -
         if task.evaluates
         else None,
     )
+
+
+def measured_graph(build: Stages, ready: Prepared, predict: str | None) -> tuple[Graph, Prediction]:
+    """Return what `chosen_prediction` does. Data without the label that is predicted is a `TablaError`."""
+    measured, prediction = chosen_prediction(build, predict)
+    ready.preparation.check_prediction(prediction)
+    if prediction.label not in ready.names:
+        raise TablaError(
+            f"the data has no label '{prediction.label}' to measure against", hint="add it to the data"
+        )
+    return measured, prediction
 
 
 def chosen_prediction(build: Stages, predict: str | None) -> tuple[Graph, Prediction]:

@@ -222,6 +222,7 @@ class Options:
         if record is None and width_of(text) is not None:
             raise TablaValueError(
                 f"--format {text} chooses the format from data, and there is none here",
-                hint="train, and gen with --data FILE, print the format that fits; name it here, such as q6.10",
+                hint="train, and gen with --data FILE, print the format that fits; name it here, such as q6.10."
+                " In Python: tabla.compile(..., format='auto', data=...)",
             )
         return Format.parse(text) if record is None else Format.parse(record.text)

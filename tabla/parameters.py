@@ -10,13 +10,14 @@ from __future__ import annotations
 import operator
 import os
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 from numbers import Real
 from pathlib import Path
 
+from tabla.ir.format import LARGEST_WIDTH, LEAST_WIDTH
 from tabla.mapping.effort import EFFORTS
 from tabla.source import TablaTypeError, TablaValueError
 
@@ -72,6 +73,7 @@ WHOLE = {
     "bus_width": Whole(low=32, high=512),
     "effort": Whole(low=0, high=len(EFFORTS) - 1),
     "minibatch": Whole(low=1),
+    "width": Whole(low=LEAST_WIDTH, high=LARGEST_WIDTH),
     "model_guard": Whole(low=0),
     "size": Whole(low=1),
     "epochs": Whole(low=1),
@@ -93,6 +95,16 @@ def checked_whole(name: str, value: object, *, rule: str | None = None) -> int:
         return WHOLE[rule or name].checked(value)
     except (TablaTypeError, TablaValueError) as fault:
         raise type(fault)(f"{name}: {fault.message}", hint=fault.hint) from None
+
+
+def checked_numbers(name: str, values: object, rule: str) -> tuple[int, ...]:
+    """Return whole numbers in ascending order, each one once, checked by a rule. There is at least one."""
+    if isinstance(values, str) or not isinstance(values, Iterable):
+        raise TablaTypeError(f"{name}: {_shown(values)} are not whole numbers", hint=f"write {name}=(8, 16)")
+    found = sorted({checked_whole(name, value, rule=rule) for value in values})
+    if not found:
+        raise TablaValueError(f"{name}: there is none", hint=f"write {name}=(8, 16)")
+    return tuple(found)
 
 
 def optional_whole(name: str, value: object) -> int | None:
@@ -136,6 +148,15 @@ def checked_path(name: str, value: object) -> str:
     if not isinstance(value, str | os.PathLike):
         raise TablaTypeError(f"{name}: {_shown(value)} is not the path of a file", hint="give a text or a Path")
     return str(Path(value))
+
+
+def check_tools(options: Mapping[str, object]) -> None:
+    """Raise `TablaTypeError` or `TablaValueError` for an option of `synthesise` or `bitstream` that it cannot take."""
+    for name in ("speed", "seeds", "baud"):
+        if options.get(name) is not None:
+            checked_whole(name, options[name])
+    if options.get("device") is not None:
+        checked_text("device", options["device"], "85k")
 
 
 def checked_names(name: str, value: object) -> tuple[str, ...]:

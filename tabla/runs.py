@@ -6,8 +6,9 @@ arrays of models have none. `Reals` are float64 numbers, `Words` are the signed 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from tabla.compiled.plans import Evaluators
 from tabla.given import Data, Given, reals, request_of
-from tabla.ir.evaluate import Counts, FixedPlan, Run
+from tabla.ir.evaluate import Counts, Run
+from tabla.ir.format import Format
 from tabla.ir.graph import Graph
 from tabla.ir.words import integer_words, to_real, to_words
 from tabla.parameters import optional_whole
@@ -32,9 +34,9 @@ from tabla.training.arrays import (
     stack_samples,
     take_models,
 )
+from tabla.training.events import Events, events
 from tabla.training.preparation import Preparation, separated
-from tabla.training.record import Events, comparison
-from tabla.training.session import events
+from tabla.training.record import comparison
 
 Words = NDArray[np.int64]
 
@@ -60,7 +62,7 @@ def samples_of(build: Stages, arrays: Arrays, first: int | None) -> Samples:
     count = samples.count if not first else min(samples.count, first) if given else first
     found = {name: array[:count] for name, array in samples.arrays.items()}
     found |= {name: np.zeros((count, *shape)) for name, shape in shapes.items() if name not in given}
-    return Samples(arrays=found, count=count, stacked=samples.stacked)
+    return replace(samples, arrays=found, count=count)
 
 
 def inputs_of(
@@ -76,16 +78,17 @@ def inputs_of(
     given, stored = ({}, Preparation()) if weights is None else separated(reals(weights, "weights"))
     refuse_strangers(given, shapes, "the set of weights")
     request = request_of(shapes_of(build.sample, "input"), shapes_of(build.sample, "label"))
-    arrays, _ = request.read(inputs, "inputs", stored)
+    arrays, _, origin = request.read(inputs, "inputs", stored)
     if weights is None:  # the models may be among the inputs, and what is beside them
         arrays, stored = separated(arrays)
     if twice := sorted(given.keys() & arrays.keys()):
         hint = "leave it out of one of them"
         raise TablaError(f"the inputs and the weights both hold the model '{twice[0]}'", hint=hint)
-    arrays = stored.apply(arrays, request.shapes, "the inputs") | given
+    arrays = stored.apply(arrays, request.shapes, origin.place) | given
     refuse_strangers(arrays, shapes_of(build.sample, "input", "label", "model"), "the input")
     drawn = {} if seed is None else initial_models(shapes, seed)
-    return whole_minibatches(build, samples_of(build, arrays, first)), take_models(
+    found = replace(samples_of(build, arrays, first), origin=origin)
+    return whole_minibatches(build, found), take_models(
         {**drawn, **arrays}, shapes, "the input", cure="add it, take it from --weights, or draw it with --seed 0"
     )
 
@@ -117,7 +120,30 @@ def without_steps(build: Stages, arrays: Mapping[str, NDArray[Any]]) -> dict[str
     return {n: a.reshape(-1, *a.shape[2:]) for n, a in arrays.items()} if size > 1 else dict(arrays)
 
 
-def words_of(build: Stages, arrays: Arrays) -> dict[str, Words]:
+def sample_words(build: Stages, samples: Samples) -> dict[str, Words]:
+    """Return the words of samples. A value that the format does not hold is a `TablaError` at its place in the data."""
+    try:
+        return words_of(build, samples.arrays, samples.place)
+    except TablaError as fault:
+        if build.format_choice is None:
+            raise
+        chosen = "the format was chosen from the samples that are learnt from, and this is another one"
+        raise TablaError(fault.message, hint=f"{chosen}: scale the data{_wider(build, samples)}") from None
+
+
+def _wider(build: Stages, samples: Samples) -> str:
+    """Return a format of as many bits that holds all samples, as the end of a hint; nothing if there is none."""
+    largest = Fraction(max(float(np.abs(array).max(initial=0)) for array in samples.arrays.values()))
+    for integer in range(build.format.integer + 1, build.format.width + 1):
+        wider = Format(integer=integer, fraction=build.format.width - integer)
+        if wider.holds(largest):
+            return f", or name a format that holds it, such as --format {wider}"
+    return ""
+
+
+def words_of(build: Stages, arrays: Arrays, place_of: Callable[[int], str] | None = None) -> dict[str, Words]:
+    """Return the words of arrays by name. `place_of` is that of :func:`tabla.ir.words.to_words`."""
+    places: dict[str, Any] = {} if place_of is None else {"place_of": place_of}
     for name in sorted(arrays.keys() & build.reading.integers):
         if not np.array_equal(arrays[name], np.trunc(arrays[name])):
             raise TablaError(f"'{name}' is a tensor of integers, but its array has fractions", hint="round the data")
@@ -125,7 +151,9 @@ def words_of(build: Stages, arrays: Arrays) -> dict[str, Words]:
     return {
         name: integer_words(array, build.format, name)
         if name in build.reading.integers
-        else to_words(array, build.format, name, role=roles.get(name, ""), guard=build.lowered.tensors[name].guard)
+        else to_words(
+            array, build.format, name, role=roles.get(name, ""), guard=build.lowered.tensors[name].guard, **places
+        )
         for name, array in arrays.items()
     }
 
@@ -190,7 +218,7 @@ def evaluation(
     """
     if float64 and build.reading.evaluate_float is not None:
         calls = optional_whole("samples", samples)
-        arrays, _ = request_of({}, {}).read(inputs, "inputs", Preparation())
+        arrays, _, _ = request_of({}, {}).read(inputs, "inputs", Preparation())
         arrays |= {} if weights is None else reals(weights, "weights")
         return Evaluation(arrays=build.reading.evaluate_float(arrays, calls), events=None)
     data, models = inputs_of(build, inputs, samples, seed, weights)
@@ -205,7 +233,7 @@ def evaluation(
     else:
         fixed = evaluators.fixed(graph, build.format)
         fixed.load(words_of(build, models))
-        words = fixed.run(steps_of(build, words_of(build, data.arrays)), keep, count)
+        words = fixed.run(steps_of(build, sample_words(build, data)), keep, count)
         _integers_in_range(build, words.counts)
         found = events(graph, words.counts)
         after = model_reals(build, words.models)
@@ -263,7 +291,7 @@ def simulate(
     """
     engine = checked_engine(engine)
     data, models = inputs_of(build, inputs, samples, seed, weights)
-    model_words, steps = words_of(build, models), steps_of(build, words_of(build, data.arrays))
+    model_words, steps = words_of(build, models), steps_of(build, sample_words(build, data))
     count = data.count // build.lowered.samples
     # The evaluation comes first, because it reports bad data: a machine would stop at a position outside its tensor.
     expected = expected_run(build, model_words, steps, count)
@@ -330,7 +358,7 @@ def _integers_in_range(build: Stages, counts: Counts) -> None:
 
 def expected_run(build: Stages, models: Mapping[str, Words], samples: Mapping[str, Words], count: int) -> Run:
     """Return the fixed-point evaluation of a run. Raises `TablaError` for data that the program cannot take."""
-    plan = FixedPlan.of(build.lowered, build.format)
+    plan = Evaluators.of(build.lowered, build.format, count).fixed(build.lowered, build.format)
     plan.load(models)
     expected = plan.run(samples, [tensor for _, tensor in build.lowered.results], count)
     _integers_in_range(build, expected.counts)

@@ -9,23 +9,23 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tabla.compiled.plans import Evaluators
 from tabla.given import Data, Given, prepared, reals, request_of
-from tabla.ir.evaluate import FixedPlan
 from tabla.ir.words import to_real
 from tabla.learning import chosen_prediction
 from tabla.parameters import optional_whole
-from tabla.runs import samples_of, shapes_of, words_of
+from tabla.runs import sample_words, samples_of, shapes_of, words_of
 from tabla.simulation import checked_engine, session
 from tabla.source import TablaError
 from tabla.stages import Stages
 from tabla.training.arrays import refuse_strangers, take_models
 from tabla.training.classes import confusion_lines
+from tabla.training.events import Events, events
 from tabla.training.measure import Measure, Score, without_updates
 from tabla.training.metrics import Metric
 from tabla.training.prediction import Prediction
 from tabla.training.preparation import separated
-from tabla.training.record import CONFUSION, SHOWN_CLASSES, Events, comparison, score_numbers
-from tabla.training.session import events
+from tabla.training.record import CONFUSION, SHOWN_CLASSES, comparison, score_numbers
 
 SCHEMA = "tabla-test-1"
 ENGINE, CHECKED = "model", 32
@@ -178,9 +178,18 @@ def test(
             f"the data has no label '{prediction.label}' to measure against",
             hint="add it to the data, or compute the predictions alone with tabla eval",
         )
-    words, model_words = words_of(part, found.arrays), words_of(part, models)
-    measure = Measure.of(part.sample, prediction, build.format, metric=metric, samples=found.arrays, words=words)
-    plan = FixedPlan.of(part.lowered, build.format)
+    words, model_words = sample_words(part, found), words_of(part, models)
+    evaluators = Evaluators.of(part.lowered, build.format, found.count)
+    measure = Measure.of(
+        part.sample,
+        prediction,
+        build.format,
+        metric=metric,
+        samples=found.arrays,
+        words=words,
+        evaluators=evaluators,
+    )
+    plan = evaluators.fixed(part.lowered, build.format)
     plan.load(model_words)
     expected = plan.run(words, [prediction.tensor], found.count)
     predicted = expected.kept[prediction.tensor]

@@ -10,6 +10,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+import tabla
+
 LOGISTIC = """m = 4;
 mu = 0.001953125;
 model_input x[m]; model_output y; model w[m]; gradient g[m] -> w; iterator i[0:m];
@@ -83,6 +85,19 @@ def test_the_test_part_is_not_looked_at(run: Run) -> None:
     assert record("a.json")["format_choice"] != record("c.json")["format_choice"]
 
 
+def test_held_out_samples_outside_of_the_chosen_range(run: Run) -> None:
+    """The choice does not look at them, so they may lie outside of it; the cure is a format of as many bits."""
+    data = arrays()
+    tested = np.random.default_rng(4).permutation(40)[:8]
+    data["x"][tested[3]] = -2.5
+    np.savez("far.npz", **data)
+    words = (*TRAIN, "--data", "far.npz", "--split", "0.2", "--split-seed", "4", "--format")
+    said = run(*words, "auto12", status=1)
+    assert f"input 'x' holds -2.5 in sample {tested[3] + 1} of 'far.npz', outside the range of q2.10" in said
+    assert "chosen from the samples that are learnt from" in said and "such as --format q3.9" in said
+    run(*words, "q3.9")
+
+
 def test_gen_writes_the_choice(run: Run) -> None:
     run("gen", "model.t", "--data", "wide.npz", "--format", "auto", "--pes", "4", "--effort", "0", "-o", "built", "-q")
     manifest = record("built/model.json")
@@ -92,11 +107,63 @@ def test_gen_writes_the_choice(run: Run) -> None:
     assert "format_choice" not in record("plain/model.json")
 
 
+def test_gen_reads_data_as_train_does(run: Run) -> None:
+    data = arrays(9.0)
+    rows = [",".join([*map(str, x), "ant" if y else "bee"]) for x, y in zip(data["x"], data["y"], strict=True)]
+    Path("d.csv").write_text("\n".join(["a,b,c,d,kind", *rows]) + "\n")
+    about_data = ("--data", "d.csv", "--columns", "x=*", "y=kind", "--classes", "y", "--standardise", "--epochs", "2")
+    words = (*about_data, "--samples", "38", "--shuffle", "0", "--seed", "0", "--format", "auto12")
+    run("gen", "model.t", *words, "--pes", "4", "--effort", "0", "-o", "built", "-q")
+    run("train", "model.t", "--engine", "model", "-q", *words, "--json", "a.json")
+    assert record("built/model.json")["format_choice"] == record("a.json")["format_choice"]
+
+
 @pytest.mark.parametrize("name", ["eval", "sim"])
 def test_one_pass_over_inputs(run: Run, name: str) -> None:
     said = run(name, "infer.t", "--inputs", "inputs.npz", "--format", "auto10", "-o", "out.npz", "-q")
     # The sum of four products of at most 0.25 needs two integer bits, as the sigmoid does.
     assert said.startswith("format       q2.8, chosen from 1 epoch of 40 samples in float64")
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({}, ()),
+        (
+            {"split": (0.2, 0.1), "split_seed": 0, "shuffle": 0},
+            ("--split", "0.2,0.1", "--split-seed", "0", "--shuffle", "0"),
+        ),
+        (
+            {"split": 0.2, "classes": "y", "standardise": True, "seed": 3, "samples": 35},
+            ("--split", "0.2", "--classes", "y", "--standardise", "--seed", "3", "--samples", "35"),
+        ),
+    ],
+)
+def test_python_chooses_and_learns_as_train_does(run: Run, options: dict[str, Any], words: tuple[str, ...]) -> None:
+    run(*TRAIN, *words, "--data", "wide.npz", "--format", "auto12", "--json", "a.json", "-o", "a.npz")
+    wanted = {"epochs": 2, **options}
+    build = tabla.compile("model.t", format="auto12", data=arrays(9.0), **wanted)
+    found = build.train(arrays(9.0), engine="model", **wanted)
+    assert build.format_choice is not None
+    said = record("a.json")
+    assert build.format_choice.as_json() == said.pop("format_choice")
+    assert json.loads(json.dumps(found.as_json())) == said
+    with np.load("a.npz") as archive:
+        assert archive.files == list(found.models)
+        assert all(np.array_equal(archive[name], found.models[name]) for name in archive.files)
+
+
+def test_python_chooses_from_pairs_and_inputs(run: Run) -> None:
+    data = arrays()
+    pair = tabla.compile("model.t", format="auto10", data=(data["x"], data["y"]), epochs=2)
+    named = tabla.compile("model.t", format="auto10", data="data.npz", epochs=2)
+    assert pair.format_choice == named.format_choice is not None
+    given = {**data, "w": np.full(4, 0.25)}
+    build = tabla.compile("infer.t", format="auto10", inputs=given)
+    said = run("eval", "infer.t", "--inputs", "inputs.npz", "--format", "auto10", "-o", "out.npz", "-q")
+    assert build.format_choice is not None and said.startswith("\n".join(build.format_choice.lines()))
+    with np.load("out.npz") as archive:
+        assert np.array_equal(archive["h"], build.evaluate(given)["h"])
 
 
 @pytest.mark.parametrize(
@@ -110,6 +177,8 @@ def test_one_pass_over_inputs(run: Run, name: str) -> None:
         (("train", "model.t", "--data", "huge.npz", "--format", "auto8"), "which no format of 8 bits holds"),
         (("train", "model.t", "--data", "no.npz", "--format", "auto"), "cannot read 'no.npz'"),
         (("gen", "infer.t", "--inputs", "inputs.npz", "--format", "auto", "--split", "0.2"), "--split has a meaning"),
+        (("gen", "model.t", "--seed", "0"), "--seed has a meaning only where data choose"),
+        (("gen", "model.t", "--standardise"), "--standardise has a meaning only where data choose"),
     ],
 )
 def test_mistakes(run: Run, words: tuple[str, ...], message: str) -> None:

@@ -129,7 +129,8 @@ def test_no_choice_and_no_model_depends_on_the_test_part(run: Run, patience: tup
     assert Path("before.npz").read_bytes() == Path("after.npz").read_bytes()
     assert [e["test_loss"] for e in before["accelerator"]] != [e["test_loss"] for e in after["accelerator"]]
     for record in (before, after):
-        record.pop("test_confusion")
+        for key in ("test_confusion", "test_overflows", "test_domain_errors"):
+            record.pop(key)
         for who in ("accelerator", "float64"):
             for entry in record[who]:
                 assert entry.pop("test_loss") is not None and entry.pop("test_metric") is not None
@@ -215,6 +216,47 @@ def test_strict_scoring(run: Run) -> None:
     assert "error: --strict: there were overflows" in run(*words, "--strict", status=1)
 
 
+OUTSIDE = {"test": 0, "validation": 1}
+
+
+def write_linear(part: str) -> tuple[dict[str, np.ndarray], np.ndarray]:
+    """Write a linear program, and data whose predictions are large in one held-out part; return data and positions."""
+    Path("linear.t").write_text(LOGISTIC.replace("sigmoid(sum[i](w[i] * x[i]))", "sum[i](w[i] * x[i])"))
+    data, rows = arrays(), order()[OUTSIDE[part]]
+    # The noise keeps steps from becoming too small for the format.
+    data["y"] = 4 * data["x"] @ [1, -2, 3, 0] + np.random.default_rng(6).normal(0, 1, COUNT)
+    data["x"][rows] *= 31
+    np.savez("data.npz", **data)
+    return data, rows
+
+
+@pytest.mark.parametrize("part", OUTSIDE)
+def test_overflows_of_held_out_samples_are_counted(run: Run, part: str) -> None:
+    """Samples of a held-out part whose prediction saturates are counted, apart from the overflows of the steps."""
+    data, rows = write_linear(part)
+    words = ("train", "linear.t", *TRAIN[2:], *PARTS, "--epochs", "1", "-o", "w.npz")
+    found = record_of(run, *words)
+    predicted = data["x"][rows] @ models("w.npz")
+    outside = int(np.sum((predicted < -32) | (predicted >= 32)))
+    assert outside > 0 and np.abs(np.abs(predicted) - 32).min() > 0.1, "no prediction on the edge of the range"
+    other = {"test": "validation", "validation": "test"}[part]
+    assert found["overflows"] == found[f"{other}_overflows"] == found[f"{part}_domain_errors"] == 0
+    assert found[f"{part}_overflows"] == outside
+    lines = run(*words).splitlines()
+    assert f"{part + ' part':<24}overflows {outside} (h: {outside}), domain errors 0" in lines
+    assert f"{other + ' part':<24}overflows 0, domain errors 0" in lines
+    narrow = record_of(run, *words, "--format", "q12.20", "--strict")
+    assert narrow[f"{part}_overflows"] == 0
+    assert narrow["accelerator"][-1][f"{part}_loss"] > 2 * found["accelerator"][-1][f"{part}_loss"]
+
+
+def test_strict_training_looks_at_the_held_out_samples(run: Run) -> None:
+    write_linear("test")
+    words = ("train", "linear.t", *TRAIN[2:], *PARTS, "--epochs", "1", "--strict", "--format")
+    assert "error: --strict: there were overflows" in run(*words, "q6.24", status=1)
+    run(*words, "q12.20")
+
+
 def test_python_mirrors_the_commands(run: Run) -> None:
     build = tabla.compile("model.t")
     data = arrays()
@@ -240,9 +282,9 @@ def test_python_mirrors_the_commands(run: Run) -> None:
         (("--test", "narrow.npz"), "--test: 'x' has shape (3, 2)", "give (4,) for one sample"),
         (("--test", "bare.npz"), "--test: 'y' is missing", "the program reads x, y"),
         (("--test", "more.npz"), "the test data holds 'z'", "it has x, y"),
-        (("--test", "classes.npz"), "the label of sample 2 of the test part is no class", "labels of 0 and 1"),
+        (("--test", "classes.npz"), "sample 2 of 'classes.npz', in the test part, is no", "labels of 0 and 1"),
         (("--test", "none.npz"), "cannot read 'none.npz'", "check the path"),
-        (("--test", "big.npz"), "input 'x' holds 99 in sample 1, outside the range of q6.10", "--format q8.10"),
+        (("--test", "big.npz"), "input 'x' holds 99 in sample 1 of 'big.npz', outside the range", "--format q8.10"),
         (("--minibatch", "30", "--split", "0.5"), "do not fill a minibatch of 30", "smaller --minibatch"),
     ],
 )

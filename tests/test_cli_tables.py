@@ -258,7 +258,7 @@ def test_pairs_and_data_frames_in_python(run: Run) -> None:
         ),
         (
             (*TABLE[2:], "--standardise", "--test", "other.csv"),
-            "sample 2 of the test data has the class 'dog'",
+            "row 3 of 'other.csv' has the class 'dog'",
             "ant, bee",
         ),
         ((*TABLE[2:], "--standardise", "--split", "0.97"), "but the program declares 'y[3]'", "--split-seed"),
@@ -270,6 +270,19 @@ def test_faults_of_tables(run: Run, words: tuple[str, ...], message: str, cure: 
     said = run(*TRAIN, "--data", "d.csv", *words, "-o", "w.npz", status=1)
     assert said.startswith("error: ") and message in said and cure in said.partition("hint: ")[2], said
     assert not Path("w.npz").exists()
+
+
+def test_a_value_out_of_range_is_named_by_its_row(run: Run) -> None:
+    """The row is that of the user's file, in every part of a split and after shuffling."""
+    lines = Path("d.csv").read_text().splitlines()
+    words = ("--columns", "x=length,width (cm),height", "y=kind", "--classes", "y", *SPLIT, "--shuffle", "1")
+    for row in (parts().training[20], parts().validation[2], parts().test[5]):
+        cells = lines[row + 1].split(",")
+        changed = [*lines[: row + 1], ",".join(["-999999", *cells[1:]]), *lines[row + 2 :]]
+        Path("far.csv").write_text("\n".join(changed) + "\n")
+        said = run(*TRAIN, "--data", "far.csv", *words, "--format", "q12.10", status=1)
+        assert f"input 'x' holds -999999 in row {row + 2} of 'far.csv', outside the range of q12.10" in said
+        assert changed[row + 1].startswith("-999999"), "the header is row 1"
 
 
 def test_faults_of_arrays_and_margins(run: Run) -> None:

@@ -108,7 +108,7 @@ def test_inference_gives_every_sample(run: Run) -> None:
 def test_a_value_that_the_format_cannot_hold(run: Run) -> None:
     np.savez("big.npz", x=np.full((3, 4), 40.0), y=np.zeros(3), w=np.zeros(4))
     said = run("eval", "model.t", "--inputs", "big.npz", "-o", "o.npz", status=1)
-    assert said.startswith("error: input 'x' holds 40 in sample 1, outside the range of q6.10")
+    assert said.startswith("error: input 'x' holds 40 in sample 1 of 'big.npz', outside the range of q6.10")
     assert not Path("o.npz").exists()
     run("eval", "model.t", "--inputs", "big.npz", "-o", "o.npz", "--format", "q8.8")
 

@@ -73,8 +73,8 @@ MAY: dict[str, set[str]] = {
     "synth": {"templates", "hw", "program", "processes"},
     "training": {"ir", "compiled"},
     "examples": {"report", "training"},
-    # the rules of single values; mapping has the levels of effort
-    "parameters": {"mapping"},
+    # the rules of single values; ir has the widths of words, mapping the levels of effort
+    "parameters": {"ir", "mapping"},
     "options": {"ir", "templates", "mapping", "passes", "schedule", "parameters"},
     "notations": {"lang", "lower", "ir", "options", "training"},
     "simulation": {"program", "schedule", "hw", "sim", "link"},
@@ -85,17 +85,22 @@ MAY: dict[str, set[str]] = {
     "runs": {"given", "ir", "parameters", "sim", "simulation", "compiled", "training", "stages"},
     "learning": {"given", "ir", "parameters", "runs", "simulation", "compiled", "training", "stages"},
     "automatic": {"given", "ir", "learning", "options", "parameters", "passes", "runs", "training", "stages"},
+    # number formats compared: it compiles the program in each of them
+    "comparison": {
+        *{"automatic", "compiled", "driver", "given", "learning", "options", "parameters", "progress", "runs"},
+        *{"stages", "training"},
+    },
     "scoring": {"learning", "given", "ir", "parameters", "runs", "simulation", "compiled", "training", "stages"},
     "report": {*_COMPILER, "hw", "sim", "_version", "interrupts"},
     # runtime: the host of a build folder; it needs the compiler's image for simulators, and nothing else of it
     "runtime": {"ir", "program", "sim", "link", "report"},
     "stages": {*_COMPILER, "training", "progress", "kept", "notations", "options", "hw", "report"},
     "driver": {*_EVERYTHING, "stages"},
-    "commands": {*_EVERYTHING, "stages", "driver", "processes", "progress"},
+    "commands": {*_EVERYTHING, "stages", "driver", "comparison", "processes", "progress"},
     "cli": {*_EVERYTHING, "stages", "driver", "commands", "interrupts", "progress"},
     "__main__": {"cli", "interrupts"},
     # the public names; driver only when it is asked for, so that `import tabla` stays light
-    "__init__": {"driver", "_version"},  # driver: inside a function
+    "__init__": {"driver", "comparison", "_version"},  # driver and comparison: inside a function
 }
 # What a folder inside a room may import beside itself and `source`. What the cycle model imports through others:
 # tests/test_witness.py.

@@ -93,6 +93,22 @@ def whole(name: str) -> Callable[[str], int]:
     return convert
 
 
+def numbers(name: str) -> Callable[[str], tuple[int, ...]]:
+    """Return a function that reads ``8,10,12``, ``8-18`` or both, each number by the rule of the name `name`."""
+
+    def convert(text: str) -> tuple[int, ...]:
+        found: list[int] = []
+        for part in text.split(","):
+            first, dash, last = part.strip().partition("-")
+            ends = whole(name)(first), whole(name)(last if dash else first)
+            if ends[1] < ends[0]:
+                raise ArgumentTypeError(f"'{part}' holds no number, because {ends[1]} is less than {ends[0]}")
+            found.extend(range(ends[0], ends[1] + 1))
+        return tuple(found)
+
+    return convert
+
+
 def number(text: str) -> str:
     """Check that the text of an option is a finite number, and return it as it is."""
     try:
@@ -191,6 +207,15 @@ def add_defines(parser: _ActionsContainer) -> None:
     )
 
 
+def add_steps(parser: _ActionsContainer) -> None:
+    """Add ``-D`` and the options about the steps of a program that learns."""
+    add_defines(parser)
+    parser.add_argument("--learning-rate", type=number, metavar="MU", help="the same as -D mu=MU")
+    parser.add_argument(
+        "--minibatch", type=whole("minibatch"), default=1, metavar="B", help="samples per step (default 1)"
+    )
+
+
 def add_sizes(parser: _ActionsContainer) -> None:
     """Add ``--size``, which gives the sizes of a kernel their values."""
     parser.add_argument(
@@ -247,11 +272,7 @@ def add_build(parser: ArgumentParser) -> None:
         help="number format: I integer bits with the sign, F fraction bits (default q6.10); a name that tabla"
         " templates lists; or auto, or autoN for N bits: the data choose it (train, gen, eval, sim)",
     )
-    add_defines(meaning)
-    meaning.add_argument("--learning-rate", type=number, metavar="MU", help="the same as -D mu=MU")
-    meaning.add_argument(
-        "--minibatch", type=whole("minibatch"), default=1, metavar="B", help="samples per step (default 1)"
-    )
+    add_steps(meaning)
     text = "bits that models that learn have beside those of a word (default 0, or with --format auto as the data ask)"
     meaning.add_argument("--model-guard", type=whole("model_guard"), metavar="G", help=text)
     meaning.add_argument(

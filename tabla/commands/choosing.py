@@ -8,6 +8,7 @@ from functools import partial
 from tabla.automatic import for_inputs
 from tabla.commands.arguments import build_options, input_options, whole
 from tabla.commands.console import Console
+from tabla.commands.learning import add_preparation, add_start
 from tabla.driver import Build, build
 from tabla.stages import Stages
 
@@ -22,7 +23,8 @@ def add_choice(parser: ArgumentParser) -> None:
     group.add_argument("--split", metavar="A[,B]", help=text)
     text = "choose the samples that are left out by the seed S (default 0)"
     group.add_argument("--split-seed", type=whole("split_seed"), metavar="S", help=text)
-    group.add_argument("--seed", type=whole("seed"), metavar="S", help="start from random models (default 0)")
+    add_preparation(parser)
+    add_start(parser, None)
 
 
 def build_for_inputs(arguments: Namespace) -> Build:

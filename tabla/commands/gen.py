@@ -6,7 +6,7 @@ from argparse import ArgumentParser, Namespace
 from functools import partial
 from pathlib import Path
 
-from tabla.automatic import Chosen, for_inputs, for_learning, is_automatic
+from tabla.automatic import for_build
 from tabla.commands.arguments import (
     add_build,
     add_bus,
@@ -19,12 +19,11 @@ from tabla.commands.arguments import (
 )
 from tabla.commands.choosing import add_choice, tell_choice
 from tabla.commands.console import Console
+from tabla.commands.learning import learning_options
 from tabla.commands.output import write_json
 from tabla.driver import STAGES, build
-from tabla.learning import Start, learning_start
 from tabla.report.folder import check_replaceable
 from tabla.source import TablaError
-from tabla.stages import Stages
 
 HELP = "write the accelerator: Verilog, memory images, manifest, pictures and a test bench"
 FOLDER = "build"
@@ -46,33 +45,6 @@ def configure(parser: ArgumentParser) -> None:
     add_quiet(parser)
 
 
-def _chosen(arguments: Namespace) -> Chosen:
-    """Return the options of the build, with the format that the data choose if the options leave it to them."""
-    options, made = build_options(arguments), partial(build, arguments.file)
-    if is_automatic(options):
-        if arguments.data is not None:
-
-            def start_of(wide: Stages) -> Start:
-                return learning_start(
-                    wide,
-                    arguments.data,
-                    seed=arguments.seed or 0,
-                    split=arguments.split,
-                    split_seed=arguments.split_seed,
-                )
-
-            return for_learning(made, options, start_of, arguments.epochs or 1)
-        learns = any(getattr(arguments, name) is not None for name in ("epochs", "split", "split_seed"))
-        if arguments.inputs is not None and not learns:
-            return for_inputs(made, options, arguments.inputs, seed=arguments.seed or 0)
-    for name in ("data", "epochs", "split", "split_seed", "seed"):
-        if getattr(arguments, name) is not None:
-            option = f"--{name.replace('_', '-')}"
-            hint = "add --data FILE" if is_automatic(options) else "add --format auto"
-            raise TablaError(f"{option} has a meaning only where data choose the format", hint=hint)
-    return options, None
-
-
 def _refuse_unwritten(arguments: Namespace, console: Console) -> None:
     """Raise `TablaError` for options whose results ``--emit`` would leave out, and remark an unused folder."""
     for option, given in (("--json", arguments.json), ("--costs", arguments.costs)):
@@ -92,10 +64,12 @@ def run(arguments: Namespace, console: Console) -> int:
         _refuse_unwritten(arguments, console)
     else:
         check_replaceable(folder)
-    chosen = _chosen(arguments)
+    made_by, options = partial(build, arguments.file), build_options(arguments)
+    about_data = {"epochs": arguments.epochs, **learning_options(arguments)}
+    chosen = for_build(made_by, options, arguments.data, first_epochs=1, first_seed=0, **about_data)
     if chosen[1] is None:  # otherwise the values of the inputs have chosen the format
         remark_unused_inputs(arguments, console)
-    made = build(arguments.file, *chosen)
+    made = made_by(*chosen)
     if arguments.emit:
         console.result(made.emit(arguments.emit))
         return 0

@@ -4,22 +4,12 @@ from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
 from functools import partial
-from typing import Any
 
 from tabla.automatic import for_learning
-from tabla.commands.arguments import (
-    add_build,
-    add_engine,
-    add_file,
-    add_json,
-    add_quiet,
-    add_table,
-    build_options,
-    table_options,
-    whole,
-)
+from tabla.commands.arguments import add_build, add_engine, add_file, add_json, add_quiet, build_options, whole
 from tabla.commands.choosing import tell_choice
 from tabla.commands.console import Console
+from tabla.commands.learning import add_data, add_epochs, learning_options
 from tabla.commands.output import check_arrays, write_arrays, write_json
 from tabla.driver import build
 from tabla.learning import learning_start
@@ -33,28 +23,12 @@ HELP = "train the models on the simulated accelerator, and in float64 for compar
 def configure(parser: ArgumentParser) -> None:
     """Add the options of the command."""
     add_file(parser)
-    parser.add_argument("--data", metavar="FILE", required=True, help="the samples: .npz, or .csv with a header")
-    add_table(parser)
-    text = "give each input a mean of 0 and a standard deviation of 1 in the training part; kept beside the models"
-    parser.add_argument("--standardise", action="store_true", help=text)
-    text = "do the same to the labels, for regression; loss and metric are then those of the new labels"
-    parser.add_argument("--standardise-labels", action="store_true", help=text)
-    text = "put the training part into another order, by the seed S"
-    parser.add_argument("--shuffle", type=whole("shuffle"), metavar="S", help=text)
+    add_data(parser)
     add_held_out(parser)
-    parser.add_argument(
-        "--epochs", type=whole("epochs"), default=10, metavar="N", help="passes over the data (default 10)"
-    )
-    parser.add_argument("--predict", metavar="NAME", help="the value to compare with the label")
+    add_epochs(parser)
     parser.add_argument("--metric", choices=NAMES, metavar="NAME", help=f"one of {', '.join(NAMES)}")
-    start = parser.add_mutually_exclusive_group()
-    start.add_argument("--weights", metavar="FILE.npz", help="start from these models")
-    start.add_argument(
-        "--seed", type=whole("seed"), default=0, metavar="S", help="start from random models (default 0)"
-    )
     parser.add_argument("-o", "--output", metavar="FILE.npz", help="write the trained models there")
     add_engine(parser, EVALUATION, trains=True)
-    parser.add_argument("--samples", type=whole("samples"), metavar="N", help="use only the first N samples")
     parser.add_argument(
         "--strict", action="store_true", help="exit with 1 after an overflow, a domain error or a zero update"
     )
@@ -78,18 +52,7 @@ def add_held_out(parser: ArgumentParser) -> None:
 def run(arguments: Namespace, console: Console) -> int:
     """Train the models, write them and print the report."""
     check_arrays(arguments.output)
-    about_data: dict[str, Any] = {
-        **table_options(arguments),
-        "test": arguments.test,
-        "split": arguments.split,
-        "split_seed": arguments.split_seed,
-        "shuffle": arguments.shuffle,
-        "standardise": arguments.standardise,
-        "standardise_labels": arguments.standardise_labels,
-        "weights": arguments.weights,
-        "seed": arguments.seed,
-        "samples": arguments.samples,
-    }
+    about_data = {**learning_options(arguments), "test": arguments.test}
     made_by = partial(build, arguments.file)
     made = made_by(
         *for_learning(
@@ -120,7 +83,7 @@ def run(arguments: Namespace, console: Console) -> int:
     tell_choice(made, arguments, console)
     if arguments.json != "-":
         console.result(training.text(unicode=console.unicode))
-    if arguments.strict and not training.events.clean:
+    if arguments.strict and not training.clean:
         console.fault(
             "error: --strict: there were overflows, domain errors or zero updates\n"
             "hint: use more bits with --format, or scale the data"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from fractions import Fraction
 
 import numpy as np
@@ -15,8 +16,18 @@ LEAST_FRACTION = 8
 no small number beside it."""
 
 
+def _sample(position: int) -> str:
+    return f"sample {position + 1}"
+
+
 def to_words(
-    array: ArrayLike, fmt: Format, name: str = "array", *, role: str = "", guard: int = 0
+    array: ArrayLike,
+    fmt: Format,
+    name: str = "array",
+    *,
+    role: str = "",
+    guard: int = 0,
+    place_of: Callable[[int], str] = _sample,
 ) -> NDArray[np.int64]:
     """Return the words nearest to some reals, rounding halves up, in the same shape.
 
@@ -24,8 +35,9 @@ def to_words(
     2^-(F + guard), and half a unit of a word as bias.
 
     Values that are no numbers, not finite or outside the format are the user's fault. The error names the tensor
-    `name`, what it is (`role`), the worst value, and, for inputs and labels, its sample, which is the first axis. The
-    cure is the smallest format that would hold it, if there is one, and a number to divide by.
+    `name`, what it is (`role`), the worst value, and, for inputs and labels, its sample, which is the first axis.
+    `place_of` says how a sample is called there; its argument counts from 0. The cure is the smallest format that would
+    hold the value, if there is one, and a number to divide by.
     """
     given = np.asarray(array)
     if given.dtype.kind not in "biuf":
@@ -45,7 +57,7 @@ def to_words(
     if outside.any():
         place = np.unravel_index(int(np.argmax(np.where(outside, np.abs(real), 0))), real.shape)
         worst = float(real[place])
-        sample = f" in sample {int(place[0]) + 1}" if role in ("input", "label") and place else ""
+        sample = f" in {place_of(int(place[0]))}" if role in ("input", "label") and place else ""
         raise TablaError(
             f"{f'{role} ' if role else ''}'{name}' holds {worst:g}{sample}, outside the range of {fmt}"
             f" ({fmt.lowest / fmt.one:g} to {fmt.highest / fmt.one:g})",

@@ -11,7 +11,7 @@ import io
 import zipfile
 import zlib
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from math import prod
 from pathlib import Path
 from typing import IO, Any
@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from tabla.source import TablaError, refuse_pipe
+from tabla.training.origin import Origin
 from tabla.training.table import MISSING, SUFFIXES, read_table
 
 Reals = NDArray[np.float64]
@@ -34,16 +35,32 @@ NOTES = (".classes", ".columns")
 MOST_DRAWN = 1 << 26
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Samples:
     """Inputs and labels by name, each with a leading axis of `count` samples.
 
-    `stacked` says whether the arrays had that axis when they were read; otherwise they hold a single sample.
+    `stacked` says whether the arrays had that axis when they were read; otherwise they hold a single sample. `rows` are
+    the positions that the samples have where they come from, the `origin`; without it they are in the same order there.
     """
 
     arrays: Arrays
     count: int
     stacked: bool
+    origin: Origin = field(default_factory=Origin)
+    rows: NDArray[np.int64] | None = None
+
+    def place(self, sample: int) -> str:
+        """Return how an error names a sample of these, which count from 0: by its place in the user's data."""
+        return self.origin.place(sample if self.rows is None else int(self.rows[sample]))
+
+    def taken(self, positions: NDArray[np.int64]) -> Samples:
+        """Return the samples at some positions, in that order."""
+        return replace(
+            self,
+            arrays={name: array[positions] for name, array in self.arrays.items()},
+            count=len(positions),
+            rows=positions if self.rows is None else self.rows[positions],
+        )
 
 
 def read_arrays(path: Path, *, texts: Collection[str] = ()) -> dict[str, NDArray[Any]]:

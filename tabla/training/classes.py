@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -68,8 +69,11 @@ class Classes:
         table = np.bincount(pairs, minlength=self.count**2).reshape(self.count, self.count)
         return tuple(tuple(row) for row in table.tolist())
 
-    def check(self, labels: Reals, part: str) -> None:
-        """Raise `TablaError` at the first label of a part of the data that is none of the classes."""
+    def check(self, labels: Reals, part: str, place_of: Callable[[int], str]) -> None:
+        """Raise `TablaError` at the first label of a part of the data that is none of the classes.
+
+        `place_of` says how a sample is called.
+        """
         rows = labels.reshape(len(labels), -1)
         if self.threshold is None:
             known = ((rows == 1).sum(axis=1) == 1) & np.isin(rows, (-1.0, 0.0, 1.0)).all(axis=1)
@@ -80,7 +84,7 @@ class Classes:
         if not known.all():
             first = int(np.flatnonzero(~known)[0])
             raise TablaError(
-                f"the label of sample {first + 1} of the {part} is no class of the training part",
+                f"the label of {place_of(first)}, in the {part} part, is no class of the training part",
                 hint=f"{cure}, or use --metric mse",
             )
 

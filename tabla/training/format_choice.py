@@ -111,6 +111,33 @@ def choice_entry(choice: FormatChoice | None) -> dict[str, object]:
     return {} if choice is None else {"format_choice": choice.as_json()}
 
 
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Survey:
+    """The values that the tensors of a graph take in float64, and their bounds: enough to choose for any width."""
+
+    graph: Graph
+    observed: Observed
+    bounds: Mapping[str, Interval]
+    samples: int
+    epochs: int
+
+    def choose(
+        self, width: int, *, guard: int | None = None, largest_guard: Callable[[Format], int] = lambda number: 0
+    ) -> FormatChoice:
+        """Choose the format of words of `width` bits, and the guard bits, as `choose_format` says."""
+        ranges = tuple(_ranges(self.graph, self.observed, self.bounds, width))
+        number = _format(ranges, width)
+        bits = _guard(self.observed, number, largest_guard(number)) if guard is None else guard
+        return FormatChoice(
+            format=number,
+            guard=bits,
+            lost=_lost(self.observed, number, bits),
+            ranges=ranges,
+            samples=self.samples,
+            epochs=self.epochs,
+        )
+
+
 def choose_format(
     graph: Graph,
     samples: Arrays,
@@ -130,15 +157,18 @@ def choose_format(
     many guard bits a format allows. A `guard` that is given is taken as it is.
     `part` are all samples of the training part, if there are more of them than whole steps take.
     """
-    observed = observe(graph, samples, models, count=count, epochs=epochs)
-    ranges = tuple(_ranges(graph, observed, _bounds(graph, {**samples, **(part or {})}, models), width))
-    number = _format(ranges, width)
-    bits = _guard(observed, number, largest_guard(number)) if guard is None else guard
-    return FormatChoice(
-        format=number,
-        guard=bits,
-        lost=_lost(observed, number, bits),
-        ranges=ranges,
+    found = survey(graph, samples, models, count=count, epochs=epochs, part=part)
+    return found.choose(width, guard=guard, largest_guard=largest_guard)
+
+
+def survey(
+    graph: Graph, samples: Arrays, models: Arrays, *, count: int, epochs: int, part: Arrays | None = None
+) -> Survey:
+    """Run a graph in float64, and return all that a choice needs. The parameters are those of `choose_format`."""
+    return Survey(
+        graph=graph,
+        observed=observe(graph, samples, models, count=count, epochs=epochs),
+        bounds=_bounds(graph, {**samples, **(part or {})}, models),
         samples=count * graph.samples,
         epochs=epochs,
     )

@@ -14,6 +14,7 @@ from tabla.ir.graph import Graph
 from tabla.ir.words import to_real
 from tabla.training.arrays import Arrays, Reals
 from tabla.training.classes import MOST_CLASSES, Confusion
+from tabla.training.events import Events, events
 from tabla.training.metrics import HINGE, MSE, Metric, choose
 from tabla.training.prediction import Prediction
 
@@ -39,6 +40,7 @@ class Score:
 
     `confusion` is the confusion matrix of classes: how often each class (the row) was taken for each (the column).
     `validation` and `test` are the scores of the same models over the samples that are held out, if there are any.
+    `events` are those of computing the predictions; float64 has none.
     """
 
     loss: float
@@ -46,6 +48,7 @@ class Score:
     confusion: Confusion | None = None
     validation: Score | None = None
     test: Score | None = None
+    events: Events | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -62,6 +65,7 @@ class Measure:
     samples: Arrays
     words: Mapping[str, Words]
     format: Format
+    _graph: Graph = field(repr=False)
     _fixed: WordsPlan = field(repr=False)
     _float: RealsPlan = field(repr=False)
 
@@ -90,6 +94,7 @@ class Measure:
             samples=samples,
             words=words,
             format=number,
+            _graph=frozen,
             _fixed=evaluators.fixed(frozen, number),
             _float=evaluators.real(frozen),
         )
@@ -98,7 +103,9 @@ class Measure:
         """Return the score of models given as words, evaluated in the number format."""
         self._fixed.load(models)
         tensor = self.prediction.tensor
-        return self.score(to_real(self._fixed.run(self.words, [tensor]).kept[tensor], self.format))
+        run = self._fixed.run(self.words, [tensor])
+        score = self.score(to_real(run.kept[tensor], self.format))
+        return replace(score, events=events(self._graph, run.counts))
 
     def of_reals(self, models: Arrays) -> Score:
         """Return the score of models given as real numbers, evaluated in float64."""

@@ -49,7 +49,8 @@ def _mae(predicted: Reals, labels: Reals) -> float:
 
 def _r2(predicted: Reals, labels: Reals) -> float:
     spread = float(np.sum((labels - labels.mean(axis=0)) ** 2))
-    if spread == 0:
+    # The mean of equal numbers may be rounded, and then their spread is not exactly 0.
+    if not np.ptp(labels, axis=0).any():
         raise TablaError("metric r2 has no meaning: all labels are equal", hint="use --metric mse")
     return 1 - float(np.sum((predicted - labels) ** 2)) / spread
 

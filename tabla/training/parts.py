@@ -36,7 +36,7 @@ class Parts:
         *,
         metric: str | None,
         parts: Divided,
-        words: Callable[[Arrays], Mapping[str, Words]],
+        words: Callable[[Samples], Mapping[str, Words]],
         evaluators: Evaluators,
         classes: tuple[str, ...] | None = None,
     ) -> Parts:
@@ -46,9 +46,9 @@ class Parts:
 
         Labels of a held-out part that are no classes, where those of the training part are, are a `TablaError`.
         """
-        first = parts.training.arrays
+        first = parts.training
         measure = Measure.of(
-            graph, prediction, number, metric=metric, samples=first, words=words(first), evaluators=evaluators
+            graph, prediction, number, metric=metric, samples=first.arrays, words=words(first), evaluators=evaluators
         )
         training = replace(measure, metric=measure.metric.with_names(classes))
 
@@ -57,8 +57,8 @@ class Parts:
                 return None
             labels = samples.arrays[prediction.label]
             if training.metric.classes is not None:
-                training.metric.classes.check(labels, f"{name} part")
-            return replace(training, labels=labels, samples=samples.arrays, words=words(samples.arrays))
+                training.metric.classes.check(labels, name, samples.place)
+            return replace(training, labels=labels, samples=samples.arrays, words=words(samples))
 
         return Parts(
             training=training,

@@ -6,7 +6,7 @@ Both are fitted to the training part alone, kept beside the models, and used aga
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -45,8 +45,8 @@ class Preparation:
             found |= {f"{name}.{kind}": np.array(names, dtype=str) for name, names in texts.items()}
         return found
 
-    def apply(self, arrays: Raw, shapes: Shapes, what: str) -> dict[str, NDArray[Any]]:
-        """Return arrays as the program takes them. `what` names the data in errors.
+    def apply(self, arrays: Raw, shapes: Shapes, place_of: Callable[[int], str]) -> dict[str, NDArray[Any]]:
+        """Return arrays as the program takes them. `place_of` says how errors call a sample.
 
         `shapes` are the shapes that the program declares. Labels that have numbers for their classes already stay as
         they are. A class that is none of `classes` is a `TablaError`.
@@ -59,7 +59,7 @@ class Preparation:
                 found[name] = (arrays[name] - self.means[name]) / self.deviations[name]
         for name in self.classes.keys() & arrays.keys() & shapes.keys():
             if _names_classes(arrays[name], shapes[name]):
-                found[name] = self._numbers(name, arrays[name], shapes[name], what)
+                found[name] = self._numbers(name, arrays[name], shapes[name], place_of)
         return found
 
     def _check(self, shapes: Shapes) -> None:
@@ -91,14 +91,16 @@ class Preparation:
                 hint=f"leave --classes out, and write -1 and 1 for '{prediction.label}' into the data",
             )
 
-    def _numbers(self, name: str, array: NDArray[Any], shape: tuple[int, ...], what: str) -> Reals:
+    def _numbers(
+        self, name: str, array: NDArray[Any], shape: tuple[int, ...], place_of: Callable[[int], str]
+    ) -> Reals:
         places = {known: number for number, known in enumerate(self.classes[name])}
         numbers = np.empty(array.size, dtype=np.int64)
         for sample, value in enumerate(array.reshape(-1)):
             found = class_name(value)
             if found not in places:
                 raise TablaError(
-                    f"sample {sample + 1} of {what} has the class '{found}', which the training part does not have",
+                    f"{place_of(sample)} has the class '{found}', which the training part does not have",
                     hint=f"the classes of '{name}' are {', '.join(places)}; correct the label, or learn from samples of"
                     " that class, too (another --split-seed may do)",
                 )

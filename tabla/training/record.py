@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from tabla.training.classes import confusion_lines
 from tabla.training.curve import DIVERGED, Pair, curve, diverged
+from tabla.training.events import Events
 from tabla.training.measure import Score
 from tabla.training.metrics import Metric
 from tabla.training.prediction import Prediction
@@ -44,40 +45,6 @@ def score_numbers(score: Score, part: str = "") -> dict[str, float | None]:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Events:
-    """The events of a whole run.
-
-    An overflow is a saturated result. A domain error is an argument outside the domain of a function. `updates` counts
-    all updates of model words. `zero_updates` counts those whose step was not 0 and yet did not change the word: the
-    step was too small for the format. `overflows_by_value` and `domain_errors_by_value` count both for each value that
-    has any, by its name in the program.
-    """
-
-    overflows: int
-    domain_errors: int
-    updates: int
-    zero_updates: int
-    overflows_by_value: Mapping[str, int] = field(default_factory=dict)
-    domain_errors_by_value: Mapping[str, int] = field(default_factory=dict)
-
-    @property
-    def clean(self) -> bool:
-        """Whether there was no overflow, no domain error and no zero update, as ``--strict`` demands."""
-        return not (self.overflows or self.domain_errors or self.zero_updates)
-
-    def lines(self) -> list[str]:
-        """Return the overflows and domain errors as two lines of text, with the names of the values that had them."""
-        return [
-            f"{'overflows':<24}{self.overflows}{_by_value(self.overflows_by_value)}",
-            f"{'domain errors':<24}{self.domain_errors}{_by_value(self.domain_errors_by_value)}",
-        ]
-
-
-def _by_value(counts: Mapping[str, int]) -> str:
-    return f" ({', '.join(f'{name}: {count}' for name, count in sorted(counts.items()))})" if counts else ""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Checked:
     """How many samples of a run were repeated on an engine, with the same words.
 
@@ -103,7 +70,8 @@ class Training:
     `samples` counts the training part; `validation_samples` and `test_samples` count those that are held out.
     `machine` and `reference` are the scores of the accelerator and of float64: first those of the initial models, then
     those after each epoch. `kept` and `float64_kept` are the epochs whose models the accelerator and float64 keep: the
-    last one, or with a `patience` the one with the smallest validation loss. `cycles_predicted` and `cycles_simulated`
+    last one, or with a `patience` the one with the smallest validation loss. `events` are those of all steps, and
+    `held_out_events` those of scoring the held-out samples. `cycles_predicted` and `cycles_simulated`
     are per sample in the steady state. The latencies are in cycles. `models` and `words` are the kept models of the
     accelerator, as real numbers and as words. The words of a wide model are its stored integers, with `model_guard`
     bits more. Beside the real numbers lies the preparation of their data, if any, as ``tabla train -o`` writes it
@@ -146,6 +114,17 @@ class Training:
     def float64_score(self) -> Score:
         """The score of the models that float64 keeps."""
         return self.reference[self.float64_kept]
+
+    @property
+    def held_out_events(self) -> Mapping[str, Events]:
+        """The events of scoring the kept models on the held-out parts, by the name of the part."""
+        scores = {"validation": self.score.validation, "test": self.score.test}
+        return {part: score.events for part, score in scores.items() if score and score.events}
+
+    @property
+    def clean(self) -> bool:
+        """Whether no step and no held-out sample had an event, as ``--strict`` demands."""
+        return self.events.clean and all(found.clean for found in self.held_out_events.values())
 
     @property
     def agrees(self) -> bool:
@@ -248,6 +227,7 @@ class Training:
 
     def _events(self) -> list[str]:
         lines = self.events.lines()
+        lines += [found.line(f"{part} part") for part, found in self.held_out_events.items()]
         if self.events.updates:
             share = 100 * self.events.zero_updates / self.events.updates
             lines.append(
@@ -285,6 +265,8 @@ class Training:
             "latency": {"predicted": self.latency_predicted, "simulated": self.latency_simulated},
             "overflows": self.events.overflows,
             "domain_errors": self.events.domain_errors,
+            **{f"{part}_overflows": found.overflows for part, found in self.held_out_events.items()},
+            **{f"{part}_domain_errors": found.domain_errors for part, found in self.held_out_events.items()},
             "updates": self.events.updates,
             "zero_updates": self.events.zero_updates,
         }

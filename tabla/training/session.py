@@ -7,7 +7,7 @@ costs.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -21,7 +21,6 @@ from tabla.training.arrays import Arrays
 from tabla.training.evaluated import Evaluated
 from tabla.training.measure import Score
 from tabla.training.parts import Best, Parts
-from tabla.training.record import Events
 
 Words = NDArray[np.int64]
 FIRST_BLOCK, LARGEST_BLOCK, LONG = 16, 512, 1.0
@@ -182,26 +181,4 @@ def learn(
         latency=learner.latency if evaluates else latency,
         kept=best.epoch,
         float64_kept=best.float64_epoch,
-    )
-
-
-def events(graph: Graph, counts: Counts) -> Events:
-    """Return the counts of an evaluation, with the names of the values that had overflows or domain errors."""
-
-    def by_value(numbers: Sequence[int]) -> dict[str, int]:
-        found: dict[str, int] = {}
-        for statement, number in zip(graph.statements, numbers, strict=True):
-            tensor = graph.tensors[statement.target]
-            if number:
-                name = tensor.origin or tensor.name
-                found[name] = found.get(name, 0) + number
-        return found
-
-    return Events(
-        overflows=counts.overflows,
-        domain_errors=counts.domain_errors,
-        updates=counts.updates,
-        zero_updates=counts.zero_updates,
-        overflows_by_value=by_value(counts.overflows_by_statement),
-        domain_errors_by_value=by_value(counts.domain_errors_by_statement),
     )

@@ -92,10 +92,11 @@ def split_of(shares: Shares | None, seed: int | None) -> Split | None:
     return Split(test=numbers[0], validation=numbers[1] if len(numbers) == 2 else 0.0, seed=seed or 0)
 
 
-def divided(samples: Samples, split: Split | None, test: Samples | None) -> Divided:
+def divided(samples: Samples, split: Split | None, test: Samples | None, *, needs_test: bool = True) -> Divided:
     """Divide samples by `split`. If a `test` part comes from elsewhere, the split may only take a validation part.
 
-    Without a split, all samples are the training part. Contradictions are a `TablaError`.
+    Without a split, all samples are the training part. Contradictions are a `TablaError`, and so is a split without a
+    test part if there has to be one (`needs_test`).
     """
     if split is None:
         return Divided(training=samples, test=test)
@@ -104,15 +105,15 @@ def divided(samples: Samples, split: Split | None, test: Samples | None) -> Divi
             "the test part comes either from --test or from --split, and here from both",
             hint="leave one of them out; with --test, --split 0,0.1 takes a validation part alone",
         )
-    if test is None and not split.test:
+    if needs_test and test is None and not split.test:
         raise TablaError(
             "the split leaves the test part empty", hint="write --split 0.2, or give another file with --test"
         )
     chosen = split.indices(samples.count)
     return Divided(
-        training=_taken(samples, chosen.training),
-        validation=_taken(samples, chosen.validation) if split.validation else None,
-        test=test or _taken(samples, chosen.test),
+        training=samples.taken(chosen.training),
+        validation=samples.taken(chosen.validation) if split.validation else None,
+        test=test or (samples.taken(chosen.test) if split.test else None),
     )
 
 
@@ -134,11 +135,6 @@ def check_held_out(parts: Divided, patience: int | None, unlearning: str | None)
         )
 
 
-def _taken(samples: Samples, positions: NDArray[np.int64]) -> Samples:
-    arrays = {name: array[positions] for name, array in samples.arrays.items()}
-    return Samples(arrays=arrays, count=len(positions), stacked=samples.stacked)
-
-
 def shuffled(samples: Samples, seed: int) -> Samples:
     """Return samples in the order of numpy's ``default_rng(seed).permutation``."""
-    return _taken(samples, np.random.default_rng(seed).permutation(samples.count))
+    return samples.taken(np.random.default_rng(seed).permutation(samples.count))

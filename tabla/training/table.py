@@ -21,12 +21,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tabla.source import TablaError, refuse_pipe
+from tabla.training.origin import Origin
 
 Column = NDArray[Any]
 Columns = Mapping[str, Sequence[str]]
 DELIMITERS = ",;\t"
 SUFFIXES = (".csv", ".tsv", ".txt")
 MOST_AXES = 32
+FRAME = "the data frame"
+"""What errors call a data frame."""
 REST = "*"
 """In place of a column's name: all columns that no other name of the program takes."""
 MISSING = "remove the samples with missing values, or put numbers in their place"
@@ -51,15 +54,15 @@ class Frame(Protocol):
 class Table:
     """A table with named columns. `origin` names it in errors.
 
-    The cells of a file are texts. Those of a data frame have the types that they have there. `first` is the number of
-    the first row in errors: a file counts from its header, which is row 1. `comma` says that numbers have a decimal
-    comma.
+    The cells of a file are texts. Those of a data frame have the types that they have there. `rows` are the numbers of
+    the rows in errors: the first line of a file is row 1, and empty lines count, too. `comma` says that numbers have a
+    decimal comma.
     """
 
     origin: str
     header: tuple[str, ...]
     cells: tuple[Column, ...] = field(repr=False)
-    first: int
+    rows: Sequence[int] = field(repr=False)
     comma: bool = False
 
     def __len__(self) -> int:
@@ -67,7 +70,12 @@ class Table:
 
     def place(self, row: int, column: int) -> str:
         """Return the place of a cell for an error. Both numbers count from 0."""
-        return f"{self.origin}: row {row + self.first}, column '{self.header[column]}'"
+        return f"{self.origin}: row {self.rows[row]}, column '{self.header[column]}'"
+
+    @property
+    def samples(self) -> Origin:
+        """Where the samples are that the rows are."""
+        return Origin(name=self.origin, unit="row", numbers=self.rows)
 
     def numbers(self, column: int) -> NDArray[np.float64]:
         """Return a column as finite numbers. Any other cell is a `TablaError` with its place."""
@@ -220,7 +228,7 @@ def read_table(path: Path) -> Table:
     try:
         with path.open(newline="", encoding="utf-8-sig") as file:
             text = file.read()
-        delimiter = max(DELIMITERS, key=lambda sign: len(next(_rows(text, sign), [])))
+        delimiter = max(DELIMITERS, key=lambda sign: len(next((row for _, row in _rows(text, sign)), [])))
         rows = list(_rows(text, delimiter))
     except OSError as fault:
         raise TablaError(f"cannot read '{path}': {fault.strerror or fault}", hint="check the path") from None
@@ -230,32 +238,35 @@ def read_table(path: Path) -> Table:
         raise TablaError(f"'{path}' is not comma-separated text: {fault}", hint="save it as CSV again") from None
     if len(rows) < 2:
         raise TablaError(f"'{path}' holds no sample", hint="write a header line, and then a line for each sample")
-    header = tuple(cell.strip() for cell in rows[0])
-    for number, row in enumerate(rows[1:], 2):
+    header = tuple(cell.strip() for cell in rows[0][1])
+    numbers, lines = zip(*rows[1:], strict=True)
+    for number, row in rows[1:]:
         if len(row) != len(header):
             raise TablaError(
                 f"'{path}': row {number} has {len(row)} values, but the header has {len(header)}",
                 hint="give each row a value for each column",
             )
-    cells = tuple(np.array([cell.strip() for cell in column], dtype=object) for column in zip(*rows[1:], strict=True))
-    return _distinct(Table(origin=f"'{path}'", header=header, cells=cells, first=2, comma=delimiter == ";"))
+    cells = tuple(np.array([cell.strip() for cell in column], dtype=object) for column in zip(*lines, strict=True))
+    return _distinct(Table(origin=f"'{path}'", header=header, cells=cells, rows=numbers, comma=delimiter == ";"))
 
 
 def frame_table(frame: Frame) -> Table:
     """Return a data frame as a table, whose rows count from 0 as in pandas."""
     names = list(frame.columns)
-    _distinct(Table(origin="the data frame", header=tuple(map(str, names)), cells=(), first=0))
+    _distinct(Table(origin=FRAME, header=tuple(map(str, names)), cells=(), rows=()))
+    cells = tuple(np.asarray(frame[name], dtype=object) for name in names)
     return Table(
-        origin="the data frame",
+        origin=FRAME,
         header=tuple(str(name).strip() for name in names),
-        cells=tuple(np.asarray(frame[name], dtype=object) for name in names),
-        first=0,
+        cells=cells,
+        rows=range(len(cells[0]) if cells else 0),
     )
 
 
-def _rows(text: str, delimiter: str) -> Iterator[list[str]]:
+def _rows(text: str, delimiter: str) -> Iterator[tuple[int, list[str]]]:
+    """Yield the rows that are not empty, with their numbers, from 1."""
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, skipinitialspace=True)
-    return (row for row in reader if row)
+    return ((number, row) for number, row in enumerate(reader, 1) if row)
 
 
 def _distinct(table: Table) -> Table:

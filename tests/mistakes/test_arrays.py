@@ -64,13 +64,13 @@ CSV = {
     "no label": mistake(f"{TRAIN} d.csv", "'y' is missing", d_csv="x[0],x[1],x[2],x[3]\n1,2,3,4\n"),
     "large numbers": mistake(
         f"{TRAIN} d.csv",
-        "input 'x' holds 1e+09 in sample 2",
+        "input 'x' holds 1e+09 in row 3 of 'd.csv'",
         "no number format holds it and small numbers as well: divide 'x' by 1,000,000,000",
         d_csv=HEADER + ROW + ROW.replace("0.2", "1e9"),
     ),
     "a large label": mistake(
         f"{TRAIN} d.csv",
-        "label 'y' holds 346 in sample 2",
+        "label 'y' holds 346 in row 3 of 'd.csv'",
         "use --format q10.10, or divide 'y' by 1,000",
         d_csv=HEADER + ROW + ROW.replace(",1\n", ",346\n"),
     ),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import pydoc
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import MISSING, fields
 from pathlib import Path
@@ -15,7 +16,7 @@ import pytest
 import tabla
 from tabla.cli import main
 from tabla.driver import Build
-from tabla.learning import train
+from tabla.learning import learning_start, train
 from tabla.options import Options
 from tabla.runs import evaluate, simulate
 from tabla.scoring import test as score
@@ -51,6 +52,13 @@ COMPILE: dict[str, Wrong] = {
     "passes that are none": ({"passes": [len]}, TypeError, "passes: these are not passes"),
     "a scheduler that is none": ({"scheduler": 5}, TypeError, "scheduler: this is not a function"),
     "an option with a slip": ({"pess": 4}, TypeError, "pess"),
+    "a format from no data": ({"format": "auto"}, ValueError, "tabla.compile(..., format='auto', data=...)"),
+    "words of no width": ({"format": "auto7", "data": DATA}, ValueError, "there are no words of 7 bits"),
+    "data for nothing": ({"data": DATA}, ValueError, "--data has a meaning only where data choose the format"),
+    "a seed for nothing": ({"seed": 0}, ValueError, "--seed has a meaning only where data choose"),
+    "a split of nothing": ({"format": "auto", "split": 0.2}, ValueError, "hint: add --data FILE, in Python data=..."),
+    "data of another shape": ({"format": "auto", "data": {"x": X}}, tabla.TablaError, "'y' is missing in the data"),
+    "half an epoch": ({"format": "auto", "data": DATA, "epochs": 1.5}, TypeError, "epochs: 1.5 is not a whole"),
 }
 TRAIN: dict[str, Wrong] = {
     "half an epoch": ({"epochs": 1.5}, TypeError, "epochs: 1.5 is not a whole number"),
@@ -181,16 +189,19 @@ def test_the_signatures_name_every_option() -> None:
     parameters = dict(inspect.signature(tabla.compile).parameters)
     assert next(iter(parameters)) == "source"
     expected = {f.name: f.default_factory() if f.default is MISSING else f.default for f in fields(Options)}
-    found = {name: parameter.default for name, parameter in parameters.items() if name != "source"}
+    about_data = {*inspect.signature(learning_start).parameters, "epochs"} - {"build", "needs_test"}
+    assert parameters.keys() == {"source", *expected, *about_data}
+    found = {name: parameters[name].default for name in expected}
     assert {name: dict(value) if isinstance(value, Mapping) else value for name, value in found.items()} == expected
     mirrored = ((Build.evaluate, evaluate), (Build.simulate, simulate), (Build.train, train), (Build.test, score))
     for method, function in mirrored:
         assert list(inspect.signature(method).parameters)[1:] == list(inspect.signature(function).parameters)[1:]
     said = tabla.compile.__doc__ or ""
-    assert all(f"`{name}`" in said for name in expected)
+    assert all(f"`{name}`" in said for name in (*expected, *about_data))
 
 
 def test_help_shows_what_there_is() -> None:
-    said = pydoc.plain(pydoc.render_doc(tabla))
+    # Python 3.13 puts each parameter of a long signature on a line of its own.
+    said = re.sub(r"\(\s+", "(", pydoc.plain(pydoc.render_doc(tabla)))
     for name in ("compile(source", "class Build", "class TablaError", "pes: 'int | None' = None", "epochs: 'int' = 10"):
         assert name in said

@@ -9,6 +9,7 @@ from tabla.source import TablaError
 from tabla.training.classes import Classes, confusion_lines
 from tabla.training.measure import Score
 from tabla.training.metrics import choose
+from tabla.training.origin import Origin
 from tabla.training.parts import Best
 
 
@@ -94,9 +95,10 @@ def test_confusion(
 def test_unknown_classes(training: np.ndarray, held_out: np.ndarray, sample: int) -> None:
     classes = Classes.of(training)
     assert classes
-    classes.check(training, "test part")
-    with pytest.raises(TablaError, match=f"the label of sample {sample} of the test part is no class") as fault:
-        classes.check(held_out, "test part")
+    place = Origin().place
+    classes.check(training, "test", place)
+    with pytest.raises(TablaError, match=f"the label of sample {sample}, in the test part, is no class") as fault:
+        classes.check(held_out, "test", place)
     assert fault.value.hint is not None and "as the training part has" in fault.value.hint
 
 

@@ -9,6 +9,7 @@ import pytest
 
 from tabla.source import TablaError
 from tabla.training.arrays import write_npz
+from tabla.training.origin import Origin
 from tabla.training.prediction import Prediction
 from tabla.training.preparation import Preparation, class_name, fitted, separated
 
@@ -25,8 +26,8 @@ def fit(
 def test_standardising_looks_at_the_rows_alone() -> None:
     x = np.array([[1.0, 5.0], [3.0, 5.0], [100.0, -7.0]])
     made = fit({"x": x}, [0, 1], standardise="x")
-    assert made.apply({"x": x}, SHAPES, "the data")["x"].tolist() == [[-1, 0], [1, 0], [98, -12]]
-    single = made.apply({"x": x[1]}, SHAPES, "the data")["x"]
+    assert made.apply({"x": x}, SHAPES, Origin().place)["x"].tolist() == [[-1, 0], [1, 0], [98, -12]]
+    single = made.apply({"x": x[1]}, SHAPES, Origin().place)["x"]
     assert single.tolist() == [1, 0]
 
 
@@ -34,7 +35,7 @@ def test_equal_numbers_are_only_moved() -> None:
     """0.1 three times has a standard deviation of 1e-17 in float64, by which nothing should be divided."""
     x = np.full((3, 2), 0.1)
     assert x.std(axis=0).any()
-    found = fit({"x": x}, [0, 1, 2], standardise="x").apply({"x": x}, SHAPES, "the data")["x"]
+    found = fit({"x": x}, [0, 1, 2], standardise="x").apply({"x": x}, SHAPES, Origin().place)["x"]
     assert np.abs(found).max() < 1e-16
 
 
@@ -52,18 +53,18 @@ def test_equal_numbers_are_only_moved() -> None:
 def test_two_classes_of_a_scalar(labels: list[object], names: tuple[str, ...], encoded: list[int]) -> None:
     made = fit({"y": labels}, [0, 1, 2], classes=("y",))
     assert made.classes == {"y": names}
-    found = made.apply({"y": np.asarray(labels)}, SHAPES, "the data")["y"]
+    found = made.apply({"y": np.asarray(labels)}, SHAPES, Origin().place)["y"]
     assert found.tolist() == encoded and found.dtype == np.float64
 
 
 def test_rows_with_a_single_1() -> None:
     labels = np.array(["c", "a", "b", "a"])
     made = fit({"t": labels}, [0, 1, 2], classes=("t",))
-    found = made.apply({"t": labels}, SHAPES, "the data")["t"]
+    found = made.apply({"t": labels}, SHAPES, Origin().place)["t"]
     assert found.tolist() == [[0, 0, 1], [1, 0, 0], [0, 1, 0], [1, 0, 0]]
-    assert made.apply({"t": np.array("b")}, SHAPES, "the data")["t"].tolist() == [0, 1, 0]
+    assert made.apply({"t": np.array("b")}, SHAPES, Origin().place)["t"].tolist() == [0, 1, 0]
     # Labels that have that shape already stay as they are.
-    assert made.apply({"t": found}, SHAPES, "the data")["t"] is found
+    assert made.apply({"t": found}, SHAPES, Origin().place)["t"] is found
 
 
 @pytest.mark.parametrize(
@@ -86,8 +87,8 @@ def test_classes_that_do_not_fit(name: str, labels: list[object], message: str, 
 
 def test_an_unknown_class() -> None:
     made = fit({"y": ["a", "b", "c"]}, [0, 1], classes=("y",))
-    with pytest.raises(TablaError, match="sample 3 of the data has the class 'c', which the training part") as fault:
-        made.apply({"y": np.array(["a", "b", "c"])}, SHAPES, "the data")
+    with pytest.raises(TablaError, match="sample 3 has the class 'c', which the training part") as fault:
+        made.apply({"y": np.array(["a", "b", "c"])}, SHAPES, Origin().place)
     assert fault.value.hint is not None and "the classes of 'y' are a, b;" in fault.value.hint
 
 
@@ -139,11 +140,11 @@ def test_half_of_what_lies_beside_models() -> None:
 def test_what_lies_beside_models_of_another_program(beside: dict[str, np.ndarray], message: str) -> None:
     _, made = separated(beside)
     with pytest.raises(TablaError) as fault:
-        made.apply({"x": np.zeros((3, 2)), "y": np.zeros(3)}, SHAPES, "the data")
+        made.apply({"x": np.zeros((3, 2)), "y": np.zeros(3)}, SHAPES, Origin().place)
     assert message in fault.value.message and "for this program" in (fault.value.hint or "")
     # Names that the program does not have are refused elsewhere.
     _, strange = separated({"w.mean": np.zeros(3), "w.deviation": np.ones(3), "w.classes": np.array(["a"])})
-    assert strange.apply({"w": np.zeros(2)}, SHAPES, "the data")["w"].tolist() == [0, 0]
+    assert strange.apply({"w": np.zeros(2)}, SHAPES, Origin().place)["w"].tolist() == [0, 0]
 
 
 def test_margins_take_signs() -> None:

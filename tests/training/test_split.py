@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import chain
 
 import numpy as np
@@ -11,7 +12,10 @@ from hypothesis import strategies as st
 
 from tabla.source import TablaError
 from tabla.training.arrays import Samples
-from tabla.training.split import Divided, Split, check_held_out, divided, split_of
+from tabla.training.origin import Origin
+from tabla.training.split import Divided, Split, check_held_out, divided, shuffled, split_of
+
+HALF = split_of(0.5, 7)
 
 
 def samples(count: int) -> Samples:
@@ -44,6 +48,17 @@ def test_every_sample_is_in_one_part(count: int, test: float, validation: float,
     assert sorted(chain(*parts)) == list(range(count))
     assert [part == sorted(part) for part in parts] == [True] * 3
     assert (len(parts[2]), len(parts[1])) == (round(test * count), round(validation * count))
+
+
+def test_samples_know_their_rows() -> None:
+    """A part, a new order of it, and a part of that name each sample by its place in the user's file."""
+    table = replace(samples(25), origin=Origin(name="'d.csv'", unit="row", numbers=range(2, 27)))
+    found = shuffled(divided(table, HALF, None).training, 3)
+    assert found.count == 13
+    for sample, row in enumerate(rows(found)):
+        assert found.place(sample) == f"row {row + 2} of 'd.csv'"
+    assert found.place(4) == found.taken(np.array([4, 0])).place(0)
+    assert samples(5).place(4) == "sample 5"
 
 
 def test_shares_are_text_or_numbers() -> None:

@@ -28,6 +28,14 @@ def test_named_columns(tmp_path: Path, delimiter: str, ends: str) -> None:
     assert found["y"].tolist() == ["setosa", "virginica"]
 
 
+def test_empty_lines_are_rows_of_the_file_and_no_samples(tmp_path: Path) -> None:
+    (tmp_path / "d.csv").write_text("\na,b\n1,2\n\n\n3,x\n")
+    table = read_table(tmp_path / "d.csv")
+    assert [table.samples.place(k) for k in range(len(table))] == [f"row {n} of {table.origin}" for n in (3, 6)]
+    with pytest.raises(TablaError, match="row 6, column 'b': 'x' is not a number"):
+        table.numbers(1)
+
+
 def test_quotes_blanks_and_commas_in_names(tmp_path: Path) -> None:
     found = table(tmp_path, '"a, b" , "c ""d""", e\n 1 , 2, " three "\n').arrays(
         {"x": ("a, b", 'c "d"'), "y": ("e",)}, ["y"], {}
