@@ -18,6 +18,7 @@ from tabla.sim.engines.cocotb_run import _environment, available, require
 import tabla
 from tabla.program.bus import BusShape
 from tabla.program.interfaces import bus_interfaces
+from tabla.report.fusesoc import core
 from tabla.report.ipxact import NAMESPACE
 from tests.report.compiled_driver import LINEAR
 
@@ -119,8 +120,8 @@ def fusesoc(folder: Path, target: str) -> str:
     environment["XDG_CONFIG_HOME"] = environment["XDG_CACHE_HOME"] = environment["XDG_DATA_HOME"] = str(folder.parent)
     program = "import sys; from fusesoc.main import main; sys.exit(main())"
     command = [sys.executable, "-W", "ignore", "-c", program, "--cores-root", str(folder), "run"]
-    core = f"tabla:accelerators:line_axi:{tabla.__version__}"
-    words = [*command, "--build-root", str(folder.parent / f"work-{target}"), "--target", target, core]
+    name = f"tabla:accelerators:line_axi:{tabla.__version__}"
+    words = [*command, "--build-root", str(folder.parent / f"work-{target}"), "--target", target, name]
     done = subprocess.run(words, cwd=folder.parent, env=environment, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
     return done.stdout + done.stderr
@@ -134,6 +135,11 @@ def test_fusesoc_runs_the_simulation(folder: Path) -> None:
 @pytest.mark.skipif(not available("verilator"), reason="Verilator is missing")
 def test_fusesoc_runs_the_lint_without_a_warning(folder: Path) -> None:
     assert "%Warning" not in fusesoc(folder, "lint")
+
+
+def test_a_core_without_golden_vectors_has_no_simulation() -> None:
+    assert "\n  sim:" not in core("line", ["line.v"], [], bench=False)
+    assert "\n  sim:" in core("line", ["line.v"], [], bench=True)
 
 
 @needs_icarus
