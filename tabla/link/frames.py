@@ -51,6 +51,11 @@ class Frames:
         *frames, self._rest = (self._rest + text).split(_FLAG)
         self._found += [frame for frame in frames if frame]
 
+    @property
+    def pending(self) -> int:
+        """The received bytes that belong to no complete frame."""
+        return len(self._rest)
+
     def next(self) -> bytes | None:
         """Remove and return the next frame: the bytes between its flags, not checked. None if no frame is complete."""
         return self._found.pop(0) if self._found else None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import struct
 import time
 from dataclasses import dataclass
@@ -15,6 +16,8 @@ SILENCE = 10.0
 """Seconds without a byte after which a board counts as gone."""
 
 _TRIES = 4
+_LONGEST = 1 << 16
+"""Bytes that no frame of a board has: what is longer and has no end is not sent by one."""
 _GREETING = 2.0
 
 
@@ -65,7 +68,7 @@ class Requests:
             end = time.monotonic() + self._greeting
             while (left := end - time.monotonic()) > 0:
                 # Frames that the board sent before the reset are dropped, even if they are not damaged.
-                reply = body(self._next(left) or b"")
+                reply = body(self._next(left, end) or b"")
                 if reply and reply[0] == Request.RESET | DONE:
                     try:
                         return Status.of(reply[1:])
@@ -108,13 +111,18 @@ class Requests:
             f"the line '{self._port.path}' changes bytes", hint="build for a lower --baud, or use a better cable"
         )
 
-    def _next(self, seconds: float) -> bytes | None:
-        """Return the next frame; None if no byte arrives for so many `seconds`."""
+    def _next(self, seconds: float, end: float = math.inf) -> bytes | None:
+        """Return the next frame; None if no byte arrives for so many `seconds`, or if none is complete at time `end`.
+
+        Bytes without an end are a `TablaError`: whatever sends them is no board.
+        """
         while (found := self._frames.next()) is None:
             text = self._port.read(seconds)
-            if not text:
+            if not text or time.monotonic() > end:
                 return None
             self._frames.feed(text)
+            if self._frames.pending > _LONGEST:
+                raise self._unsound()
         return found
 
     def close(self) -> None:

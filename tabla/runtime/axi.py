@@ -164,6 +164,7 @@ class AxiTransport:
         if self._dead:
             raise DeviceFault(self._dead, hint="connect again")
         control, streams = self._control, self._streams
+        course = _Course(sent=not command.packet, answer=None if command.answer else b"")
         try:
             if self._status() & control.mask("STATUS", "BUSY"):
                 raise self._fault(f"the accelerator is busy before {command.name}", "is another program using it?")
@@ -176,17 +177,15 @@ class AxiTransport:
             control.write("COMMAND", command.code)
             if command.packet:
                 streams.send(command.packet)
-            course = self._followed(command)
+            self._follow(command, course)
         except DeviceFault as fault:
-            if self._dead is None:
-                fault.units = self._recovered(command)
+            fault.units = self._recovered(command, course)
             raise
         return self._checked(command, course)
 
-    def _followed(self, command: _Command) -> _Course:
-        """Wait for the end of a command: for DONE, and for both packets."""
+    def _follow(self, command: _Command, course: _Course) -> None:
+        """Wait for the end of a command: for DONE, and for both packets. Note in `course` how far it is."""
         control, streams = self._control, self._streams
-        course = _Course(sent=not command.packet, answer=None if command.answer else b"")
         patience, seen, polls = time.monotonic() + self._seconds, (0, 0, False, False), 0
         busy, done = control.mask("STATUS", "BUSY"), control.mask("STATUS", "DONE")
         at_once = control.mask("STATUS", *_NO_PACKET)
@@ -196,7 +195,7 @@ class AxiTransport:
             course.answer = streams.received() if course.answer is None else course.answer
             ended = course.status & done and not course.status & busy
             if ended and (course.status & at_once or (course.sent and course.answer is not None)):
-                return course
+                return
             polls += 1
             if polls < _SPINS:
                 continue
@@ -247,13 +246,12 @@ class AxiTransport:
 
     def _acknowledged(self, command: _Command, answer: bytes | None) -> Words | None:
         """Return the results of the units that a RUN has finished; None if there are none, or no RUN."""
-        size = self._bytes["result"]
+        data, size = answer or b"", self._bytes["result"]
         finished = min(self._control.read("SAMPLES"), command.count) if command.code == RUN else 0
-        if size:
-            finished = min(finished, len(answer or b"") // size)
+        finished = min(finished, len(data) // size) if size else finished
         if not finished:
             return None
-        return self._words((answer or b"")[: finished * size]).reshape(finished, len(self._folder.template("result")))
+        return self._words(data[: finished * size]).reshape(finished, len(self._folder.template("result")))
 
     def _status(self) -> int:
         """Return the word of STATUS. A word that STATUS cannot have is a `DeviceFault`."""
@@ -283,19 +281,22 @@ class AxiTransport:
         cause, hint = late(busy, done, course.sent, course.answer is not None)
         return self._fault(f"{command.name} has made no progress for {self._seconds:g} s: {cause}", hint)
 
-    def _recovered(self, command: _Command) -> Words | None:
-        """Bring the device to rest after a fault, and return the results that it still gave.
+    def _recovered(self, command: _Command, course: _Course) -> Words | None:
+        """Bring the device to rest after a fault, and return the results that it gave.
 
         ABORT ends a RUN between two units and keeps the models. A device that ignores it is reset, which loses them.
+        One that has gone is left alone, and acknowledges nothing any more.
         """
-        control, answer = self._control, None
+        if self._dead is not None:
+            return None
+        control, answer = self._control, course.answer
         control.write("CONTROL", control.mask("CONTROL", "ABORT"))
         end = time.monotonic() + self._seconds / 4
-        owed, busy = bool(command.answer), True
+        owed, busy = answer is None, True
         while time.monotonic() < end and (busy or owed):
             busy = bool(control.read("STATUS") & control.mask("STATUS", "BUSY"))
             try:
-                answer = self._streams.received() if owed else None
+                answer = self._streams.received() if owed else answer
                 owed = owed and answer is None
             except DeviceFault:
                 # The packet is lost. Its rest still has to be taken, so that the command can end.

@@ -25,7 +25,7 @@ def connect(build_folder: str | Path, device: str | Board, *, timeout: float | N
     * a `Board`, for registers and buffers that are open already, such as those of PYNQ.
 
     `timeout` is the number of seconds without progress after which a device counts as gone: 120 by default for a
-    simulator, 1.5 for a serial line and 1 for ``mmio:``. Use the result as a context manager.
+    simulator, 1.2 for a serial line and 1 for ``mmio:``. Use the result as a context manager.
 
     Raises `TablaError` for a folder that is not whole, a device that is not there or does not answer, and one that
     holds another program.

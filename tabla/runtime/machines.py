@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 SERIAL = "serial:"
 SIMULATORS = ("cxxrtl", "verilator", "icarus")
 ENGINES = ("model", *SIMULATORS)
-SIMULATED, LINE = 120.0, 1.5
+SIMULATED, LINE = 120.0, 1.2
 """Seconds that a simulator may take for one request, and for which a board may be silent."""
 _STEPS = {"model": 256, "cxxrtl": 1024, "verilator": 64, "icarus": 64}
 """The steps of one request. What a request has finished is acknowledged, and a time-out covers one request."""

@@ -314,3 +314,23 @@ def _failing_run(machine: Any, hangs: bool) -> Callable[[Any, int], Any]:
         return plain(beats, samples)
 
     return run
+
+
+def test_results_that_came_before_the_fault_stay(case: Cases) -> None:
+    """The DMA stops after all results have come: they are whole, and so are the models."""
+    made = case("wide")
+    accelerator, wrapper, dma = opened(made)
+    plain = wrapper.taken
+
+    def late() -> bool:
+        plain()
+        return False
+
+    wrapper.taken = late  # type: ignore[method-assign]
+    with failing("the command has ended, and the DMA still has words to send") as fault:
+        accelerator.run(made.samples)
+    assert fault.value.samples == 24
+    np.testing.assert_array_equal(fault.value.results["h"], made.results["h"])
+    wrapper.taken = plain  # type: ignore[method-assign]
+    np.testing.assert_array_equal(accelerator.models()["w"], made.trained["w"])
+    assert dma.resets == 2
