@@ -52,7 +52,7 @@ def fair() -> tuple[Reals, Reals]:
 
 
 def star98() -> tuple[Reals, Reals]:
-    """Return 12 measurements of each of 303 school districts of California, and the share of good pupils in the district.
+    """Return 12 measurements of each of 303 school districts of California, and the share of its pupils who are good.
 
     A pupil is good if the result in mathematics is above the national median. The products of measurements that the
     file holds, too, are left out.
@@ -81,4 +81,8 @@ def rated(seed: int, share: float) -> tuple[Arrays, Arrays]:
     held_out = mask.reshape(shown["r"].shape)
     every, values = shown["r"] + hidden["r"], shown["y"] + hidden["y"]
     learnt = every - held_out
-    return {"u": shown["u"], "r": learnt, "y": values * learnt}, {"u": shown["u"], "r": held_out, "y": values * held_out}
+    return {"u": shown["u"], "r": learnt, "y": values * learnt}, {
+        "u": shown["u"],
+        "r": held_out,
+        "y": values * held_out,
+    }

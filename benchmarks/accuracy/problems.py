@@ -10,6 +10,7 @@ percentages, from few samples (star98).
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -33,10 +34,10 @@ class Problem:
     """A program, the data that it learns from, and how.
 
     `title` names the data and the network for the table. `source` returns measurements and targets, in the order of
-    the package. The label is the `kind`: the ``number`` of one of two classes, its ``sign``, a 1 among all ``classes``,
-    ``values`` to be predicted, or ``ratings``. The measurements get a mean of 0 and a standard deviation of 1 in the
-    training part, as the values to be predicted do, unless a fixed `scale` divides them. `estimator` says which model of
-    scikit-learn stands beside, and its hidden layers, if it has any.
+    the package. `kind` says what the label is: the ``number`` of one of two classes, its ``sign``, a 1 among all
+    ``classes``, ``values`` to be predicted, or ``ratings``. The measurements get a mean of 0 and a standard deviation
+    of 1 in the training part, as the values to be predicted do, unless a fixed `scale` divides them. `estimator` is the
+    model of scikit-learn that is scored beside, with layers of `hidden` units if it is a network.
     """
 
     name: str
@@ -55,6 +56,22 @@ class Problem:
     def metric(self) -> str:
         """The metric: the accuracy of classes, else R2."""
         return "r2" if self.kind in ("values", "ratings") else "accuracy"
+
+    @property
+    def rate(self) -> float:
+        """The learning rate: that of the options, or else of the text."""
+        if self.learning_rate is not None:
+            return self.learning_rate
+        found = re.search(r"^mu = ([0-9.]+);", self.program.read_text(encoding="utf-8"), re.MULTILINE)
+        assert found
+        return float(found[1])
+
+    @property
+    def samples(self) -> int:
+        """The number of samples of all parts; of ratings, those that are known."""
+        if self.source is None:
+            return sum(int(part["r"].sum()) for part in rated(0, TEST_SHARE))
+        return len(self._arrays["y"])
 
     @property
     def standardise(self) -> bool:
@@ -96,7 +113,12 @@ PROBLEMS = {
     problem.name: problem
     for problem in (
         _of_example(
-            "linear", "diabetes, linear regression", "values", 10, "LinearRegression", source=lambda: bundled("diabetes")
+            "linear",
+            "diabetes, linear regression",
+            "values",
+            10,
+            "LinearRegression",
+            source=lambda: bundled("diabetes"),
         ),
         _of_example(
             "logistic",
@@ -107,7 +129,12 @@ PROBLEMS = {
             source=lambda: bundled("breast_cancer"),
         ),
         _of_example(
-            "svm", "breast cancer, support vector machine", "sign", 5, "LinearSVC", source=lambda: bundled("breast_cancer")
+            "svm",
+            "breast cancer, support vector machine",
+            "sign",
+            5,
+            "LinearSVC",
+            source=lambda: bundled("breast_cancer"),
         ),
         _of_example("recommender", "made-up ratings, 4 tastes", "ratings", 40, "KNNImputer"),
         _of_example(

@@ -122,15 +122,17 @@ def choose_format(
     guard: int | None = None,
     largest_guard: Callable[[Format], int] = lambda number: 0,
     part: Arrays | None = None,
+    observed: Observed | None = None,
 ) -> FormatChoice:
     """Choose the format of words of `width` bits for a graph and the samples that it learns from, and the guard bits.
 
     `samples` have a leading axis of `count` steps, and `models` are the initial models. The graph runs over them in
     float64 for `epochs` epochs. A tensor that no format of that width holds is a `TablaError`. `largest_guard` says how
-    many guard bits a format allows. A `guard` that is given is taken as it is.
-    `part` are all samples of the training part, if there are more of them than whole steps take.
+    many guard bits a format allows. A `guard` that is given is taken as it is. `part` are all samples of the training
+    part, if there are more of them than whole steps take. `observed` is what the run in float64 took on, if it was made
+    before, for another width.
     """
-    observed = observe(graph, samples, models, count=count, epochs=epochs)
+    observed = observed or observe(graph, samples, models, count=count, epochs=epochs)
     ranges = tuple(_ranges(graph, observed, _bounds(graph, {**samples, **(part or {})}, models), width))
     number = _format(ranges, width)
     bits = _guard(observed, number, largest_guard(number)) if guard is None else guard
