@@ -92,7 +92,8 @@ def _aim_lines(results: Results, problems: Sequence[Problem]) -> Iterator[str]:
         said = f"{len(problems) - len(names)} of {len(problems)} problems reach it"
         said += f"; {', '.join(names)} {'does' if len(names) == 1 else 'do'} not" if names else ""
         verdict_text = "reached" if len(names) <= MOST_MISSES else "**not reached**"
-        yield f"{number}. {aim.title}, {aim.points:g} points and two standard errors: {verdict_text}. {said}."
+        points = f"{aim.points:g} point{'' if aim.points == 1 else 's'}"
+        yield f"{number}. {aim.title}, {points} and two standard errors: {verdict_text}. {said}."
 
 
 def _width_lines(results: Results, problems: Sequence[Problem]) -> Iterator[str]:

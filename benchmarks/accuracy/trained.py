@@ -43,21 +43,22 @@ class Scored:
 class _Kept(Evaluators):
     """Evaluators that keep their plans: one for learning, and one for scoring, of one program in one format."""
 
-    plans: dict[tuple[str, bool], WordsPlan | RealsPlan] = field(default_factory=dict)
+    in_words: dict[bool, WordsPlan] = field(default_factory=dict)
+    in_reals: dict[bool, RealsPlan] = field(default_factory=dict)
 
     def fixed(self, graph: Graph, fmt: Format) -> WordsPlan:
-        """Return the plan in words, made anew only once."""
-        key = str(fmt), bool(graph.updates)
-        if key not in self.plans:
-            self.plans[key] = Evaluators.fixed(self, graph, fmt)
-        return self.plans[key]  # type: ignore[return-value]
+        """Return the plan in words, which is made once."""
+        learns = bool(graph.updates)
+        if learns not in self.in_words:
+            self.in_words[learns] = Evaluators.fixed(self, graph, fmt)
+        return self.in_words[learns]
 
     def real(self, graph: Graph) -> RealsPlan:
-        """Return the plan in float64, made anew only once."""
-        key = "float64", bool(graph.updates)
-        if key not in self.plans:
-            self.plans[key] = Evaluators.real(self, graph)
-        return self.plans[key]  # type: ignore[return-value]
+        """Return the plan in float64, which is made once."""
+        learns = bool(graph.updates)
+        if learns not in self.in_reals:
+            self.in_reals[learns] = Evaluators.real(self, graph)
+        return self.in_reals[learns]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

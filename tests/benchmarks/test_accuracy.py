@@ -1,4 +1,4 @@
-"""The page of the accuracies: it shows what its file holds, the file is complete, and a sample of it is measured anew."""
+"""The page of the accuracies: it shows what its file holds, the file is whole, and a sample of it is measured anew."""
 
 from __future__ import annotations
 

@@ -5,9 +5,11 @@ The problems are those of ``make bench-accuracy``. A few of them are quick, and 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from importlib.util import find_spec
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -56,6 +58,13 @@ def chosen(
         width=width,
         largest_guard=lambda number: MOST_GUARD,
     )
+
+
+def test_the_script_is_short_and_knows_nothing_of_the_chooser() -> None:
+    text = (Path(__file__).parent / "recomputed_format.py").read_text(encoding="utf-8")
+    assert text.count("\n") <= 60
+    imported = re.findall(r"^(?:from|import) ([\w.]+)", text, re.MULTILINE)
+    assert {name for name in imported if name.startswith("tabla")} == {"tabla.ir.evaluate_float", "tabla.ir.graph"}
 
 
 @pytest.mark.parametrize("name", some())
