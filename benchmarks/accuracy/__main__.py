@@ -35,12 +35,8 @@ def measure(names: Sequence[str], seeds: Sequence[int], cells: Sequence[str], fi
             if not wanted:
                 continue
             began = time.perf_counter()
-            found = list(bench.measure(seed, wanted))
-            # Another process may have written other problems meanwhile.
-            known = Results.read(file)
-            for cell, outcome in found:
-                known.add(name, cell, seed, outcome)
-            known.write(file, ORDER)
+            found = dict(bench.measure(seed, wanted))
+            Results.put(file, name, seed, found, ORDER)
             print(f"{name}, split {seed}: {len(found)} cells in {time.perf_counter() - began:.1f} s", flush=True)
 
 

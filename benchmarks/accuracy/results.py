@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
 from collections.abc import Mapping
@@ -10,6 +11,8 @@ from pathlib import Path
 from typing import Any
 
 SCHEMA = "tabla-accuracy-1"
+Order = Mapping[str, tuple[str, ...]]
+"""The cells of each problem, in the order of the file."""
 PLACES = 6
 """The places of a metric that are kept. The last digits of float64 differ between machines."""
 
@@ -73,6 +76,17 @@ class Results:
             }
         )
 
+    @staticmethod
+    def put(file: Path, problem: str, seed: int, found: Mapping[str, Outcome], order: Order) -> None:
+        """Take outcomes into a file, which other processes may write meanwhile."""
+        file.parent.mkdir(parents=True, exist_ok=True)
+        with file.with_name(f".{file.name}.lock").open("w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            known = Results.read(file)
+            for cell, outcome in found.items():
+                known.add(problem, cell, seed, outcome)
+            known.write(file, order)
+
     def add(self, problem: str, cell: str, seed: int, outcome: Outcome) -> None:
         """Take in an outcome, in place of an earlier one."""
         self.outcomes.setdefault(problem, {}).setdefault(cell, {})[seed] = outcome
@@ -81,7 +95,7 @@ class Results:
         """Return the outcomes of a cell by split seed; there may be none yet."""
         return self.outcomes.get(problem, {}).get(cell, {})
 
-    def text(self, order: Mapping[str, tuple[str, ...]]) -> str:
+    def text(self, order: Order) -> str:
         """Return the content of the file, a line for each cell. `order` are the cells of each problem."""
         blocks = []
         for problem, cells in order.items():
@@ -95,9 +109,8 @@ class Results:
                 blocks.append(f"  {json.dumps(problem)}: {{\n" + ",\n".join(lines) + "\n  }")
         return f'{{\n "schema": "{SCHEMA}",\n "outcomes": {{\n' + ",\n".join(blocks) + "\n }\n}\n"
 
-    def write(self, file: Path, order: Mapping[str, tuple[str, ...]]) -> None:
+    def write(self, file: Path, order: Order) -> None:
         """Write the file whole, or leave it as it was."""
-        file.parent.mkdir(parents=True, exist_ok=True)
         part = file.with_name(f"{file.name}.{os.getpid()}.part")
         part.write_text(self.text(order), encoding="utf-8")
         part.replace(file)

@@ -115,6 +115,7 @@ class Trainer:
             test=test,
             split=TEST_SHARE if test is None else None,
             split_seed=seed if test is None else None,
+            shuffle=self.problem.shuffle,
             standardise=self.problem.standardise,
             standardise_labels=self.problem.standardise_labels,
         )
