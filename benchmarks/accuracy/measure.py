@@ -65,7 +65,7 @@ class Bench:
             try:
                 choice = self._choice(start, observed, width)
             except TablaError as fault:
-                # No format of this width holds the values.
+                # No format of this width holds the values, or a constant rounds to zero in the one that does.
                 refused = Outcome(refused=fault.message)
                 yield from ((cell, refused) for g in GUARDS if (cell := grid_cell(width, g)) in cells)
                 continue

@@ -83,7 +83,9 @@ def _aim_lines(results: Results, problems: Sequence[Problem]) -> Iterator[str]:
         row += [shown(mean(results, name, best)), best] if best else ["refused", ""]
         for aim in AIMS:
             found = verdict(results, name, aim)
-            text = "refused" if found is None else f"{found.loss:.2f} of {found.allowed:.2f}"
+            text = (
+                "refused" if found is None else f"{round(found.loss, 2) + 0.0:.2f} of {found.allowed:.2f}"
+            )  # without -0.00
             row.append(text if found and found.reached else f"**{text}**")
         yield _row(row)
     yield ""

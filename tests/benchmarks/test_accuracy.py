@@ -99,7 +99,7 @@ def test_the_aims_once_more(raw: Mapping[str, Any]) -> None:
         ):
             ours_points, theirs = points(raw, name, ours), points(raw, name, other)
             loss, error = told([theirs[seed] - ours_points[seed] for seed in ours_points.keys() & theirs.keys()])
-            text = f"{loss:.2f} of {allowed + 2 * error:.2f}"
+            text = f"{round(loss, 2) + 0.0:.2f} of {allowed + 2 * error:.2f}"
             fine = loss <= allowed + 2 * error
             assert row[7 + number] == (text if fine else f"**{text}**"), (name, ours)
             misses[number] += [] if fine else [name]
@@ -108,7 +108,7 @@ def test_the_aims_once_more(raw: Mapping[str, Any]) -> None:
 
 
 def test_samples_that_lie_sorted_are_shuffled() -> None:
-    """A class of a sorted file ends once; the classes of the others change more often than half as often as by chance."""
+    """A class of a sorted file ends once; those of others change more than half as often as they would by chance."""
     for name, problem in PROBLEMS.items():
         if problem.metric == "accuracy" and problem.source is not None:
             classes = problem.source()[1].astype(int)
