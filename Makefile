@@ -10,6 +10,9 @@
 #                    2,000 random TableGen programs with llvm-tblgen
 #   make bench-bus   play a million beats and every kind of fault at the wrappers for a bus; BEATS
 #   make bench-fpga  place and route five algorithms on 16 and 64 PEs for an ECP5-85F; takes hours; PARTS, PES, SEEDS
+#   make bench-accuracy
+#                    learn 14 problems on 20 splits in formats of 8 to 18 bits, and write docs/accuracy.md; takes about an
+#                    hour; SPLITS, ONLY
 #   make clean       remove everything that the other targets made
 
 PYTHON ?= python3
@@ -21,7 +24,7 @@ PYTEST := $(BIN)/python -m pytest -rs
 # Two workers suit the smallest check machines. On a larger one use `make test WORKERS=8`.
 WORKERS ?= 2
 
-.PHONY: help demo test test-all lint docs docs-test bench bench-bus bench-fpga simulators clean
+.PHONY: help demo test test-all lint docs docs-test bench bench-bus bench-fpga bench-accuracy simulators clean
 .DEFAULT_GOAL := help
 
 help:
@@ -102,6 +105,13 @@ BEATS ?= 1000000
 SEED ?= 1
 bench-bus: $(VENV)/test
 	$(BIN)/python -m benchmarks.bus --beats $(BEATS) --seed $(SEED) --json benchmarks/results/bus.json
+
+# Splits that were measured before stay in the file and are measured again. A part of the table: make bench-accuracy
+# SPLITS=5:10 ONLY=iris,wine
+SPLITS ?= 20
+bench-accuracy: $(VENV)/test
+	$(BIN)/python -m benchmarks.accuracy --seeds $(SPLITS) $(if $(ONLY),--only '$(ONLY)') \
+		--json benchmarks/accuracy/measured.json --page docs/accuracy.md
 
 clean:
 	rm -rf $(VENV) .lint build demo site *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis

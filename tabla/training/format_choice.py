@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
+from tabla.compiled.plans import RealsPlan
 from tabla.ir.format import Format
 from tabla.ir.graph import Constant, Graph, Ordinal, Product, Statement
 from tabla.ir.intervals import UNKNOWN, Interval, intervals
@@ -162,12 +163,22 @@ def choose_format(
 
 
 def survey(
-    graph: Graph, samples: Arrays, models: Arrays, *, count: int, epochs: int, part: Arrays | None = None
+    graph: Graph,
+    samples: Arrays,
+    models: Arrays,
+    *,
+    count: int,
+    epochs: int,
+    part: Arrays | None = None,
+    plan: RealsPlan | None = None,
 ) -> Survey:
-    """Run a graph in float64, and return all that a choice needs. The parameters are those of `choose_format`."""
+    """Run a graph in float64, and return all that a choice needs. The parameters are those of `choose_format`.
+
+    `plan` evaluates the graph; by default numpy does.
+    """
     return Survey(
         graph=graph,
-        observed=observe(graph, samples, models, count=count, epochs=epochs),
+        observed=observe(graph, samples, models, count=count, epochs=epochs, plan=plan),
         bounds=_bounds(graph, {**samples, **(part or {})}, models),
         samples=count * graph.samples,
         epochs=epochs,

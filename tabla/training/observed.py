@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from tabla.compiled.plans import RealsPlan
 from tabla.ir.evaluate_float import FloatPlan
 from tabla.ir.graph import Graph
 from tabla.training.arrays import Arrays, Reals
@@ -66,22 +67,27 @@ def _blocks(graph: Graph, steps: int) -> Iterator[slice]:
     return (slice(at, min(steps, at + size)) for at in range(0, steps, size))
 
 
-def observe(graph: Graph, samples: Arrays, models: Arrays, *, count: int, epochs: int) -> Observed:
+def observe(
+    graph: Graph, samples: Arrays, models: Arrays, *, count: int, epochs: int, plan: RealsPlan | None = None
+) -> Observed:
     """Run a graph in float64 for so many `epochs` of `count` steps, and note what values its tensors take.
 
     `samples` are the inputs and labels of the steps, with a leading axis of steps. `models` are the initial models.
+    `plan` evaluates the graph; by default numpy does.
     """
-    plan = FloatPlan.of(graph)
+    plan = plan or FloatPlan.of(graph)
     plan.load(models)
-    inputs = {tensor.name for tensor in plan.memory.inputs()}
+    inputs = {name for name, tensor in graph.tensors.items() if tensor.role in ("input", "label")}
+    current = models
     given = ("input", "label", "model", "constant")
     kept = [name for name, tensor in graph.tensors.items() if tensor.role not in given]
     largest = {name: _largest(array) for name, array in {**samples, **models}.items() if name in graph.tensors}
     steps = {model: StepSizes() for model in graph.updates}
     for epoch in range(epochs):
         for block in _blocks(graph, count):
-            before = plan.memory.models()
+            before = current
             ran = plan.run({n: a[block] for n, a in samples.items() if n in inputs}, kept, block.stop - block.start)
+            current = ran.models
             for name, values in ran.kept.items():
                 largest[name] = max(largest.get(name, 0.0), _largest(values))
             if epoch == epochs - 1:

@@ -137,7 +137,9 @@ def test_numpy_takes_short_runs_and_all_runs_without_numba(monkeypatch: pytest.M
     assert Evaluators.of(graph, fmt, steps=100).note == "", "numpy is as good there"
 
 
+# Every program is compiled twice or more, which takes seconds, and minutes on a machine with much other work.
 @pytest.mark.slow
+@pytest.mark.timeout(1800)
 @settings(max_examples=60)
 @given(graph=graphs(), fmt=st.sampled_from(FORMATS), seed=st.integers(0, 1 << 30))
 def test_random_graphs_in_machine_code(graph: Graph, fmt: Format, seed: int) -> None:

@@ -15,11 +15,20 @@ KINDS = {
     "decay": "gw[k][i] = w[k][i]; gb[k] = b[k];",
     "both": "gw[k][i] = e[k] * x[i] + w[k][i]; gb[k] = e[k] + b[k];",
 }
-"""The gradients of w and b, as the text of a program."""
+"""The gradients of w and b, as the text of a program. The kind "scalar" is a layer whose tensors have no axes."""
 
 
 def text_of(kind: str, rows: int, columns: int, rate: Fraction) -> str:
-    """Return the program."""
+    """Return the program. Only a layer of one output and one input can be without axes, which is the kind "scalar"."""
+    if kind == "scalar":
+        return f"""
+mu = {float(rate)!r};
+model_input x; model_output y; model w, b; gradient gw -> w, gb -> b;
+h = w * x + b;
+e = h - y;
+gw = e * x;
+gb = e;
+"""
     return f"""
 mu = {float(rate)!r};
 model_input x[{columns}]; model_output y[{rows}]; model w[{rows}][{columns}], b[{rows}];
@@ -103,11 +112,11 @@ class Witness:
                 total = sum(w[k][i] * x[i] for i in range(self.columns)) + (b[k] << self.fraction)
                 error = self.clamped(self.rounded(total) - y[k], self.width)
                 scaled = error
-                if self.kind == "layer" and self.mantissa != self.one:
+                if self.kind in ("layer", "scalar") and self.mantissa != self.one:
                     scaled = self.rounded(self.mantissa * error)
                 for i in range(self.columns):
                     match self.kind:
-                        case "layer":
+                        case "layer" | "scalar":
                             steps[k][i] -= self.sign * scaled * x[i]
                         case "decay":
                             steps[k][i] -= self.sign * self.whole(w[k][i])
@@ -115,7 +124,7 @@ class Witness:
                             gradient = self.rounded(error * x[i] + (w[k][i] << self.fraction))
                             steps[k][i] -= self.sign * self.whole(gradient)
                 match self.kind:
-                    case "layer":
+                    case "layer" | "scalar":
                         moves[k] -= self.sign * self.whole(error)
                     case "decay":
                         moves[k] -= self.sign * self.whole(b[k])
