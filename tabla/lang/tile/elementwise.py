@@ -3,30 +3,50 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from numbers import Integral, Real
 from typing import Any, get_args
 
+import numpy as np
+from numpy.typing import NDArray
+
 from tabla.lang.tile.dimensions import TensorDim
 from tabla.lang.tile.places import here, refuse
-from tabla.lang.tile.program import Elementwise, Kind, Node, Number, Operator, Shape
+from tabla.lang.tile.program import Elementwise, Kind, Node, Number, Operator, Shape, Values
 from tabla.source import Span
 
 COMPARISONS = frozenset({"equal", "not_equal", "less", "less_equal", "greater", "greater_equal"})
 FLOATING = frozenset(
     {
-        "square_root", "exponential", "logarithm", "sine", "cosine", "hyperbolic_tangent", "sigmoid",
+        "square_root", "exponential", "logarithm", "sine", "cosine", "hyperbolic_tangent", "sigmoid", "round",
+        "floor", "ceil", "tangent", "arc_sine", "arc_cosine", "arc_tangent", "hyperbolic_sine", "hyperbolic_cosine",
+        "error_function", "complementary_error_function",
     }
 )  # fmt: skip
+WHOLE: Mapping[Operator, str] = {
+    "remainder": "%",
+    "bit_and": "&",
+    "bit_or": "|",
+    "bit_xor": "^",
+    "bit_not": "~",
+    "shift_left": "<<",
+    "shift_right": ">>",
+}
+"""The operators of integers and booleans, as Python writes them."""
+LOGICAL = frozenset({"bit_and", "bit_or", "bit_xor", "bit_not"})
 KINDS: tuple[Kind, ...] = get_args(Kind)
 
 
 def node_of(value: object) -> Node:
     """Return a number or a size as a tensor of rank 0."""
     match value:
+        case Node():
+            return value
         case TensorDim():
             return Number(shape=(), kind="integer", value=Fraction(value.size))
+        case np.ndarray() | np.generic():
+            return _array(value)
         case bool():
             return Number(shape=(), kind="boolean", value=Fraction(value))
         case Integral():
@@ -36,6 +56,22 @@ def node_of(value: object) -> Node:
             return Number(shape=(), kind="float", value=exact, span=here())
         case _:
             refuse(f"{_described(value)} is not a tensor or a number")
+
+
+def _array(given: NDArray[Any] | np.generic) -> Node:
+    """An array of numpy, or one of its numbers. An array of rank 0 is a number."""
+    array = np.asarray(given)
+    if array.dtype.kind not in "biuf":
+        refuse(f"an array of type {array.dtype} is not a tensor", "use arrays of numbers or of booleans")
+    if not array.size:
+        refuse(f"an array of shape {array.shape} has no elements", "sizes are positive")
+    if not np.isfinite(array).all():
+        refuse("an array with an infinite element, or with one that is no number", "use finite numbers")
+    kind: Kind = "boolean" if array.dtype.kind == "b" else "float" if array.dtype.kind == "f" else "integer"
+    values = tuple(Fraction(element) for element in array.ravel().tolist())
+    if not array.shape:
+        return Number(shape=(), kind=kind, value=values[0], span=here())
+    return Values(shape=array.shape, kind=kind, values=values, span=here())
 
 
 def _described(value: Any) -> str:
@@ -58,8 +94,10 @@ def kind_of(operator: Operator, operands: Sequence[Node]) -> Kind:
     kinds = [operand.kind for operand in operands]
     if operator in COMPARISONS:
         return "boolean"
-    if operator in FLOATING or operator == "round":
+    if operator in FLOATING:
         return "float"
+    if operator in LOGICAL and set(kinds) == {"boolean"}:
+        return "boolean"
     if operator == "select":
         return joined(kinds[1:]) if kinds[1] != kinds[2] else kinds[1]
     if operator == "power" and joined(kinds) == "integer":

@@ -6,9 +6,21 @@ from typing import Any, NoReturn
 
 from tabla.lang.tile.contractions import Combined, Indexed, Pending, Statement, node_in, output
 from tabla.lang.tile.dimensions import TensorDim, size_of
-from tabla.lang.tile.elementwise import apply, node_of
+from tabla.lang.tile.elementwise import WHOLE, apply, node_of
 from tabla.lang.tile.places import here, refuse
-from tabla.lang.tile.program import Aggregation, Kind, Name, Node, Operator, Shape
+from tabla.lang.tile.program import Aggregation, Kind, Name, Node, Number, Operator
+from tabla.lang.tile.starts import Start
+
+
+class TensorShape(tuple[int, ...]):
+    """The sizes of a tensor, a tuple of integers."""
+
+    __slots__ = ()
+
+    @property
+    def ndims(self) -> int:
+        """The number of dimensions."""
+        return len(self)
 
 
 class Tensor:
@@ -21,6 +33,12 @@ class Tensor:
     __array_ufunc__ = None
 
     def __init__(self, source: Node | Pending) -> None:
+        if not isinstance(source, Node | Pending):
+            refuse(
+                f"Tensor is called with a value of type {type(source).__name__}",
+                "write numbers and numpy arrays into expressions as they are; ident(array) is a tensor to subscript, "
+                "and TensorOutput(N) an output",
+            )
         self._source = source
         self._name = source.name
 
@@ -34,9 +52,19 @@ class Tensor:
         return node_in(self._source)
 
     @property
-    def shape(self) -> Shape:
+    def shape(self) -> TensorShape:
         """The sizes of the tensor."""
-        return self._source.shape
+        return TensorShape(self._source.shape)
+
+    @property
+    def rank(self) -> int:
+        """The number of dimensions."""
+        return len(self._source.shape)
+
+    @property
+    def dtype(self) -> Kind:
+        """The kind of the elements as `cast` takes it: "float", "integer" or "boolean"."""
+        return self.kind
 
     @property
     def kind(self) -> Kind:
@@ -64,6 +92,19 @@ class Tensor:
 
     add_constraints = add_constraint
 
+    def init(self, values: object) -> Tensor:
+        """Let the statement into this output aggregate into `values`, which broadcast to the output's shape."""
+        return self._begin(values, joins=True, what="init")
+
+    def use_default(self, values: object) -> Tensor:
+        """Let the elements that the statement into this output does not write be those of `values`, and not 0."""
+        return self._begin(values, joins=False, what="use_default")
+
+    def _begin(self, values: object, *, joins: bool, what: str) -> Tensor:
+        node = values.node if isinstance(values, Tensor) else node_of(values)
+        output(self._source, what).begin(Start(values=node, joins=joins, span=here()))
+        return self
+
     def __getitem__(self, key: object) -> Indexed:
         return Indexed(self._source, key)
 
@@ -86,7 +127,11 @@ class Tensor:
         refuse("len of a tensor", "use bind_dims, or the tensor's shape")
 
     def __bool__(self) -> NoReturn:
-        refuse("the values of a tensor are not known while the function is read", "use select(condition, a, b)")
+        # Python asks for the truth value in `if`, `and`, `or` and `not`, and does not say which of them it is.
+        refuse(
+            "the values of a tensor are not known while the function is read",
+            "write A == 0 instead of not A, and select(condition, a, b) instead of a choice",
+        )
 
     def __hash__(self) -> int:
         return id(self)
@@ -151,6 +196,45 @@ class Tensor:
     def __ge__(self, other: object) -> Any:
         return operate("greater_equal", self, other)
 
+    def __mod__(self, other: object) -> Tensor:
+        return whole("remainder", self, other)
+
+    def __rmod__(self, other: object) -> Tensor:
+        return whole("remainder", other, self)
+
+    def __and__(self, other: object) -> Tensor:
+        return whole("bit_and", self, other)
+
+    def __rand__(self, other: object) -> Tensor:
+        return whole("bit_and", other, self)
+
+    def __or__(self, other: object) -> Tensor:
+        return whole("bit_or", self, other)
+
+    def __ror__(self, other: object) -> Tensor:
+        return whole("bit_or", other, self)
+
+    def __xor__(self, other: object) -> Tensor:
+        return whole("bit_xor", self, other)
+
+    def __rxor__(self, other: object) -> Tensor:
+        return whole("bit_xor", other, self)
+
+    def __lshift__(self, other: object) -> Tensor:
+        return whole("shift_left", self, other)
+
+    def __rlshift__(self, other: object) -> Tensor:
+        return whole("shift_left", other, self)
+
+    def __rshift__(self, other: object) -> Tensor:
+        return whole("shift_right", self, other)
+
+    def __rrshift__(self, other: object) -> Tensor:
+        return whole("shift_right", other, self)
+
+    def __invert__(self) -> Tensor:
+        return whole("bit_not", self)
+
     def __floordiv__(self, other: object) -> NoReturn:
         refuse("'//' is for sizes and indices", "write '/': of integers it truncates")
 
@@ -163,13 +247,30 @@ class Tensor:
 
 
 def TensorOutput(*sizes: Any) -> Tensor:
-    """Return a tensor that the next statement fills. ``TensorOutput()`` is a single value."""
+    """Return a tensor that the next statement fills. ``TensorOutput()`` is a single value. ``TensorOutput(...)``, with
+    three dots, has the smallest shape that holds all that the statement writes.
+    """
+    if sizes == (...,):
+        return Tensor(Pending(None, Name(), here()))
     if len(sizes) == 1 and isinstance(sizes[0], list | tuple):
         sizes = tuple(sizes[0])
     shape = tuple(size_of(size) for size in sizes)
     if any(extent < 1 for extent in shape):
         refuse(f"an output of shape {shape} has no elements", "sizes are positive")
     return Tensor(Pending(shape, Name(), here()))
+
+
+def whole(operator: Operator, *operands: object) -> Tensor:
+    """Apply an operator that is one of integers and booleans."""
+    made = operate(operator, *operands)
+    for operand in made.node.operands:
+        if operand.kind == "float":
+            sign = WHOLE[operator]
+            refuse(f"'{sign}' is an operator of integers", f"cast the operands first: cast(A, \"integer\") {sign} B")
+        if operator in ("shift_left", "shift_right") and isinstance(operand, Number) and operand.value < 0:
+            if operand is made.node.operands[-1]:
+                refuse(f"a shift by {operand.value}", "shift the other way by a positive number")
+    return made
 
 
 def operate(operator: Operator, *operands: object) -> Tensor:

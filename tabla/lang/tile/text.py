@@ -6,12 +6,14 @@ from collections.abc import Mapping
 from fractions import Fraction
 from math import lcm
 
+from tabla.lang.tile.elementwise import WHOLE
 from tabla.lang.tile.program import (
     Access,
     Aggregation,
     Contraction,
     Elementwise,
     Input,
+    Kind,
     Node,
     Number,
     Operator,
@@ -20,6 +22,7 @@ from tabla.lang.tile.program import (
     Rational,
     Reshape,
     Subscript,
+    Values,
 )
 
 _STATEMENTS: Mapping[Aggregation, str] = {"sum": "+=", "product": "*=", "max": ">=", "min": "<=", "assign": "="}
@@ -34,6 +37,7 @@ _INFIX: Mapping[Operator, str] = {
     "less_equal": "<=",
     "greater": ">",
     "greater_equal": ">=",
+    **WHOLE,
 }
 _CALLS: Mapping[Operator, str] = {
     "power": "pow",
@@ -44,6 +48,14 @@ _CALLS: Mapping[Operator, str] = {
     "sine": "sin",
     "cosine": "cos",
     "hyperbolic_tangent": "tanh",
+    "tangent": "tan",
+    "arc_sine": "asin",
+    "arc_cosine": "acos",
+    "arc_tangent": "atan",
+    "hyperbolic_sine": "sinh",
+    "hyperbolic_cosine": "cosh",
+    "error_function": "erf",
+    "complementary_error_function": "erfc",
     "maximum": "max",
     "minimum": "min",
 }
@@ -92,6 +104,8 @@ def _statement(node: Node, names: Mapping[Node, str]) -> list[str]:
             return [output, body, *constraints]
         case Elementwise():
             return [f"{name} = {_elementwise(node, names)}"]
+        case Values():
+            return [f"{name} = ident({_array(node)})"]
         case Ordinal():
             return [f"{name} = index([{_listed(node.shape)}], {node.axis})"]
         case Reshape():
@@ -102,10 +116,12 @@ def _statement(node: Node, names: Mapping[Node, str]) -> list[str]:
 
 def _elementwise(node: Elementwise, names: Mapping[Node, str]) -> str:
     parts = [_operand(operand, names) for operand in node.inputs]
-    if node.operator in _INFIX:
+    if node.operator in _INFIX and len(parts) == 2:
         return f" {_INFIX[node.operator]} ".join(parts)
     if node.operator == "negate":
         return f"-{parts[0]}"
+    if node.operator == "bit_not":
+        return f"~{parts[0]}"
     if node.operator == "cast":
         parts.append(f'"{node.kind}"')
     return f"{_CALLS.get(node.operator, node.operator)}({', '.join(parts)})"
@@ -135,6 +151,25 @@ def _number(value: Fraction) -> str:
         return str(value)
     decimal = f"{float(value):.12g}"
     return decimal if Fraction(decimal) == value else repr(float(value))
+
+
+def _array(node: Values) -> str:
+    """Nested lists, of which the innermost runs along the last axis."""
+    parts = [_value(value, node.kind) for value in node.values]
+    for extent in reversed(node.shape):
+        parts = [f"[{', '.join(parts[at : at + extent])}]" for at in range(0, len(parts), extent)]
+    return parts[0]
+
+
+def _value(value: Fraction, kind: Kind) -> str:
+    """A number that Python reads as one of its kind."""
+    match kind:
+        case "boolean":
+            return str(bool(value))
+        case "integer":
+            return str(value)
+        case "float":
+            return repr(float(value))
 
 
 def _listed(shape: tuple[int, ...]) -> str:
