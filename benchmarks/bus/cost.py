@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import re
 import sys
 from pathlib import Path
 from typing import Any
@@ -25,10 +26,24 @@ from tabla.synth.yosys import synthesise_flat
 PROGRAM, PES = "linear 55", 16
 
 
+def bare(made: Build) -> str:
+    """Return the accelerator in a module ``bare``, whose inputs for programs are 0, as the wrapper ties them.
+
+    Without it the memories of the microcode could be written, which the wrapper's array cannot.
+    """
+    header = re.search(rf"^module {made.module} \((.*?)^\);", made.verilog, re.DOTALL | re.MULTILINE)
+    assert header is not None
+    ports = re.findall(r"(input|output) (?:wire|reg) (\[\d+:0\] )?(\w+)", header[1])
+    tied = [name for _, _, name in ports if name.startswith("program_")]
+    declared = ", ".join(f"{flow} {span}{name}" for flow, span, name in ports if name not in tied)
+    connected = ", ".join(f".{name}({0 if name in tied else name})" for _, _, name in ports)
+    return f"{made.verilog}module bare ({declared});\n{made.module} array ({connected});\nendmodule\n"
+
+
 def measured(made: Build, width: int, *, part: str, grade: int, seeds: int) -> dict[str, Any]:
     """Return a row: the resources with a bus of `width` bits, or without a wrapper for 0, and the best of the seeds."""
     family = target("ecp5")
-    verilog, top = (wrapped_verilog(made, width), f"{made.module}_axi") if width else (made.verilog, made.module)
+    verilog, top = (wrapped_verilog(made, width), f"{made.module}_axi") if width else (bare(made), "bare")
     netlist = synthesise_flat(verilog, top, family)
     runs = [nextpnr.place_and_route(netlist, family.device(part), grade, seed=seed) for seed in range(1, seeds + 1)]
     best = nextpnr.best(runs) if runs else None
