@@ -10,9 +10,11 @@ from tabla.lang.tile.tensors import Tensor, TensorOutput
 
 
 class Contraction:
-    """Another way to write a statement. Every step returns the builder, and `build` returns the tensor."""
+    """Another way to write a statement. Every step returns the builder, and `build` returns the tensor, called `name`.
+    """
 
-    def __init__(self) -> None:
+    def __init__(self, name: str | None = None) -> None:
+        self._name = name
         self._output: Tensor | None = None
         self._access: tuple[Any, ...] | None = None
         self._constraints: list[object] = []
@@ -59,6 +61,8 @@ class Contraction:
             missing = "outShape" if self._output is None else "outAccess" if self._access is None else "sum"
             refuse(f"the contraction lacks {missing}", "Contraction().outShape(N).outAccess(n).sum(I[n]).build()")
         aggregation, right = self._right
+        if self._name:
+            self._output.learn_name(self._name)
         self._output.contract(aggregation, self._access, right)
         self._output.add_constraint(self._constraints)
         return self._output

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from numbers import Integral
 from typing import Any
 
@@ -20,10 +20,12 @@ class TensorDim:
     __slots__ = ("_name", "_rule", "_size")
     __array_ufunc__ = None
 
-    def __init__(self, size: int | None = None) -> None:
-        self._size = size
+    def __init__(self, name: str | None = None) -> None:
+        if name is not None and not isinstance(name, str):
+            refuse(f"a TensorDim is made of {name!r}", "write the integer itself, or give a name: TensorDim('N')")
+        self._size: int | None = None
         self._rule: Callable[[], int] | None = None
-        self._name: str | None = None
+        self._name = name
 
     def learn_name(self, name: str) -> None:
         """Take the name of the variable that holds it."""
@@ -129,9 +131,21 @@ class TensorDim:
         return f"TensorDim({'' if self._size is None else self._size})"
 
 
-def TensorDims(count: int) -> tuple[TensorDim, ...]:
-    """Return so many sizes at once."""
-    return tuple(TensorDim() for _ in range(count))
+def TensorDims(*names: int | str) -> tuple[TensorDim, ...]:
+    """Return sizes at once: as many as an integer says, or one for each name."""
+    return tuple(TensorDim(name) for name in names_given(names, "TensorDims"))
+
+
+def names_given(names: Sequence[int | str], function: str) -> list[str | None]:
+    """Return the names that a function of several got: ``function(2)``, ``function("N", "M")`` or ``function("N M")``.
+    """
+    match names:
+        case [int(count)] if not isinstance(count, bool) and count >= 0:
+            return [None] * count
+        case [_, *_] if all(isinstance(name, str) for name in names):
+            return [part for name in names for part in str(name).replace(",", " ").split()]
+        case _:
+            refuse(f"{function} takes a number or names", f"write {function}(2) or {function}('A', 'B')")
 
 
 def _quotient(left: int, right: int) -> int:

@@ -8,9 +8,12 @@ from fractions import Fraction
 from numbers import Integral, Real
 from typing import Any, get_args
 
+import numpy as np
+from numpy.typing import NDArray
+
 from tabla.lang.tile.dimensions import TensorDim
 from tabla.lang.tile.places import here, refuse
-from tabla.lang.tile.program import Elementwise, Kind, Node, Number, Operator, Shape
+from tabla.lang.tile.program import Elementwise, Kind, Node, Number, Operator, Shape, Values
 from tabla.source import Span
 
 COMPARISONS = frozenset({"equal", "not_equal", "less", "less_equal", "greater", "greater_equal"})
@@ -25,8 +28,12 @@ KINDS: tuple[Kind, ...] = get_args(Kind)
 def node_of(value: object) -> Node:
     """Return a number or a size as a tensor of rank 0."""
     match value:
+        case Node():
+            return value
         case TensorDim():
             return Number(shape=(), kind="integer", value=Fraction(value.size))
+        case np.ndarray() | np.generic():
+            return _array(value)
         case bool():
             return Number(shape=(), kind="boolean", value=Fraction(value))
         case Integral():
@@ -36,6 +43,22 @@ def node_of(value: object) -> Node:
             return Number(shape=(), kind="float", value=exact, span=here())
         case _:
             refuse(f"{_described(value)} is not a tensor or a number")
+
+
+def _array(given: NDArray[Any] | np.generic) -> Node:
+    """An array of numpy, or one of its numbers. An array of rank 0 is a number."""
+    array = np.asarray(given)
+    if array.dtype.kind not in "biuf":
+        refuse(f"an array of type {array.dtype} is not a tensor", "use arrays of numbers or of booleans")
+    if not array.size:
+        refuse(f"an array of shape {array.shape} has no elements", "sizes are positive")
+    if not np.isfinite(array).all():
+        refuse("an array with an infinite element, or with one that is no number", "use finite numbers")
+    kind: Kind = "boolean" if array.dtype.kind == "b" else "float" if array.dtype.kind == "f" else "integer"
+    values = tuple(Fraction(element) for element in array.ravel().tolist())
+    if not array.shape:
+        return Number(shape=(), kind=kind, value=values[0], span=here())
+    return Values(shape=array.shape, kind=kind, values=values, span=here())
 
 
 def _described(value: Any) -> str:

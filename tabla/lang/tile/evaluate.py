@@ -22,6 +22,7 @@ from tabla.lang.tile.program import (
     Ordinal,
     Program,
     Reshape,
+    Values,
 )
 from tabla.source import TablaError
 
@@ -56,6 +57,9 @@ def _value(node: Node, values: Mapping[Node, Array]) -> Array:
         case Number():
             number = float(node.value) if node.kind == "float" else int(node.value)
             return np.asarray(number, dtype=TYPES[node.kind])
+        case Values():
+            numbers = [float(value) if node.kind == "float" else int(value) for value in node.values]
+            return np.asarray(numbers, dtype=TYPES[node.kind]).reshape(node.shape)
         case Ordinal():
             along = np.arange(node.shape[node.axis], dtype=np.int64)
             shape = [1] * len(node.shape)

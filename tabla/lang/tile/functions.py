@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from functools import reduce
 from typing import Any
 
+import numpy as np
+
 from tabla.lang.tile.contractions import Combined, condition
 from tabla.lang.tile.dimensions import TensorDim, size_of
 from tabla.lang.tile.elementwise import KINDS, apply, node_of
@@ -119,6 +121,17 @@ def index(shape: Tensor | Sequence[TensorDim | int], axis: int) -> Tensor:
     if not 0 <= axis < len(sizes):
         refuse(f"axis {axis} of a shape of {len(sizes)} dimensions", f"use 0 to {len(sizes) - 1}")
     return Tensor(Ordinal(shape=sizes, kind="integer", axis=axis, span=here()))
+
+
+def ident(value: Any) -> Tensor:
+    """Return a tensor with the same elements. Of a numpy array or a list of numbers it makes a tensor to subscript."""
+    node = _node(np.asarray(value) if isinstance(value, list | tuple) else value)
+    return Tensor(apply("cast", [node], here(), node.kind)) if _any_tensor(value) else Tensor(node)
+
+
+def shape(tensor: Tensor) -> Tensor:
+    """Return the sizes of a tensor as a tensor of integers, of one dimension."""
+    return ident(np.asarray(tensor.shape, dtype=np.int64))
 
 
 def reshape(tensor: Tensor, dims: Sequence[TensorDim | int]) -> Tensor:

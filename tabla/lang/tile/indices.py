@@ -8,7 +8,7 @@ from fractions import Fraction
 from numbers import Integral
 from typing import Any, NoReturn
 
-from tabla.lang.tile.dimensions import TensorDim, size_of
+from tabla.lang.tile.dimensions import TensorDim, names_given, size_of
 from tabla.lang.tile.places import here, refuse
 from tabla.source import Span
 
@@ -185,9 +185,9 @@ class TensorIndex(IndexExpression):
         return f"TensorIndex({self._name or ''})"
 
 
-def TensorIndexes(count: int) -> tuple[TensorIndex, ...]:
-    """Return so many index variables at once."""
-    return tuple(TensorIndex() for _ in range(count))
+def TensorIndexes(*names: int | str) -> tuple[TensorIndex, ...]:
+    """Return index variables at once: as many as an integer says, or one for each name."""
+    return tuple(TensorIndex(name) for name in names_given(names, "TensorIndexes"))
 
 
 def expression_of(value: object, span: Span | None = None) -> IndexExpression:

@@ -110,6 +110,13 @@ class Number(Node):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Values(Node):
+    """Numbers of the program in an array, in row-major order."""
+
+    values: tuple[Fraction, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Ordinal(Node):
     """The coordinate along `axis`, for every element of the shape."""
 

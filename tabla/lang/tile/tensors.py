@@ -8,7 +8,18 @@ from tabla.lang.tile.contractions import Combined, Indexed, Pending, Statement, 
 from tabla.lang.tile.dimensions import TensorDim, size_of
 from tabla.lang.tile.elementwise import apply, node_of
 from tabla.lang.tile.places import here, refuse
-from tabla.lang.tile.program import Aggregation, Kind, Name, Node, Operator, Shape
+from tabla.lang.tile.program import Aggregation, Kind, Name, Node, Operator
+
+
+class TensorShape(tuple[int, ...]):
+    """The sizes of a tensor, a tuple of integers."""
+
+    __slots__ = ()
+
+    @property
+    def ndims(self) -> int:
+        """The number of dimensions."""
+        return len(self)
 
 
 class Tensor:
@@ -21,6 +32,12 @@ class Tensor:
     __array_ufunc__ = None
 
     def __init__(self, source: Node | Pending) -> None:
+        if not isinstance(source, Node | Pending):
+            refuse(
+                f"Tensor is called with a value of type {type(source).__name__}",
+                "write numbers and numpy arrays into expressions as they are; ident(array) is a tensor to subscript, "
+                "and TensorOutput(N) an output",
+            )
         self._source = source
         self._name = source.name
 
@@ -34,9 +51,19 @@ class Tensor:
         return node_in(self._source)
 
     @property
-    def shape(self) -> Shape:
+    def shape(self) -> TensorShape:
         """The sizes of the tensor."""
-        return self._source.shape
+        return TensorShape(self._source.shape)
+
+    @property
+    def rank(self) -> int:
+        """The number of dimensions."""
+        return len(self._source.shape)
+
+    @property
+    def dtype(self) -> Kind:
+        """The kind of the elements as `cast` takes it: "float", "integer" or "boolean"."""
+        return self.kind
 
     @property
     def kind(self) -> Kind:
@@ -86,7 +113,11 @@ class Tensor:
         refuse("len of a tensor", "use bind_dims, or the tensor's shape")
 
     def __bool__(self) -> NoReturn:
-        refuse("the values of a tensor are not known while the function is read", "use select(condition, a, b)")
+        # Python asks for the truth value in `if`, `and`, `or` and `not`, and does not say which of them it is.
+        refuse(
+            "the values of a tensor are not known while the function is read",
+            "write A == 0 instead of not A, and select(condition, a, b) instead of a choice",
+        )
 
     def __hash__(self) -> int:
         return id(self)

@@ -12,6 +12,7 @@ from tabla.lang.tile.program import (
     Contraction,
     Elementwise,
     Input,
+    Kind,
     Node,
     Number,
     Operator,
@@ -20,6 +21,7 @@ from tabla.lang.tile.program import (
     Rational,
     Reshape,
     Subscript,
+    Values,
 )
 
 _STATEMENTS: Mapping[Aggregation, str] = {"sum": "+=", "product": "*=", "max": ">=", "min": "<=", "assign": "="}
@@ -92,6 +94,8 @@ def _statement(node: Node, names: Mapping[Node, str]) -> list[str]:
             return [output, body, *constraints]
         case Elementwise():
             return [f"{name} = {_elementwise(node, names)}"]
+        case Values():
+            return [f"{name} = ident({_array(node)})"]
         case Ordinal():
             return [f"{name} = index([{_listed(node.shape)}], {node.axis})"]
         case Reshape():
@@ -135,6 +139,25 @@ def _number(value: Fraction) -> str:
         return str(value)
     decimal = f"{float(value):.12g}"
     return decimal if Fraction(decimal) == value else repr(float(value))
+
+
+def _array(node: Values) -> str:
+    """Nested lists, of which the innermost runs along the last axis."""
+    parts = [_value(value, node.kind) for value in node.values]
+    for extent in reversed(node.shape):
+        parts = [f"[{', '.join(parts[at : at + extent])}]" for at in range(0, len(parts), extent)]
+    return parts[0]
+
+
+def _value(value: Fraction, kind: Kind) -> str:
+    """A number that Python reads as one of its kind."""
+    match kind:
+        case "boolean":
+            return str(bool(value))
+        case "integer":
+            return str(value)
+        case "float":
+            return repr(float(value))
 
 
 def _listed(shape: tuple[int, ...]) -> str:

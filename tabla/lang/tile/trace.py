@@ -66,7 +66,14 @@ def _call(function: Callable[..., Any], passed: Mapping[str, Any]) -> Any:
         span = _deepest(error.__traceback__)
         if span is None:
             raise
-        raise TablaError(f"{type(error).__name__}: {error}", Label(span)) from error
+        raise TablaError(f"{type(error).__name__}: {error}", Label(span), hint=_cure(error)) from error
+
+
+def _cure(error: BaseException) -> str | None:
+    """What helps against an exception of numpy, which does not know index variables."""
+    if isinstance(error, IndexError) and "numpy.newaxis" in str(error):
+        return "an index variable is no subscript of a numpy array W: write ident(W)[i]"
+    return None
 
 
 def _deepest(traceback: TracebackType | None) -> Span | None:

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
+from itertools import product
 from typing import assert_never
 
 from tabla.ir.constraints import applying
@@ -34,6 +35,7 @@ from tabla.lang.tile.program import (
     Ordinal,
     Program,
     Reshape,
+    Values,
 )
 from tabla.lang.tile.text import names_of
 from tabla.lower.builder import GraphBuilder, single
@@ -49,6 +51,10 @@ _ZERO = Constant(value=Fraction(0))
 
 MOST_NESTED = 250
 """The most operations of one expression that lie inside each other. Python goes no deeper than a thousand calls."""
+
+
+MOST_VALUES = 1024
+"""The most numbers of an array that a program holds. Each of them is a statement of the graph."""
 
 
 def lower(
@@ -125,6 +131,8 @@ class _Lowering:
                 self._elementwise(node, name)
             case Reshape():
                 self._reshape(node, name)
+            case Values():
+                self._values(node, name)
             case _:
                 raise AssertionError(f"{node} has no statement")
         self.held[node] = name
@@ -141,6 +149,25 @@ class _Lowering:
             self.builder.emit(name, at, indices, operation, node.span)
         else:
             self.builder.emit(name, at, indices, self.expressions.operation(node, at), node.span)
+
+    def _values(self, node: Values, name: str) -> None:
+        """Write the numbers of an array one by one, or all at once where they are equal."""
+        if node.size > MOST_VALUES:
+            hint = "hand the array in as a parameter of the function, and name the parameter in --keep"
+            refuse(f"an array of {node.size} numbers in a program has more than {MOST_VALUES}", node.span, hint)
+        self._tensor(name, node)
+        if len(set(node.values)) == 1:
+            at, indices = _axes(node)
+            writes = [(at, indices, node.values[0])]
+        else:
+            places = product(*map(range, node.shape))
+            writes = [
+                (tuple(Affine(constant=each) for each in place), (), value)
+                for place, value in zip(places, node.values, strict=True)
+            ]
+        for write, box, value in writes:
+            constant_word = Constant(value=value, span=node.span)
+            self.builder.emit(name, write, box, Linear(terms=(Term(factors=(constant_word,)),)), node.span)
 
     def _reshape(self, node: Reshape, name: str) -> None:
         extents, read, write = refinement(node.operand.shape, node.shape)
@@ -304,7 +331,7 @@ def _words(program: Program, nodes: Sequence[Node], asked: set[Node]) -> set[Nod
     shown = asked.union(program.outputs)
     words = {node for node in shown if not isinstance(node, Input | Number)}
     words |= {step.gradient for step in program.steps if not fused(step.gradient, uses[step.gradient])}
-    words |= {node for node in nodes if isinstance(node, Contraction | Reshape)}
+    words |= {node for node in nodes if isinstance(node, Contraction | Reshape | Values)}
     words -= {step.gradient for step in program.steps if step.gradient not in shown} & {
         node for node in nodes if fused(node, uses[node])
     }

@@ -45,6 +45,13 @@ FAULTS = {
     "constraint_of_indices": ("O[i] += I[i, j] | O.add_constraint(j < i)", "depends on an index", "j < i"),
     "broadcast": ("return I + J", "shapes (3, 4) and (5,) do not broadcast", "I + J"),
     "truth": ("return I if I > 0 else J", "not known while the function is read", "I > 0"),
+    "negation": ("return not I", "not known while the function is read", "not I"),
+    "negation_in_condition": ("return I if not (J) else J", "not known while the function is read", "I if not (J) else J"),
+    "tensor_of_number": ("return I + Tensor(3.0)", "Tensor is called with a value of type float", "Tensor(3.0)"),
+    "tensor_of_array": ("import numpy | Tensor(numpy.ones(3))", "a value of type ndarray", "Tensor(numpy.ones(3))"),
+    "array_element": ("import numpy | O[i] += numpy.ones(3)[i]", "IndexError: only integers", "numpy.ones(3)[i]"),
+    "size_of_number": ("TensorDim(3)", "a TensorDim is made of 3", "TensorDim(3)"),
+    "names": ("TensorIndexes(2, 'i')", "TensorIndexes takes a number or names", "TensorIndexes(2, 'i')"),
     "range_over": ("return [x for x in J][0]", "not run through element by element", "[x for x in J]"),
     "loop_over": ("for x in J: | \tO = x", "not run through element by element", "J"),
     "inner_range": ("return [x + y for x in [I] for y in J][0]", "not run", "[x + y for x in [I] for y in J]"),
@@ -79,6 +86,15 @@ def test_a_fault_points_at_the_users_line(tmp_path: Path, name: str) -> None:
     assert span.source.name == str(path)
     assert span.source.text[span.start : span.end] == marked
     assert fault.hint or name in ("python", "unpacking", "exit", "bind_again")
+
+
+@pytest.mark.parametrize("text", ["not I", "I if not I else J", "I and J"])
+def test_not_is_a_comparison(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "layer.py"
+    path.write_text(f"{HEAD}    return {text}\n")
+    with pytest.raises(TablaError) as caught:
+        trace(load(path, "f"), {"I": (3, 4), "J": (5,)})
+    assert caught.value.hint == "write A == 0 instead of not A, and select(condition, a, b) instead of a choice"
 
 
 def test_columns_are_characters() -> None:
