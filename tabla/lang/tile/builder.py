@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from tabla.lang.tile.places import refuse
@@ -15,14 +16,25 @@ class Contraction:
 
     def __init__(self, name: str | None = None) -> None:
         self._name = name
+        self._start: tuple[Callable[[Tensor, object], Tensor], object] | None = None
         self._output: Tensor | None = None
         self._access: tuple[Any, ...] | None = None
         self._constraints: list[object] = []
         self._right: tuple[Aggregation, object] | None = None
 
     def outShape(self, *sizes: Any) -> Contraction:
-        """Set the shape of the output."""
+        """Set the shape of the output. Without it, the shape is the smallest that holds all that is written."""
         self._output = TensorOutput(*sizes)
+        return self
+
+    def init(self, values: object) -> Contraction:
+        """Aggregate into `values`, as `Tensor.init` does."""
+        self._start = (Tensor.init, values)
+        return self
+
+    def use_default(self, values: object) -> Contraction:
+        """Take elements that nothing is written to from `values`, as `Tensor.use_default` does."""
+        self._start = (Tensor.use_default, values)
         return self
 
     def outAccess(self, *subscripts: Any) -> Contraction:
@@ -57,15 +69,19 @@ class Contraction:
 
     def build(self) -> Tensor:
         """Return the tensor that the contraction computes. A part that is missing is a `TablaError`."""
-        if self._output is None or self._access is None or self._right is None:
-            missing = "outShape" if self._output is None else "outAccess" if self._access is None else "sum"
+        if self._access is None or self._right is None:
+            missing = "outAccess" if self._access is None else "sum"
             refuse(f"the contraction lacks {missing}", "Contraction().outShape(N).outAccess(n).sum(I[n]).build()")
         aggregation, right = self._right
+        made = self._output if self._output is not None else TensorOutput(...)
         if self._name:
-            self._output.learn_name(self._name)
-        self._output.contract(aggregation, self._access, right)
-        self._output.add_constraint(self._constraints)
-        return self._output
+            made.learn_name(self._name)
+        made.contract(aggregation, self._access, right)
+        made.add_constraint(self._constraints)
+        if self._start is not None:
+            begin, values = self._start
+            begin(made, values)
+        return made
 
     def _aggregate(self, aggregation: Aggregation, right: object) -> Contraction:
         if self._right is not None:

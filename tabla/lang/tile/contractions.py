@@ -8,7 +8,7 @@ from numbers import Real
 from typing import Any, NoReturn
 
 from tabla.lang.tile.dimensions import TensorDim
-from tabla.lang.tile.domain import check
+from tabla.lang.tile.domain import Unbounded, check, largest
 from tabla.lang.tile.elementwise import joined, node_of
 from tabla.lang.tile.indices import IndexConstraint, IndexExpression, TensorIndex, expression_of
 from tabla.lang.tile.places import here, refuse
@@ -25,6 +25,7 @@ from tabla.lang.tile.program import (
     Shape,
     Subscript,
 )
+from tabla.lang.tile.starts import Start, started
 from tabla.source import Span
 
 
@@ -131,24 +132,38 @@ def condition(left: object, right: object, value: object) -> Combined:
 class Pending:
     """An output: at first without a statement, then with one that constraints may still narrow, then done."""
 
-    def __init__(self, shape: Shape, name: Name, span: Span | None) -> None:
-        self.shape, self.name, self.span = shape, name, span
+    def __init__(self, shape: Shape | None, name: Name, span: Span | None) -> None:
+        self._shape, self.name, self.span = shape, name, span
+        self._start: Start | None = None
         self._statement: tuple[Aggregation, tuple[IndexExpression, ...], object] | None = None
         self._place: Span | None = None
         self._constraints: list[IndexConstraint] = []
         self._node: Node | None = None
+
+    @property
+    def shape(self) -> Shape:
+        """The sizes. Where none were given, the statement and its constraints are complete from here on."""
+        return self._shape if self._shape is not None else self.node().shape
 
     def write(self, aggregation: Aggregation, key: object, right: object) -> None:
         """Take the statement. An output has one statement."""
         place = here()
         if self._statement is not None:
             refuse(f"{self._shown} is written twice", "an output takes one statement: make another and add them")
-        write = subscripts(key, self.shape, self._shown, place)
+        write = subscripts(key, self._shape, self._shown, place)
         self._statement, self._place = (aggregation, write, right), place
         if not isinstance(right, Indexed | Combined | TensorDim | Real):
             what = "a whole tensor" if hasattr(right, "bind_dims") else f"a {type(right).__name__}"
             refuse(f"{what} on the right of a contraction", "subscript it: T[i, j]; a single value is T[()]")
         _ = self._sources(Indices())  # ranks are refused here, at the statement
+
+    def begin(self, start: Start) -> None:
+        """Take the values that the output has before its statement."""
+        if self._node is not None:
+            refuse(f"{self._shown} was used already", "init and use_default come directly after the statement")
+        if self._start is not None:
+            refuse(f"{self._shown} has values to start from already", "write one init or one use_default")
+        self._start = start
 
     def constrain(self, constraint: object) -> None:
         """Add a constraint. The statement must be there already, and nothing may have used its result."""
@@ -174,8 +189,12 @@ class Pending:
             indices = Indices()
             left = tuple(indices.subscript(each) for each in write)
             combination, sources = self._sources(indices)
+            constraints = tuple(
+                Constraint(subscript=indices.subscript(c.expression), bound=c.bound, span=c.span)
+                for c in self._constraints
+            )
             node = Contraction(
-                shape=self.shape,
+                shape=self._shape if self._shape is not None else self._following(left, sources, constraints),
                 kind=_kind(aggregation, combination, [source.node.kind for source in sources]),
                 name=self.name,
                 span=self._place,
@@ -183,14 +202,31 @@ class Pending:
                 write=left,
                 combination=combination,
                 sources=sources,
-                constraints=tuple(
-                    Constraint(subscript=indices.subscript(c.expression), bound=c.bound, span=c.span)
-                    for c in self._constraints
-                ),
+                constraints=constraints,
             )
             check(node)
-            self._node = node
+            self._node = node if self._start is None else started(node, self._start)
         return self._node
+
+    def _following(
+        self, write: tuple[Subscript, ...], sources: tuple[Access, ...], constraints: tuple[Constraint, ...]
+    ) -> Shape:
+        """The smallest shape that holds all that the reads and the constraints let the statement write."""
+        ranges = [(c.subscript, c.bound) for c in constraints]
+        for source in sources:
+            ranges += zip(source.subscripts, source.node.shape, strict=True)
+        sizes = []
+        for axis, subscript in enumerate(write):
+            try:
+                last = largest(subscript.value, ranges)
+            except Unbounded:
+                last = None
+            if last is None or last < 0:
+                why = "nothing bounds it" if last is None else "the statement writes nothing"
+                hint = "give the sizes: TensorOutput(N)"
+                refuse(f"the size of dimension {axis} of {self._shown} does not follow: {why}", hint, self._place)
+            sizes.append(last + 1)
+        return tuple(sizes)
 
     def _sources(self, indices: Indices) -> tuple[Combination, tuple[Access, ...]]:
         assert self._statement is not None
@@ -227,12 +263,12 @@ def output(source: Node | Pending, what: str) -> Pending:
     return source
 
 
-def subscripts(key: object, shape: Shape, shown: str, span: Span | None) -> tuple[IndexExpression, ...]:
-    """Return the subscripts of an element, as many as the tensor has dimensions."""
+def subscripts(key: object, shape: Shape | None, shown: str, span: Span | None) -> tuple[IndexExpression, ...]:
+    """Return the subscripts of an element, as many as the tensor has dimensions. A `shape` of None has any number."""
     items = key if isinstance(key, tuple) else (key,)
     if len(items) == 1 and isinstance(items[0], list):
         items = tuple(items[0])
-    if len(items) != len(shape):
+    if shape is not None and len(items) != len(shape):
         hint = "write [()]" if not shape else f"its shape is {shape}"
         refuse(f"{shown} has {len(shape)} dimensions and {len(items)} subscripts", hint, span)
     return tuple(expression_of(item, span) for item in items)

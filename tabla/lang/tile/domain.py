@@ -136,6 +136,46 @@ def check(contraction: Contraction) -> None:
                 )
 
 
+def largest(value: Rational, ranges: Sequence[tuple[Subscript, int]]) -> int | None:
+    """Return the largest integer that a form of the index variables takes where the subscripts are in their ranges, or
+    None if no values are valid. Raises `Unbounded` if there is no largest one.
+    """
+    rows = [Row(value=subscript.value, bound=bound) for subscript, bound in ranges]
+    result = ""  # no index variable has this name
+    negated = {name: -factor for name, factor in value.factors}
+    rows.append(Row(value=Rational.make(-value.constant, {result: 1, **negated}), bound=1))
+    names = tuple(dict.fromkeys(name for row in rows for name in row.value.names))
+    intervals = intervals_of(names, rows)
+    if intervals is None:
+        return None
+    # Intervals alone do not see that variables depend on each other.
+    exact = _eliminated(result, rows)[1]
+    last = intervals[result][1] - 1
+    return last if exact is None else min(last, floor(exact))
+
+
+def covers(contraction: Contraction) -> bool:
+    """Return True if a contraction writes every element of its output. False says nothing."""
+    domain = Domain.of(contraction)
+    if domain.intervals is None or domain.whole:
+        return False
+    written = [subscript.value for subscript in contraction.write]
+    plain = all(form == Rational.make(0, dict.fromkeys(form.names, 1)) and len(form.names) == 1 for form in written)
+    names = [name for form in written for name in form.names]
+    if not plain or len(set(names)) < len(names):
+        return False
+    ends = {name: (Fraction(low), Fraction(high - 1)) for name, (low, high) in domain.intervals.items()}
+    if any(ends[name] != (0, extent - 1) for name, extent in zip(names, contraction.shape, strict=True)):
+        return False
+    return all(low >= 0 and high < row.bound for row in domain.rows for low, high in (_bounds(row.value, ends),))
+
+
+def _bounds(value: Rational, ends: Mapping[str, tuple[Fraction, Fraction]]) -> tuple[Fraction, Fraction]:
+    """The least and the largest value of a form over a box."""
+    parts = [sorted((factor * ends[name][0], factor * ends[name][1])) for name, factor in value.factors]
+    return value.constant + sum(low for low, _ in parts), value.constant + sum(high for _, high in parts)
+
+
 def _apart(contraction: Contraction, domain: Domain) -> bool:
     """Whether every index variable with several values stands alone in a subscript of the output."""
     alone = {subscript.value.names[0] for subscript in contraction.write if len(subscript.value.names) == 1}

@@ -9,6 +9,7 @@ from tabla.lang.tile.dimensions import TensorDim, size_of
 from tabla.lang.tile.elementwise import apply, node_of
 from tabla.lang.tile.places import here, refuse
 from tabla.lang.tile.program import Aggregation, Kind, Name, Node, Operator
+from tabla.lang.tile.starts import Start
 
 
 class TensorShape(tuple[int, ...]):
@@ -90,6 +91,19 @@ class Tensor:
             pending.constrain(each)
 
     add_constraints = add_constraint
+
+    def init(self, values: object) -> Tensor:
+        """Let the statement into this output aggregate into `values`, which broadcast to the output's shape."""
+        return self._begin(values, joins=True, what="init")
+
+    def use_default(self, values: object) -> Tensor:
+        """Let the elements that the statement into this output does not write be those of `values`, and not 0."""
+        return self._begin(values, joins=False, what="use_default")
+
+    def _begin(self, values: object, *, joins: bool, what: str) -> Tensor:
+        node = values.node if isinstance(values, Tensor) else node_of(values)
+        output(self._source, what).begin(Start(values=node, joins=joins, span=here()))
+        return self
 
     def __getitem__(self, key: object) -> Indexed:
         return Indexed(self._source, key)
@@ -194,7 +208,11 @@ class Tensor:
 
 
 def TensorOutput(*sizes: Any) -> Tensor:
-    """Return a tensor that the next statement fills. ``TensorOutput()`` is a single value."""
+    """Return a tensor that the next statement fills. ``TensorOutput()`` is a single value. ``TensorOutput(...)``, with
+    three dots, has the smallest shape that holds all that the statement writes.
+    """
+    if sizes == (...,):
+        return Tensor(Pending(None, Name(), here()))
     if len(sizes) == 1 and isinstance(sizes[0], list | tuple):
         sizes = tuple(sizes[0])
     shape = tuple(size_of(size) for size in sizes)

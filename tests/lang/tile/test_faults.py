@@ -46,7 +46,7 @@ FAULTS = {
     "broadcast": ("return I + J", "shapes (3, 4) and (5,) do not broadcast", "I + J"),
     "truth": ("return I if I > 0 else J", "not known while the function is read", "I > 0"),
     "negation": ("return not I", "not known while the function is read", "not I"),
-    "negation_in_condition": ("return I if not (J) else J", "not known while the function is read", "I if not (J) else J"),
+    "negation_in_condition": ("return I if not J else J", "not known while the function", "I if not J else J"),
     "tensor_of_number": ("return I + Tensor(3.0)", "Tensor is called with a value of type float", "Tensor(3.0)"),
     "tensor_of_array": ("import numpy | Tensor(numpy.ones(3))", "a value of type ndarray", "Tensor(numpy.ones(3))"),
     "array_element": ("import numpy | O[i] += numpy.ones(3)[i]", "IndexError: only integers", "numpy.ones(3)[i]"),
