@@ -17,11 +17,18 @@ from tabla.lang.tile.builder import Contraction
 from tabla.lang.tile.dimensions import TensorDim, TensorDims
 from tabla.lang.tile.functions import (
     abs,
+    acos,
+    asin,
+    atan,
     cast,
+    ceil,
     cond,
     cos,
+    cosh,
+    erf,
+    erfc,
     exp,
-    gather,
+    floor,
     ident,
     index,
     log,
@@ -34,11 +41,15 @@ from tabla.lang.tile.functions import (
     shape,
     sigmoid,
     sin,
+    sinh,
     sqrt,
+    tan,
     tanh,
 )
 from tabla.lang.tile.gradient import descend, gradient
 from tabla.lang.tile.indices import TensorIndex, TensorIndexes
+from tabla.lang.tile.moves import argsort, gather, scatter, topk
+from tabla.lang.tile.prng import prng
 from tabla.lang.tile.steps import update
 from tabla.lang.tile.tensors import Tensor, TensorOutput
 
@@ -51,11 +62,20 @@ __all__ = [
     "TensorIndexes",
     "TensorOutput",
     "abs",
+    "acos",
+    "argsort",
+    "asin",
+    "atan",
     "cast",
+    "ceil",
     "cond",
     "cos",
+    "cosh",
     "descend",
+    "erf",
+    "erfc",
     "exp",
+    "floor",
     "gather",
     "gradient",
     "ident",
@@ -64,13 +84,18 @@ __all__ = [
     "max",
     "min",
     "pow",
+    "prng",
     "reshape",
     "round",
+    "scatter",
     "select",
     "shape",
     "sigmoid",
     "sin",
+    "sinh",
     "sqrt",
+    "tan",
     "tanh",
+    "topk",
     "update",
 ]

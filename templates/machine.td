@@ -274,6 +274,9 @@ def Divide : FunctionUnit<"divide", 7, DivideKind>;
 def Sin : FunctionUnit<"sin", 8, CircularKind>;
 def Cos : FunctionUnit<"cos", 9, CircularKind>;
 def Quotient : FunctionUnit<"quotient", 10, QuotientKind>;
+def ErrorFunction : FunctionUnit<"erf", 12, DirectKind>;
+def ArcTangent : FunctionUnit<"atan", 13, DirectKind>;
+def Arc : FunctionUnit<"arc", 14, DirectKind>;
 
 // A signed fixed-point format. The sign counts among the integer bits.
 class NumberFormat<int integerBits, int fractionBits> {

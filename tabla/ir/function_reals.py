@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -13,6 +15,27 @@ def sigmoid(values: Reals) -> Reals:
     small = np.exp(-np.abs(values))
     result: Reals = np.where(values >= 0, 1.0, small) / (1.0 + small)
     return result
+
+
+_ERF = np.vectorize(math.erf, otypes=[np.float64])
+
+
+def erf(values: Reals) -> Reals:
+    """Return the error function, ``2 / sqrt(pi)`` times the integral of ``exp(-t^2)`` from 0."""
+    result: Reals = _ERF(values)
+    return result
+
+
+def atan(values: Reals) -> Reals:
+    """Return the arc tangent of arguments from -1 to 1. An argument beyond an end is taken as that end."""
+    return np.arctan(np.clip(values, -1.0, 1.0))
+
+
+def arc(values: Reals) -> Reals:
+    """Return the angle of a circle of radius 1 over which a chord of length t lies: ``2 * asin(t / 2)``. An argument
+    beyond -1 or 1 is taken as that end.
+    """
+    return 2 * np.arcsin(np.clip(values, -1.0, 1.0) / 2)
 
 
 def divide(left: Reals, right: Reals) -> Reals:

@@ -57,12 +57,14 @@ class Curve:
 
     `exactly` is the real function, to all digits of the decimal context. `curvature(t)` is the largest magnitude of the
     second derivative at arguments of magnitude t and more. `tail(t)` is the largest change of the function between
-    an argument of magnitude t and any larger one of the same sign.
+    an argument of magnitude t and any larger one of the same sign. A function with `corners` has them at -1 and 1; they
+    lie between segments.
     """
 
     exactly: Callable[[Decimal], Decimal]
     curvature: Callable[[float], float]
     tail: Callable[[float], float]
+    corners: bool = False
 
 
 def _round(value: Decimal, bits: int) -> int:
@@ -87,6 +89,8 @@ def direct_table(name: str, curve: Curve, fmt: Format) -> Table:
         (k for k in range(1, MOST_INDEX_BITS) if direct_chord(curve, fmt, reach + 1 - k) < INTERPOLATION_LIMIT),
         MOST_INDEX_BITS,
     )
+    if curve.corners:
+        index_bits = max(index_bits, reach + 1 - fmt.fraction)
     index_bits = min(index_bits, reach + 1)
     shift = reach + 1 - index_bits
     with localcontext(_EXACT):

@@ -10,11 +10,12 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from decimal import Decimal
 from functools import lru_cache
 
 import numpy as np
 
-from tabla.ir import function_reals, function_tables, function_words
+from tabla.ir import decimals, function_reals, function_tables, function_words
 from tabla.ir.format import Format
 from tabla.ir.function_reals import Reals
 from tabla.ir.function_tables import Curve, Table
@@ -81,6 +82,25 @@ _GAUSSIAN = Curve(
     tail=lambda last: math.exp(-last * last),
 )
 
+_ERF = Curve(
+    exactly=decimals.erf,
+    curvature=lambda start: 4 * max(start, 0.5**0.5) / math.sqrt(math.pi) * math.exp(-(max(start, 0.5**0.5) ** 2)),
+    tail=math.erfc,
+)
+# Both are constant beyond -1 and 1, where lowering asks for nothing.
+_ATAN = Curve(
+    exactly=lambda t: decimals.atan(max(Decimal(-1), min(Decimal(1), t))),
+    curvature=lambda start: 2 * max(start, 3**-0.5) / (1 + max(start, 3**-0.5) ** 2) ** 2 if start < 1 else 0.0,
+    tail=lambda last: math.pi / 4 - math.atan(min(1.0, last)),
+    corners=True,
+)
+_ARC = Curve(
+    exactly=lambda t: decimals.arc(max(Decimal(-1), min(Decimal(1), t))),
+    curvature=lambda start: 0.25 / 0.75**1.5 if start < 1 else 0.0,
+    tail=lambda last: math.pi / 3 - 2 * math.asin(min(1.0, last) / 2),
+    corners=True,
+)
+
 _ALL = (
     direct("sigmoid", reals=function_reals.sigmoid, curve=_SIGMOID, bounded=True),
     direct("tanh", reals=np.tanh, curve=_TANH, bounded=True),
@@ -124,6 +144,9 @@ _ALL = (
         words=lambda made, left, right, fmt: function_words.quotient(left, right, fmt),
         operands=2,
     ),
+    direct("erf", reals=function_reals.erf, curve=_ERF, bounded=True),
+    direct("atan", reals=function_reals.atan, curve=_ATAN, bounded=True),
+    direct("arc", reals=function_reals.arc, curve=_ARC),
 )
 
 FUNCTIONS: dict[str, UnitFunction] = {function.name: function for function in _ALL}

@@ -176,7 +176,7 @@ def _product(statement: Statement, product: Product, of: Callable[[Operand], Int
     return reached
 
 
-_RISING = {"sigmoid", "tanh", "exp"}
+_RISING = {"sigmoid", "tanh", "exp", "erf", "atan", "arc"}
 _RISING_FROM = {"log": 0.0, "sqrt": 0.0}
 """Functions that rise, from the end of their domain on."""
 

@@ -46,6 +46,8 @@ def half_up(word: Operand, part: Part, fraction: int, *, halves: int = 0) -> Rea
 
 def half_even(word: Operand, part: Part, fraction: int) -> tuple[Term, ...]:
     """Return the whole number nearest to `word`, halves rounded to the even one, as a sum."""
+    if not fraction:
+        return (Term(factors=(word,)),)
     nearest = half_up(word, part, fraction)
     excess = part(Linear(terms=(Term(factors=(nearest,)), Term(factors=(word,), sign=-1))))
     tie = part(Compare(op="==", left=excess, right=_HALF))
@@ -53,6 +55,41 @@ def half_even(word: Operand, part: Part, fraction: int) -> tuple[Term, ...]:
     half = Term(factors=(half_up(nearest, part, fraction, halves=1),))
     odd = part(Linear(terms=(half, half, Term(factors=(nearest,), sign=-1))))
     return Term(factors=(nearest,)), Term(factors=(tie, odd), sign=-1)
+
+
+def floor(word: Operand, part: Part, fraction: int) -> Operand:
+    """Return the greatest whole number that is not above `word`, as a real word."""
+    if not fraction:
+        return word
+    below = part(Linear(terms=(Term(factors=(word,)), Term(factors=(_HALF,), sign=-1))))
+    return half_up(below, part, fraction)
+
+
+def ceil(word: Operand, part: Part, fraction: int) -> Operand:
+    """Return the least whole number that is not below `word`, as a real word. It saturates."""
+    if not fraction:
+        return word
+    almost = Fraction(1, 2) - Fraction(1, 1 << fraction)
+    if almost:
+        word = part(Linear(terms=(Term(factors=(word,)), Term(factors=(Constant(value=almost),)))))
+    return half_up(word, part, fraction)
+
+
+def halved(word: Operand, times: int, part: Part, fraction: int) -> Operand:
+    """Return a whole number divided by 2^times, rounded down, as a real word.
+
+    The machine has few shifts, so a fraction of the format divides, as many bits at a time as it has.
+    """
+    while times:
+        step = min(times, max(1, fraction))
+        if fraction:
+            scaled = Term(factors=(word, Constant(value=Fraction(1, 1 << step))))
+            word = half_up(part(Linear(terms=(scaled, Term(factors=(_HALF,), sign=-1)))), part, fraction)
+        else:
+            below = part(Linear(terms=(Term(factors=(word,)), Term(factors=(_ONE,), sign=-1))))
+            word = half_up(below, part, fraction, halves=1)
+        times -= step
+    return word
 
 
 def truncated(word: Operand, part: Part, fraction: int) -> Read:
@@ -65,6 +102,8 @@ def truncated(word: Operand, part: Part, fraction: int) -> Read:
     return part(Linear(terms=moved))
 
 
-def toward_zero(word: Operand, part: Part, fraction: int) -> Read:
+def toward_zero(word: Operand, part: Part, fraction: int) -> Operand:
     """Return `word` without its fraction."""
+    if not fraction:
+        return word
     return half_up(truncated(word, part, fraction), part, fraction)

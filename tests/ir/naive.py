@@ -165,7 +165,7 @@ class Naive:
             return (total + (1 << (made.shift + made.guard - 1))) >> (made.shift + made.guard)
 
         match name:
-            case "sigmoid" | "tanh" | "gaussian":
+            case "sigmoid" | "tanh" | "gaussian" | "erf" | "atan" | "arc":
                 reach = 1 << made.reach
                 u = max(-reach, min(reach - 1, x)) + reach
                 return self.saturate(value(u >> made.shift, u & ((1 << made.shift) - 1)))

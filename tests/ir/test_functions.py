@@ -18,7 +18,7 @@ from tests.ir.error_bounds import error_bound
 from tests.ir.naive import Naive
 
 SIXTEEN_BITS = ["q6.10", "q4.12", "q8.8", "q2.14"]
-TABULATED: list[str] = ["sigmoid", "tanh", "gaussian", "exp", "log", "sin", "cos"]
+TABULATED: list[str] = ["sigmoid", "tanh", "gaussian", "exp", "log", "sin", "cos", "erf", "atan", "arc"]
 FUNCTIONS = tuple(f.name for f in functions.FUNCTIONS.values() if f.operands == 1)
 formats = st.integers(8, 32).flatmap(
     lambda width: st.integers(max(2, width - 30), width).map(
@@ -94,7 +94,7 @@ def test_words_follow_the_decision(fmt: Format, data: st.DataObject) -> None:
         return (total + (1 << (made.shift + made.guard - 1))) >> (made.shift + made.guard)
 
     match name:
-        case "sigmoid" | "tanh" | "gaussian":
+        case "sigmoid" | "tanh" | "gaussian" | "erf" | "atan" | "arc":
             reach = 1 << made.reach
             u = max(-reach, min(reach - 1, word)) + reach
             y = value(u >> made.shift, u & ((1 << made.shift) - 1))

@@ -28,12 +28,12 @@ def truncated(X: Any) -> Any:
     return cast(X, "integer")
 
 
-@pytest.mark.parametrize("format", ["q2.6", "q4.4", "q7.1", "q6.10", "q16.16"])
+@pytest.mark.parametrize("format", ["q2.6", "q4.4", "q7.1", "q6.10", "q16.16", "q8.0"])
 @pytest.mark.parametrize(("function", "reference"), [(rounded, np.round), (truncated, np.trunc)])
 def test_every_word(format: str, function: Any, reference: Any) -> None:
     fmt = Format.parse(format)
     step = max(1, (fmt.highest - fmt.lowest) // 4001)
-    halves = np.arange(fmt.lowest, fmt.highest, fmt.one // 2)
+    halves = np.arange(fmt.lowest, fmt.highest, max(1, fmt.one // 2))
     ties = halves[:: len(halves) // 2001 * 2 + 1]
     words = np.unique(np.concatenate([np.arange(fmt.lowest, fmt.highest + 1, step), ties, [-1, 1, fmt.highest]]))
     graph = lower(trace(function, {"X": words.shape}), number_format=fmt)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from fractions import Fraction
 from typing import NoReturn
 
-from tabla.lang.tile.elementwise import apply
+from tabla.lang.tile.elementwise import COMPARISONS, WHOLE, apply
 from tabla.lang.tile.places import refuse
 from tabla.lang.tile.program import (
     Access,
@@ -24,6 +25,8 @@ from tabla.lang.tile.program import (
     Subscript,
 )
 from tabla.source import Span
+
+CONSTANT_BETWEEN_JUMPS = COMPARISONS | WHOLE.keys() | {"round", "floor", "ceil", "cast"}
 
 
 class Derivatives:
@@ -109,8 +112,8 @@ class Derivatives:
                 self._power(node, d)
             case "cast" if node.kind == "float":
                 self._give(node, parts[0], d)
-            case "equal" | "not_equal" | "less" | "less_equal" | "greater" | "greater_equal" | "round" | "cast":
-                pass  # constant between jumps
+            case operator if operator in CONSTANT_BETWEEN_JUMPS:
+                pass
             case _:
                 self._give(node, parts[0], self._function(node, parts[0], d))
 
@@ -133,6 +136,23 @@ class Derivatives:
                 return self._make("multiply", d, self._make("cosine", x))
             case "cosine":
                 return self._make("negate", self._make("multiply", d, self._make("sine", x)))
+            case "tangent":
+                return self._make("multiply", d, self._make("add", _number(1), self._make("multiply", node, node)))
+            case "arc_sine" | "arc_cosine":
+                rest = self._make("subtract", _number(1), self._make("multiply", x, x))
+                slope = self._make("divide", d, self._make("square_root", rest))
+                return slope if node.operator == "arc_sine" else self._make("negate", slope)
+            case "arc_tangent":
+                return self._make("divide", d, self._make("add", _number(1), self._make("multiply", x, x)))
+            case "hyperbolic_sine":
+                return self._make("multiply", d, self._make("hyperbolic_cosine", x))
+            case "hyperbolic_cosine":
+                return self._make("multiply", d, self._make("hyperbolic_sine", x))
+            case "error_function" | "complementary_error_function":
+                bell = self._make("exponential", self._make("negate", self._make("multiply", x, x)))
+                sign = 1 if node.operator == "error_function" else -1
+                factor = _number(sign * Fraction(2 / math.sqrt(math.pi)))
+                return self._make("multiply", d, self._make("multiply", factor, bell))
             case "absolute":
                 return self._make("select", self._make("less", x, _number(0)), self._make("negate", d), d)
             case _:

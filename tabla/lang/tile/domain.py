@@ -165,7 +165,8 @@ def covers(contraction: Contraction) -> bool:
     if not plain or len(set(names)) < len(names):
         return False
     ends = {name: (Fraction(low), Fraction(high - 1)) for name, (low, high) in domain.intervals.items()}
-    if any(ends[name] != (0, extent - 1) for name, extent in zip(names, contraction.shape, strict=True)):
+    whole = [(Fraction(0), Fraction(extent - 1)) for extent in contraction.shape]
+    if [ends[name] for name in names] != whole:
         return False
     return all(low >= 0 and high < row.bound for row in domain.rows for low, high in (_bounds(row.value, ends),))
 

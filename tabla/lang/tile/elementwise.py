@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from numbers import Integral, Real
 from typing import Any, get_args
@@ -19,9 +19,22 @@ from tabla.source import Span
 COMPARISONS = frozenset({"equal", "not_equal", "less", "less_equal", "greater", "greater_equal"})
 FLOATING = frozenset(
     {
-        "square_root", "exponential", "logarithm", "sine", "cosine", "hyperbolic_tangent", "sigmoid",
+        "square_root", "exponential", "logarithm", "sine", "cosine", "hyperbolic_tangent", "sigmoid", "round",
+        "floor", "ceil", "tangent", "arc_sine", "arc_cosine", "arc_tangent", "hyperbolic_sine", "hyperbolic_cosine",
+        "error_function", "complementary_error_function",
     }
 )  # fmt: skip
+WHOLE: Mapping[Operator, str] = {
+    "remainder": "%",
+    "bit_and": "&",
+    "bit_or": "|",
+    "bit_xor": "^",
+    "bit_not": "~",
+    "shift_left": "<<",
+    "shift_right": ">>",
+}
+"""The operators of integers and booleans, as Python writes them."""
+LOGICAL = frozenset({"bit_and", "bit_or", "bit_xor", "bit_not"})
 KINDS: tuple[Kind, ...] = get_args(Kind)
 
 
@@ -81,8 +94,10 @@ def kind_of(operator: Operator, operands: Sequence[Node]) -> Kind:
     kinds = [operand.kind for operand in operands]
     if operator in COMPARISONS:
         return "boolean"
-    if operator in FLOATING or operator == "round":
+    if operator in FLOATING:
         return "float"
+    if operator in LOGICAL and set(kinds) == {"boolean"}:
+        return "boolean"
     if operator == "select":
         return joined(kinds[1:]) if kinds[1] != kinds[2] else kinds[1]
     if operator == "power" and joined(kinds) == "integer":

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from typing import Any, assert_never
 
@@ -136,6 +137,20 @@ def _divide(left: Array, right: Array) -> Array:
     return left / right
 
 
+def _remainder(left: Array, right: Array) -> Array:
+    """What the quotient toward zero leaves: it has the sign of `left`. Divided by 0, everything is left."""
+    return np.where(right == 0, left, np.fmod(left, np.where(right == 0, 1, right)))
+
+
+def _cast(value: Array, kind: Kind) -> Array:
+    """Toward zero, and saturated at the ends of 64 bits. What is no number becomes 0."""
+    if kind != "integer" or value.dtype != np.float64:
+        return value
+    ends = np.iinfo(np.int64)
+    inside = np.where(np.abs(value) < 2.0**63, value, 0.0).astype(np.int64)
+    return np.where(value >= 2.0**63, ends.max, np.where(value <= -(2.0**63), ends.min, inside))
+
+
 def _sigmoid(value: Array) -> Array:
     return np.asarray(0.5 * (1.0 + np.tanh(0.5 * value)))
 
@@ -166,7 +181,22 @@ _OPERATORS: Mapping[Operator, Callable[..., Any]] = {
     "hyperbolic_tangent": np.tanh,
     "sigmoid": _sigmoid,
     "round": np.round,
-    "cast": np.asarray,
+    "floor": np.floor,
+    "ceil": np.ceil,
+    "tangent": np.tan,
+    "arc_sine": np.arcsin,
+    "arc_cosine": np.arccos,
+    "arc_tangent": np.arctan,
+    "hyperbolic_sine": np.sinh,
+    "hyperbolic_cosine": np.cosh,
+    "error_function": np.vectorize(math.erf, otypes=[np.float64]),
+    "complementary_error_function": np.vectorize(math.erfc, otypes=[np.float64]),
+    "remainder": _remainder,
+    "bit_and": np.bitwise_and,
+    "bit_or": np.bitwise_or,
+    "bit_xor": np.bitwise_xor,
+    "shift_left": np.left_shift,
+    "shift_right": np.right_shift,
     "maximum": np.maximum,
     "minimum": np.minimum,
     "select": _select,
@@ -177,7 +207,13 @@ def _elementwise(node: Elementwise, parts: list[Array]) -> Array:
     arrays = [_arithmetic(part) for part in parts]
     if node.operator == "power" and node.kind == "float":
         arrays = [array.astype(np.float64) for array in arrays]
-    value = np.asarray(_OPERATORS[node.operator](*arrays))
+    match node.operator:
+        case "cast":
+            value = _cast(arrays[0], node.kind)
+        case "bit_not":
+            value = arrays[0] == 0 if node.kind == "boolean" else ~arrays[0]
+        case operator:
+            value = np.asarray(_OPERATORS[operator](*arrays))
     if node.kind == "boolean" and value.dtype != np.bool_:
         value = value != 0
     return np.broadcast_to(value, node.shape).astype(TYPES[node.kind])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import builtins
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import reduce
 from typing import Any
 
@@ -11,11 +11,10 @@ import numpy as np
 
 from tabla.lang.tile.contractions import Combined, condition
 from tabla.lang.tile.dimensions import TensorDim, size_of
-from tabla.lang.tile.elementwise import KINDS, apply, node_of
-from tabla.lang.tile.indices import TensorIndex, TensorIndexes
+from tabla.lang.tile.elementwise import apply, node_of
 from tabla.lang.tile.places import here, refuse
 from tabla.lang.tile.program import Kind, Node, Ordinal, Reshape
-from tabla.lang.tile.tensors import Tensor, TensorOutput, operate
+from tabla.lang.tile.tensors import Tensor, operate
 
 Value = Tensor | TensorDim | float
 
@@ -60,6 +59,56 @@ def tanh(value: Value) -> Tensor:
 def sigmoid(value: Value) -> Tensor:
     """Return ``1 / (1 + exp(-x))`` of every element."""
     return operate("sigmoid", value)
+
+
+def tan(value: Value) -> Tensor:
+    """Return the tangent of every element, in radians."""
+    return operate("tangent", value)
+
+
+def asin(value: Value) -> Tensor:
+    """Return the angle from -pi/2 to pi/2 whose sine is the element."""
+    return operate("arc_sine", value)
+
+
+def acos(value: Value) -> Tensor:
+    """Return the angle from 0 to pi whose cosine is the element."""
+    return operate("arc_cosine", value)
+
+
+def atan(value: Value) -> Tensor:
+    """Return the angle from -pi/2 to pi/2 whose tangent is the element."""
+    return operate("arc_tangent", value)
+
+
+def sinh(value: Value) -> Tensor:
+    """Return the hyperbolic sine of every element."""
+    return operate("hyperbolic_sine", value)
+
+
+def cosh(value: Value) -> Tensor:
+    """Return the hyperbolic cosine of every element."""
+    return operate("hyperbolic_cosine", value)
+
+
+def erf(value: Value) -> Tensor:
+    """Return the error function of every element."""
+    return operate("error_function", value)
+
+
+def erfc(value: Value) -> Tensor:
+    """Return ``1 - erf(x)`` of every element."""
+    return operate("complementary_error_function", value)
+
+
+def floor(value: Value) -> Tensor:
+    """Return the greatest whole number that is not above the element, as a float."""
+    return operate("floor", value)
+
+
+def ceil(value: Value) -> Tensor:
+    """Return the least whole number that is not below the element, as a float."""
+    return operate("ceil", value)
 
 
 def abs(value: Any) -> Any:
@@ -108,11 +157,47 @@ def select(condition: Value, chosen: Value, other: Value) -> Tensor:
     return operate("select", condition, chosen, other)
 
 
-def cast(value: Value, kind: Kind) -> Tensor:
-    """Return the elements as "float", "integer" (truncated toward zero) or "boolean" (whether they are not zero)."""
-    if kind not in KINDS:
-        refuse(f"cast to {kind!r}", f"use one of {', '.join(KINDS)}")
-    return Tensor(apply("cast", [_node(value)], here(), kind))
+def cast(value: Any, kind: object) -> Tensor:
+    """Return the elements as "float", "integer" (truncated toward zero) or "boolean" (whether they are not zero).
+
+    "int8" to "int64", "uint8" to "uint64" and "uint" are integers that saturate at the ends of the type. Types of numpy
+    are taken, too. "float16", "float32" and "float64" are "float": the number format says how exact reals are.
+    """
+    name = kind if isinstance(kind, str) else _type_name(kind)
+    if name not in _CASTS:
+        refuse(f"cast to {kind!r}", f"use one of {', '.join(_CASTS)}")
+    target, low, high = _CASTS[name]
+    node = apply("cast", [_node(value)], here(), target)
+    if low is not None:
+        node = apply("maximum", [node, node_of(low)], here())
+    if high is not None:
+        node = apply("minimum", [node, node_of(high)], here())
+    return Tensor(node)
+
+
+def _type_name(kind: Any) -> str:
+    try:
+        return str(np.dtype(kind).name)
+    except TypeError:
+        return ""
+
+
+_Ends = tuple[Kind, int | None, int | None]
+_CASTS: Mapping[str, _Ends] = {
+    "float": ("float", None, None),
+    "integer": ("integer", None, None),
+    "boolean": ("boolean", None, None),
+    **{f"int{bits}": ("integer", -(1 << (bits - 1)), (1 << (bits - 1)) - 1) for bits in (8, 16, 32)},
+    "int64": ("integer", None, None),  # all integers that there are
+    **{f"uint{bits}": ("integer", 0, (1 << bits) - 1) for bits in (8, 16, 32)},
+    "uint64": ("integer", 0, None),
+    "uint": ("integer", 0, None),
+    **{name: ("float", None, None) for name in ("float16", "float32", "float64")},
+    "bool": ("boolean", None, None),
+}
+"""What the names of types mean: the kind, and the least and the largest integer where a cast saturates before 64 bits
+do.
+"""
 
 
 def index(shape: Tensor | Sequence[TensorDim | int], axis: int) -> Tensor:
@@ -144,23 +229,6 @@ def reshape(tensor: Tensor, dims: Sequence[TensorDim | int]) -> Tensor:
     if count != node.size or any(size < 1 for size in sizes):
         refuse(f"{node.size} elements of shape {node.shape} do not fill {sizes}", "the sizes' products are equal")
     return Tensor(Reshape(shape=sizes, kind=node.kind, operand=node, span=here()))
-
-
-def gather(table: Tensor, where: Tensor) -> Tensor:
-    """Return ``table[where]`` along the first axis. It has the shape of `where`, followed by the other axes of `table`.
-
-    It is the contraction ``O[i, k] += cond(where[i], Row[j], table[j, k])``, so a value of `where` that is no row gives
-    0.
-    """
-    rows, places = _node(table), _node(where)
-    if not rows.shape:
-        refuse("gather from a single value", "the table has at least one dimension")
-    i, k = TensorIndexes(len(places.shape)), TensorIndexes(len(rows.shape) - 1)
-    j = TensorIndex("row")
-    numbers = index(rows.shape[:1], 0)
-    output = TensorOutput(*places.shape, *rows.shape[1:])
-    output.contract("sum", (*i, *k), cond(Tensor(places)[i], numbers[j], Tensor(rows)[(j, *k)]))
-    return output
 
 
 def cond(left: object, right: object, value: object) -> Combined:

@@ -21,6 +21,9 @@ Operator = Literal[
     "equal", "not_equal", "less", "less_equal", "greater", "greater_equal",
     "negate", "absolute", "square_root", "exponential", "logarithm", "sine", "cosine", "hyperbolic_tangent", "sigmoid",
     "round", "cast", "maximum", "minimum", "select",
+    "floor", "ceil", "tangent", "arc_sine", "arc_cosine", "arc_tangent", "hyperbolic_sine", "hyperbolic_cosine",
+    "error_function", "complementary_error_function",
+    "remainder", "bit_and", "bit_or", "bit_xor", "bit_not", "shift_left", "shift_right",
 ]  # fmt: skip
 Shape = tuple[int, ...]
 

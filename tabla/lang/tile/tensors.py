@@ -6,9 +6,9 @@ from typing import Any, NoReturn
 
 from tabla.lang.tile.contractions import Combined, Indexed, Pending, Statement, node_in, output
 from tabla.lang.tile.dimensions import TensorDim, size_of
-from tabla.lang.tile.elementwise import apply, node_of
+from tabla.lang.tile.elementwise import WHOLE, apply, node_of
 from tabla.lang.tile.places import here, refuse
-from tabla.lang.tile.program import Aggregation, Kind, Name, Node, Operator
+from tabla.lang.tile.program import Aggregation, Kind, Name, Node, Number, Operator
 from tabla.lang.tile.starts import Start
 
 
@@ -196,6 +196,45 @@ class Tensor:
     def __ge__(self, other: object) -> Any:
         return operate("greater_equal", self, other)
 
+    def __mod__(self, other: object) -> Tensor:
+        return whole("remainder", self, other)
+
+    def __rmod__(self, other: object) -> Tensor:
+        return whole("remainder", other, self)
+
+    def __and__(self, other: object) -> Tensor:
+        return whole("bit_and", self, other)
+
+    def __rand__(self, other: object) -> Tensor:
+        return whole("bit_and", other, self)
+
+    def __or__(self, other: object) -> Tensor:
+        return whole("bit_or", self, other)
+
+    def __ror__(self, other: object) -> Tensor:
+        return whole("bit_or", other, self)
+
+    def __xor__(self, other: object) -> Tensor:
+        return whole("bit_xor", self, other)
+
+    def __rxor__(self, other: object) -> Tensor:
+        return whole("bit_xor", other, self)
+
+    def __lshift__(self, other: object) -> Tensor:
+        return whole("shift_left", self, other)
+
+    def __rlshift__(self, other: object) -> Tensor:
+        return whole("shift_left", other, self)
+
+    def __rshift__(self, other: object) -> Tensor:
+        return whole("shift_right", self, other)
+
+    def __rrshift__(self, other: object) -> Tensor:
+        return whole("shift_right", other, self)
+
+    def __invert__(self) -> Tensor:
+        return whole("bit_not", self)
+
     def __floordiv__(self, other: object) -> NoReturn:
         refuse("'//' is for sizes and indices", "write '/': of integers it truncates")
 
@@ -219,6 +258,19 @@ def TensorOutput(*sizes: Any) -> Tensor:
     if any(extent < 1 for extent in shape):
         refuse(f"an output of shape {shape} has no elements", "sizes are positive")
     return Tensor(Pending(shape, Name(), here()))
+
+
+def whole(operator: Operator, *operands: object) -> Tensor:
+    """Apply an operator that is one of integers and booleans."""
+    made = operate(operator, *operands)
+    for operand in made.node.operands:
+        if operand.kind == "float":
+            sign = WHOLE[operator]
+            refuse(f"'{sign}' is an operator of integers", f"cast the operands first: cast(A, \"integer\") {sign} B")
+        if operator in ("shift_left", "shift_right") and isinstance(operand, Number) and operand.value < 0:
+            if operand is made.node.operands[-1]:
+                refuse(f"a shift by {operand.value}", "shift the other way by a positive number")
+    return made
 
 
 def operate(operator: Operator, *operands: object) -> Tensor:

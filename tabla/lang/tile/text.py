@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from fractions import Fraction
 from math import lcm
 
+from tabla.lang.tile.elementwise import WHOLE
 from tabla.lang.tile.program import (
     Access,
     Aggregation,
@@ -36,6 +37,7 @@ _INFIX: Mapping[Operator, str] = {
     "less_equal": "<=",
     "greater": ">",
     "greater_equal": ">=",
+    **WHOLE,
 }
 _CALLS: Mapping[Operator, str] = {
     "power": "pow",
@@ -46,6 +48,14 @@ _CALLS: Mapping[Operator, str] = {
     "sine": "sin",
     "cosine": "cos",
     "hyperbolic_tangent": "tanh",
+    "tangent": "tan",
+    "arc_sine": "asin",
+    "arc_cosine": "acos",
+    "arc_tangent": "atan",
+    "hyperbolic_sine": "sinh",
+    "hyperbolic_cosine": "cosh",
+    "error_function": "erf",
+    "complementary_error_function": "erfc",
     "maximum": "max",
     "minimum": "min",
 }
@@ -106,10 +116,12 @@ def _statement(node: Node, names: Mapping[Node, str]) -> list[str]:
 
 def _elementwise(node: Elementwise, names: Mapping[Node, str]) -> str:
     parts = [_operand(operand, names) for operand in node.inputs]
-    if node.operator in _INFIX:
+    if node.operator in _INFIX and len(parts) == 2:
         return f" {_INFIX[node.operator]} ".join(parts)
     if node.operator == "negate":
         return f"-{parts[0]}"
+    if node.operator == "bit_not":
+        return f"~{parts[0]}"
     if node.operator == "cast":
         parts.append(f'"{node.kind}"')
     return f"{_CALLS.get(node.operator, node.operator)}({', '.join(parts)})"

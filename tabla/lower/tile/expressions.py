@@ -23,9 +23,12 @@ from tabla.ir.graph import (
     Read,
     Term,
 )
+from tabla.lang.tile.elementwise import WHOLE
 from tabla.lang.tile.program import Elementwise, Node, Number, Operator, Ordinal
 from tabla.lower.builder import GraphBuilder, Sum, negated
-from tabla.lower.whole import Part, half_even, quotient, toward_zero
+from tabla.lower.tile.bits import Bits
+from tabla.lower.tile.curves import HYPERBOLIC, MADE, Curves
+from tabla.lower.whole import Part, ceil, floor, half_even, quotient, toward_zero
 from tabla.source import Label, Span, TablaError
 
 Subscripts = tuple[Affine, ...]
@@ -38,6 +41,7 @@ FUNCTIONS: Mapping[Operator, FunctionName] = {
     "sigmoid": "sigmoid",
     "sine": "sin",
     "cosine": "cos",
+    "error_function": "erf",
 }
 COMPARISONS: Mapping[Operator, CompareOp] = {
     "equal": "==",
@@ -110,8 +114,57 @@ class Expressions:
                 return half_even(self.word(*parts[0]), self._parts(node.span), self.builder.number_format.fraction)
             case "power":
                 return self._power(node, *parts)
+            case operator if operator in WHOLE:
+                return self._whole(node, parts)
+            case operator if operator in MADE:
+                if operator in HYPERBOLIC and not self.builder.number_format.fraction:
+                    hint = "choose a format with fraction bits, such as q12.4"
+                    refuse(f"{operator} needs fraction bits, {self.builder.number_format} has none", node.span, hint)
+                curves = Curves(self._parts(node.span), self.builder.number_format)
+                return curves.of(operator, self.word(*parts[0]))
+            case "floor" | "ceil":
+                to_whole = floor if node.operator == "floor" else ceil
+                word = to_whole(self.word(*parts[0]), self._parts(node.span), self.builder.number_format.fraction)
+                return (Term(factors=(word,)),)
             case _:
                 return (Term(factors=(self._part(self.operation(node, at), node.span),)),)
+
+    def _whole(self, node: Elementwise, parts: Sequence[tuple[Node, Subscripts]]) -> Sum:
+        """Remainders, shifts and bits of integers, and the logic of booleans."""
+        one, *others = (self.word(*part) for part in parts)
+        number_format = self.builder.number_format
+        for value in map(constant, node.inputs):
+            if value is not None and not number_format.holds(value):
+                end = Fraction(number_format.highest, number_format.one)
+                hint = f"choose a format with more integer bits: the numbers of {number_format} end at {float(end):g}"
+                refuse(f"{value} does not fit into {number_format}", node.span, hint)
+        bits = Bits(self._parts(node.span), number_format)
+        own: Sum = (Term(factors=(one,)),)
+        match node.operator:
+            case "bit_not":
+                return (*((Term(factors=(_ONE,), sign=1 if node.kind == "boolean" else -1)),), *negated(own))
+            case "remainder":
+                return bits.remainder(one, others[0])
+            case "shift_left" | "shift_right":
+                return self._shift(node, one, bits)
+        both = (Term(factors=(one, others[0])),) if node.kind == "boolean" else bits.conjunction(one, others[0])
+        if node.operator == "bit_and":
+            return both
+        word = self._word(both, node.span)
+        shared: Sum = (Term(factors=(word,), sign=-1),)
+        either = (*own, Term(factors=(others[0],)), *shared)
+        return either if node.operator == "bit_or" else (*either, *shared)
+
+    def _shift(self, node: Elementwise, word: Operand, bits: Bits) -> Sum:
+        places = constant(node.inputs[1])
+        if places is None:
+            message = "a shift by a tensor does not run on the machine"
+            refuse(message, node.span, "shift by a number, or multiply with a tensor of powers of two")
+        if node.operator == "shift_right":
+            return bits.right(word, int(places))
+        if not places:
+            return (Term(factors=(word,)),)
+        return (Term(factors=(word, Constant(value=Fraction(1 << int(places)), span=node.span))),)
 
     def operation(self, node: Elementwise, at: Subscripts) -> Operation:
         """Return the operation that defines an element."""
@@ -170,10 +223,21 @@ class Expressions:
         return tuple(t for t in terms if not any(isinstance(f, Constant) and f.value == 0 for f in t.factors))
 
     def _extreme(self, op: graph.ExtremeOp, left: tuple[Node, Subscripts], right: tuple[Node, Subscripts]) -> Sum:
+        for (limit, _), other in ((left, right), (right, left)):
+            if self._idle(op, constant(limit)):
+                return self.sum_of(*other)
         operands = (self.word(*left), self.word(*right))
         test = Compare(op=">" if op == "max" else "<", left=operands[0], right=operands[1])
         condition = self._part(test, left[0].span)
         return self._choice(condition, *operands, span=None, test=_BOOLEAN)
+
+    def _idle(self, op: graph.ExtremeOp, limit: Fraction | None) -> bool:
+        """Return whether no word reaches a limit, so that it changes none: ``min(A, 1000)`` where words end at 32."""
+        return (
+            limit is not None
+            and not self.builder.number_format.holds(limit)
+            and (limit > 0 if op == "min" else limit < 0)
+        )
 
     def _power(self, node: Elementwise, base: tuple[Node, Subscripts], exponent: tuple[Node, Subscripts]) -> Sum:
         """Whole powers by repeated multiplication, a half by the root, the rest by ``exp(b * log a)``."""
@@ -209,9 +273,15 @@ class Expressions:
 
 def makes_whole(node: Elementwise) -> bool:
     """Return whether a node makes whole numbers of reals."""
-    return node.operator == "round" or (
-        node.operator == "cast" and node.kind == "integer" and node.inputs[0].kind == "float"
-    )
+    match node.operator:
+        case "round" | "floor" | "ceil":
+            return True
+        case "cast":
+            return node.kind == "integer" and node.inputs[0].kind == "float"
+        case "bit_and" | "bit_or" | "bit_xor" | "shift_right":
+            return node.kind == "integer"
+        case _:
+            return False
 
 
 _BOOLEAN = Number(shape=(), kind="boolean", value=Fraction(1))
@@ -242,6 +312,16 @@ _REAL: Mapping[Operator, Callable[[float], float]] = {
     "hyperbolic_tangent": math.tanh,
     "sine": math.sin,
     "cosine": math.cos,
+    "tangent": math.tan,
+    "arc_sine": math.asin,
+    "arc_cosine": math.acos,
+    "arc_tangent": math.atan,
+    "hyperbolic_sine": math.sinh,
+    "hyperbolic_cosine": math.cosh,
+    "error_function": math.erf,
+    "complementary_error_function": math.erfc,
+    "floor": lambda value: float(math.floor(value)),
+    "ceil": lambda value: float(math.ceil(value)),
 }
 
 

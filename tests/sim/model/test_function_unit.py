@@ -19,11 +19,14 @@ from tabla.ir.functions import table
 from tabla.program.image import FunctionTable
 from tests.ir.error_bounds import error_bound
 
-NAMES = ("sigmoid", "tanh", "gaussian", "exp", "log", "sqrt", "divide", "quotient")
+NAMES = ("sigmoid", "tanh", "gaussian", "erf", "atan", "arc", "exp", "log", "sqrt", "divide", "quotient")
 REAL = {
     "sigmoid": lambda x: 1 / (1 + math.exp(-x)),
     "tanh": math.tanh,
     "gaussian": lambda x: math.exp(-x * x),
+    "erf": math.erf,
+    "atan": lambda x: math.atan(max(-1.0, min(1.0, x))),
+    "arc": lambda x: 2 * math.asin(max(-1.0, min(1.0, x)) / 2),
     "exp": math.exp,
     "log": math.log,
     "sqrt": math.sqrt,
