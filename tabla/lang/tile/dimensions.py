@@ -20,12 +20,11 @@ class TensorDim:
     __slots__ = ("_name", "_rule", "_size")
     __array_ufunc__ = None
 
-    def __init__(self, name: str | None = None) -> None:
-        if name is not None and not isinstance(name, str):
-            refuse(f"a TensorDim is made of {name!r}", "write the integer itself, or give a name: TensorDim('N')")
-        self._size: int | None = None
+    def __init__(self, size: int | str | None = None) -> None:
+        """Make a size. A text is its name, and an integer its value."""
+        self._size = None if size is None or isinstance(size, str) else size_of(size)
         self._rule: Callable[[], int] | None = None
-        self._name = name
+        self._name = size if isinstance(size, str) else None
 
     def learn_name(self, name: str) -> None:
         """Take the name of the variable that holds it."""

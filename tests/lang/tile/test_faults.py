@@ -50,7 +50,7 @@ FAULTS = {
     "tensor_of_number": ("return I + Tensor(3.0)", "Tensor is called with a value of type float", "Tensor(3.0)"),
     "tensor_of_array": ("import numpy | Tensor(numpy.ones(3))", "a value of type ndarray", "Tensor(numpy.ones(3))"),
     "array_element": ("import numpy | O[i] += numpy.ones(3)[i]", "IndexError: only integers", "numpy.ones(3)[i]"),
-    "size_of_number": ("TensorDim(3)", "a TensorDim is made of 3", "TensorDim(3)"),
+    "size_of_number": ("TensorDim(3.5)", "3.5 is not a size", "TensorDim(3.5)"),
     "names": ("TensorIndexes(2, 'i')", "TensorIndexes takes a number or names", "TensorIndexes(2, 'i')"),
     "range_over": ("return [x for x in J][0]", "not run through element by element", "[x for x in J]"),
     "loop_over": ("for x in J: | \tO = x", "not run through element by element", "J"),

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import tabla
 import tabla.tile as tile
 from tabla.ir.format import Format
 from tabla.lang.tile import trace
@@ -97,6 +98,22 @@ def test_on_the_machine() -> None:
     given = np.array([-1.0, -0.75, -0.125, 0.0, 0.5, 0.8125])
     expected = [EXACT[name](given) if name in EXACT else np.tan(given) for name in names]
     agreed(all_of_them, {"X": given}, expected, units=6)
+
+
+@pytest.mark.slow
+def test_in_hardware() -> None:
+    """The tables of erf, atan and arc in the pipelines of the function unit, by Amaranth's simulator."""
+
+    def function(X: Any) -> Any:
+        return tile.asin(X), tile.atan(3 * X), tile.erf(X), tile.sinh(X), tile.floor(2 * X), tile.cast(8 * X, "int8") & 5
+
+    built = tabla.compile(function, shapes={"X": (4,)}, pes=2)
+    given = {"X": np.array([[-0.75, -0.25, 0.5, 0.875], [0.125, 1.0, -1.0, 0.0]])}
+    words = built.evaluate(given)
+    simulated = built.simulate(given, engine="amaranth").arrays
+    assert len(words) == 6
+    for name, array in words.items():
+        assert np.array_equal(simulated[name], array)
 
 
 def test_outside_their_domain_they_saturate() -> None:
