@@ -22,7 +22,7 @@ from tabla.ir.graph import Graph
 from tabla.learning import Start, chosen_prediction, learning_start
 from tabla.options import Options
 from tabla.passes.model_guard import largest_allowed
-from tabla.runs import steps_of, words_of
+from tabla.runs import sample_words, steps_of, words_of
 from tabla.stages import Stages
 from tabla.training.parts import Parts
 
@@ -160,6 +160,6 @@ class Trainer:
             made.format,
             metric=self.problem.metric,
             parts=start.ready.parts,
-            words=lambda arrays: words_of(made, arrays),
+            words=lambda samples: sample_words(made, samples),
             evaluators=self._evaluators,
         )
