@@ -61,6 +61,8 @@ class BinaryOperation(PendingValue):
             right = right.resolve(resolver)
         if left is self.left and right is self.right:
             return self
+        if type(left) is IntValue and type(right) is IntValue and self.operator in ARITHMETIC:
+            return resolver.pool.integer(ARITHMETIC[self.operator](left.value, right.value))
         operation = resolver.pool.unique(BinaryOperation, self.operator, left, right, self.type)
         return operation.fold(resolver.record, resolver.pool)
 

@@ -64,7 +64,7 @@ def parse(tokens: Iterable[Any], stream: Any, stack: Stack) -> None:
     production = Production()
     production.lexer = stream
     rest = iter(tokens)
-    token = next(rest, None)
+    token: Any = next(rest, None)
     while True:
         state = states[-1]
         action = defaults.get(state)
