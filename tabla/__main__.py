@@ -1,5 +1,6 @@
 """The entry point of ``python -m tabla`` and of the ``tabla`` script."""
 
+import gc
 import sys
 
 from tabla.interrupts import Interrupted, handled, ignore
@@ -16,6 +17,8 @@ def main() -> None:
         print(f"error: {stop}", file=sys.stderr)
         status = stop.status
     ignore()
+    # The process ends: looking for cycles of garbage among all that it made would only take time.
+    gc.freeze()
     sys.exit(status)
 
 

@@ -54,12 +54,17 @@ class Source:
             data = Path(path).read_bytes()
         except OSError as fault:
             raise TablaError(f"cannot read '{path}': {fault.strerror or fault}", hint="check the path") from None
+        return Source.from_bytes(data, str(path))
+
+    @staticmethod
+    def from_bytes(data: bytes, name: str) -> Source:
+        """Make a source of the bytes of a file. Bytes that are not UTF-8 are a `TablaError`."""
         try:
-            return Source.from_text(data.decode("utf-8"), str(path))
+            return Source.from_text(data.decode("utf-8"), name)
         except UnicodeDecodeError as fault:
             line = data.count(b"\n", 0, fault.start) + 1
             raise TablaError(
-                f"'{path}' is not UTF-8 text: {fault.reason} at byte {fault.start}, in line {line}",
+                f"'{name}' is not UTF-8 text: {fault.reason} at byte {fault.start}, in line {line}",
                 hint="save it as UTF-8",
             ) from None
 

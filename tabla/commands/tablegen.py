@@ -1,40 +1,72 @@
-"""``tabla tblgen`` runs the TableGen front end on its own."""
+"""``tabla tblgen`` runs the TableGen front end on its own, with the options of ``llvm-tblgen``."""
 
 from __future__ import annotations
 
+import sys
 from argparse import ArgumentParser, Namespace
 from pathlib import Path
 
 from tabla.commands.console import Console
 from tabla.lang import tablegen
 from tabla.report.folder import check_file, replaced_file
+from tabla.source import Source, TablaError
 
 HELP = "read TableGen records and print them"
 
+# The name of standard input and of standard output on the command line.
+_STANDARD = "-"
+
 
 def configure(parser: ArgumentParser) -> None:
-    """Add the options of the command."""
-    parser.add_argument("file", metavar="FILE.td", help="the file with the records")
+    """Add the options of the command. Long ones may have one dash, as in ``llvm-tblgen``."""
+    parser.add_argument("file", metavar="FILE.td", help="the file with the records, or - for standard input")
     parser.add_argument("-I", dest="include", action="append", default=[], metavar="DIR", help="search includes there")
     parser.add_argument("-D", dest="macros", action="append", default=[], metavar="MACRO", help="define it for #ifdef")
-    action = parser.add_mutually_exclusive_group()
-    action.add_argument("--print-records", dest="action", action="store_const", const="print-records")
-    action.add_argument("--dump-json", dest="action", action="store_const", const="dump-json")
-    action.add_argument("--null-backend", dest="action", action="store_const", const="null-backend")
+    actions = parser.add_mutually_exclusive_group()
+    for name in ("print-records", "dump-json", "null-backend"):
+        actions.add_argument(f"--{name}", f"-{name}", dest="action", action="store_const", const=name)
     parser.set_defaults(action="print-records")
+    parser.add_argument(
+        "--no-warn-on-unused-template-args",
+        "-no-warn-on-unused-template-args",
+        dest="warn_of_unused",
+        action="store_false",
+        help="accept template arguments that no value names in silence",
+    )
+    parser.add_argument("-d", dest="dependencies", metavar="FILE", help="write the included files as a rule of make")
     parser.add_argument("-o", "--output", metavar="FILE", help="write to this file instead of standard output")
 
 
 def run(arguments: Namespace, console: Console) -> int:
     """Read the records, and print or write the output of the chosen action."""
-    if arguments.output is not None:
-        check_file(Path(arguments.output))
-    text = tablegen.run(
-        arguments.file, include_dirs=arguments.include, macros=arguments.macros, action=arguments.action
+    output = None if arguments.output == _STANDARD else arguments.output
+    if arguments.dependencies is not None and output is None:
+        raise TablaError("-d needs -o", hint="the rule of make has the name of the output: give -o FILE")
+    for name in (output, arguments.dependencies):
+        if name not in (None, _STANDARD):
+            check_file(Path(name))
+    records = tablegen.load(
+        _standard_input() if arguments.file == _STANDARD else arguments.file,
+        include_dirs=arguments.include,
+        macros=arguments.macros,
+        say=console.remark,
+        warn_of_unused=arguments.warn_of_unused,
     )
-    if arguments.output is None:
-        console.verbatim(text)
-        return 0
-    with replaced_file(Path(arguments.output)) as path:
-        path.write_text(text, encoding="utf-8", newline="\n")
+    text = tablegen.written(records, arguments.action)
+    if arguments.dependencies is not None:
+        rule = f"{output}: {' '.join(sorted(set(records.dependencies)))}\n"
+        _write(rule, arguments.dependencies, console)
+    _write(text, output or _STANDARD, console)
     return 0
+
+
+def _standard_input() -> Source:
+    return Source.from_bytes(sys.stdin.buffer.read(), "<stdin>")
+
+
+def _write(text: str, name: str, console: Console) -> None:
+    if name == _STANDARD:
+        console.verbatim(text)
+        return
+    with replaced_file(Path(name)) as path:
+        path.write_text(text, encoding="utf-8", newline="\n")

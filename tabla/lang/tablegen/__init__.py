@@ -9,7 +9,7 @@ The language is the one of LLVM's TableGen, old and new; `run` prints records as
 
 from tabla.lang.tablegen import backend
 from tabla.lang.tablegen.api import UNSET, Bits, Dag, DagArgument, Pending, Record, Records, Unset, Value
-from tabla.lang.tablegen.run import Action, load, loads, run
+from tabla.lang.tablegen.run import Action, load, loads, run, written
 
 __all__ = [
     "UNSET",
@@ -26,4 +26,5 @@ __all__ = [
     "load",
     "loads",
     "run",
+    "written",
 ]

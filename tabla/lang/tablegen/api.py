@@ -166,11 +166,20 @@ Value: TypeAlias = int | str | list["Value"] | Bits | Dag | Record | Unset | Pen
 class Records:
     """All defs of a run, in the order of their definition."""
 
-    def __init__(self, keeper: RecordKeeper, dependencies: tuple[str, ...] = (), dumped: tuple[str, ...] = ()) -> None:
+    def __init__(self, keeper: RecordKeeper, dependencies: tuple[str, ...] = ()) -> None:
         self.keeper = keeper
-        # The files that were included, and the texts that `dump` statements asked for.
+        # The files that were included.
         self.dependencies = dependencies
-        self.dumped = dumped
+
+    @property
+    def dumped(self) -> tuple[str, ...]:
+        """The texts that `dump` statements asked for."""
+        return tuple(self.keeper.dumped)
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What is legal and probably a slip, each with its place and its cure."""
+        return tuple(self.keeper.warnings)
 
     @property
     def class_names(self) -> tuple[str, ...]:

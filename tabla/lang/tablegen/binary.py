@@ -54,20 +54,26 @@ class BinaryOperation(PendingValue):
         return f"!{self.operator}({self.left.text()}, {self.right.text()})"
 
     def resolve(self, resolver: Resolver) -> Value:
-        left = self.left.resolve(resolver)
-        right = self.right.resolve(resolver)
+        left, right = self.left, self.right
+        if not left.ground:
+            left = left.resolve(resolver)
+        if not right.ground:
+            right = right.resolve(resolver)
         if left is self.left and right is self.right:
             return self
+        if type(left) is IntValue and type(right) is IntValue and self.operator in ARITHMETIC:
+            return resolver.pool.integer(ARITHMETIC[self.operator](left.value, right.value))
         operation = resolver.pool.unique(BinaryOperation, self.operator, left, right, self.type)
         return operation.fold(resolver.record, resolver.pool)
 
     def fold(self, record: Owner | None, pool: Pool) -> Value:
         """Return the result, or the operation itself if an operand is not known yet."""
         name, left, right = self.operator, self.left, self.right
-        if name in ARITHMETIC:
+        arithmetic = ARITHMETIC.get(name)
+        if arithmetic is not None:
             first, second = left.convert(INT, pool), right.convert(INT, pool)
             if isinstance(first, IntValue) and isinstance(second, IntValue):
-                return pool.integer(ARITHMETIC[name](first.value, second.value))
+                return pool.integer(arithmetic(first.value, second.value))
             return self
         if name in COMPARISONS:
             return self._compare(pool)

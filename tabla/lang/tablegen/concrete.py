@@ -13,7 +13,7 @@ from tabla.source import Label, TablaError
 
 
 def check_concrete(keeper: RecordKeeper, record: Record) -> None:
-    """Raise a fault unless every field is computed by now. Fields that were declared with ``field`` may wait."""
+    """Collect a fault for each field that is not computed by now. Fields that were declared with ``field`` may wait."""
     for field in record.fields.values():
         value = field.value
         if field.may_wait or (value.ground and not isinstance(value, BitsValue) and value.is_concrete()):
@@ -23,7 +23,7 @@ def check_concrete(keeper: RecordKeeper, record: Record) -> None:
         else:
             concrete = value.is_concrete()
         if not concrete:
-            raise _unresolved(keeper, record, field)
+            keeper.collect(_unresolved(keeper, record, field))
 
 
 def _unresolved(keeper: RecordKeeper, record: Record, field: Field) -> TablaError:

@@ -163,15 +163,17 @@ class Expressions(Evaluator):
         """
         names = owner.template_arguments
         given: dict[int, Value] = {}
+        named = False
         for position, argument in enumerate(node.arguments or ()):
             at = argument.value.at
             if argument.name is None:
                 if position >= len(names):
                     raise self.fault(f"too many template arguments: {position + 1}", at)
-                if len(given) < position or any(one.name for one in (node.arguments or ())[:position]):
+                if named:
                     raise self.fault("a positional argument may not follow a named one", at)
                 index = position
             else:
+                named = True
                 index = self._named_index(argument.name, names, at)
                 if index in given:
                     raise self.fault(f"template argument '{argument.name}' is given twice", at)

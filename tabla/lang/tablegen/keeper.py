@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass
+from collections.abc import Callable
+from typing import NamedTuple
 
 from tabla.lang.tablegen.literals import IntValue, StringValue
 from tabla.lang.tablegen.pool import InterningPool
@@ -27,9 +26,15 @@ _SHOWN_OF_A_CHAIN = 8
 # Longer arguments are cut in notes.
 _SHOWN_OF_A_NAME = 60
 
+# Whoever has this many faults to mend does not read further ones.
+MAX_FAULTS = 100
 
-@dataclass(frozen=True, slots=True)
-class Instantiation:
+
+class TooManyFaults(Exception):
+    """The run ends, because there are `MAX_FAULTS` faults."""
+
+
+class Instantiation(NamedTuple):
     """One step of the chain of instantiations: what is instantiated, and the token where that is written."""
 
     kind: str
@@ -46,11 +51,28 @@ class Instantiation:
         return name if len(name) <= _SHOWN_OF_A_NAME else f"{name[:_SHOWN_OF_A_NAME]}..."
 
 
+class Step:
+    """Takes the last step from a chain of instantiations when its block ends. All steps share one."""
+
+    __slots__ = ("_chain",)
+
+    def __init__(self, chain: list[Instantiation]) -> None:
+        self._chain = chain
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, *exception: object) -> None:
+        if self._chain:
+            self._chain.pop()
+
+
 class RecordKeeper:
     """Classes, defs and global variables by name, in the order of their definition."""
 
-    def __init__(self, positions: Positions) -> None:
+    def __init__(self, positions: Positions, *, warns_of_unused: bool = True) -> None:
         self.positions = positions
+        self._warns_of_unused = warns_of_unused
         self.classes: dict[str, Record] = {}
         self.defs: dict[str, Record] = {}
         self.pool = InterningPool(self.defs, self.fault_in)
@@ -59,8 +81,12 @@ class RecordKeeper:
         self.current = 0
         # The texts that dump statements asked for.
         self.dumped: list[str] = []
+        self.warnings: list[str] = []
+        # Faults after which the run goes on, so that one run tells all of them.
+        self.faults: list[TablaError] = []
         self._anonymous_count = 0
         self._chain: list[Instantiation] = []
+        self._step = Step(self._chain)
 
     def new_class(self, name: str, at: int) -> Record:
         """Return a class that has only a name so far."""
@@ -98,34 +124,57 @@ class RecordKeeper:
         shown = record_text(message.record) if isinstance(message, RecordReference) else message.plain_text()
         self.dumped.append(shown)
 
+    def collect(self, fault: TablaError) -> None:
+        """Keep a fault, and go on."""
+        self.faults.append(fault)
+        if len(self.faults) >= MAX_FAULTS:
+            raise TooManyFaults
+
+    def warn_of_unused(self, owner: Record, used: set[str]) -> None:
+        """Warn about the template arguments of a class or multiclass whose qualified names are not in `used`."""
+        for name in owner.template_arguments:
+            if self._warns_of_unused and name not in used:
+                at = owner.fields[name].at
+                self.warnings.append(
+                    self.positions.warning(
+                        f"unused template argument '{name}'",
+                        Label(self.positions.span(at)),
+                        hint="use it, remove it, or give --no-warn-on-unused-template-args",
+                        notes=self.positions.include_notes(at),
+                    )
+                )
+
     def check_assertion(self, assertion: Assertion, record: Record | None = None) -> None:
-        """Fail if the condition does not hold or is not known. `record` is the def that the statement was made for."""
+        """Collect a fault if the condition does not hold or is not known. `record` is the def that the statement was
+        made for.
+        """
         condition = assertion.condition.convert(INT, self.pool)
         if not isinstance(condition, IntValue):
-            raise self.fault(
-                f"assert condition must be of type bit, bits, or int: {assertion.condition.text()}", assertion.at
+            self.collect(
+                self.fault(
+                    f"assert condition must be of type bit, bits, or int: {assertion.condition.text()}", assertion.at
+                )
             )
-        if condition.value == 0:
+        elif condition.value == 0:
             message = assertion.message
             text = message.value if isinstance(message, StringValue) else "(assert message is not a string)"
             if record is None:
-                raise self.fault("assertion failed", assertion.at, notes=[text])
+                self.collect(self.fault("assertion failed", assertion.at, notes=[text]))
+                return
             fault = self.fault(f"assertion failed for '{record.name_text()}'", assertion.at, notes=[text])
-            raise _with_labels(
-                fault, [Label(self.positions.span(record.location), "the record"), *self._instantiations(record)]
-            )
+            own = Label(self.positions.span(record.location), "the record")
+            self.collect(_with_labels(fault, [own, *self._instantiations(record)]))
 
     def check_assertions(self, record: Record) -> None:
-        """Fail with the message of the first assertion of a finished record that does not hold."""
+        """Collect a fault for every assertion of a finished record that does not hold."""
         if not record.assertions:
             return
         resolver = RecordResolver(self.pool, record)
         for assertion in record.assertions:
             self.check_assertion(assertion.resolve(resolver), record)
 
-    @contextmanager
-    def instantiating(self, kind: str, name: str | Callable[[], str], at: int | None = None) -> Iterator[None]:
-        """Let faults inside the block name this step. A chain of steps without an end is a fault."""
+    def instantiating(self, kind: str, name: str | Callable[[], str], at: int | None = None) -> Step:
+        """Let faults inside a ``with`` block name this step. A chain of steps without an end is a fault."""
         self._chain.append(Instantiation(kind, name, self.current if at is None else at))
         if len(self._chain) > MAX_INSTANTIATION_DEPTH:
             fault = self.fault(
@@ -135,11 +184,7 @@ class RecordKeeper:
             )
             self._chain.clear()
             raise fault
-        try:
-            yield
-        finally:
-            if self._chain:
-                self._chain.pop()
+        return self._step
 
     def chain_notes(self) -> list[str]:
         """Return the chain of instantiations, innermost first."""

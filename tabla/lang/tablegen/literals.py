@@ -11,6 +11,7 @@ from tabla.lang.tablegen.values import (
     Value,
     all_complete,
     all_concrete,
+    all_ground,
 )
 from tabla.lang.tablegen.variables import VariableBit
 
@@ -52,7 +53,7 @@ class BitsValue(TypedValue):
     __slots__ = ("bits",)
 
     def __init__(self, type: BitsType, bits: tuple[Value, ...]) -> None:
-        super().__init__(type, all(bit.ground for bit in bits))
+        super().__init__(type, all_ground(bits))
         self.bits = bits
 
     def text(self) -> str:
@@ -186,7 +187,7 @@ class ListValue(TypedValue):
     type: ListType
 
     def __init__(self, type: ListType, items: tuple[Value, ...]) -> None:
-        super().__init__(type, all(item.ground for item in items))
+        super().__init__(type, all_ground(items))
         self.items = items
 
     @property
@@ -241,7 +242,7 @@ class DagValue(TypedValue):
     def __init__(
         self, operator: Value, name: str | None, arguments: tuple[Value, ...], names: tuple[str | None, ...]
     ) -> None:
-        super().__init__(DAG, operator.ground and all(argument.ground for argument in arguments))
+        super().__init__(DAG, operator.ground and all_ground(arguments))
         self.operator = operator
         self.name = name
         self.arguments = arguments

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
-from tabla.lang.tablegen import grammar, syntax
+from tabla.lang.tablegen import driver, grammar, syntax
 from tabla.lang.tablegen.expected import missing_token
 from tabla.lang.tablegen.lexer import KEYWORDS
 from tabla.lang.tablegen.positions import Positions
@@ -36,46 +34,43 @@ class Parsed:
     partial: syntax.Statement | None
 
 
-class _TokenStream:
-    """What PLY asks a lexer for, over a finished list; statements gather here as they are reduced."""
+class _Statements:
+    """Where the grammar puts the statements as they are reduced."""
 
-    def __init__(self, tokens: list[Any]) -> None:
-        stream: Iterator[Any] = iter(tokens)
-        self.token = partial(next, stream, None)
+    def __init__(self) -> None:
         self.statements: list[syntax.Statement] = []
 
 
 def parse(tokens: list[Any], positions: Positions) -> Parsed:
     """Parse the tokens of a run."""
-    stream = _TokenStream(tokens)
-    parser = grammar.parser()
+    stream, stack = _Statements(), driver.Stack()
     try:
-        parser.parse(lexer=stream, tracking=False)
+        driver.parse(tokens, stream, stack)
     except grammar.UnexpectedToken as stop:
         # The stack begins with the end marker and the finished statements.
-        opened = parser.symstack[2] if len(parser.symstack) > 2 else None
-        fault = _fault(stop.token, positions, parser)
+        fault = _fault(stop.token, positions, stack.states)
         partial: syntax.Statement | None = None
-        if opened is not None and not hasattr(opened, "lexpos"):
+        if len(stack.values) > 2 and (opened := stack.places[2]) is None:
             # Not a token: a whole statement, and what follows it is wrong.
-            stream.statements.append(opened.value)
-        elif opened is not None:
+            stream.statements.append(stack.values[2])
+        elif len(stack.values) > 2:
+            assert opened is not None
             last = len(positions.starts) if stop.token is None else stop.token.lexpos
-            partial = partial_statement(tokens, opened.lexpos, last, _attempt)
+            partial = partial_statement(tokens, opened, last, _attempt)
         return Parsed(statements=stream.statements, fault=fault, partial=partial)
     return Parsed(statements=stream.statements, fault=None, partial=None)
 
 
 def _attempt(tokens: list[Any]) -> list[syntax.Statement] | None:
-    stream = _TokenStream(tokens)
+    stream = _Statements()
     try:
-        grammar.parser().parse(lexer=stream, tracking=False)
+        driver.parse(tokens, stream, driver.Stack())
     except grammar.UnexpectedToken:
         return None
     return stream.statements
 
 
-def _fault(token: Any, positions: Positions, parser: Any) -> TablaError:
+def _fault(token: Any, positions: Positions, states: list[int]) -> TablaError:
     if token is None:
         return positions.fault("the file ends in the middle of a statement", len(positions.starts) - 1)
     if token.type == "FAULT":
@@ -89,7 +84,7 @@ def _fault(token: Any, positions: Positions, parser: Any) -> TablaError:
         before = positions.span(index - 1)
         if before.source.text[before.start : before.end] == "}":
             return positions.fault("a body in braces does not end with ';'", index, hint="remove the semicolon")
-    missing = missing_token(parser, token.type)
+    missing = missing_token(states, token.type)
     if missing == ";":
         fault = positions.fault(f"expected ';' before {what}", index, label="a new item starts here")
         before = positions.span(index - 1)

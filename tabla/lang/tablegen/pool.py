@@ -62,7 +62,9 @@ class InterningPool:
 
     def record_type(self, classes: Iterable[Record]) -> RecordType:
         """Return the type of records with all of `classes`."""
-        key = tuple(sorted(classes, key=lambda one: one.name_text()))
+        key = tuple(classes)
+        if len(key) > 1:
+            key = tuple(sorted(key, key=lambda one: one.name_text()))
         found = self._record_types.get(key)
         if found is None:
             found = self._record_types[key] = RecordType(key)

@@ -57,6 +57,11 @@ class Positions:
         span = self.span(index)
         return f"{span.source.name}:{span.line}:{span.column}"
 
+    def warning(self, message: str, label: Label, *, hint: str, notes: list[str] | None = None) -> str:
+        """Return the text of a warning, which reads as a fault does but for its first word."""
+        text = str(TablaError(message, label, hint=hint, notes=notes or ()))
+        return f"warning: {text.removeprefix('error: ')}"
+
     def fault(
         self, message: str, index: int, *, label: str = "", hint: str | None = None, notes: list[str] | None = None
     ) -> TablaError:

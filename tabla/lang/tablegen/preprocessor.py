@@ -41,6 +41,12 @@ class FileState:
     macros: set[str]
     controls: list[Control] = field(default_factory=list)
     last_end: int | None = None
+    # Texts of warnings with an offset and a cure.
+    warnings: list[tuple[str, int, str]] = field(default_factory=list)
+
+    def warn(self, message: str, offset: int, hint: str) -> None:
+        """Remember a warning."""
+        self.warnings.append((message, offset, hint))
 
     def active(self) -> bool:
         """Return whether every enclosing condition holds."""
@@ -103,8 +109,13 @@ def _obey(text: str, offset: int, state: FileState, *, live: bool) -> int:
         if not state.controls:
             raise LexicalFault("#endif without #ifdef", offset + 1)
         state.controls.pop()
+        if position == len(text):
+            state.warn("llvm-tblgen does not see an #endif without an end of line", offset, "end the line")
     elif live:
         name, position = _macro_name(text, position, word)
+        if name in state.macros:
+            at = position - len(name)
+            state.warn(f"duplicate definition of macro '{name}'", at, "define it once, or guard it by #ifndef")
         state.macros.add(name)
         word = "define NAME"
     return _directive_end(text, position, word)

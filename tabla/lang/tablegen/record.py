@@ -49,8 +49,12 @@ class Field:
     def copy(self) -> Field:
         """Return the same field for another record."""
         new = Field.__new__(Field)
-        new.name, new.type, new.at, new.value = self.name, self.type, self.at, self.value
-        new.is_argument, new.may_wait = self.is_argument, self.may_wait
+        new.name = self.name
+        new.type = self.type
+        new.at = self.at
+        new.value = self.value
+        new.is_argument = self.is_argument
+        new.may_wait = self.may_wait
         return new
 
     def set(self, value: Value, pool: Pool) -> bool:
@@ -65,7 +69,7 @@ class Field:
         """Return the type as printed. A string that holds a code fragment prints as code."""
         if isinstance(self.value, StringValue) and self.value.is_code:
             return "code"
-        return str(self.type)
+        return self.type.name
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

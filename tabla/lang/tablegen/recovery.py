@@ -11,9 +11,8 @@ from bisect import bisect_left
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from ply.lex import LexToken  # type: ignore[import-untyped]
-
 from tabla.lang.tablegen import syntax
+from tabla.lang.tablegen.fast_lexer import Token
 
 _OPENING = {"{": "}", "(": ")", "[": "]"}
 
@@ -55,10 +54,7 @@ def _attempts(tokens: list[Any]) -> Iterator[list[Any]]:
 def _closers(at: int, kinds: str) -> list[Any]:
     closers = []
     for kind in kinds:
-        token = LexToken()
-        token.type = token.value = kind
-        token.lineno, token.lexpos = 0, at
-        closers.append(token)
+        closers.append(Token(kind, kind, at))
     return closers
 
 

@@ -44,6 +44,8 @@ class FieldAccess(PendingValue):
         return self
 
     def resolve(self, resolver: Resolver) -> Value:
+        if self.base.ground:
+            return self
         base = self.base.resolve(resolver)
         if base is self.base:
             return self
@@ -98,7 +100,8 @@ class ClassInstance(PendingValue):
     def resolve(self, resolver: Resolver) -> Value:
         tracker = TrackingResolver(resolver.pool, resolver)
         arguments = [argument if argument.ground else argument.resolve(tracker) for argument in self.arguments]
-        if all(new is old for new, old in zip(arguments, self.arguments, strict=True)):
+        # Values are compared by identity.
+        if tuple(arguments) == self.arguments:
             return self
         new = resolver.pool.unique(ClassInstance, self._keeper, self.class_, *arguments)
         if new.at is None:

@@ -8,11 +8,11 @@ from typing import Literal, TypeAlias
 
 from tabla.lang.tablegen import backend
 from tabla.lang.tablegen.api import Records
-from tabla.lang.tablegen.keeper import RecordKeeper
-from tabla.lang.tablegen.parser import parse
+from tabla.lang.tablegen.keeper import RecordKeeper, TooManyFaults
+from tabla.lang.tablegen.parser import Parsed, parse
 from tabla.lang.tablegen.scanner import Scanner
 from tabla.lang.tablegen.scope import Scope
-from tabla.lang.tablegen.stack import STACK_FRAMES, deep_stack
+from tabla.lang.tablegen.stack import STACK_FRAMES, deep_stack, no_collection
 from tabla.lang.tablegen.statements import Statements
 from tabla.source import Source, TablaError
 
@@ -20,16 +20,24 @@ Action: TypeAlias = Literal["print-records", "dump-json", "null-backend"]
 
 
 def load(
-    path: str | Path,
+    path: str | Path | Source,
     *,
     include_dirs: Iterable[str | Path] = (),
     macros: Iterable[str] = (),
     before: Iterable[str | Path] = (),
+    say: Callable[[str], None] | None = None,
+    warn_of_unused: bool = True,
 ) -> Records:
-    """Return the records of a file. ``include_dirs`` are searched after the working directory, and `before` are read
-    first.
+    """Return the records of a file, or of a source that was read already. ``include_dirs`` are searched after the
+    working directory, and `before` are read first.
+
+    `say` is given the texts of ``dump`` statements and the warnings, also before a fault is raised.
+    `warn_of_unused` is whether template arguments that no value names are worth a warning.
     """
-    return _run([Source.from_path(name) for name in (*before, path)], include_dirs, macros)
+    sources = [one if isinstance(one, Source) else Source.from_path(one) for one in (*before, path)]
+    scanner = Scanner(include_dirs, macros)
+    with no_collection():
+        return _run(scanner, sources, say, warn_of_unused=warn_of_unused)
 
 
 def loads(
@@ -40,11 +48,11 @@ def loads(
     macros: Iterable[str] = (),
 ) -> Records:
     """Return the records of a text. `name` stands for it in messages."""
-    return _run([Source.from_text(text, name)], include_dirs, macros)
+    return load(Source.from_text(text, name), include_dirs=include_dirs, macros=macros)
 
 
 def run(
-    path: str | Path,
+    path: str | Path | Source,
     include_dirs: Iterable[str | Path] = (),
     macros: Iterable[str] = (),
     action: Action = "print-records",
@@ -52,41 +60,57 @@ def run(
 ) -> str:
     """Return what ``tabla tblgen`` writes: the text of `action` for the records of a file.
 
-    `say` is given the texts of ``dump`` statements, which belong on standard error.
+    `say` is given the texts of ``dump`` statements and the warnings, which belong on standard error.
     """
-    records = load(path, include_dirs=include_dirs, macros=macros)
-    if say is not None:
-        for text in records.dumped:
-            say(text)
-    match action:
-        case "print-records":
-            return backend.print_records(records.keeper)
-        case "dump-json":
-            return backend.dump_json(records.keeper)
-        case "null-backend":
-            return ""
+    return written(load(path, include_dirs=include_dirs, macros=macros, say=say), action)
 
 
-def _run(sources: Iterable[Source], include_dirs: Iterable[str | Path], macros: Iterable[str]) -> Records:
-    scanner = Scanner(include_dirs, macros)
+def written(records: Records, action: Action) -> str:
+    """Return the text of `action` for some records."""
+    with no_collection():
+        match action:
+            case "print-records":
+                return backend.print_records(records.keeper)
+            case "dump-json":
+                return backend.dump_json(records.keeper)
+            case "null-backend":
+                return ""
+
+
+def _run(
+    scanner: Scanner, sources: Iterable[Source], say: Callable[[str], None] | None, *, warn_of_unused: bool
+) -> Records:
     parsed = parse(scanner.scan(*sources), scanner.positions)
-    keeper = RecordKeeper(scanner.positions)
+    keeper = RecordKeeper(scanner.positions, warns_of_unused=warn_of_unused)
+    keeper.warnings += scanner.warnings
+    faults = _evaluate(keeper, parsed)
+    if say is not None:
+        for text in (*keeper.warnings, *keeper.dumped):
+            say(text)
+    if faults:
+        first, *others = faults
+        raise TablaError(first.message, *first.labels, hint=first.hint, notes=first.notes, more=others)
+    return Records(keeper, tuple(scanner.dependencies))
+
+
+def _evaluate(keeper: RecordKeeper, parsed: Parsed) -> list[TablaError]:
+    """Evaluate the statements, and return all faults."""
     statements = Statements(Scope(keeper))
-    fault: TablaError | None = None
+    last = parsed.fault
     with deep_stack():
         try:
             for statement in parsed.statements:
                 statements.run(statement)
             if parsed.partial is not None:
                 statements.check(parsed.partial)
+        except TooManyFaults:
+            last = None
+        except TablaError as fault:
+            last = fault
         except RecursionError:
-            fault = keeper.fault(
+            last = keeper.fault(
                 f"the program recurses too deeply: it takes more than {STACK_FRAMES} calls of Python",
                 keeper.current,
                 hint="does a value refer to itself?",
             )
-    if fault is not None:
-        raise fault
-    if parsed.fault is not None:
-        raise parsed.fault
-    return Records(keeper, tuple(scanner.dependencies), tuple(keeper.dumped))
+    return keeper.faults if last is None else [*keeper.faults, last]

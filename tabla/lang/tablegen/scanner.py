@@ -7,9 +7,8 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-from ply.lex import LexToken  # type: ignore[import-untyped]
-
 from tabla.lang.tablegen import lexer as rules
+from tabla.lang.tablegen.fast_lexer import Token, fast_tokens
 from tabla.lang.tablegen.positions import IncludedSource, Positions
 from tabla.lang.tablegen.preprocessor import FileState, LexicalFault
 from tabla.source import Label, Source, Span, TablaError
@@ -35,7 +34,8 @@ class Scanner:
         self.positions = Positions()
         self.tokens: list[Any] = []
         self.dependencies: list[str] = []
-        self._include_dirs = [Path(directory) for directory in include_dirs]
+        self.warnings: list[str] = []
+        self._include_dirs = [str(directory) for directory in include_dirs]
         self._macros = set(macros)
 
     def scan(self, *sources: Source) -> list[Any]:
@@ -58,7 +58,10 @@ class Scanner:
         lexer.input(source.text)
         next_token, add = lexer.token, positions.add
         try:
-            while (token := next_token()) is not None:
+            while True:
+                fast_tokens(lexer, number, positions, tokens)
+                if (token := next_token()) is None:
+                    break
                 start = token.lexpos
                 state.last_end = lexer.lexpos
                 token.lexpos = add(number, start, lexer.lexpos)
@@ -74,9 +77,18 @@ class Scanner:
             state.check_closed(source.text)
         except LexicalFault as fault:
             raise self._user_fault(fault, number) from None
+        finally:
+            self._warn(state, number)
         if included_at is None:
             # The place of "the file ends here".
             add(number, len(source.text), len(source.text))
+
+    def _warn(self, state: FileState, number: int) -> None:
+        """Keep the warnings of the preprocessor about a file."""
+        source = self.positions.sources[number].source
+        for message, offset, hint in state.warnings:
+            label = Label(Span(source=source, start=offset, end=offset + 1))
+            self.warnings.append(self.positions.warning(message, label, hint=hint))
 
     def _include(self, name: str, index: int, depth: int) -> None:
         if depth > MAX_INCLUDE_DEPTH:
@@ -84,16 +96,16 @@ class Scanner:
                 f"includes are nested more than {MAX_INCLUDE_DEPTH} deep", index, hint="does a file include itself?"
             )
         # The reference tool tries the name as it stands (from the working directory), then the -I directories.
-        candidates = [Path(name), *(directory / name for directory in self._include_dirs)]
+        candidates = [name, *(f"{directory}/{name}" for directory in self._include_dirs)]
         found = next((path for path in candidates if _is_file(path)), None)
         if found is None:
-            searched = ", ".join(str(directory) for directory in self._include_dirs) or "no -I directories"
+            searched = ", ".join(self._include_dirs) or "no -I directories"
             hint = f"searched: working directory, {searched}"
             if len(name.encode()) > _SHOWN_OF_A_NAME:
                 hint += f"; a file name has at most {_MAX_NAME} bytes, and a path {_MAX_PATH}"
                 name = f"{name[:_SHOWN_OF_A_NAME]}..."
             raise self.positions.fault(f"could not find include file '{name}'", index, hint=hint)
-        self.dependencies.append(str(found))
+        self.dependencies.append(found)
         self._file(Source.from_path(found), included_at=index, depth=depth)
 
     def _user_fault(self, fault: LexicalFault, number: int) -> TablaError:
@@ -108,10 +120,7 @@ class Scanner:
         return TablaError(result.message, *result.labels, second, hint=result.hint, notes=result.notes)
 
     def _fault_token(self, fault: TablaError) -> None:
-        token = LexToken()
-        token.type, token.value, token.lineno = "FAULT", fault, 0
-        token.lexpos = len(self.positions.starts) - 1
-        self.tokens.append(token)
+        self.tokens.append(Token("FAULT", fault, len(self.positions.starts) - 1))
 
     def _mark_contextual_words(self) -> None:
         """Give ``#`` before ``: ; {`` its own type (it pastes nothing), and names back to words of the new language."""
@@ -131,9 +140,9 @@ class Scanner:
                     token.type = "ID"
 
 
-def _is_file(path: Path) -> bool:
+def _is_file(path: str) -> bool:
     """Whether there is a file of this name. The system refuses even to look for a name that is too long."""
     try:
-        return path.is_file()
+        return Path(path).is_file()
     except OSError:
         return False

@@ -71,6 +71,8 @@ class Scope:
         self.lets: list[list[LetBinding]] = []
         self.defsets: list[Defset] = []
         self.type_names: dict[str, Type] = {}
+        # The qualified names of the template arguments that some value names.
+        self.used_arguments: set[str] = set()
         self._locals: list[dict[str, Value]] = []
 
     @contextmanager
@@ -133,5 +135,6 @@ class Scope:
         else:
             return None
         if qualified in owner.template_arguments:
+            self.used_arguments.add(qualified)
             return self.pool.unique(Variable, qualified, owner.fields[qualified].type)
         return self.pool.unique(Variable, qualified, STRING) if name == "NAME" else None

@@ -37,7 +37,10 @@ class Statements:
     def check(self, partial: syntax.Statement) -> None:
         """Find the faults in the beginning of a statement that a syntax error breaks off."""
         self.expansion.unfinished = unfinished(partial)
+        warnings = len(self.keeper.warnings)
         self.run(partial)
+        # What follows the error may use the arguments.
+        del self.keeper.warnings[warnings:]
 
     def run(self, statement: syntax.Statement) -> None:
         """Evaluate one statement: enter its records and names into the keeper and the scope."""
@@ -93,6 +96,7 @@ class Statements:
             raise self.fault(f"class '{node.name}' already defined", node.at)
         self._template_arguments(node.arguments, record, record)
         self._body(node.body, record)
+        self.keeper.warn_of_unused(record, scope.used_arguments)
 
     def _template_arguments(
         self, declarations: tuple[syntax.Declaration, ...], owner: Record, record: Record | None
@@ -113,9 +117,20 @@ class Statements:
         name = multiclass.qualified(node.name) if multiclass else f"{owner.name_text()}:{node.name}"
         self.inheritance.add_field(owner, Field(name, type, node.at, pool=self.pool, is_argument=True), node.at)
         if node.value is not None:
-            value = self.expressions.evaluate(node.value, record, type)
-            self.inheritance.set_value(owner, name, value, node.value.at)
+            self._initialise(owner, name, node.value, record, type)
         return name
+
+    def _initialise(
+        self, owner: Record, name: str, node: syntax.Expression, record: Record | None, type: Type
+    ) -> None:
+        """Give a declared field its value. After a fault the field stays unset, and the run goes on."""
+        current = self.keeper.current
+        try:
+            value = self.expressions.evaluate(node, record, type)
+            self.inheritance.set_value(owner, name, value, node.at)
+        except TablaError as fault:
+            self.keeper.collect(fault)
+            self.keeper.current = current
 
     def _check_field_name(self, node: syntax.Declaration) -> None:
         if node.name == "NAME":
@@ -140,8 +155,7 @@ class Statements:
                 field = Field(item.name, type, item.at, pool=self.pool, may_wait=item.is_field)
                 self.inheritance.add_field(record, field, item.at)
                 if item.value is not None:
-                    value = self.expressions.evaluate(item.value, record, type)
-                    self.inheritance.set_value(record, item.name, value, item.value.at)
+                    self._initialise(record, item.name, item.value, record, type)
             case syntax.Binding():
                 self._let_item(item, record)
             case syntax.Defvar():
@@ -208,6 +222,7 @@ class Statements:
             self.expansion.expand(base.entries, bindings, multiclass.entries, final=False)
         self._block(node.statements)
         scope.multiclass = None
+        self.keeper.warn_of_unused(record, scope.used_arguments)
 
     def _multiclass_named(self, node: syntax.Reference) -> Multiclass:
         found = self.scope.multiclasses.get(node.name)
@@ -256,7 +271,12 @@ class Statements:
                 self.inheritance.inherit(entry, class_, arguments, reference.at)
         for entry in entries:
             self.inheritance.apply_lets(entry)
-            self.expansion.add(entry)
+            if isinstance(entry, Assertion):
+                # Unlike a record, an assertion has no name that says which defm it is from.
+                with self.keeper.instantiating("defm", name.plain_text, node.at):
+                    self.expansion.add(entry)
+            else:
+                self.expansion.add(entry)
 
     # Blocks
 

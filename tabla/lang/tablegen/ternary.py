@@ -29,6 +29,8 @@ class TernaryOperation(PendingValue):
         return self.first.is_complete() and self.second.is_complete() and self.third.is_complete()
 
     def resolve(self, resolver: Resolver) -> Value:
+        if self.ground:
+            return self
         pool = resolver.pool
         first = self.first.resolve(resolver)
         if self.operator == "if" and first is not self.first:

@@ -178,6 +178,14 @@ def all_concrete(values: Iterable[Value]) -> bool:
     return True
 
 
+def all_ground(values: Iterable[Value]) -> bool:
+    """Return whether resolving can change none of the values."""
+    for value in values:
+        if not value.ground:
+            return False
+    return True
+
+
 def all_complete(values: Iterable[Value]) -> bool:
     """Return whether no part of the values is unset."""
     for value in values:
