@@ -130,7 +130,7 @@ class Tensor:
         # Python asks for the truth value in `if`, `and`, `or` and `not`, and does not say which of them it is.
         refuse(
             "the values of a tensor are not known while the function is read",
-            "write A == 0 instead of not A, and select(condition, a, b) instead of a choice",
+            "use select(condition, a, b) instead of a choice, and write A == 0 instead of not A",
         )
 
     def __hash__(self) -> int:

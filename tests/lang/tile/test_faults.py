@@ -94,7 +94,7 @@ def test_not_is_a_comparison(tmp_path: Path, text: str) -> None:
     path.write_text(f"{HEAD}    return {text}\n")
     with pytest.raises(TablaError) as caught:
         trace(load(path, "f"), {"I": (3, 4), "J": (5,)})
-    assert caught.value.hint == "write A == 0 instead of not A, and select(condition, a, b) instead of a choice"
+    assert caught.value.hint == "use select(condition, a, b) instead of a choice, and write A == 0 instead of not A"
 
 
 def test_columns_are_characters() -> None:
