@@ -19,7 +19,7 @@ from tabla.report.registers import register_entries
 
 
 def placed(template: Any, positions: dict[str, Any], words: dict[str, Any]) -> list[int]:
-    """A unit, as HOST.md says: the template with the words of each tensor in all their places."""
+    """A unit, as docs/host-bus.md says: the template with the words of each tensor in all their places."""
     unit = template.copy()
     for name, places in positions.items():
         for copy in places:

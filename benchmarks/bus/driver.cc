@@ -1,5 +1,5 @@
 // The host of `make bench-bus`: it plays commands with and without faults at the ports of a wrapper, and holds the
-// wrapper against HOST's rules (docs/host-bus.md) and against the words of the evaluation, which it reads from a file.
+// wrapper against the rules of docs/host-bus.md and against the words of the evaluation, which it reads from a file.
 //
 // The ports are those of the shell that measure.py writes around the wrapper: the clock is `clk`, and data and TKEEP are
 // cut into pieces of 32 bits. Usage: <program> CASE SEED BEATS. The report is JSON on standard output. A fault of the

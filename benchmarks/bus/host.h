@@ -1,4 +1,4 @@
-// The commands of the host: what it sends, what must come of it by HOST's rules, and what it has seen.
+// The commands of the host: what it sends, what must come of it by the rules of docs/host-bus.md, and what it has seen.
 
 // What a command makes of its packets: its error bits, the units that count, and the beats that it takes.
 struct Verdict { uint32_t errors = 0; int units = 0; size_t beats = 0; bool ended = false; };

@@ -40,7 +40,8 @@ class Wrapper:
     @property
     def name(self) -> str:
         """The name in the table."""
-        return f"{self.bus_bits} bits, {self.format}, {self.stream_words} words a beat"
+        words = f"{self.stream_words} word{'s' * (self.stream_words != 1)}"
+        return f"{self.bus_bits} bits, {self.format}, {words} a beat"
 
 
 WRAPPERS = (

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -43,6 +45,19 @@ def test_the_tables_name_seeds_and_coverage() -> None:
     assert "| 32 bits, q5.7, 4 words a beat | 3 | 1,000 | 20 | 400 |" in text
     assert "| SHORT | RUN | 10 | 2 of 4 | 7 | +2 |" in text
     assert "| ABORT | RUN | 2 |  | 9 | -1 |" in text
+
+
+def test_the_page_has_the_wrappers_and_their_beats() -> None:
+    """The rows of the page are those of a run, and the text adds up their beats."""
+    root = Path(__file__).parents[2]
+    page = (root / "docs" / "host-bus.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| (\d+ bits, [^|]*) \| \d+ \| ([\d,]+) \|", page, re.MULTILINE)
+    assert [name for name, _ in rows] == [wrapper.name for wrapper in WRAPPERS]
+    assert WRAPPERS[0].name == "32 bits, q4.4, 1 word a beat" and WRAPPERS[1].name.endswith("4 words a beat")
+    said = f"ended after {sum(int(beats.replace(',', '')) for _, beats in rows):,} beats"
+    decision = (root / "docs" / "decisions" / "0017-host-bus.md").read_text(encoding="utf-8")
+    for text in (page, decision):
+        assert said in text and f"was given {rows[-1][1]}" in text
 
 
 def test_places_at_which_a_fault_can_be() -> None:

@@ -1,4 +1,5 @@
-"""The cocotb side of the wrapper's tests: masters of cocotbext-axi on its ports, and a host that knows only HOST.md.
+"""The cocotb side of the wrapper's tests: masters of cocotbext-axi on its ports, and a host that knows only
+docs/host-bus.md.
 
 `TABLA_AXI_CASE` names a JSON file: the units that go in, the words that must come out, and the manifest's registers.
 """

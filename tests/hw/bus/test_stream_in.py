@@ -1,4 +1,6 @@
-"""The way in against a model of HOST.md in Python: random packets, faults at every place, gaps and back-pressure."""
+"""The way in against a model of docs/host-bus.md in Python: random packets, faults at every place, gaps and
+back-pressure.
+"""
 
 from __future__ import annotations
 
@@ -39,7 +41,7 @@ class Expected:
 
 
 def expected(shape: BusShape, beats: list[Beat], count: int, *, load: bool) -> Expected:
-    """Play the beats of a command, as HOST.md says, container by container."""
+    """Play the beats of a command, as docs/host-bus.md says, container by container."""
     made = Expected()
     size, part = (shape.load_beats if load else shape.run_beats) * shape.stream_words, shape.container // 8
     taken: list[int] = []
