@@ -190,7 +190,7 @@ class _Run:
         """Yield the cells of the table, width by width."""
         done = 0
         for width in widths:
-            # Guard bits do not change the point of the words.
+            # Guard bits do not change the integer bits of the words.
             try:
                 choice, refused = survey.choose(width, guard=0), None
             except TablaError as fault:

@@ -52,10 +52,10 @@ def fair() -> tuple[Reals, Reals]:
 
 
 def star98() -> tuple[Reals, Reals]:
-    """Return 12 measurements of each of 303 school districts of California, and the share of its pupils who are good.
+    """Return 12 measurements of each of 303 school districts of California, and the share of its pupils whose
+    result in mathematics is above the national median.
 
-    A pupil is good if the result in mathematics is above the national median. The products of measurements that the
-    file holds, too, are left out.
+    The file also holds products of measurements. They are left out.
     """
     table = _table("star98", ",")
     products = tuple(name for name in table if "_" in name)

@@ -3,9 +3,9 @@ first run, but for the order of samples that lie sorted by class, which was foun
 
 The six examples keep the rates of their programs, and the epochs of the commands that their texts state. Digits, iris,
 wine, breast cancer and linnerud take another program than the example with the same data does. The last three data sets
-come from statsmodels, another package of the index, and were chosen for what the others lack: answers on scales of
-whole numbers, of very different ranges (anes96); many samples and much noise (fair); and regression on skewed
-percentages, from few samples (star98).
+come from the Python package statsmodels, and were chosen for what the others lack: answers on scales of whole numbers,
+of very different ranges (anes96); many samples and much noise (fair); and regression on skewed percentages, from few
+samples (star98).
 """
 
 from __future__ import annotations

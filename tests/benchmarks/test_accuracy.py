@@ -112,6 +112,26 @@ def test_the_aims_once_more(raw: Mapping[str, Any]) -> None:
     assert said == [("reached" if len(m) <= 1 else "**not reached**", str(14 - len(m))) for m in misses]
 
 
+def test_the_figures_of_the_text(raw: Mapping[str, Any]) -> None:
+    """What the page says beside its tables: the formats of the digits in 8 bits, and the constant of svm in 12 bits."""
+    text = " ".join(PAGE.read_text(encoding="utf-8").partition("<!-- end of refused -->")[2].split())
+    best = {}
+    for name, number in (("digits", "q7.1"), ("backprop2", "q6.2")):
+        cells = [cell for cell in raw[name] if cell.startswith("8 bits")]
+        assert {run[1] for cell in cells for run in raw[name][cell].values()} == {number}
+        best[name] = max(told(list(points(raw, name, cell).values()))[0] for cell in cells)
+        assert told(list(points(raw, name, "float64").values()))[0] > 92
+    assert 'the formats q6.2 ("backprop2") and q7.1 ("digits")' in text
+    said = f'The network "digits" reaches {best["digits"]:.1f} at most, "backprop2" {best["backprop2"]:.1f},'
+    assert f"{said} and float64 more than 92." in text
+    # 1/64 becomes 1/32 in q7.5, and stays in q6.6.
+    assert Format.parse("q7.5").nearest(1 / 64) == 1 and Format.parse("q6.6").nearest(1 / 64) == 1
+    for cell in (cell for cell in raw["svm"] if cell.startswith("12 bits")):
+        formats = {seed: run[1] for seed, run in raw["svm"][cell].items()}
+        assert formats == {seed: "q6.6" if seed == "2" else "q7.5" for seed in formats}, cell
+    assert "With 12 bits, 19 of the 20 splits of svm have the format q7.5" in text and "Split 2 has q6.6" in text
+
+
 def test_samples_that_lie_sorted_are_shuffled() -> None:
     """A class of a sorted file ends once; those of others change more than half as often as they would by chance."""
     for name, problem in PROBLEMS.items():
