@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from argparse import Namespace
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from tabla.report.folder import check_file
@@ -19,24 +19,29 @@ _FOLDERS = ("gen", "build", "examples")
 def check_outputs(arguments: Namespace) -> None:
     """Raise `TablaError` for an output that would destroy a file of the user, before the command does any work.
 
-    ``--json`` and ``-o`` may not name a file that the command reads. The models of ``--weights`` are the exception:
-    ``tabla train --weights w.npz -o w.npz`` goes on with the training of these models. The file of ``--json`` must be
-    one that can be written, and no other output.
+    ``--json``, ``-o`` and the ``-d`` of ``tabla tblgen`` may not name a file that the command reads. The models of
+    ``--weights`` are the exception: ``tabla train --weights w.npz -o w.npz`` goes on with the training of these models.
+    The files of ``--json`` and ``-d`` must be ones that can be written, and no other output.
     """
-    json, output = getattr(arguments, "json", None), getattr(arguments, "output", None)
-    json = None if json == "-" else json
-    output = None if arguments.command in _FOLDERS else output
-    if json:
-        check_file(Path(json))
-        if output and Path(json).resolve() == Path(output).resolve():
-            raise TablaError(f"--json and -o both name '{json}'", hint="name another file in one of them")
-    for option, written in (("--json", json), ("-o", output)):
-        for name, read in _files(arguments):
-            if written and _same(written, read) and (option, name) != ("-o", "weights"):
-                raise TablaError(
-                    f"{option} {written}: the command reads this file, and would overwrite it",
-                    hint="name another file for the output",
-                )
+    output = None if arguments.command in _FOLDERS else getattr(arguments, "output", None)
+    more = {"--json": getattr(arguments, "json", None), "-d": getattr(arguments, "dependencies", None)}
+    written = {option: name for option, name in more.items() if name and name != "-"}
+    for option, name in written.items():
+        check_file(Path(name))
+        if output and _clash(name, output):
+            raise TablaError(f"{option} and -o both name '{name}'", hint="name another file in one of them")
+    for option, name in (*written.items(), ("-o", output)):
+        if name:
+            check_unread(option, name, (file for of, file in _files(arguments) if (option, of) != ("-o", "weights")))
+
+
+def check_unread(option: str, written: str, read: Iterable[str]) -> None:
+    """Raise `TablaError` if the file that an option names is one of those that the command reads."""
+    if any(_same(written, file) for file in read):
+        raise TablaError(
+            f"{option} {written}: the command reads this file, and would overwrite it",
+            hint="name another file for the output",
+        )
 
 
 def _files(arguments: Namespace) -> Iterator[tuple[str, str]]:
@@ -46,6 +51,12 @@ def _files(arguments: Namespace) -> Iterator[tuple[str, str]]:
             yield name, file
             # The path of kernel.tc:def ends before the colon.
             yield name, file.rpartition(":")[0]
+
+
+def _clash(one: str, other: str) -> bool:
+    """Return whether two outputs are one file, which need not exist yet. A device holds nothing that could be lost."""
+    device = Path(one).exists() and not Path(one).is_file()
+    return not device and (Path(one).resolve() == Path(other).resolve() or _same(one, other))
 
 
 def _same(one: str, other: str) -> bool:

@@ -7,6 +7,7 @@ from argparse import ArgumentParser, Namespace
 from pathlib import Path
 
 from tabla.commands.console import Console
+from tabla.commands.outputs import check_unread
 from tabla.lang import tablegen
 from tabla.report.folder import check_file, replaced_file
 from tabla.source import Source, TablaError
@@ -42,9 +43,9 @@ def run(arguments: Namespace, console: Console) -> int:
     output = None if arguments.output == _STANDARD else arguments.output
     if arguments.dependencies is not None and output is None:
         raise TablaError("-d needs -o", hint="the rule of make has the name of the output: give -o FILE")
-    for name in (output, arguments.dependencies):
-        if name not in (None, _STANDARD):
-            check_file(Path(name))
+    files = [(option, name) for option, name in (("-o", output), ("-d", arguments.dependencies)) if _is_file(name)]
+    for _, name in files:
+        check_file(Path(name))
     records = tablegen.load(
         _standard_input() if arguments.file == _STANDARD else arguments.file,
         include_dirs=arguments.include,
@@ -52,12 +53,19 @@ def run(arguments: Namespace, console: Console) -> int:
         say=console.remark,
         warn_of_unused=arguments.warn_of_unused,
     )
+    for option, name in files:
+        check_unread(option, name, records.dependencies)
     text = tablegen.written(records, arguments.action)
     if arguments.dependencies is not None:
         rule = f"{output}: {' '.join(sorted(set(records.dependencies)))}\n"
         _write(rule, arguments.dependencies, console)
     _write(text, output or _STANDARD, console)
     return 0
+
+
+def _is_file(name: str | None) -> bool:
+    """Return whether the value of an option for an output names a file."""
+    return name not in (None, _STANDARD)
 
 
 def _standard_input() -> Source:

@@ -55,6 +55,34 @@ def test_nothing_is_written_after_a_fault(folder: Path) -> None:
     assert not Path("out.d").exists() and not Path("out.txt").exists()
 
 
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("-o", "out.txt", "-d", "main.td"), "-d main.td: the command reads this file"),
+        (("-o", "out.txt", "-d", "./inc/../main.td"), "-d ./inc/../main.td: the command reads this file"),
+        (("-o", "out.txt", "-d", "inc/a.td"), "-d inc/a.td: the command reads this file"),
+        (("-o", "inc/a.td"), "-o inc/a.td: the command reads this file"),
+        (("-o", "same.txt", "-d", "same.txt"), "-d and -o both name 'same.txt'"),
+        (("-o", "same.txt", "-d", "inc/../same.txt"), "-d and -o both name 'inc/../same.txt'"),
+        (("-o", "old.txt", "-d", "link.txt"), "-d and -o both name 'link.txt'"),
+    ],
+)
+def test_no_output_replaces_a_file_of_the_run(
+    folder: Path, capsys: pytest.CaptureFixture[str], words: tuple[str, ...], message: str
+) -> None:
+    Path("old.txt").write_text("old")
+    Path("link.txt").symlink_to("old.txt")
+    before = {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+    assert main(["tblgen", "-Iinc", *words, "main.td"]) == 1
+    said = capsys.readouterr().err
+    assert f"error: {message}" in said and "hint: name another file" in said
+    assert {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()} == before
+
+
+def test_a_device_may_take_both_outputs(folder: Path) -> None:
+    assert main(["tblgen", "-Iinc", "-o", "/dev/null", "-d", "/dev/null", "main.td"]) == 0
+
+
 def stdin(text: bytes) -> io.TextIOWrapper:
     return io.TextIOWrapper(io.BytesIO(text))
 
