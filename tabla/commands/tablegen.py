@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from argparse import ArgumentParser, Namespace
 from pathlib import Path
@@ -57,7 +58,8 @@ def run(arguments: Namespace, console: Console) -> int:
         check_unread(option, name, records.dependencies)
     text = tablegen.written(records, arguments.action)
     if arguments.dependencies is not None:
-        rule = f"{output}: {' '.join(sorted(set(records.dependencies)))}\n"
+        target, *included = map(_of_make, (str(output), *sorted(set(records.dependencies))))
+        rule = f"{target}: {' '.join(included)}\n"
         _write(rule, arguments.dependencies, console)
     _write(text, output or _STANDARD, console)
     return 0
@@ -66,6 +68,14 @@ def run(arguments: Namespace, console: Console) -> int:
 def _is_file(name: str | None) -> bool:
     """Return whether the value of an option for an output names a file."""
     return name not in (None, _STANDARD)
+
+
+def _of_make(name: str) -> str:
+    """Return the name of a file as a rule of make writes it.
+
+    Make halves the backslashes that stand right before a space or a ``#``, and no others.
+    """
+    return re.sub(r"(\\*)([ #])", r"\1\1\\\2", name).replace("$", "$$")
 
 
 def _standard_input() -> Source:

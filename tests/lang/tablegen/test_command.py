@@ -1,6 +1,7 @@
 """``tabla tblgen`` on the command line: the options of ``llvm-tblgen``."""
 
 import io
+import os
 import shutil
 import subprocess
 import sys
@@ -11,9 +12,9 @@ import pytest
 from tabla.cli import main
 
 FILES = {
-    "main.td": 'include "b x.td"\ninclude "a.td"\nclass C<int n>;\ndef X { int v = 1; }\n',
+    "main.td": 'include "b.td"\ninclude "a.td"\nclass C<int n>;\ndef X { int v = 1; }\n',
     "inc/a.td": "#ifndef A\n#define A\ndef A;\n#endif\n",
-    "inc/b x.td": 'include "a.td"\ndef B;\n',
+    "inc/b.td": 'include "a.td"\ndef B;\n',
 }
 
 
@@ -42,7 +43,33 @@ def test_outputs_of_both_tools(folder: Path, action: str, include: str) -> None:
 
 def test_the_rule_of_make_names_each_file_once(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["tblgen", "-Iinc", "-d", "-", "-o", "out.txt", "main.td"]) == 0
-    assert capsys.readouterr().out == "out.txt: inc/a.td inc/b x.td\n"
+    assert capsys.readouterr().out == "out.txt: inc/a.td inc/b.td\n"
+
+
+def test_the_rule_of_make_escapes_names(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    Path("a b#c$d.td").write_text("def A;\n")
+    Path("main.td").write_text('include "a b#c$d.td"\n')
+    assert main(["tblgen", "-d", "-", "-o", "o #$.txt", "main.td"]) == 0
+    assert capsys.readouterr().out == "o\\ \\#$$.txt: a\\ b\\#c$$d.td\n"
+
+
+@pytest.mark.parametrize("stem", ["a b#c$d", "plain", "back\\slash", "back\\ space", "two\\\\#", "$(x) ${y}"])
+def test_make_reads_the_rule(folder: Path, stem: str) -> None:
+    """Make takes the target for old if and only if the included file is newer, so it found both under their names."""
+    make = shutil.which("make")
+    if make is None:
+        pytest.skip("make is not installed (Debian: apt-get install make)")
+    included, output = f"{stem}.td", f"out {stem}.txt"
+    Path(included).write_text("def A;\n")
+    # A file is included under a text of TableGen, where a backslash is written twice.
+    Path("main.td").write_text('include "{}"\n'.format(included.replace("\\", "\\\\")))
+    assert main(["tblgen", "-d", "out.d", "-o", output, "main.td"]) == 0
+    Path("Makefile").write_text("include out.d\n%.txt: ; @echo again\n")
+    said = []
+    for age in (-9, 9):
+        os.utime(included, (stamp := Path(output).stat().st_mtime + age, stamp))
+        said.append(subprocess.run([make, "-r"], check=True, capture_output=True, text=True).stdout)
+    assert "up to date" in said[0] and said[1] == "again\n"
 
 
 def test_a_rule_of_make_needs_an_output(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
