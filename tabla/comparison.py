@@ -74,7 +74,7 @@ def formats(
     """Compare number formats with each other and with float64, by what they learn, on a validation part.
 
     The program learns from the training part of `data` once in float64, and once for each of the `widths`, which are
-    the bits of words, 8 to 32, with each of the `guards`, which are guard bits of models, 0 or more. The integer bits
+    the bits of words, 8 to 32, with each of the `guards`, which are guard bits of models, 0 to 16. The integer bits
     of a width are those that ``format="autoN"`` chooses. The scores are those of the validation part: the accuracy if
     the labels are classes, otherwise ``r2``, the coefficient of determination; `metric` is one of the two. `split` is a
     pair of shares, such as ``(0.2, 0.2)``: the first one is the test part, which is never looked at, and the second one
@@ -96,7 +96,7 @@ def formats(
         arguments=arguments,
     )
     epochs, patience = checked_whole("epochs", epochs), optional_whole("patience", patience)
-    bits, guard_bits = checked_numbers("widths", widths, "width"), checked_numbers("guards", guards, "model_guard")
+    bits, guard_bits = checked_numbers("widths", widths, "width"), checked_numbers("guards", guards, "guards")
     if metric not in (None, *METRICS):
         raise TablaError(f"formats cannot be compared by the metric '{metric}'", hint="use accuracy or r2")
     made = partial(build, source)

@@ -75,6 +75,8 @@ WHOLE = {
     "minibatch": Whole(low=1),
     "width": Whole(low=LEAST_WIDTH, high=LARGEST_WIDTH),
     "model_guard": Whole(low=0),
+    # No format takes more, because the guard bits fit a word, and both together fit the widest one.
+    "guards": Whole(low=0, high=LARGEST_WIDTH // 2),
     "size": Whole(low=1),
     "epochs": Whole(low=1),
     "samples": Whole(low=1),

@@ -11,6 +11,9 @@ import numpy as np
 import pytest
 
 import tabla
+from tabla.ir.format import Format
+from tabla.parameters import WHOLE
+from tabla.passes.model_guard import largest_guard
 
 LOGISTIC = """m = 4;
 mu = 0.015625;
@@ -128,6 +131,16 @@ def test_the_narrowest_and_the_refused(run: Run) -> None:
     assert trained["accelerator"][-1]["validation_metric"] == first["metric"]
 
 
+def test_the_greatest_number_of_guard_bits_is_one_that_a_format_takes() -> None:
+    largest = max(
+        largest_guard(31, Format(integer=width - fraction, fraction=fraction))
+        for width in range(8, 33)
+        for fraction in range(width - 1)
+        if fraction <= 30
+    )
+    assert WHOLE["guards"].high == largest == 16
+
+
 def test_regression_is_counted_in_r2(run: Run) -> None:
     words = ("formats", "linear.t", "--data", "line.npz", *SPLIT, "--epochs", "2", "--widths", "8,16", "--guards", "0")
     table, lines = record_of(run, *words), run(*words).splitlines()
@@ -159,6 +172,7 @@ def test_python_mirrors_the_command(run: Run) -> None:
         ({"widths": ()}, "widths: there is none"),
         ({"widths": (7,)}, "widths: 7 is less than 8"),
         ({"guards": (-1,)}, "guards: -1 is less than 0"),
+        ({"guards": (0, 17)}, "guards: 17 is more than 16"),
         ({"epochs": 0}, "epochs: 0 is less than 1"),
     ):
         with pytest.raises(tabla.TablaError, match=message):
@@ -176,6 +190,7 @@ def test_python_mirrors_the_command(run: Run) -> None:
         (("model.t", "--data", "data.npz", *SPLIT, "--widths", "7"), "7 is less than 8", "--help", 2),
         (("model.t", "--data", "data.npz", *SPLIT, "--widths", "12-9"), "'12-9' holds no number", "--help", 2),
         (("model.t", "--data", "data.npz", *SPLIT, "--guards", "a"), "'a' is not a whole number", "--help", 2),
+        (("model.t", "--data", "data.npz", *SPLIT, "--guards", "0-4000000000"), "is more than 16", "--help", 2),
         (("infer.t", "--data", "data.npz", *SPLIT), "'infer.t' has no gradient", "tabla test --format", 1),
         (("dot.tc", "--size", "N=4", "--data", "data.npz", *SPLIT), "'dot.tc' is a kernel", "tabla sim", 1),
         (("model.t", "--data", "huge.npz", *SPLIT), "every format is refused", "--widths 32", 1),

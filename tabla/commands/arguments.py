@@ -94,7 +94,11 @@ def whole(name: str) -> Callable[[str], int]:
 
 
 def numbers(name: str) -> Callable[[str], tuple[int, ...]]:
-    """Return a function that reads ``8,10,12``, ``8-18`` or both, each number by the rule of the name `name`."""
+    """Return a function that reads ``8,10,12``, ``8-18`` or both, each number by the rule of the name `name`.
+
+    The rule must have a greatest number, which keeps ranges short.
+    """
+    assert WHOLE[name].high is not None
 
     def convert(text: str) -> tuple[int, ...]:
         found: list[int] = []

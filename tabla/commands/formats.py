@@ -24,7 +24,7 @@ def configure(parser: ArgumentParser) -> None:
     text = f"bits of words, such as 8,12 or 8-18 (default {WIDTHS[0]}-{WIDTHS[-1]})"
     parser.add_argument("--widths", type=numbers("width"), default=tuple(WIDTHS), metavar="N,...", help=text)
     text = f"guard bits of models, such as 0,4 (default {','.join(map(str, GUARDS))})"
-    parser.add_argument("--guards", type=numbers("model_guard"), default=GUARDS, metavar="G,...", help=text)
+    parser.add_argument("--guards", type=numbers("guards"), default=GUARDS, metavar="G,...", help=text)
     add_epochs(parser)
     text = "stop each format after N epochs without a smaller validation loss, and score its best epoch"
     parser.add_argument("--patience", type=whole("patience"), metavar="N", help=text)
