@@ -31,7 +31,7 @@ from tabla.training.events import Events, events
 from tabla.training.format_choice import FormatChoice, Survey
 from tabla.training.format_table import Cell, FormatTable
 from tabla.training.measure import Measure, Score
-from tabla.training.metrics import choose
+from tabla.training.metrics import choose, no_classes
 from tabla.training.parts import Best, Parts
 
 WIDTHS, GUARDS = range(8, 19), (0, 4, 8)
@@ -251,6 +251,8 @@ class _Run:
         assert parts.validation is not None
         labels = parts.training.arrays[prediction.label]
         fitting = choose(None, labels, margin=prediction.margin).name
+        if self.metric == "accuracy" and fitting != "accuracy":
+            raise no_classes("r2")
         name = self.metric or (fitting if fitting in METRICS else "r2")
         if name == "r2" and not np.ptp(parts.validation.arrays[prediction.label], axis=0).any():
             hint = "give it more samples, or try another --split-seed"

@@ -195,6 +195,7 @@ def test_python_mirrors_the_command(run: Run) -> None:
         (("dot.tc", "--size", "N=4", "--data", "data.npz", *SPLIT), "'dot.tc' is a kernel", "tabla sim", 1),
         (("model.t", "--data", "huge.npz", *SPLIT), "every format is refused", "--widths 32", 1),
         (("linear.t", "--data", "line.npz", *SPLIT, "-D", "mu=9"), "diverges in float64", "--learning-rate", 1),
+        (("linear.t", "--data", "line.npz", *SPLIT, "--metric", "accuracy"), "accuracy needs", "use --metric r2,", 1),
         (("linear.t", "--data", "same.npz", *SPLIT), "all labels of the validation part are equal", "--split-seed", 1),
         (("model.t", "--data", "bare.npz", *SPLIT), "'y' is missing", "the program reads", 1),
         (("model.t", "--data", "far.npz", *SPLIT), "holds -30 in sample", "chosen from the samples that are", 1),

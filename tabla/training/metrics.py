@@ -82,6 +82,14 @@ def accuracy_for(labels: Reals, *, margin: bool = False) -> Metric | None:
     return Metric(name="accuracy", of=accuracy, percent=True, classes=classes)
 
 
+def no_classes(instead: str) -> TablaError:
+    """Return the error of an accuracy for labels that are no classes. The cure is the metric `instead`."""
+    return TablaError(
+        "accuracy needs labels that are classes: 0 and 1, -1 and 1, or one 1 in each row",
+        hint=f"use --metric {instead}, or change the labels",
+    )
+
+
 def choose(name: str | None, labels: Reals, *, margin: bool = False) -> Metric:
     """Return the metric called `name`; `margin` says that the sign of the prediction names the class.
 
@@ -92,10 +100,7 @@ def choose(name: str | None, labels: Reals, *, margin: bool = False) -> Metric:
         return PLAIN[name]
     accuracy = accuracy_for(labels, margin=margin)
     if name == "accuracy" and accuracy is None:
-        raise TablaError(
-            "accuracy needs labels that are classes: 0 and 1, -1 and 1, or one 1 in each row",
-            hint="use --metric mse, or change the labels",
-        )
+        raise no_classes("mse")
     if name not in (None, "accuracy"):
         raise TablaError(f"unknown metric '{name}'", hint=f"use one of {', '.join(NAMES)}")
     return accuracy or MSE
