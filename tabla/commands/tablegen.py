@@ -44,7 +44,8 @@ def run(arguments: Namespace, console: Console) -> int:
     output = None if arguments.output == _STANDARD else arguments.output
     if arguments.dependencies is not None and output is None:
         raise TablaError("-d needs -o", hint="the rule of make has the name of the output: give -o FILE")
-    files = [(option, name) for option, name in (("-o", output), ("-d", arguments.dependencies)) if _is_file(name)]
+    outputs = (("-o", output), ("-d", arguments.dependencies))
+    files = [(option, name) for option, name in outputs if name is not None and name != _STANDARD]
     for _, name in files:
         check_file(Path(name))
     records = tablegen.load(
@@ -63,11 +64,6 @@ def run(arguments: Namespace, console: Console) -> int:
         _write(rule, arguments.dependencies, console)
     _write(text, output or _STANDARD, console)
     return 0
-
-
-def _is_file(name: str | None) -> bool:
-    """Return whether the value of an option for an output names a file."""
-    return name not in (None, _STANDARD)
 
 
 def _of_make(name: str) -> str:
