@@ -40,8 +40,14 @@ class _Command:
 
 @dataclass(slots=True, kw_only=True)
 class _Course:
-    """How far a command is: the word of STATUS, whether the packet has left, and the packet that came back."""
+    """How far a command is.
 
+    `armed` and `begun` say whether the streams wait for the answer, and whether COMMAND has been written. `status` is
+    the word of STATUS after that, `sent` says whether the packet has left, and `answer` is the packet that came back.
+    """
+
+    armed: bool = False
+    begun: bool = False
     status: int = 0
     sent: bool
     answer: bytes | None
@@ -167,13 +173,18 @@ class AxiTransport:
         course = _Course(sent=not command.packet, answer=None if command.answer else b"")
         try:
             if self._status() & control.mask("STATUS", "BUSY"):
-                raise self._fault(f"the accelerator is busy before {command.name}", "is another program using it?")
+                raise self._fault(
+                    f"the accelerator is busy before {command.name}",
+                    "is another program using it? if not, connect again",
+                )
             control.write("STATUS", control.mask("STATUS", "DONE", *ERRORS))
             if command.code == RUN:
                 control.write("COUNT", command.count)
                 control.write("RESULT_UNITS", 0)
             if command.answer:
+                course.armed = True
                 streams.arm(command.answer)
+            course.begun = True
             control.write("COMMAND", command.code)
             if command.packet:
                 streams.send(command.packet)
@@ -285,9 +296,14 @@ class AxiTransport:
         """Bring the device to rest after a fault, and return the results that it gave.
 
         ABORT ends a RUN between two units and keeps the models. A device that ignores it is reset, which loses them.
-        One that has gone is left alone, and acknowledges nothing any more.
+        One that has gone is left alone, and acknowledges nothing any more. So is one that has not been given the
+        command: it may be at work for another host.
         """
         if self._dead is not None:
+            return None
+        if not course.begun:
+            if course.armed:
+                self._streams.reset()
             return None
         control, answer = self._control, course.answer
         control.write("CONTROL", control.mask("CONTROL", "ABORT"))
@@ -304,7 +320,9 @@ class AxiTransport:
                 self._streams.arm(self._streams.most_received)
                 owed = False
             time.sleep(_PAUSE)
-        units = self._acknowledged(command, answer)
+        # A device that has not taken the command still has the counter of the RUN before.
+        taken = course.status & control.mask("STATUS", "BUSY", "DONE")
+        units = self._acknowledged(command, answer) if taken else None
         if busy:
             self._reset()
         elif self._gone() is None:
