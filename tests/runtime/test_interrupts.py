@@ -11,8 +11,10 @@ from tabla.sim.engines.cxxrtl_run import available
 from tabla.program.protocol import Request
 from tabla.runtime import DeviceFault, connect
 from tests.link.test_machine import Board
+from tests.runtime.boards import board_of
 from tests.runtime.made import Made, hold
 from tests.runtime.test_serial import on_board
+from tests.runtime.wrapper_model import BUSY, WrapperModel
 
 Cases = Callable[[str], Made]
 
@@ -93,3 +95,76 @@ def test_a_machine_that_failed_is_not_asked_again(case: Cases, monkeypatch: pyte
         with pytest.raises(DeviceFault, match="the last request failed") as fault:
             accelerator.models()
         assert fault.value.hint == "connect again"
+
+
+@pytest.mark.parametrize("where", ["fill", "expect", "fetch", "read", "write"])
+@pytest.mark.parametrize("kind", [OSError, KeyboardInterrupt, MemoryError])
+def test_a_board_on_a_bus_that_is_interrupted(
+    where: str, kind: type[BaseException], case: Cases, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Wherever it happens, the command ends; the system's errors are a fault of the device."""
+    made = case("wide")
+    place, dma = board_of(made)
+    wrapper = place.registers
+    assert isinstance(wrapper, WrapperModel)
+    with connect(made.folder, place) as accelerator:
+        accelerator.load(made.models)
+        owner = wrapper if where in ("read", "write") else dma.memory
+        plain, calls = getattr(owner, where), []
+
+        def failing(*given: Any) -> Any:
+            register = where in ("read", "write")
+            if not calls and (not register or wrapper.command == 1):
+                calls.append(given)
+                raise kind("no such device")
+            return plain(*given)
+
+        monkeypatch.setattr(owner, where, failing)
+        expected = DeviceFault if kind is OSError else kind
+        if where == "write":  # COMMAND has been written, and the error comes with the start of the packet
+            plain_dma = dma.write
+
+            def failing_dma(offset: int, word: int) -> None:
+                if not calls and wrapper.command == 1:
+                    calls.append(offset)
+                    raise kind("no such device")
+                plain_dma(offset, word)
+
+            monkeypatch.setattr(dma, "write", failing_dma)
+        with pytest.raises(expected) as fault:
+            accelerator.run(made.samples)
+        if isinstance(fault.value, DeviceFault):
+            assert "RUN failed: no such device" in str(fault.value) and fault.value.hint
+        assert calls and not wrapper.values["STATUS"] & BUSY
+        if where in ("fill", "expect"):
+            assert "RUN" not in wrapper.log, "the command was given"
+        hold(accelerator, made)
+
+
+def test_an_interrupt_while_the_device_is_brought_to_rest(case: Cases, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nobody knows what the device is at, so only a new connection may use it."""
+    made = case("wide")
+    place, _ = board_of(made)
+    wrapper = place.registers
+    assert isinstance(wrapper, WrapperModel)
+    plain = wrapper.read
+    accelerator = connect(made.folder, place)
+    accelerator.load(made.models)
+    wrapper.deaf = True
+
+    def failing(offset: int) -> int:
+        if wrapper.command == 1:
+            raise KeyboardInterrupt
+        return plain(offset)
+
+    monkeypatch.setattr(wrapper, "read", failing)
+    monkeypatch.setattr(wrapper, "stuck", True)
+    with pytest.raises(KeyboardInterrupt):
+        accelerator.run(made.samples)
+    monkeypatch.setattr(wrapper, "read", plain)
+    with pytest.raises(DeviceFault, match="left in the middle of a command") as fault:
+        accelerator.run(made.samples)
+    assert fault.value.hint == "connect again" and fault.value.samples == 0
+    wrapper.deaf = False
+    with connect(made.folder, place) as again:
+        hold(again, made)
