@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import zipfile
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -49,7 +50,7 @@ class BuildFolder:
     layout: Mapping[str, NDArray[np.int32]] = field(repr=False)
 
     @staticmethod
-    def open(path: str | Path) -> BuildFolder:
+    def open(path: str | os.PathLike[str]) -> BuildFolder:
         """Read a folder. Raises `TablaError` for one that is not of ``tabla gen``, or not whole."""
         folder = Path(path)
         if not folder.is_dir():

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from tabla.runtime import connect, mmio
-from tabla.source import TablaError, TablaValueError
+from tabla.source import TablaError, TablaTypeError, TablaValueError
 from tests.runtime.boards import board_of
 from tests.runtime.made import Made, hold
 from tests.runtime.wrapper_model import WrapperModel
@@ -85,7 +85,7 @@ def test_devices_that_there_are_not(case: Cases) -> None:
     folder = case("wide").folder
     with pytest.raises(TablaValueError, match="unknown device 'warp'"):
         connect(folder, "warp")
-    for timeout in (0, -1, float("nan")):
+    for timeout in (0, -1, float("nan"), float("inf"), 1e10):
         with pytest.raises(TablaValueError, match="timeout"):
             connect(folder, "model", timeout=timeout)
     with pytest.raises(TablaError, match="memory of /dev/mem is no buffer") as fault:
@@ -153,6 +153,53 @@ def test_samples_fill_minibatches_and_integers_are_whole(case: Cases) -> None:
         with pytest.raises(TablaError, match="'k' holds 40000, outside the integers"):
             accelerator.run(**one, k=40000)
         assert accelerator.run({name: array[:0] for name, array in case("kernel").samples.items()})["c"].shape == (0, 3)
+
+
+@pytest.mark.parametrize(
+    ("call", "said"),
+    [
+        (lambda a: a.load([1, 2]), "load takes arrays by their names, not one object of type list"),
+        (lambda a: a.load(np.zeros(2)), "load takes arrays by their names, not one object of type ndarray"),
+        (lambda a: a.load(w=[[0], [0, 1]], b=0), "'w' is no array of numbers"),
+        (lambda a: a.run(np.zeros((3, 2))), "run takes arrays by their names, not one object of type ndarray"),
+        (lambda a: a.run("x"), "run takes arrays by their names, not one object of type str"),
+        (lambda a: a.run([]), "run takes arrays by their names, not one object of type list"),
+        (lambda a: a.run(2.5), "run takes arrays by their names, not one object of type float"),
+        (lambda a: a.run(np.int64(3)), "3 is no number of steps of this program"),
+        (lambda a: a.run(x=[[0, 0], [0]], y=[0, 0]), "'x' is no array of numbers"),
+        (lambda a: a.run(x=[[0, None]], y=[0]), "'x' holds object values"),
+        (lambda a: a.stream({"x": [[0, 0]], "y": [0]}), "stream takes blocks of samples, not one object of type dict"),
+        (lambda a: a.stream(5), "stream takes blocks of samples, not one object of type int"),
+        (lambda a: list(a.stream([[0, 0]])), "run takes arrays by their names"),
+    ],
+)
+def test_arguments_of_another_kind(call: Callable[[Any], Any], said: str, case: Cases) -> None:
+    with connect(case("wide").folder, "model") as accelerator:
+        accelerator.load(w=[0, 0], b=0)
+        with pytest.raises(TablaError, match=said) as fault:
+            call(accelerator)
+        assert fault.value.hint
+
+
+@pytest.mark.parametrize(
+    ("device", "timeout", "said"),
+    [
+        (None, None, "an object of type NoneType is no device"),
+        (3, None, "an object of type int is no device"),
+        (Path("model"), None, "is no device"),
+        ("model", "5", "a timeout is a number of seconds, not '5'"),
+        ("model", True, "a timeout is a number of seconds, not True"),
+        ("model", [1], "a timeout is a number of seconds"),
+    ],
+)
+def test_devices_and_timeouts_of_another_kind(device: Any, timeout: Any, said: str, case: Cases) -> None:
+    with pytest.raises(TablaTypeError, match=said) as fault:
+        connect(case("wide").folder, device, timeout=timeout)
+    assert fault.value.hint
+    with pytest.raises(TablaTypeError, match="names no folder"):
+        connect(None, "model")  # type: ignore[arg-type]
+    for seconds in (np.float32(2), np.int64(2), 1e6):
+        connect(case("wide").folder, "model", timeout=seconds).close()  # type: ignore[arg-type]
 
 
 def test_a_unit_that_no_packet_holds(case: Cases) -> None:
