@@ -90,7 +90,7 @@ class MachineTransport:
 
     @property
     def _beat(self) -> int:
-        return int(self._folder.manifest["stream_words"])
+        return self._folder.beat_words
 
     @contextmanager
     def _watched(self, what: str) -> Iterator[None]:

@@ -59,6 +59,84 @@ def test_files_that_are_missing_or_damaged(file: str, engine: str, tmp_path: Pat
     assert fault.value.hint == "run tabla gen again"
 
 
+def without(*keys: str) -> Callable[[Any], None]:
+    """A change of a manifest: the entry at these keys is removed."""
+
+    def change(manifest: Any) -> None:
+        for key in keys[:-1]:
+            manifest = manifest[key]
+        del manifest[keys[-1]]
+
+    return change
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        *(without(key) for key in ("name", "module", "tensors", "stream", "stream_words", "minibatch", "integer_bits")),
+        *(without("bus", key) for key in ("width", "container", "bytes", "registers", "fingerprint")),
+        without("stream", "dump", "count"),
+        lambda m: m.update(tensors=[1]),
+        lambda m: m.update(tensors=[{"name": "w", "role": "model", "shape": 3}]),
+        lambda m: m["tensors"][0].update(shape=[-1]),
+        lambda m: m.update(minibatch=float("inf")),
+        lambda m: m.update(minibatch=0),
+        lambda m: m.update(fraction_bits="12"),
+        lambda m: m.update(integer_bits=99),
+        lambda m: m.update(name=["line"]),
+        lambda m: m.update(bus=[]),
+        lambda m: m["bus"]["registers"][0].pop("offset"),
+        lambda m: m["bus"].update(container=0),
+    ],
+)
+def test_manifests_that_are_damaged(change: Callable[[Any], Any], tmp_path: Path, case: Cases) -> None:
+    folder = copied(case("wide"), tmp_path)
+    manifest = json.loads((folder / "line.json").read_text())
+    change(manifest)
+    (folder / "line.json").write_text(json.dumps(manifest))
+    with pytest.raises(TablaError, match=r"the manifest of .* is damaged") as fault:
+        connect(folder, "model")
+    assert fault.value.hint == "run tabla gen again"
+
+
+def test_json_without_an_end_and_text_of_other_bytes(tmp_path: Path, case: Cases) -> None:
+    folder = copied(case("wide"), tmp_path)
+    image = json.loads((folder / "program/image.json").read_text())
+    for text in ("[" * 100_000, json.dumps({**image, "parameters": 1}), json.dumps({**image, "run": []}), "1e999"):
+        (folder / "program/image.json").write_text(text)
+        with pytest.raises(TablaError, match=r"image.json' is damaged"):
+            connect(folder, "model")
+    shutil.copy(case("wide").folder / "program/image.json", folder / "program/image.json")
+    (folder / "line.v").write_bytes(b"\xff\xfe")
+    with pytest.raises(TablaError, match=r"line.v' is damaged"):
+        connect(folder, "cxxrtl")
+    (folder / "line.json").write_text("[" * 100_000)
+    with pytest.raises(TablaError, match="has no manifests of tabla gen"):
+        connect(folder, "model")
+
+
+def test_layouts_of_other_bytes(tmp_path: Path, case: Cases) -> None:
+    """Bytes anywhere in the archive are changed: it is told, or the change is one that zip files do not notice."""
+    folder, chance = copied(case("wide"), tmp_path), np.random.default_rng(5)
+    path = folder / "line.layout.npz"
+    sound = path.read_bytes()
+    told = 0
+    for _ in range(300):
+        data = bytearray(sound)
+        data[chance.integers(len(data))] ^= 1 << chance.integers(8)
+        path.write_bytes(data)
+        try:
+            connect(folder, "model").close()
+        except TablaError as fault:
+            told += bool(fault.hint)
+    assert told > 150
+    arrays = dict(np.load(case("wide").folder / "line.layout.npz"))
+    for name, array in (("load/w", arrays["load/w"] + 1000), ("load.template", arrays["load.template"] * 1.0)):
+        np.savez(path, **{**arrays, name: array})
+        with pytest.raises(TablaError, match="is damaged: it has places outside its units"):
+            connect(folder, "model")
+
+
 def test_files_of_different_builds(tmp_path: Path, case: Cases) -> None:
     folder = copied(case("wide"), tmp_path)
     shutil.copy(case("narrow").folder / "program/image.json", folder / "program/image.json")
