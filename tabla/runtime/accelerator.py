@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Iterable, Iterator, Mapping
 from types import TracebackType
-from typing import Self
+from typing import Any, Self, SupportsIndex
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -12,7 +13,7 @@ from numpy.typing import ArrayLike
 from tabla.runtime.codec import Codec, Reals
 from tabla.runtime.folder import BuildFolder
 from tabla.runtime.transport import Counters, DeviceFault, Transport, Words
-from tabla.source import TablaError
+from tabla.source import TablaError, TablaTypeError, TablaValueError
 
 
 class Accelerator:
@@ -34,12 +35,14 @@ class Accelerator:
         Loading also sets the counters of events to 0.
         """
         self._check_open()
-        unit = self._codec.load_unit({**(models or {}), **named})
+        unit = self._codec.load_unit(_by_name(models, named, "load"))
         self._loaded = False  # until the device says otherwise, its models are undefined
         self._transport.load(unit)
         self._loaded = True
 
-    def run(self, given: Mapping[str, ArrayLike] | int | None = None, /, **named: ArrayLike) -> dict[str, Reals]:
+    def run(
+        self, given: Mapping[str, ArrayLike] | SupportsIndex | None = None, /, **named: ArrayLike
+    ) -> dict[str, Reals]:
         """Run samples in order and return their results by name.
 
         Inputs and labels are given by keyword, or as a mapping. A number instead is the number of steps of a program
@@ -64,8 +67,12 @@ class Accelerator:
 
         Yield the results of each block as soon as the device has finished it. `blocks` is read one block at a time.
         """
-        for block in blocks:
-            yield self.run(block)
+        if hasattr(blocks, "keys") or not isinstance(blocks, Iterable):
+            raise TablaTypeError(
+                f"stream takes blocks of samples, not one object of type {type(blocks).__name__}",
+                hint="give a list or a generator of mappings; run takes a single one",
+            )
+        return (self.run(block) for block in blocks)
 
     def models(self) -> dict[str, Reals]:
         """Return the models as they are now."""
@@ -92,13 +99,20 @@ class Accelerator:
         if self._closed:
             raise TablaError("the accelerator is closed", hint="call connect again")
 
-    def _units(self, given: Mapping[str, ArrayLike] | int | None, named: Mapping[str, ArrayLike]) -> tuple[Words, bool]:
-        if isinstance(given, int):
-            if isinstance(given, bool) or self._codec.inputs or named or given < 0:
+    def _units(
+        self, given: Mapping[str, ArrayLike] | SupportsIndex | None, named: Mapping[str, ArrayLike]
+    ) -> tuple[Words, bool]:
+        steps = _steps(given)
+        if steps is not None:
+            if isinstance(given, (bool, np.bool_)) or self._codec.inputs or named or steps < 0:
                 names = ", ".join(self._codec.inputs) or "none"
                 raise TablaError(f"{given} is no number of steps of this program", hint=f"its inputs are {names}")
-            return np.zeros((given, len(self.folder.template("sample"))), dtype=np.int64), True
-        arrays = {**(given or {}), **named}
+            try:
+                return np.zeros((steps, len(self.folder.template("sample"))), dtype=np.int64), True
+            except (MemoryError, ValueError, OverflowError):
+                hint = "run fewer steps, several times"
+                raise TablaValueError(f"{steps} steps do not fit into the memory", hint=hint) from None
+        arrays = _by_name(given, named, "run")
         if not arrays and not self._codec.inputs:
             raise TablaError("the program has no inputs", hint="give the number of steps, as in run(5)")
         return self._codec.sample_units(arrays)
@@ -125,3 +139,23 @@ class Accelerator:
         self, kind: type[BaseException] | None, fault: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
+
+
+def _steps(given: object) -> int | None:
+    """Return a number of steps, which may be one of numpy; None for anything else."""
+    if isinstance(given, np.bool_):
+        return int(given)
+    try:
+        return operator.index(given)  # type: ignore[arg-type]
+    except TypeError:
+        return None
+
+
+def _by_name(given: Any, named: Mapping[str, ArrayLike], call: str) -> dict[str, ArrayLike]:
+    """Return the arrays of a call by their names. What has keys will do, such as a table of pandas."""
+    if given is not None and not hasattr(given, "keys"):
+        raise TablaTypeError(
+            f"{call} takes arrays by their names, not one object of type {type(given).__name__}",
+            hint=f"write {call}(name=array), or {call}({{'name': array}})",
+        )
+    return dict(named) if given is None else {**given, **named}

@@ -40,8 +40,14 @@ class _Command:
 
 @dataclass(slots=True, kw_only=True)
 class _Course:
-    """How far a command is: the word of STATUS, whether the packet has left, and the packet that came back."""
+    """How far a command is.
 
+    `armed` and `begun` say whether the streams wait for the answer, and whether COMMAND has been written. `status` is
+    the word of STATUS after that, `sent` says whether the packet has left, and `answer` is the packet that came back.
+    """
+
+    armed: bool = False
+    begun: bool = False
     status: int = 0
     sent: bool
     answer: bytes | None
@@ -167,19 +173,34 @@ class AxiTransport:
         course = _Course(sent=not command.packet, answer=None if command.answer else b"")
         try:
             if self._status() & control.mask("STATUS", "BUSY"):
-                raise self._fault(f"the accelerator is busy before {command.name}", "is another program using it?")
+                raise self._fault(
+                    f"the accelerator is busy before {command.name}",
+                    "is another program using it? if not, connect again",
+                )
             control.write("STATUS", control.mask("STATUS", "DONE", *ERRORS))
             if command.code == RUN:
                 control.write("COUNT", command.count)
                 control.write("RESULT_UNITS", 0)
+            # What can fail in the host's memory fails before the command.
+            if command.packet:
+                streams.fill(command.packet)
             if command.answer:
+                course.armed = True
                 streams.arm(command.answer)
+            course.begun = True
             control.write("COMMAND", command.code)
             if command.packet:
-                streams.send(command.packet)
+                streams.send()
             self._follow(command, course)
         except DeviceFault as fault:
             fault.units = self._recovered(command, course)
+            raise
+        except OSError as fault:
+            units = self._recovered(command, course)
+            raise DeviceFault(f"{command.name} failed: {fault}", hint=_SYSTEM, units=units) from None
+        except BaseException:
+            # An interrupt, or no more memory: the command must not stay under way.
+            self._recovered(command, course)
             raise
         return self._checked(command, course)
 
@@ -282,13 +303,32 @@ class AxiTransport:
         return self._fault(f"{command.name} has made no progress for {self._seconds:g} s: {cause}", hint)
 
     def _recovered(self, command: _Command, course: _Course) -> Words | None:
-        """Bring the device to rest after a fault, and return the results that it gave.
+        """Bring the device to rest after a fault, and return the results that it gave. No other fault comes of this.
 
-        ABORT ends a RUN between two units and keeps the models. A device that ignores it is reset, which loses them.
-        One that has gone is left alone, and acknowledges nothing any more.
+        One that has gone is left alone, and acknowledges nothing any more. So is one that has not been given the
+        command: it may be at work for another host.
         """
         if self._dead is not None:
             return None
+        # An interrupt may come here, too, and then nobody knows what the device is at.
+        self._dead = interrupted = "the accelerator was left in the middle of a command"
+        units = None
+        try:
+            if course.begun:
+                units = self._at_rest(command, course)
+            elif course.armed:
+                self._streams.reset()
+        except (TablaError, OSError) as fault:
+            self._dead = f"the accelerator could not be brought to rest: {getattr(fault, 'message', fault)}"
+        if self._dead is interrupted:
+            self._dead = None
+        return units
+
+    def _at_rest(self, command: _Command, course: _Course) -> Words | None:
+        """End the command, and return the results that the device gave.
+
+        ABORT ends a RUN between two units and keeps the models. A device that ignores it is reset, which loses them.
+        """
         control, answer = self._control, course.answer
         control.write("CONTROL", control.mask("CONTROL", "ABORT"))
         end = time.monotonic() + self._seconds / 4
@@ -298,13 +338,15 @@ class AxiTransport:
             try:
                 answer = self._streams.received() if owed else answer
                 owed = owed and answer is None
-            except DeviceFault:
+            except (DeviceFault, OSError):
                 # The packet is lost. Its rest still has to be taken, so that the command can end.
                 self._streams.reset()
                 self._streams.arm(self._streams.most_received)
                 owed = False
             time.sleep(_PAUSE)
-        units = self._acknowledged(command, answer)
+        # A device that has not taken the command still has the counter of the RUN before.
+        taken = course.status & control.mask("STATUS", "BUSY", "DONE")
+        units = self._acknowledged(command, answer) if taken else None
         if busy:
             self._reset()
         elif self._gone() is None:
@@ -323,8 +365,8 @@ class AxiTransport:
             while (busy := control.read("STATUS") & control.mask("STATUS", "BUSY")) and time.monotonic() < end:
                 time.sleep(_PAUSE)
             streams.reset()
-        except DeviceFault as fault:
-            self._dead = f"the accelerator could not be reset: {fault.message}"
+        except (DeviceFault, OSError) as fault:
+            self._dead = f"the accelerator could not be reset: {getattr(fault, 'message', fault)}"
             return False
         if busy and self._gone() is None:
             self._dead = "the accelerator did not come to rest after a reset"
@@ -333,3 +375,4 @@ class AxiTransport:
 
 _KINDS = ("load", "sample", "result", "dump")
 _IS_IT_THERE = "is its bitstream loaded, its clock running, its reset released, and the address that of its registers?"
+_SYSTEM = "is the kernel module of the DMA's buffer loaded, and may this user write its attributes?"

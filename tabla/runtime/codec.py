@@ -11,7 +11,7 @@ from tabla.ir.format import Format
 from tabla.ir.words import integer_words, to_real, to_words
 from tabla.runtime.folder import BuildFolder, Entry
 from tabla.runtime.transport import Words
-from tabla.source import TablaError
+from tabla.source import TablaError, TablaValueError
 
 Reals = NDArray[np.float64]
 GUARD = ".guard"
@@ -149,7 +149,12 @@ def _check_names(given: Mapping[str, object], known: Mapping[str, Entry], wanted
 
 
 def _real(array: ArrayLike, name: str) -> Reals:
-    given = np.asarray(array)
+    try:
+        given = np.asarray(array)
+    except (ValueError, TypeError):
+        raise TablaValueError(
+            f"'{name}' is no array of numbers", hint="give numbers, or lists that all have the same length"
+        ) from None
     if given.dtype.kind not in "biuf":
         raise TablaError(f"'{name}' holds {given.dtype} values, not real numbers", hint="give integers or floats")
     return given.astype(np.float64)

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+import os
+from numbers import Real
 
 from tabla.runtime.accelerator import Accelerator
 from tabla.runtime.folder import BuildFolder
 from tabla.runtime.machines import ENGINES, SERIAL, open_machine
 from tabla.runtime.mmio import MMIO, Board, board_of, open_board
 from tabla.runtime.transport import Transport
-from tabla.source import TablaValueError
+from tabla.source import TablaTypeError, TablaValueError
+
+LONGEST = 1e6
+"""Seconds of the longest time-out. Timers and serial lines of all systems can wait for so long."""
 
 
-def connect(build_folder: str | Path, device: str | Board, *, timeout: float | None = None) -> Accelerator:
+def connect(build_folder: str | os.PathLike[str], device: str | Board, *, timeout: float | None = None) -> Accelerator:
     """Connect to a device that runs the program of a folder of ``tabla gen``.
 
     `device` is one of these:
@@ -25,20 +29,39 @@ def connect(build_folder: str | Path, device: str | Board, *, timeout: float | N
     * a `Board`, for registers and buffers that are open already, such as those of PYNQ.
 
     `timeout` is the number of seconds without progress after which a device counts as gone: 120 by default for a
-    simulator, 1.2 for a serial line and 1 for ``mmio:``. Use the result as a context manager.
+    simulator, 1.2 for a serial line and 1 for ``mmio:``. It is at most `LONGEST`, because every wait ends. Use the
+    result as a context manager.
 
     Raises `TablaError` for a folder that is not whole, a device that is not there or does not answer, and one that
     holds another program.
     """
+    if not isinstance(build_folder, (str, os.PathLike)):
+        raise TablaTypeError(
+            f"an object of type {type(build_folder).__name__} names no folder",
+            hint="name the folder that tabla gen has written",
+        )
+    seconds = None if timeout is None else _seconds(timeout)
     folder = BuildFolder.open(build_folder)
-    if timeout is not None and not timeout > 0:
-        raise TablaValueError(f"a timeout of {timeout} s is not supported", hint="give more than 0 seconds")
-    return Accelerator(folder, _transport(folder, device, timeout))
+    return Accelerator(folder, _transport(folder, device, seconds))
+
+
+def _seconds(timeout: float) -> float:
+    hint = f"give more than 0 seconds, and at most {LONGEST:.0f}"
+    if isinstance(timeout, bool) or not isinstance(timeout, Real):
+        raise TablaTypeError(f"a timeout is a number of seconds, not {timeout!r}", hint=hint)
+    if not 0 < timeout <= LONGEST:
+        raise TablaValueError(f"a timeout of {timeout} s is not supported", hint=hint)
+    return float(timeout)
 
 
 def _transport(folder: BuildFolder, device: str | Board, timeout: float | None) -> Transport:
     if isinstance(device, Board):
         return open_board(folder, device, timeout)
+    if not isinstance(device, str):
+        raise TablaTypeError(
+            f"an object of type {type(device).__name__} is no device",
+            hint=f"use a Board, or one of {', '.join(ENGINES)}, {SERIAL}PATH, {MMIO}registers=...",
+        )
     if device.startswith(MMIO):
         return open_board(folder, board_of(device, folder), timeout)
     if device in ENGINES or device.startswith(SERIAL):

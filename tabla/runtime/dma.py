@@ -41,8 +41,11 @@ class Streams(Protocol):
     def arm(self, size: int) -> None:
         """Get ready to receive a packet of at most `size` bytes."""
 
-    def send(self, data: bytes) -> None:
-        """Begin to send a packet."""
+    def fill(self, data: bytes) -> None:
+        """Get a packet ready that `send` will send."""
+
+    def send(self) -> None:
+        """Begin to send the packet that is ready."""
 
     def sent(self) -> bool:
         """Return whether the packet has left. A fault of the stream is a `DeviceFault`."""
@@ -96,7 +99,7 @@ class AxiDma:
         longest = (1 << shape.length_bits) - 1
         self.most_sent = min(longest, self._second)
         self.most_received = min(longest, buffer.size - self._second) // shape.beat * shape.beat
-        self._armed = self._sending = 0
+        self._armed = self._sending = self._filled = 0
         self.reset()
 
     def _check_buffer(self) -> None:
@@ -148,11 +151,15 @@ class AxiDma:
         self._buffer.expect(self._second, self._armed)
         self._start(_S2MM, self._buffer.address + self._second, self._armed)
 
-    def send(self, data: bytes) -> None:
-        """Copy a packet into the buffer and begin to send it."""
-        self._sending = len(data)
+    def fill(self, data: bytes) -> None:
+        """Copy a packet into the buffer."""
         self._buffer.fill(0, data)
-        self._start(_MM2S, self._buffer.address, len(data))
+        self._filled = len(data)
+
+    def send(self) -> None:
+        """Begin to send the packet in the buffer."""
+        self._sending = self._filled
+        self._start(_MM2S, self._buffer.address, self._filled)
 
     def _start(self, channel: int, address: int, length: int) -> None:
         registers = self._registers

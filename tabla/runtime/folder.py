@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
+import struct
 import zipfile
+import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -21,6 +24,11 @@ if TYPE_CHECKING:
 
 KINDS = ("load", "sample", "result", "dump")
 _AGAIN = "run tabla gen again"
+_DAMAGE = (
+    *(OSError, EOFError, ValueError, KeyError, IndexError, TypeError, AttributeError, OverflowError, MemoryError),
+    *(RecursionError, RuntimeError, struct.error, zlib.error, zipfile.BadZipFile),
+)
+"""What reading a damaged file may raise: JSON that is not that of `tabla gen`, or an archive with other bytes."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,12 +57,13 @@ class BuildFolder:
     layout: Mapping[str, NDArray[np.int32]] = field(repr=False)
 
     @staticmethod
-    def open(path: str | Path) -> BuildFolder:
+    def open(path: str | os.PathLike[str]) -> BuildFolder:
         """Read a folder. Raises `TablaError` for one that is not of ``tabla gen``, or not whole."""
         folder = Path(path)
         if not folder.is_dir():
             raise TablaError(f"there is no folder '{folder}'", hint="name the folder that tabla gen has written")
         manifest = _manifest(folder)
+        _check_manifest(manifest, folder)
         layout = _layout(folder / f"{manifest['name']}.layout.npz")
         found = BuildFolder(path=folder, manifest=manifest, layout=layout)
         found._check_sizes()
@@ -106,9 +115,19 @@ class BuildFolder:
         """The addresses that a dump covers."""
         return int(self.manifest["stream"]["dump"]["count"])
 
+    @property
+    def beat_words(self) -> int:
+        """The words of a beat of the accelerator's stream."""
+        return int(self.manifest["stream_words"])
+
+    @property
+    def guard_bits(self) -> int:
+        """The guard bits of models that have some."""
+        return int(self.manifest.get("model_guard") or 0)
+
     def guard(self, model: str) -> int:
         """Return the guard bits of a model; 0 for a model whose words are plain words."""
-        return int(self.manifest.get("model_guard") or 0) if f"load/{model}.guard" in self.layout else 0
+        return self.guard_bits if f"load/{model}.guard" in self.layout else 0
 
     def template(self, kind: str) -> NDArray[np.int32]:
         """Return the template of a unit: ``load``, ``sample``, ``result`` or ``dump``."""
@@ -142,7 +161,7 @@ class BuildFolder:
             image = image_of(json.loads(path.read_text(encoding="utf-8")))
         except FileNotFoundError:
             raise TablaError(f"'{path}' is missing: an older tabla wrote the folder", hint=_AGAIN) from None
-        except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        except _DAMAGE:
             raise TablaError(f"'{path}' is damaged", hint=_AGAIN) from None
         if "bus" in self.manifest and fingerprint(image) != self.manifest["bus"]["fingerprint"]:
             raise TablaError(f"'{path}' and the manifest are of different builds", hint=_AGAIN)
@@ -155,6 +174,8 @@ class BuildFolder:
             return path.read_text(encoding="utf-8")
         except OSError as fault:
             raise TablaError(f"cannot read '{path}': {fault.strerror or fault}", hint=_AGAIN) from None
+        except ValueError:
+            raise TablaError(f"'{path}' is damaged: it is not UTF-8 text", hint=_AGAIN) from None
 
 
 def _manifest(folder: Path) -> Mapping[str, Any]:
@@ -162,7 +183,7 @@ def _manifest(folder: Path) -> Mapping[str, Any]:
     for path in sorted(folder.glob("*.json")):
         try:
             content = json.loads(path.read_text(encoding="utf-8"))
-        except (OSError, ValueError):
+        except (OSError, ValueError, RecursionError):
             continue
         schemas.append(content.get("schema") if isinstance(content, dict) else None)
         if schemas[-1] == MANIFEST_SCHEMA:
@@ -179,15 +200,50 @@ def _manifest(folder: Path) -> Mapping[str, Any]:
     )
 
 
+def _check_manifest(manifest: Mapping[str, Any], folder: Path) -> None:
+    """Refuse a manifest that lacks what a host needs. The values are used as they are later."""
+    try:
+        found = BuildFolder(path=folder, manifest=manifest, layout={})
+        numbers = [found.dump_count, found.guard_bits, found.beat_words - 1, found.minibatch - 1]
+        sizes = [size for entry in found.tensors for size in entry.shape]
+        whole = isinstance(manifest["name"], str) and isinstance(manifest["module"], str)
+        fraction = found.format.fraction
+        if "bus" in manifest:
+            bus = manifest["bus"]
+            numbers += [bus["width"] // 8 - 1, bus["fingerprint"], *(bus["bytes"][kind] for kind in KINDS)]
+            whole = whole and bus["container"] in (8, 16, 32)
+            for entry in bus["registers"]:
+                fields = [(field["name"], field["description"]) for field in entry["fields"]]
+                numbers += [entry["offset"], entry["reset"], *(f["bit"] + f["bits"] for f in entry["fields"])]
+                whole = whole and all(isinstance(text, str) for text in (entry["name"], *sum(fields, ())))
+        sound = whole and all(isinstance(number, int) and number >= 0 for number in (*numbers, *sizes, fraction))
+    except _DAMAGE:
+        sound = False
+    if not sound:
+        raise TablaError(f"the manifest of '{folder}' is damaged", hint=_AGAIN)
+
+
 def _layout(path: Path) -> dict[str, NDArray[np.int32]]:
     try:
         # numpy does not close a file that it cannot read.
         with path.open("rb") as stored, np.load(stored, allow_pickle=False) as arrays:
             layout = {name: np.asarray(arrays[name]) for name in arrays.files}
+            sound = all(_is_sound(name, array, layout) for name, array in layout.items())
     except FileNotFoundError:
         raise TablaError(f"'{path}' is missing: an older tabla wrote the folder", hint=_AGAIN) from None
-    except (OSError, ValueError, EOFError, zipfile.BadZipFile):
+    except _DAMAGE:
         raise TablaError(f"'{path}' is damaged", hint=_AGAIN) from None
     if missing := sorted({f"{kind}.template" for kind in KINDS} - layout.keys()):
         raise TablaError(f"'{path}' has no '{missing[0]}'", hint=_AGAIN)
+    if not sound:
+        raise TablaError(f"'{path}' is damaged: it has places outside its units", hint=_AGAIN)
     return layout
+
+
+def _is_sound(name: str, array: NDArray[Any], layout: Mapping[str, NDArray[Any]]) -> bool:
+    """Return whether a template is a list of words, and whether places are inside their unit."""
+    kind, slash, _ = name.partition("/")
+    if not slash:
+        return array.dtype.kind == "i" and array.ndim == 1
+    size = layout[f"{kind}.template"].size if f"{kind}.template" in layout else 0
+    return array.dtype.kind == "i" and (not array.size or bool(array.min() >= 0 and array.max() < size))

@@ -31,7 +31,8 @@ class MachineTransport:
     """A machine of :mod:`tabla.sim.machine` as a transport. `open_machine` makes one.
 
     `steps` is the largest number of steps of one request. `stop` ends the machine from another thread; it is called
-    `seconds` after the start of a request that has not ended.
+    `seconds` after the start of a request that has not ended. After a request that failed or was interrupted, a part of
+    its answer may still be on the way. So the machine is closed, and every later request is a `DeviceFault`.
     """
 
     def __init__(
@@ -40,6 +41,7 @@ class MachineTransport:
         self._folder, self._machine, self._steps = folder, machine, steps
         self._stop, self._seconds = stop, seconds
         self._late = False
+        self._dead: str | None = None
         self._now, self._before = Counters(), Counters()
 
     @property
@@ -88,27 +90,36 @@ class MachineTransport:
 
     @property
     def _beat(self) -> int:
-        return int(self._folder.manifest["stream_words"])
+        return self._folder.beat_words
 
     @contextmanager
     def _watched(self, what: str) -> Iterator[None]:
         """Turn every way in which a machine fails into a `DeviceFault`, and end a request that takes too long."""
         from tabla.sim.model.faults import MachineFault
 
+        if self._dead:
+            raise DeviceFault(self._dead, hint="connect again")
+        # An exception of any kind may come at any place, so only the end of the request takes this back.
+        self._dead = "the last request was interrupted"
         watch = threading.Timer(self._seconds, self._expire) if self._stop else None
-        if watch:
-            watch.start()
         try:
+            if watch:
+                watch.start()
             yield
-        except DeviceFault:
-            raise
+            self._dead = None
         except TablaError as fault:
+            self._dead = "the last request failed"
+            if isinstance(fault, DeviceFault):
+                raise
             raise DeviceFault(fault.message, hint=fault.hint) from None
         except (RuntimeError, OSError, AssertionError, MachineFault) as fault:
+            self._dead = "the last request failed"
             raise self._failed(what, fault) from fault
         finally:
             if watch:
                 watch.cancel()
+            if self._dead:
+                self._machine.close()
 
     def _expire(self) -> None:
         self._late = True

@@ -178,7 +178,8 @@ def looped(memory: Memory | None = None, **shape: int) -> tuple[AxiDma, DmaModel
 
 def through(dma: AxiDma, data: bytes, room: int) -> bytes | None:
     dma.arm(room)
-    dma.send(data)
+    dma.fill(data)
+    dma.send()
     for _ in range(5):
         if dma.sent() and (found := dma.received()) is not None:
             return found

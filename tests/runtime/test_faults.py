@@ -15,7 +15,7 @@ from tabla.source import TablaError
 from tests.runtime.boards import board_of
 from tests.runtime.dma_model import DECODE, INTERNAL, MM2S, S2MM, SLAVE
 from tests.runtime.made import Made, hold
-from tests.runtime.wrapper_model import LOADED, WrapperModel
+from tests.runtime.wrapper_model import BUSY, LOADED, WrapperModel
 
 Cases = Callable[[str], Made]
 ALL = 0xFFFFFFFF
@@ -278,6 +278,37 @@ def test_a_host_that_comes_after_another(case: Cases) -> None:
     with connect(made.folder, place) as third:
         assert wrapper.log[-1] == "RESET"
         hold(third, made)
+
+
+@pytest.mark.parametrize("name", ["wide", "narrow"])
+def test_a_device_that_another_host_uses(name: str, case: Cases) -> None:
+    """Its command goes on, and the samples of the run before are not claimed for the one that never began."""
+    made = case(name)
+    accelerator, wrapper, dma = opened(made)
+    accelerator.run(made.samples)
+    assert wrapper.values["SAMPLES"] == 24
+    wrapper.write({n: o for o, n in wrapper.names.items()}["COMMAND"], 0)
+    wrapper.values["SAMPLES"] = 24
+    log, resets = list(wrapper.log), dma.resets
+    with failing("the accelerator is busy before RUN") as fault:
+        accelerator.run(made.samples)
+    assert fault.value.samples == 0
+    assert (wrapper.log, dma.resets) == (log, resets)
+    assert wrapper.values["STATUS"] & BUSY
+
+
+def test_a_command_that_is_not_taken(case: Cases) -> None:
+    """The counter still has the samples of the run before, and the program has no results that could be counted."""
+    made = case("narrow")
+    accelerator, wrapper, _ = opened(made)
+    accelerator.run(made.samples)
+    plain = wrapper.write
+    wrapper.write = lambda offset, word: None if wrapper.names[offset] == "COMMAND" else plain(offset, word)  # type: ignore[method-assign]
+    with failing("the accelerator has not taken the command") as fault:
+        accelerator.run(made.samples)
+    assert fault.value.samples == 0
+    wrapper.write = plain  # type: ignore[method-assign]
+    hold(accelerator, made)
 
 
 def test_a_simulator_that_ends_and_one_that_hangs(case: Cases, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from tabla.runtime import connect, mmio
-from tabla.source import TablaError, TablaValueError
+from tabla.source import TablaError, TablaTypeError, TablaValueError
 from tests.runtime.boards import board_of
 from tests.runtime.made import Made, hold
 from tests.runtime.wrapper_model import WrapperModel
@@ -59,6 +59,84 @@ def test_files_that_are_missing_or_damaged(file: str, engine: str, tmp_path: Pat
     assert fault.value.hint == "run tabla gen again"
 
 
+def without(*keys: str) -> Callable[[Any], None]:
+    """A change of a manifest: the entry at these keys is removed."""
+
+    def change(manifest: Any) -> None:
+        for key in keys[:-1]:
+            manifest = manifest[key]
+        del manifest[keys[-1]]
+
+    return change
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        *(without(key) for key in ("name", "module", "tensors", "stream", "stream_words", "minibatch", "integer_bits")),
+        *(without("bus", key) for key in ("width", "container", "bytes", "registers", "fingerprint")),
+        without("stream", "dump", "count"),
+        lambda m: m.update(tensors=[1]),
+        lambda m: m.update(tensors=[{"name": "w", "role": "model", "shape": 3}]),
+        lambda m: m["tensors"][0].update(shape=[-1]),
+        lambda m: m.update(minibatch=float("inf")),
+        lambda m: m.update(minibatch=0),
+        lambda m: m.update(fraction_bits="12"),
+        lambda m: m.update(integer_bits=99),
+        lambda m: m.update(name=["line"]),
+        lambda m: m.update(bus=[]),
+        lambda m: m["bus"]["registers"][0].pop("offset"),
+        lambda m: m["bus"].update(container=0),
+    ],
+)
+def test_manifests_that_are_damaged(change: Callable[[Any], Any], tmp_path: Path, case: Cases) -> None:
+    folder = copied(case("wide"), tmp_path)
+    manifest = json.loads((folder / "line.json").read_text())
+    change(manifest)
+    (folder / "line.json").write_text(json.dumps(manifest))
+    with pytest.raises(TablaError, match=r"the manifest of .* is damaged") as fault:
+        connect(folder, "model")
+    assert fault.value.hint == "run tabla gen again"
+
+
+def test_json_without_an_end_and_text_of_other_bytes(tmp_path: Path, case: Cases) -> None:
+    folder = copied(case("wide"), tmp_path)
+    image = json.loads((folder / "program/image.json").read_text())
+    for text in ("[" * 100_000, json.dumps({**image, "parameters": 1}), json.dumps({**image, "run": []}), "1e999"):
+        (folder / "program/image.json").write_text(text)
+        with pytest.raises(TablaError, match=r"image.json' is damaged"):
+            connect(folder, "model")
+    shutil.copy(case("wide").folder / "program/image.json", folder / "program/image.json")
+    (folder / "line.v").write_bytes(b"\xff\xfe")
+    with pytest.raises(TablaError, match=r"line.v' is damaged"):
+        connect(folder, "cxxrtl")
+    (folder / "line.json").write_text("[" * 100_000)
+    with pytest.raises(TablaError, match="has no manifests of tabla gen"):
+        connect(folder, "model")
+
+
+def test_layouts_of_other_bytes(tmp_path: Path, case: Cases) -> None:
+    """Bytes anywhere in the archive are changed: it is told, or the change is one that zip files do not notice."""
+    folder, chance = copied(case("wide"), tmp_path), np.random.default_rng(5)
+    path = folder / "line.layout.npz"
+    sound = path.read_bytes()
+    told = 0
+    for _ in range(300):
+        data = bytearray(sound)
+        data[chance.integers(len(data))] ^= 1 << chance.integers(8)
+        path.write_bytes(data)
+        try:
+            connect(folder, "model").close()
+        except TablaError as fault:
+            told += bool(fault.hint)
+    assert told > 150
+    arrays = dict(np.load(case("wide").folder / "line.layout.npz"))
+    for name, array in (("load/w", arrays["load/w"] + 1000), ("load.template", arrays["load.template"] * 1.0)):
+        np.savez(path, **{**arrays, name: array})
+        with pytest.raises(TablaError, match="is damaged: it has places outside its units"):
+            connect(folder, "model")
+
+
 def test_files_of_different_builds(tmp_path: Path, case: Cases) -> None:
     folder = copied(case("wide"), tmp_path)
     shutil.copy(case("narrow").folder / "program/image.json", folder / "program/image.json")
@@ -85,7 +163,7 @@ def test_devices_that_there_are_not(case: Cases) -> None:
     folder = case("wide").folder
     with pytest.raises(TablaValueError, match="unknown device 'warp'"):
         connect(folder, "warp")
-    for timeout in (0, -1, float("nan")):
+    for timeout in (0, -1, float("nan"), float("inf"), 1e10):
         with pytest.raises(TablaValueError, match="timeout"):
             connect(folder, "model", timeout=timeout)
     with pytest.raises(TablaError, match="memory of /dev/mem is no buffer") as fault:
@@ -153,6 +231,53 @@ def test_samples_fill_minibatches_and_integers_are_whole(case: Cases) -> None:
         with pytest.raises(TablaError, match="'k' holds 40000, outside the integers"):
             accelerator.run(**one, k=40000)
         assert accelerator.run({name: array[:0] for name, array in case("kernel").samples.items()})["c"].shape == (0, 3)
+
+
+@pytest.mark.parametrize(
+    ("call", "said"),
+    [
+        (lambda a: a.load([1, 2]), "load takes arrays by their names, not one object of type list"),
+        (lambda a: a.load(np.zeros(2)), "load takes arrays by their names, not one object of type ndarray"),
+        (lambda a: a.load(w=[[0], [0, 1]], b=0), "'w' is no array of numbers"),
+        (lambda a: a.run(np.zeros((3, 2))), "run takes arrays by their names, not one object of type ndarray"),
+        (lambda a: a.run("x"), "run takes arrays by their names, not one object of type str"),
+        (lambda a: a.run([]), "run takes arrays by their names, not one object of type list"),
+        (lambda a: a.run(2.5), "run takes arrays by their names, not one object of type float"),
+        (lambda a: a.run(np.int64(3)), "3 is no number of steps of this program"),
+        (lambda a: a.run(x=[[0, 0], [0]], y=[0, 0]), "'x' is no array of numbers"),
+        (lambda a: a.run(x=[[0, None]], y=[0]), "'x' holds object values"),
+        (lambda a: a.stream({"x": [[0, 0]], "y": [0]}), "stream takes blocks of samples, not one object of type dict"),
+        (lambda a: a.stream(5), "stream takes blocks of samples, not one object of type int"),
+        (lambda a: list(a.stream([[0, 0]])), "run takes arrays by their names"),
+    ],
+)
+def test_arguments_of_another_kind(call: Callable[[Any], Any], said: str, case: Cases) -> None:
+    with connect(case("wide").folder, "model") as accelerator:
+        accelerator.load(w=[0, 0], b=0)
+        with pytest.raises(TablaError, match=said) as fault:
+            call(accelerator)
+        assert fault.value.hint
+
+
+@pytest.mark.parametrize(
+    ("device", "timeout", "said"),
+    [
+        (None, None, "an object of type NoneType is no device"),
+        (3, None, "an object of type int is no device"),
+        (Path("model"), None, "is no device"),
+        ("model", "5", "a timeout is a number of seconds, not '5'"),
+        ("model", True, "a timeout is a number of seconds, not True"),
+        ("model", [1], "a timeout is a number of seconds"),
+    ],
+)
+def test_devices_and_timeouts_of_another_kind(device: Any, timeout: Any, said: str, case: Cases) -> None:
+    with pytest.raises(TablaTypeError, match=said) as fault:
+        connect(case("wide").folder, device, timeout=timeout)
+    assert fault.value.hint
+    with pytest.raises(TablaTypeError, match="names no folder"):
+        connect(None, "model")  # type: ignore[arg-type]
+    for seconds in (np.float32(2), np.int64(2), 1e6):
+        connect(case("wide").folder, "model", timeout=seconds).close()  # type: ignore[arg-type]
 
 
 def test_a_unit_that_no_packet_holds(case: Cases) -> None:

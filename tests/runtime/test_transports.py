@@ -14,6 +14,7 @@ from tabla.sim.engines.cxxrtl_run import available as cxxrtl_available
 
 from tabla.runtime import connect
 from tabla.runtime.folder import BuildFolder
+from tabla.source import TablaError
 from tests.runtime.boards import board_of
 from tests.runtime.made import PROGRAMS, Made, hold
 
@@ -124,6 +125,13 @@ def test_a_program_without_inputs(tmp_path: Path) -> None:
         accelerator.load(w=[1, -4])
         assert accelerator.run(2) == {}
         np.testing.assert_array_equal(accelerator.models()["w"], [0.25, -1])
+        assert accelerator.run(np.int64(1)) == accelerator.run(np.array(1)) == {}
+        np.testing.assert_array_equal(accelerator.models()["w"], [0.0625, -0.25])
+        for wrong in (True, np.True_, -1, np.int8(-1)):
+            with pytest.raises(TablaError, match="is no number of steps"):
+                accelerator.run(wrong)
+        with pytest.raises(TablaError, match="do not fit into the memory"):
+            accelerator.run(10**30)
 
 
 def test_events_are_counted_since_the_load(case: Cases) -> None:
