@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Mapping
 from pathlib import Path
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     from tabla.program.bus import BusShape
     from tabla.synth.board import Bitstream
 
+
 def write(build: Stages, folder: Path) -> Path:
     """Write the output folder of ``tabla gen`` and return its path. After an error the old folder is unchanged."""
     files = artifacts(build)
@@ -55,16 +57,25 @@ def artifacts(build: Stages) -> dict[str, str | bytes]:
     content = manifest(
         schedule, build.bound, build.image, build.module, build.reading.text.original, bus, build.reading.integers
     )
+    layout = npz_bytes(positions(Host(schedule)))
     vectors = golden(build)
     bench = {} if vectors is None else bench_files(name, build.module, vectors, stoppable=bus is not None)
     return {
         f"{name}.v": verilog,
-        f"{name}.json": _json({**content, **choice_entry(build.format_choice)}),
+        f"{name}.json": _json(
+            {
+                **content,
+                # A host tells by these whether the files of a folder belong together.
+                "fingerprint": fingerprint(build.image),
+                "sha256": {f"{name}.v": _sha256(verilog.encode()), f"{name}.layout.npz": _sha256(layout)},
+                **choice_entry(build.format_choice),
+            }
+        ),
         f"{name}.schedule.json": _json(schedule_json(schedule)),
         f"{name}.schedule.html": schedule_page(schedule, build.bound),
         f"{name}.graph.dot": dot(build.graph),
         f"{name}.graph.svg": svg(build.graph),
-        f"{name}.layout.npz": npz_bytes(positions(Host(schedule))),
+        f"{name}.layout.npz": layout,
         **_images(build.image),
         "program/image.json": json.dumps(image_record(build.image), separators=(",", ":")) + "\n",
         **{f"tb/{file}": text for file, text in bench.items()},
@@ -80,9 +91,7 @@ def _bus_files(build: Stages, shape: BusShape, vectors: Mapping[str, Any] | None
     name, module, mark = build.name, build.module, fingerprint(build.image)
     resets = {"FINGERPRINT": mark}
     driver = {
-        f"{name}.h": program_header(
-            name, module, mark, shape, build.format.fraction, positions(Host(build.schedule))
-        ),
+        f"{name}.h": program_header(name, module, mark, shape, build.format.fraction, positions(Host(build.schedule))),
         f"{name}_registers.h": register_header(module, resets),
         **driver_files(),
     }
@@ -127,6 +136,10 @@ def write_bitstream(build: Stages, made: Bitstream, folder: Path) -> dict[str, A
             (fresh / path).write_text(text, encoding="utf-8", newline="\n")
         (fresh / f"{name}{made.suffix}").write_bytes(made.content)
     return content
+
+
+def _sha256(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()
 
 
 def _json(content: Mapping[str, Any]) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import struct
@@ -64,9 +65,12 @@ class BuildFolder:
             raise TablaError(f"there is no folder '{folder}'", hint="name the folder that tabla gen has written")
         manifest = _manifest(folder)
         _check_manifest(manifest, folder)
-        layout = _layout(folder / f"{manifest['name']}.layout.npz")
+        layout_path = folder / f"{manifest['name']}.layout.npz"
+        layout = _layout(layout_path)
         found = BuildFolder(path=folder, manifest=manifest, layout=layout)
         found._check_sizes()
+        # The file has been read before, so that one that is damaged is told as such.
+        found._check_sum(layout_path.name, layout_path.read_bytes())
         return found
 
     def _check_sizes(self) -> None:
@@ -81,6 +85,18 @@ class BuildFolder:
         for kind, size in self.manifest.get("bus", {}).get("bytes", {}).items():
             if len(self.template(kind)) * self.manifest["bus"]["container"] != 8 * size:
                 raise TablaError(f"the layout of '{self.path}' is of another build: its {kind} has another size")
+
+    def _check_sum(self, file: str, data: bytes) -> None:
+        """Refuse a file with other bytes than the manifest says. Manifests of older releases do not say it."""
+        expected = self.manifest.get("sha256", {}).get(file)
+        if expected is not None and hashlib.sha256(data).hexdigest() != expected:
+            raise TablaError(f"'{self.path / file}' and the manifest are of different builds", hint=_AGAIN)
+
+    @property
+    def fingerprint(self) -> int | None:
+        """The fingerprint of the image. Only the manifests of older releases, without ``bus``, have none."""
+        found: int | None = self.manifest.get("fingerprint", self.manifest.get("bus", {}).get("fingerprint"))
+        return found
 
     @property
     def name(self) -> str:
@@ -159,11 +175,14 @@ class BuildFolder:
         path = self.path / "program" / "image.json"
         try:
             image = image_of(json.loads(path.read_text(encoding="utf-8")))
+            mark, own = fingerprint(image), image.parameters
+            shape = (own.width, own.fraction, own.stream_words, own.model_guard)
         except FileNotFoundError:
             raise TablaError(f"'{path}' is missing: an older tabla wrote the folder", hint=_AGAIN) from None
         except _DAMAGE:
             raise TablaError(f"'{path}' is damaged", hint=_AGAIN) from None
-        if "bus" in self.manifest and fingerprint(image) != self.manifest["bus"]["fingerprint"]:
+        expected = (self.format.width, self.format.fraction, self.beat_words, self.guard_bits)
+        if shape != expected or mark != (mark if self.fingerprint is None else self.fingerprint):
             raise TablaError(f"'{path}' and the manifest are of different builds", hint=_AGAIN)
         return image
 
@@ -171,11 +190,13 @@ class BuildFolder:
         """Return the text of the accelerator. Raises `TablaError` if the file is missing."""
         path = self.path / f"{self.name}.v"
         try:
-            return path.read_text(encoding="utf-8")
+            text = path.read_text(encoding="utf-8")
         except OSError as fault:
             raise TablaError(f"cannot read '{path}': {fault.strerror or fault}", hint=_AGAIN) from None
         except ValueError:
             raise TablaError(f"'{path}' is damaged: it is not UTF-8 text", hint=_AGAIN) from None
+        self._check_sum(path.name, text.encode())
+        return text
 
 
 def _manifest(folder: Path) -> Mapping[str, Any]:
@@ -208,6 +229,7 @@ def _check_manifest(manifest: Mapping[str, Any], folder: Path) -> None:
         sizes = [size for entry in found.tensors for size in entry.shape]
         whole = isinstance(manifest["name"], str) and isinstance(manifest["module"], str)
         fraction = found.format.fraction
+        whole = whole and isinstance(found.fingerprint, int | None) and isinstance(manifest.get("sha256", {}), dict)
         if "bus" in manifest:
             bus = manifest["bus"]
             numbers += [bus["width"] // 8 - 1, bus["fingerprint"], *(bus["bytes"][kind] for kind in KINDS)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import shutil
 import subprocess
@@ -13,10 +14,11 @@ from typing import Any
 import numpy as np
 import pytest
 
+import tabla
 from tabla.runtime import connect, mmio
 from tabla.source import TablaError, TablaTypeError, TablaValueError
 from tests.runtime.boards import board_of
-from tests.runtime.made import Made, hold
+from tests.runtime.made import LINEAR, Made, hold
 from tests.runtime.wrapper_model import WrapperModel
 
 Cases = Callable[[str], Made]
@@ -144,6 +146,52 @@ def test_files_of_different_builds(tmp_path: Path, case: Cases) -> None:
         connect(folder, "model")
     shutil.copy(case("batch").folder / "line.layout.npz", folder / "line.layout.npz")
     with pytest.raises(TablaError, match=r"the layout of .* is of another build"):
+        connect(folder, "model")
+
+
+@pytest.mark.parametrize("older", [False, True])
+@pytest.mark.parametrize("other", ["format", "weights"])
+def test_files_of_different_builds_without_a_bus(other: str, older: bool, tmp_path: Path) -> None:
+    """Two programs of one name, with tensors of the same shapes: every file that is taken from the other is told.
+
+    Manifests of older releases have neither fingerprint nor sums, so only the format can tell.
+    """
+    program = tmp_path / "line.t"
+    faster = LINEAR.replace("mu = 0.25", "mu = 0.5")
+    programs = {"own": (LINEAR, "q4.12"), "format": (LINEAR, "q6.10"), "weights": (faster, "q4.12")}
+    for name in ("own", other):
+        program.write_text(programs[name][0], encoding="utf-8")
+        tabla.compile(program, pes=2, effort=0, format=programs[name][1]).write(tmp_path / name)
+    manifest = json.loads((tmp_path / "own/line.json").read_text())
+    assert "bus" not in manifest and manifest["fingerprint"] > 0
+    for file, engine in (("program/image.json", "model"), ("line.v", "cxxrtl"), ("line.layout.npz", "model")):
+        folder = Path(shutil.copytree(tmp_path / "own", tmp_path / file.replace("/", "-")))
+        if older:
+            changed(folder, fingerprint=None, sha256={})
+        same = (tmp_path / other / file).read_bytes() == (folder / file).read_bytes()
+        shutil.copy(tmp_path / other / file, folder / file)
+        if same or (older and (engine != "model" or other == "weights" or file == "line.layout.npz")):
+            continue
+        with pytest.raises(TablaError, match="and the manifest are of different builds") as fault:
+            opened = connect(folder, engine)
+            opened.close()
+        assert fault.value.hint == "run tabla gen again"
+
+
+def test_the_sums_are_those_of_the_files(case: Cases) -> None:
+    folder = case("wide").folder
+    manifest = json.loads((folder / "line.json").read_text())
+    assert manifest["fingerprint"] == manifest["bus"]["fingerprint"]
+    assert set(manifest["sha256"]) == {"line.v", "line.layout.npz"}
+    for file, told in manifest["sha256"].items():
+        assert hashlib.sha256((folder / file).read_bytes()).hexdigest() == told
+
+
+def test_a_layout_of_the_same_sizes(tmp_path: Path, case: Cases) -> None:
+    folder = copied(case("wide"), tmp_path)
+    arrays = dict(np.load(folder / "line.layout.npz"))
+    np.savez(folder / "line.layout.npz", **{**arrays, "load/w": arrays["load/w"][..., ::-1]})
+    with pytest.raises(TablaError, match=r"line.layout.npz' and the manifest are of different builds"):
         connect(folder, "model")
 
 
