@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+from inspect import cleandoc
 from pathlib import Path
 
 import pytest
@@ -40,7 +41,9 @@ def test_an_unknown_wire_is_refused() -> None:
 
 
 def test_the_data_sheet_of_the_lane_is_the_table() -> None:
-    rows = re.findall(r"^ +\*([tc])\*(?: ([+-]) (\d+))? +(.*(?:\n {15}.*)*)", Lane.__doc__ or "", re.MULTILINE)
+    # Python 3.13 takes the indentation off docstrings; `cleandoc` does so on the others.
+    sheet_text = cleandoc(Lane.__doc__ or "")
+    rows = re.findall(r"^ *\*([tc])\*(?: ([+-]) (\d+))? +(.*(?:\n {11}.*)*)", sheet_text, re.MULTILINE)
     assert len(rows) == 10
     sheet = set()
     for start, sign, cycles, text in rows:

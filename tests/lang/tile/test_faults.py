@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -18,6 +19,9 @@ def f(I, J):
     i, j, k = TensorIndexes(3)
     I.bind_dims(N, M)
 """
+
+# Python 3.13 says which operand a condition asks, and earlier ones name the whole expression.
+CONDITION = "J" if sys.version_info >= (3, 13) else "I if not J else J"
 
 # Lines of the function (I is 3 x 4, J has 5 elements; O = TensorOutput(N) is there), the message, what the caret marks.
 FAULTS = {
@@ -46,7 +50,7 @@ FAULTS = {
     "broadcast": ("return I + J", "shapes (3, 4) and (5,) do not broadcast", "I + J"),
     "truth": ("return I if I > 0 else J", "not known while the function is read", "I > 0"),
     "negation": ("return not I", "not known while the function is read", "not I"),
-    "negation_in_condition": ("return I if not J else J", "not known while the function", "I if not J else J"),
+    "negation_in_condition": ("return I if not J else J", "not known while the function", CONDITION),
     "tensor_of_number": ("return I + Tensor(3.0)", "Tensor is called with a value of type float", "Tensor(3.0)"),
     "tensor_of_array": ("import numpy | Tensor(numpy.ones(3))", "a value of type ndarray", "Tensor(numpy.ones(3))"),
     "array_element": ("import numpy | O[i] += numpy.ones(3)[i]", "IndexError: only integers", "numpy.ones(3)[i]"),
