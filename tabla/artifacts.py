@@ -12,7 +12,7 @@ from tabla import progress
 from tabla.program.host import Host
 from tabla.program.image import Image
 from tabla.program.image_file import image_record
-from tabla.program.positions import positions
+from tabla.program.positions import Positions, positions
 from tabla.program.protocol import fingerprint
 from tabla.report.bench import bench_files
 from tabla.report.bus import wrapper_ports
@@ -57,7 +57,8 @@ def artifacts(build: Stages) -> dict[str, str | bytes]:
     content = manifest(
         schedule, build.bound, build.image, build.module, build.reading.text.original, bus, build.reading.integers
     )
-    layout = npz_bytes(positions(Host(schedule)))
+    places, mark = positions(Host(schedule)), fingerprint(build.image)
+    layout = npz_bytes(places)
     vectors = golden(build)
     bench = {} if vectors is None else bench_files(name, build.module, vectors, stoppable=bus is not None)
     return {
@@ -66,7 +67,7 @@ def artifacts(build: Stages) -> dict[str, str | bytes]:
             {
                 **content,
                 # A host tells by these whether the files of a folder belong together.
-                "fingerprint": fingerprint(build.image),
+                "fingerprint": mark,
                 "sha256": {f"{name}.v": _sha256(verilog.encode()), f"{name}.layout.npz": _sha256(layout)},
                 **choice_entry(build.format_choice),
             }
@@ -79,19 +80,21 @@ def artifacts(build: Stages) -> dict[str, str | bytes]:
         **_images(build.image),
         "program/image.json": json.dumps(image_record(build.image), separators=(",", ":")) + "\n",
         **{f"tb/{file}": text for file, text in bench.items()},
-        **({} if bus is None else _bus_files(build, bus, vectors)),
+        **({} if bus is None else _bus_files(build, bus, places, mark, vectors)),
     }
 
 
-def _bus_files(build: Stages, shape: BusShape, vectors: Mapping[str, Any] | None) -> dict[str, str | bytes]:
+def _bus_files(
+    build: Stages, shape: BusShape, places: Mapping[str, Positions], mark: int, vectors: Mapping[str, Any] | None
+) -> dict[str, str | bytes]:
     """Return the content of the files that ``--bus`` adds, by their paths.
 
-    `vectors` are those of :func:`tabla.vectors.golden`; without them there is no test bench.
+    `places` are those of the layout, and `mark` is the fingerprint of the image. `vectors` are those of :func:`tabla.vectors.golden`; without them there is no test bench.
     """
-    name, module, mark = build.name, build.module, fingerprint(build.image)
+    name, module = build.name, build.module
     resets = {"FINGERPRINT": mark}
     driver = {
-        f"{name}.h": program_header(name, module, mark, shape, build.format.fraction, positions(Host(build.schedule))),
+        f"{name}.h": program_header(name, module, mark, shape, build.format.fraction, places),
         f"{name}_registers.h": register_header(module, resets),
         **driver_files(),
     }

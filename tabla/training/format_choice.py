@@ -125,7 +125,11 @@ class Survey:
     def choose(
         self, width: int, *, guard: int | None = None, largest_guard: Callable[[Format], int] = lambda number: 0
     ) -> FormatChoice:
-        """Choose the format of words of `width` bits, and the guard bits, as `choose_format` says."""
+        """Choose the format of words of `width` bits, and the guard bits.
+
+        `largest_guard` says how many guard bits a format allows. A `guard` that is given is taken as it is. A tensor
+        that no format of that width holds is a `TablaError`.
+        """
         ranges = tuple(_ranges(self.graph, self.observed, self.bounds, width))
         number = _format(ranges, width)
         bits = _guard(self.observed, number, largest_guard(number)) if guard is None else guard
@@ -139,29 +143,6 @@ class Survey:
         )
 
 
-def choose_format(
-    graph: Graph,
-    samples: Arrays,
-    models: Arrays,
-    *,
-    count: int,
-    epochs: int,
-    width: int,
-    guard: int | None = None,
-    largest_guard: Callable[[Format], int] = lambda number: 0,
-    part: Arrays | None = None,
-) -> FormatChoice:
-    """Choose the format of words of `width` bits for a graph and the samples that it learns from, and the guard bits.
-
-    `samples` have a leading axis of `count` steps, and `models` are the initial models. The graph runs over them in
-    float64 for `epochs` epochs. A tensor that no format of that width holds is a `TablaError`. `largest_guard` says how
-    many guard bits a format allows. A `guard` that is given is taken as it is.
-    `part` are all samples of the training part, if there are more of them than whole steps take.
-    """
-    found = survey(graph, samples, models, count=count, epochs=epochs, part=part)
-    return found.choose(width, guard=guard, largest_guard=largest_guard)
-
-
 def survey(
     graph: Graph,
     samples: Arrays,
@@ -172,8 +153,10 @@ def survey(
     part: Arrays | None = None,
     plan: RealsPlan | None = None,
 ) -> Survey:
-    """Run a graph in float64, and return all that a choice needs. The parameters are those of `choose_format`.
+    """Run a graph in float64 over the samples that it learns from, and return all that a choice needs.
 
+    `samples` have a leading axis of `count` steps, and `models` are the initial models. The graph runs over them for
+    `epochs` epochs. `part` are all samples of the training part, if there are more of them than whole steps take.
     `plan` evaluates the graph; by default numpy does.
     """
     return Survey(

@@ -15,7 +15,7 @@ from tabla.options import Options
 from tabla.runs import steps_of
 from tabla.source import TablaError
 from tabla.stages import Stages
-from tabla.training.format_choice import FormatChoice, choose_format
+from tabla.training.format_choice import FormatChoice, survey
 from tests.training.recomputed_format import recomputed
 
 COUNT, FEATURES = 48, 4
@@ -64,9 +64,8 @@ def data(scale: float = 1.0, seed: int = 5) -> dict[str, np.ndarray]:
 def chosen(made: Stages, arrays: dict[str, np.ndarray], *, width: int = 16, epochs: int = 2) -> FormatChoice:
     start = learning_start(made, arrays)
     steps, count = steps_of(made, start.ready.parts.training.arrays), start.steps
-    choice = choose_format(
-        made.lowered, steps, start.models, count=count, epochs=epochs, width=width, largest_guard=lambda number: 8
-    )
+    found = survey(made.lowered, steps, start.models, count=count, epochs=epochs)
+    choice = found.choose(width, largest_guard=lambda number: 8)
     again = recomputed(made.lowered, steps, start.models, count, epochs, width)
     assert (choice.format.integer, choice.format.fraction, choice.guard) == again
     return choice
@@ -142,7 +141,7 @@ def test_every_step_of_a_running_product_has_room(make: Make) -> None:
     arrays = {"x": np.tile([8.0, 8.0, 8.0, 0.002], (4, 1)), "y": np.zeros(4)}
     start = learning_start(made, arrays)
     steps = steps_of(made, start.ready.parts.training.arrays)
-    choice = choose_format(made.lowered, steps, start.models, count=4, epochs=1, width=24)
+    choice = survey(made.lowered, steps, start.models, count=4, epochs=1).choose(24)
     # 8 * 8 * 8 * 8 is the bound of a product of four numbers of at most 8.
     assert choice.format == Format.parse("q14.10") and choice.binding == ("z",)
 
@@ -152,13 +151,12 @@ def test_samples_that_fill_no_step_count(make: Make) -> None:
     whole = {"x": np.concatenate([arrays["x"], [[100.0] * 4]]), "y": np.concatenate([arrays["y"], [0.0]])}
     start = learning_start(made, whole)
     learnt = {name: array[:COUNT] for name, array in start.ready.parts.training.arrays.items()}
-    choice = choose_format(
+    choice = survey(
         made.lowered,
         steps_of(made, learnt),
         start.models,
         count=start.steps,
         epochs=1,
-        width=16,
         part=start.ready.parts.training.arrays,
-    )
+    ).choose(16)
     assert {each.name: each.bits for each in choice.ranges}["x"] == 8

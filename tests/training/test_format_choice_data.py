@@ -22,7 +22,7 @@ from benchmarks.accuracy.problems import PROBLEMS, TEST_SHARE, Problem
 from benchmarks.accuracy.trained import Trainer
 from tabla.learning import Start
 from tabla.runs import steps_of
-from tabla.training.format_choice import FormatChoice, choose_format
+from tabla.training.format_choice import FormatChoice, survey
 from tabla.training.split import Split
 from tests.training.recomputed_format import recomputed
 
@@ -49,15 +49,13 @@ def chosen(
     """Choose the format of a problem's training part, or of other samples or other initial models."""
     trainer = Trainer(problem=problem)
     start = start or trainer.start(SEED)
-    return choose_format(
+    return survey(
         trainer.stages.lowered,
         samples or steps_of(trainer.stages, start.ready.parts.training.arrays),
         models or start.models,
         count=start.steps,
         epochs=epochs,
-        width=width,
-        largest_guard=lambda number: MOST_GUARD,
-    )
+    ).choose(width, largest_guard=lambda number: MOST_GUARD)
 
 
 def test_the_script_is_short_and_knows_nothing_of_the_chooser() -> None:
