@@ -89,7 +89,8 @@ def _bus_files(
 ) -> dict[str, str | bytes]:
     """Return the content of the files that ``--bus`` adds, by their paths.
 
-    `places` are those of the layout, and `mark` is the fingerprint of the image. `vectors` are those of :func:`tabla.vectors.golden`; without them there is no test bench.
+    `places` are those of the layout, and `mark` is the fingerprint of the image. `vectors` are those of
+    :func:`tabla.vectors.golden`; without them there is no test bench.
     """
     name, module = build.name, build.module
     resets = {"FINGERPRINT": mark}
