@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ import tabla
 from tabla.ir.format import Format
 from tabla.parameters import WHOLE
 from tabla.passes.model_guard import largest_guard
+from tests.held_out_data import arrays, order
 
 LOGISTIC = """m = 4;
 mu = 0.015625;
@@ -28,19 +30,9 @@ COUNT, TESTED, VALIDATED = 60, 12, 15
 SPLIT = ("--split", "0.2,0.25", "--split-seed", "4")
 FORMATS = ("formats", "model.t", "--data", "data.npz", *SPLIT)
 TRAIN = ("train", "model.t", "--engine", "model", "--pes", "1", "--effort", "0", "-q")
+ORDER = order(COUNT, TESTED, VALIDATED)
+fresh = partial(arrays, COUNT)  # tests change what they get
 Run = Callable[..., str]
-
-
-def order() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """The positions of the test, the validation and the training part."""
-    p = np.random.default_rng(4).permutation(COUNT)
-    return np.sort(p[:TESTED]), np.sort(p[TESTED : TESTED + VALIDATED]), np.sort(p[TESTED + VALIDATED :])
-
-
-def arrays() -> dict[str, np.ndarray]:
-    chance = np.random.default_rng(5)
-    x = np.round(chance.uniform(-1, 1, (COUNT, 4)), 3)
-    return {"x": x, "y": ((x @ [1, -2, 3, 0] + chance.normal(0, 1, COUNT)) > 0).astype(float)}
 
 
 @pytest.fixture
@@ -52,7 +44,7 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: Run) -> Run:
     Path("linear.t").write_text(LINEAR)
     Path("infer.t").write_text(LOGISTIC.replace("gradient g[m] -> w; ", "").partition("e = h")[0])
     Path("dot.tc").write_text("def dot(float(N) A) -> (B) { B(i) = A(i) }\n")
-    data = arrays()
+    data = fresh()
     np.savez("data.npz", **data)
     np.savez("line.npz", x=data["x"], y=data["x"] @ [1, -2, 3, 0.5] + 0.25)
     return command
@@ -93,14 +85,14 @@ def test_a_cell_is_what_train_scores(run: Run, patience: tuple[str, ...]) -> Non
 def test_the_test_part_is_not_looked_at(run: Run) -> None:
     """Other numbers in the test part, which no format of these widths holds, change nothing."""
     words = (*FORMATS, "--epochs", "2", "--widths", "8-11", "--json", "a.json")
-    before, data, tested = run(*words), arrays(), order()[0]
+    before, data, tested = run(*words), fresh(), ORDER[0]
     first = Path("a.json").read_bytes()
     data["x"][tested] = np.random.default_rng(8).uniform(-1e6, 1e6, (TESTED, 4))
     data["y"][tested] = 7
     np.savez("data.npz", **data)
     assert run(*words) == before and Path("a.json").read_bytes() == first
-    data = arrays()
-    data["x"][order()[1]] *= -1
+    data = fresh()
+    data["x"][ORDER[1]] *= -1
     np.savez("data.npz", **data)
     assert run(*words) != before, "the validation part decides"
     validation = record_of(run, *FORMATS[:4], "--split", "0,0.25", "--epochs", "2", "--widths", "12")
@@ -147,9 +139,9 @@ def test_regression_is_counted_in_r2(run: Run) -> None:
     w = np.zeros(4)
     with np.load("line.npz") as data:
         x, y = data["x"], data["y"]
-    for sample in [*order()[2]] * 2:
+    for sample in [*ORDER[2]] * 2:
         w -= 0.125 * (w @ x[sample] - y[sample]) * x[sample]
-    labels, errors = y[order()[1]], x[order()[1]] @ w - y[order()[1]]
+    labels, errors = y[ORDER[1]], x[ORDER[1]] @ w - y[ORDER[1]]
     r2 = 1 - np.sum(errors**2) / np.sum((labels - labels.mean()) ** 2)
     assert table["metric"] == "r2" and table["float64"]["metric"] == pytest.approx(r2)
     assert lines[1] == "validation r2 in points, of 100 at the most"
@@ -160,7 +152,7 @@ def test_regression_is_counted_in_r2(run: Run) -> None:
 def test_python_mirrors_the_command(run: Run) -> None:
     words = ("--epochs", "2", "--widths", "9-10", "--guards", "4", "--learning-rate", "0.25", "--minibatch", "3")
     found = tabla.formats(
-        "model.t", arrays(), split=(0.2, 0.25), split_seed=4, epochs=2, widths=(10, 9), guards=[4], learning_rate=0.25,
+        "model.t", fresh(), split=(0.2, 0.25), split_seed=4, epochs=2, widths=(10, 9), guards=[4], learning_rate=0.25,
         minibatch=3,
     )  # fmt: skip
     assert json.loads(json.dumps(found.as_json())) == record_of(run, *FORMATS, *words)
@@ -176,7 +168,7 @@ def test_python_mirrors_the_command(run: Run) -> None:
         ({"epochs": 0}, "epochs: 0 is less than 1"),
     ):
         with pytest.raises(tabla.TablaError, match=message):
-            tabla.formats("model.t", arrays(), split=(0.2, 0.25), **wrong)  # type: ignore[arg-type]
+            tabla.formats("model.t", fresh(), split=(0.2, 0.25), **wrong)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
@@ -202,11 +194,11 @@ def test_python_mirrors_the_command(run: Run) -> None:
     ],
 )
 def test_mistakes(run: Run, words: tuple[str, ...], message: str, cure: str, status: int) -> None:
-    data = arrays()
+    data = fresh()
     np.savez("huge.npz", x=1e5 * data["x"], y=data["y"])
     np.savez("same.npz", x=data["x"], y=np.full(COUNT, 0.3))
     np.savez("bare.npz", x=data["x"])
-    data["x"][order()[1][2]] = -30
+    data["x"][ORDER[1][2]] = -30
     np.savez("far.npz", **data)
     said = run("formats", *words, "--epochs", "40", "--json", "out.json", status=status)
     assert said.startswith("error: ") and message in said and cure in said.partition("hint: ")[2], said

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ import numpy as np
 import pytest
 
 import tabla
+from tests.held_out_data import arrays, order
 
 LOGISTIC = """m = 4;
 mu = 0.5;
@@ -23,20 +25,9 @@ COUNT, TESTED, VALIDATED = 40, 8, 6
 TRAIN = ("train", "model.t", "--engine", "model", "-q")
 PARTS = ("--data", "data.npz", "--split", "0.2,0.15", "--split-seed", "4")
 LOSSES = ("loss", "metric")
+ORDER = order(COUNT, TESTED, VALIDATED)
+fresh = partial(arrays, COUNT)  # tests change what they get
 Run = Callable[..., str]
-
-
-def order() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """The positions of the test, the validation and the training part, as the issue defines them."""
-    p = np.random.default_rng(4).permutation(COUNT)
-    return np.sort(p[:TESTED]), np.sort(p[TESTED : TESTED + VALIDATED]), np.sort(p[TESTED + VALIDATED :])
-
-
-def arrays() -> dict[str, np.ndarray]:
-    chance = np.random.default_rng(5)
-    x = np.round(chance.uniform(-1, 1, (COUNT, 4)), 3)
-    # Some labels are wrong, so that the losses of the parts differ and the validation loss rises at the end.
-    return {"x": x, "y": ((x @ [1, -2, 3, 0] + chance.normal(0, 1, COUNT)) > 0).astype(float)}
 
 
 @pytest.fixture
@@ -45,9 +36,9 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: Run) -> Run:
     monkeypatch.chdir(tmp_path)
     Path("model.t").write_text(LOGISTIC)
     Path("infer.t").write_text(LOGISTIC.split("gradient")[0] + "iterator i[0:m];\nh = sigmoid(sum[i](w[i] * x[i]));\n")
-    data = arrays()
+    data = fresh()
     np.savez("data.npz", **data)
-    for name, part in zip(("test", "validation", "training"), order(), strict=True):
+    for name, part in zip(("test", "validation", "training"), ORDER, strict=True):
         np.savez(f"{name}.npz", **{key: array[part] for key, array in data.items()})
     return command
 
@@ -68,14 +59,14 @@ def test_a_split_learns_from_the_rest_and_scores_every_part(run: Run) -> None:
     assert np.array_equal(models("split.npz"), models("alone.npz"))
     assert (split["samples"], split["validation_samples"], split["test_samples"]) == (26, VALIDATED, TESTED)
     assert (alone["samples"], alone["test_samples"]) == (26, 0)
-    parts = order()
+    parts = ORDER
     for who in ("accelerator", "float64"):
         assert len(split[who]) == 4
         for epoch, entry in enumerate(split[who]):
             assert {key: entry[key] for key in ("loss", "metric")} == alone[who][epoch]
             assert entry.keys() == {f"{part}{kind}" for part in ("", "test_", "validation_") for kind in LOSSES}
     # The last entry of float64 is the score of models that numpy finds with the same steps.
-    w, data = np.zeros(4), arrays()
+    w, data = np.zeros(4), fresh()
     for sample in [*parts[2]] * 3:
         x, y = data["x"][sample], data["y"][sample]
         w -= 0.5 * (1 / (1 + np.exp(-w @ x)) - y) * x
@@ -120,7 +111,7 @@ def test_no_choice_and_no_model_depends_on_the_test_part(run: Run, patience: tup
     """Other numbers in the test part change the scores of that part and nothing else."""
     words = (*TRAIN, *PARTS, *patience, "--epochs", "12")
     before = record_of(run, *words, "-o", "before.npz")
-    data, part = arrays(), order()[0]
+    data, part = fresh(), ORDER[0]
     chance = np.random.default_rng(11)
     data["x"][part] = chance.uniform(-9, 9, (TESTED, 4))
     data["y"][part] = chance.integers(0, 2, TESTED)
@@ -160,7 +151,7 @@ def test_models_are_scored_without_a_step(run: Run, engine: tuple[str, ...]) -> 
     found = record_of(run, *words)
     count = 6 if "--samples" in engine else TESTED
     assert found["schema"] == "tabla-test-1" and found["samples"] == found["simulated"] == count
-    w, x, y = models("w.npz"), arrays()["x"][order()[0]][:count], arrays()["y"][order()[0]][:count]
+    w, x, y = models("w.npz"), fresh()["x"][ORDER[0]][:count], fresh()["y"][ORDER[0]][:count]
     h = 1 / (1 + np.exp(-x @ w))
     assert found["float64"]["loss"] == pytest.approx(np.mean((h - y) ** 2))
     assert found["float64"]["metric"] == np.mean((h >= 0.5) == y)
@@ -203,7 +194,7 @@ def test_inference_programs_predictions_and_residuals_are_scored(run: Run) -> No
     linear = LOGISTIC.replace("h = sigmoid(sum[i](w[i] * x[i]));\ne = h - y;", "e = sum[i](w[i] * x[i]) - y;")
     Path("residual.t").write_text(linear)
     residual = record_of(run, "test", "residual.t", *words)
-    x, y = arrays()["x"][order()[0]], arrays()["y"][order()[0]]
+    x, y = fresh()["x"][ORDER[0]], fresh()["y"][ORDER[0]]
     assert residual["float64"]["loss"] == pytest.approx(np.mean((x @ models("w.npz") - y) ** 2))
     assert residual["accelerator"]["loss"] == pytest.approx(residual["float64"]["loss"], rel=0.01)
 
@@ -222,7 +213,7 @@ OUTSIDE = {"test": 0, "validation": 1}
 def write_linear(part: str) -> tuple[dict[str, np.ndarray], np.ndarray]:
     """Write a linear program, and data whose predictions are large in one held-out part; return data and positions."""
     Path("linear.t").write_text(LOGISTIC.replace("sigmoid(sum[i](w[i] * x[i]))", "sum[i](w[i] * x[i])"))
-    data, rows = arrays(), order()[OUTSIDE[part]]
+    data, rows = fresh(), ORDER[OUTSIDE[part]]
     # The noise keeps steps from becoming too small for the format.
     data["y"] = 4 * data["x"] @ [1, -2, 3, 0] + np.random.default_rng(6).normal(0, 1, COUNT)
     data["x"][rows] *= 31
@@ -259,11 +250,11 @@ def test_strict_training_looks_at_the_held_out_samples(run: Run) -> None:
 
 def test_python_mirrors_the_commands(run: Run) -> None:
     build = tabla.compile("model.t")
-    data = arrays()
+    data = fresh()
     trained = build.train(data, epochs=20, engine="model", split=(0.2, 0.15), split_seed=4, patience=3)
     words = record_of(run, *TRAIN, *PARTS, "--epochs", "20", "--patience", "3")
     assert trained.as_json() == json.loads(json.dumps(words)) | {"test_confusion": trained.score.test.confusion}
-    other = build.train("training.npz", epochs=20, engine="model", test={k: a[order()[0]] for k, a in data.items()})
+    other = build.train("training.npz", epochs=20, engine="model", test={k: a[ORDER[0]] for k, a in data.items()})
     assert other.test_samples == TESTED and other.score.test is not None
     tested = build.test("test.npz", weights=trained.models)
     assert tested.accelerator == trained.score.test
