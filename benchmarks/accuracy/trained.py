@@ -28,7 +28,7 @@ from tabla.training.parts import Parts
 
 Words = NDArray[np.int64]
 WIDE = Format.parse("q16.16")
-"""Values in float64 do not depend on the format. In this one the constants of all problems are words."""
+"""The format of runs in float64, whose values do not depend on it. Its words hold the constants of all problems."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -18,6 +18,7 @@ import tabla
 from tabla.driver import Build
 from tabla.ir.evaluate import FixedPlan
 from tabla.report.c_driver import tensors_of
+from tests.linear_program import linear_text
 
 HERE = Path(__file__).parent / "c_driver"
 STRICT = ["-std=c99", "-Wall", "-Wextra", "-Werror", "-pedantic", "-Wshadow", "-Wconversion"]
@@ -25,19 +26,7 @@ SANITIZERS = ["-fsanitize=address,undefined", "-fno-sanitize-recover=all", "-g"]
 needs_compiler = pytest.mark.skipif(shutil.which("gcc") is None, reason="there is no gcc")
 needs_verilator = pytest.mark.skipif(not available("verilator"), reason="Verilator, g++ or make is missing")
 
-LINEAR = """\
-m = 7;
-mu = 0.25;
-model_input  x[m];
-model_output y;
-model        w[m], b;
-gradient     gw[m] -> w, gb -> b;
-iterator     i[0:m];
-h = sum[i](w[i] * x[i]) + b;
-e = h - y;
-gw[i] = e * x[i];
-gb = e;
-"""
+LINEAR = linear_text(7)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -14,21 +14,10 @@ from tabla.driver import Build
 from tabla.ir.evaluate import FixedPlan
 from tabla.ir.words import to_real
 from tabla.runs import model_reals, steps_of, without_steps, words_of
+from tests.linear_program import linear_text
 
 ROOT = Path(__file__).resolve().parents[2]
-LINEAR = """\
-m = 2;
-mu = 0.25;
-model_input  x[m];
-model_output y;
-model        w[m], b;
-gradient     gw[m] -> w, gb -> b;
-iterator     i[0:m];
-h = sum[i](w[i] * x[i]) + b;
-e = h - y;
-gw[i] = e * x[i];
-gb = e;
-"""
+LINEAR = linear_text(2)
 KERNEL = "def scale(float(N) a, float(N) b, int32 k) -> (c, d) { c(n) = a(n) * b(n)\n d = k + k }\n"
 PROGRAMS: dict[str, tuple[str, str, dict[str, Any]]] = {
     # several copies, guard bits, a minibatch, results for each sample

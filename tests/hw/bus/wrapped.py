@@ -16,20 +16,9 @@ from tabla.sim.engines.cocotb_run import _environment, require
 import tabla
 from benchmarks.bus.case import case_of, wrapped_verilog
 from tabla.driver import Build
+from tests.linear_program import linear_text
 
-LINEAR = """\
-m = 2;
-mu = 0.25;
-model_input  x[m];
-model_output y;
-model        w[m], b;
-gradient     gw[m] -> w, gb -> b;
-iterator     i[0:m];
-h = sum[i](w[i] * x[i]) + b;
-e = h - y;
-gw[i] = e * x[i];
-gb = e;
-"""
+LINEAR = linear_text(2)
 
 
 def case_folder(folder: Path, build: Build, *, bus_bits: int, units: int = 8, seed: int = 5, **more: Any) -> None:
