@@ -180,7 +180,8 @@ class Host:
                 if prefix in before and str(dut.aresetn.value) == "1":
                     assert valid == "1" and payload == before[prefix], f"{prefix} took back what it offered"
                 before.pop(prefix, None)
-                if valid == "1" and str(getattr(dut, f"{prefix}ready").value) == "0":
+                held = str(getattr(dut, f"{prefix}ready").value) == "0"
+                if valid == "1" and held and str(dut.aresetn.value) == "1":
                     before[prefix] = payload
 
     async def write(self, name: str | int, word: int) -> AxiResp:

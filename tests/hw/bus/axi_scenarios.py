@@ -46,9 +46,10 @@ async def the_least_that_a_host_does(dut: Any) -> None:
 
 @cocotb.test()
 async def at_full_rate_the_array_waits_for_no_word(dut: Any) -> None:
-    """More units take as many more cycles as the manifest says, and no more waiting than the first unit takes.
+    """More units take as many more cycles as the manifest says, and no more waiting than the first units take.
 
-    The shorter run has more units than the array has under way at a time, since their end is told one by one.
+    The shorter run has more units than the array has under way at a time, since their end is told one by one. It is
+    also longer than the start, in which the array takes words ahead of their time and may wait for the next unit.
     """
     host = Host(dut)
     await host.open()

@@ -97,11 +97,12 @@ def play(
     file: str = "model.t",
     text: str = LINEAR,
     check: Callable[[Build], None] = lambda _: None,
+    units: int = 8,
     **options: Any,
 ) -> Played:
     """Compile a program, `check` that it is what the test is about, wrap it, and play the scenarios."""
     (folder / file).write_text(text, encoding="utf-8")
     build = tabla.compile(folder / file, **{"effort": 0, **options})
     check(build)
-    case_folder(folder, build, bus_bits=bus_bits, simulator=simulator, moments=list(moments))
+    case_folder(folder, build, bus_bits=bus_bits, units=units, simulator=simulator, moments=list(moments))
     return simulated(folder, build.module, simulator, scenarios)
