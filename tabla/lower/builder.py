@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, MutableMapping
+from collections.abc import Iterable, Mapping, MutableMapping, Sequence, Set
 from dataclasses import replace
 from typing import assert_never
 
-from tabla.ir.constraints import applying, components
+from tabla.ir.constraints import applying, components, satisfied
 from tabla.ir.format import Format
 from tabla.ir.graph import (
     Affine,
@@ -106,22 +106,28 @@ class GraphBuilder:
         The temporary belongs to the statement that defines `owner`. It has an axis for each of `indices` that the
         operation mentions, and for each of the `tied` ones, by which constraints say what the operation reduces over.
         Of the owner's `constraints` it keeps those that mention no other index. Where it reads elements that exist only
-        under constraints, it runs over all indices that these constraints tie together.
+        under constraints, or gathers at points that they exclude, it runs over all indices that they tie together.
         """
         indices, constraints = tuple(indices), tuple(constraints)
         mentioned = (_mentioned(operation) | set(tied)) - set(summed_names(operation))
-        if not self._inside(operation, {index.name: index for index in indices}):
-            for names, _ in components(constraints):
-                mentioned |= names if mentioned & names else set()
+        box = {index.name: index for index in indices}
+        apart = not self._inside(operation, box)
+        for names, members in components(constraints):
+            if mentioned & names and (apart or (isinstance(operation, Gather) and _excluded(members, mentioned, box))):
+                mentioned |= names
         own = tuple(index for index in indices if index.name in mentioned)
-        self._parts[owner] = number = self._parts.get(owner, 0) + 1
-        name = f"{owner}.t{number}"
+        name = self.temporary(owner)
         self.tensor(name, tuple(index.extent for index in own), "value", origin=owner, span=span)
         # An index may start late; the temporary holds no room for what it skips.
         place = tuple(Affine.make(-index.low, {index.name: 1}) for index in own)
         summed = [self.ranges[reduced] for reduced in summed_names(operation)]
         self.emit(name, place, own, operation, span, applying(constraints, [*own, *summed]))
         return Read(tensor=name, subscripts=place, span=span)
+
+    def temporary(self, owner: str) -> str:
+        """Return a new name for a temporary of the statement that defines `owner`."""
+        self._parts[owner] = number = self._parts.get(owner, 0) + 1
+        return f"{owner}.t{number}"
 
     def _inside(self, operation: Operation, box: Mapping[str, Index]) -> bool:
         """Whether all elements that an operation reads over a box exist."""
@@ -176,6 +182,13 @@ def _uses(operation: Operation) -> list[tuple[Operand, Use]]:
             return [(operand, "addend") for operand in operands_of(operation)]
         case _:
             assert_never(operation)
+
+
+def _excluded(constraints: Sequence[Affine], mentioned: Set[str], box: Mapping[str, Index]) -> bool:
+    """Whether constraints exclude some values of the mentioned indices altogether."""
+    tied = [box[name] for name in sorted({name for constraint in constraints for name in constraint.names} & set(box))]
+    away = tuple(axis for axis, index in enumerate(tied) if index.name not in mentioned)
+    return not satisfied(applying(constraints, tied), tied).any(axis=away).all()
 
 
 def _mentioned(operation: Operation) -> set[str]:

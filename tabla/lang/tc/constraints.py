@@ -6,7 +6,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from tabla.lang.tc import program
-from tabla.lang.tc.program import Assign, Value, walk
+from tabla.lang.tc.conditions import Path, guarded_reads
+from tabla.lang.tc.program import Assign, Value
+from tabla.lang.tc.scalars import INT32
 from tabla.lang.tc.sizes import Size, floor, maximum, minimum, operate
 from tabla.lang.tc.subscripts import Extents, Linear, Quotient, Subscript, subscript_of
 from tabla.source import Span
@@ -34,13 +36,19 @@ class Interval:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Constraint:
-    """``low <= linear <= high``, which the subscript at `span` demands."""
+    """``low <= linear <= high``, which the subscript at `span` demands wherever the read is made.
+
+    `path` are the conditions under which it is made. `inside` is what the subscript itself stays in.
+    """
 
     linear: Linear
     low: Size
     high: Size
     tensor: str
     axis: int
+    inside: Interval
+    subscript: Value
+    path: Path = ()
     span: Span = field(compare=False, repr=False)
 
     def over(self, solved: Mapping[str, Interval]) -> tuple[Size, Size]:
@@ -81,23 +89,34 @@ def constraints_of(
 ) -> Iterator[Constraint]:
     """Return a constraint for each affine subscript of each read, and of a left side that is read too."""
     values: tuple[Value, ...] = (statement.value, *statement.guards)
-    for read in (part for value in values for part in walk(value)):
-        if not isinstance(read, program.Read):
-            continue
+    for read, path in (pair for value in values for pair in guarded_reads(value)):
         for axis, (subscript, interval) in enumerate(zip(read.subscripts, bounds[read.tensor], strict=True)):
             found = subscript_of(subscript, extents, sizes)
             if found is not None:
                 linear, low, high = _linear(found, interval.low, interval.high - 1)
-                yield Constraint(linear=linear, low=low, high=high, tensor=read.tensor, axis=axis, span=subscript.span)
+                yield Constraint(
+                    linear=linear,
+                    low=low,
+                    high=high,
+                    tensor=read.tensor,
+                    axis=axis,
+                    inside=interval,
+                    subscript=subscript,
+                    path=path,
+                    span=subscript.span,
+                )
     if statement.reduction is not None and statement.target in bounds:
         for axis, (name, interval) in enumerate(zip(statement.indices, bounds[statement.target], strict=True)):
+            span = statement.places[name]
             yield Constraint(
                 linear=Linear(constant=Size.number(0), coefficients={name: Size.number(1)}),
                 low=interval.low,
                 high=interval.high - 1,
                 tensor=statement.target,
                 axis=axis,
-                span=statement.places[name],
+                inside=interval,
+                subscript=program.Index(name=name, scalar=INT32, span=span),
+                span=span,
             )
 
 

@@ -18,9 +18,10 @@ from tabla.lang.tc import program
 from tabla.lang.tc.bind import bind_sizes, require_inputs
 from tabla.lang.tc.constraints import Interval
 from tabla.lang.tc.program import Function, Tensor, Value
-from tabla.lang.tc.ranges import Called, Domain, Inference, infer
+from tabla.lang.tc.ranges import Called, Inference, infer
 from tabla.lang.tc.real_functions import real_function
 from tabla.lang.tc.scalars import Scalar
+from tabla.lang.tc.statement_ranges import Domain
 from tabla.lang.tc.subscripts import Linear
 from tabla.source import Label, Span, TablaError
 

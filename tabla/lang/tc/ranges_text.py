@@ -6,9 +6,8 @@ from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 
 from tabla.lang.tc.program import Function, Unit
-from tabla.lang.tc.ranges import Called, Domain, Inference, infer
-from tabla.lang.tc.sizes import Size
-from tabla.lang.tc.subscripts import Linear
+from tabla.lang.tc.ranges import Called, Inference, infer
+from tabla.lang.tc.statement_ranges import Domain
 
 
 def ranges_text(unit: Unit, name: str | None = None, sizes: Mapping[str, int] = MappingProxyType({})) -> str:
@@ -33,7 +32,7 @@ def _steps(inference: Inference, indent: str) -> Iterator[str]:
                 for name, interval in step.intervals.items():
                     if name in step.dependent:
                         low, high = step.dependent[name]
-                        yield f"{indent}  {name} in [{_written(low)}, {_written(high)}), inside {interval}"
+                        yield f"{indent}  {name} in [{low.written()}, {high.written()}), inside {interval}"
                     else:
                         yield f"{indent}  {name} in {interval}"
             case Called(statement=call):
@@ -49,9 +48,3 @@ def _left_side(domain: Domain) -> str:
     operator = f"{statement.reduction or ''}={'!' if statement.initialise else ''}"
     return f"{statement.target}{indices} {operator}"
 
-
-def _written(linear: Linear) -> Size:
-    total = Size.number(0)
-    for name, c in linear.coefficients.items():
-        total = total + Size.atom(name) * c
-    return total + linear.constant

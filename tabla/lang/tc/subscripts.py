@@ -28,6 +28,21 @@ class Linear:
         kept = {name: c for name, c in total.items() if c.terms}
         return Linear(constant=self.constant + factor * other.constant, coefficients=kept)
 
+    def above(self, size: Size) -> Linear:
+        """Return the form less a size: at least 0 where the form is at least the size."""
+        return Linear(constant=self.constant - size, coefficients=self.coefficients)
+
+    def below(self, size: Size) -> Linear:
+        """Return a size less the form: at least 0 where the form is at most the size."""
+        return Linear(constant=size, coefficients={}).plus(self, Size.number(-1))
+
+    def written(self) -> Size:
+        """Return the form as a size, in which an index is an atom, as texts show it."""
+        total = Size.number(0)
+        for name, c in self.coefficients.items():
+            total = total + Size.atom(name) * c
+        return total + self.constant
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Quotient:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 
 from tabla.ir.graph import (
@@ -24,6 +24,7 @@ from tabla.lang.tc import program
 from tabla.lang.tc.program import Value
 from tabla.lower.builder import GraphBuilder, Sum, negated
 from tabla.lower.tc.integers import Integers, reads_integers
+from tabla.lower.tc.padding import padded, reach
 from tabla.lower.tc.points import Points
 from tabla.lower.tc.words import Held, Words, refuse
 from tabla.source import Span
@@ -49,6 +50,7 @@ class Expressions(Words):
     def __init__(self, builder: GraphBuilder, points: Points, held: Mapping[str, Held]) -> None:
         super().__init__(builder, points, held)
         self.integers = Integers(self)
+        self.copies: dict[str, Held | None] = {}
 
     def sum_of(self, value: Value) -> Sum:
         """Return a real value as signed terms, each a word or a product of two words."""
@@ -69,8 +71,8 @@ class Expressions(Words):
                 return self.integers.remainder(self.word(left), self.word(right), value.span)
             case program.Convert(operand=operand, scalar=scalar) if scalar.kind == "float":
                 return self.sum_of(operand)
-            case program.Choice(condition=condition, chosen=chosen, other=other):
-                return self.choice(self.word(condition), self.word(chosen), self.word(other))
+            case program.Choice():
+                return self.chosen(value, self.word)
             case program.Apply(function="min" | "fmin", arguments=(one, other)):
                 return self.extreme("min", self.word(one), self.word(other), value.span)
             case program.Apply(function="max" | "fmax", arguments=(one, other)):
@@ -83,9 +85,14 @@ class Expressions(Words):
                 twice = Term(factors=(below, word), sign=-1)
                 return (Term(factors=(word,)), twice, twice)
             case program.Binary(operator="&&", left=left, right=right):
-                return (Term(factors=(self.word(left), self.word(right))),)
+                a = self.word(left)
+                with self.under(left, True):
+                    b = self.word(right)
+                return (Term(factors=(a, b)),)
             case program.Binary(operator="||", left=left, right=right):
-                a, b = self.word(left), self.word(right)
+                a = self.word(left)
+                with self.under(left, False):
+                    b = self.word(right)
                 return (Term(factors=(a,)), Term(factors=(b,)), Term(factors=(a, b), sign=-1))
             case program.Unary(operator="!", operand=operand):
                 return (Term(factors=(_ONE,)), *negated(self.sum_of(operand)))
@@ -133,14 +140,26 @@ class Expressions(Words):
                 )
 
     def read(self, read: program.Read) -> Read:
-        held = self.held[read.tensor]
-        subscripts: list[Affine] = []
-        for subscript, base in zip(read.subscripts, held.base, strict=True):
-            affine = self.points.affine(subscript)
-            if affine is None:
-                return self.integers.gathered(read, held.tensor, held.base)
-            subscripts.append(Affine(constant=affine.constant - base, coefficients=affine.coefficients))
-        return Read(tensor=held.tensor, subscripts=tuple(subscripts), span=read.span)
+        affines = [affine for affine in map(self.points.affine, read.subscripts) if affine is not None]
+        if len(affines) < len(read.subscripts):
+            return self.integers.gathered(read)
+        held: Held | None = self.held[read.tensor]
+        assert held is not None
+        pairs = zip(affines, self.points.bounds(read.tensor), strict=True)
+        if not all(self.points.inside(affine, between) for affine, between in pairs):
+            held = self._padded(read)
+            if held is None:
+                return self.integers.gathered(read)
+        return Read(tensor=held.tensor, subscripts=_less(affines, held.base), span=read.span)
+
+    def _padded(self, read: program.Read) -> Held | None:
+        """The copy of a tensor that has all elements which the reads of this statement mention, if it is not too large.
+        """
+        name = read.tensor
+        if name not in self.copies:
+            inside, wide = self.points.bounds(name), reach(self.points, name)
+            self.copies[name] = padded(self.builder, self.owner, self.held[name], inside, wide, read.span)
+        return self.copies[name]
 
     def _product(self, left: Value, right: Value) -> Sum:
         one, other = self.sum_of(left), self.sum_of(right)
@@ -187,6 +206,12 @@ class Expressions(Words):
         taken = Affine.make(affine.constant - 1, {**dict(affine.coefficients), _FACTOR: -1})
         constraints = (*self.points.constraints, taken)
         return self.builder.part(self.owner, operation, self.points.all, span, constraints, tied=affine.names)
+
+
+def _less(affines: Sequence[Affine], base: Sequence[int]) -> tuple[Affine, ...]:
+    """Affine forms, each less a number."""
+    pairs = zip(affines, base, strict=True)
+    return tuple(Affine(constant=affine.constant - low, coefficients=affine.coefficients) for affine, low in pairs)
 
 
 def _whole(value: Value) -> Value | None:

@@ -14,10 +14,12 @@ from tabla.ir.format import Format
 from tabla.ir.graph import Affine, Constant, Extreme, Graph, Index, Linear, Operation, Product, Read, Term
 from tabla.lang.tc.constraints import Interval
 from tabla.lang.tc.program import Function
-from tabla.lang.tc.ranges import Called, Domain, Inference, infer
+from tabla.lang.tc.ranges import Called, Inference, infer
+from tabla.lang.tc.statement_ranges import Domain
 from tabla.lower.builder import GraphBuilder
+from tabla.lower.tc.domains import pieces_of
 from tabla.lower.tc.expressions import Expressions
-from tabla.lower.tc.points import Box, Points, points_of
+from tabla.lower.tc.points import Box, Points
 from tabla.lower.tc.words import Held, refuse
 
 
@@ -94,22 +96,23 @@ class _Lowering:
     def _assign(self, step: Domain) -> None:
         statement = step.statement
         tensor = self.inference.function.tensors[statement.target]
-        points = points_of(step, self.inference.sizes)
-        self.ranges.update(points.box)
-        expressions = Expressions(self.builder, points, self.held)
+        pieces = pieces_of(step, self.inference.sizes)
         known = self.held.get(tensor.name)
         place = self._place(step)
-        expressions.owner = place.tensor
-        earlier: Read | None = None
-        if statement.reduction is not None and not statement.initialise:
-            assert known is not None
-            earlier = Read(tensor=known.tensor, subscripts=_at(points, known))
-        if points.partial and (earlier is not None or statement.reduction not in (None, "+")):
-            hint = "give the output indices ranges of sizes"
-            refuse("what the range leaves out does not run on the machine yet", statement.span, hint)
-        operation = self._operation(points, expressions, earlier)
-        write, own = _at(points, place), points.indices
-        self.builder.emit(place.tensor, write, own, operation, statement.span, points.constraints)
+        for points in pieces:
+            self.ranges.update(points.box)
+            expressions = Expressions(self.builder, points, self.held)
+            expressions.owner = place.tensor
+            earlier: Read | None = None
+            if statement.reduction is not None and not statement.initialise:
+                assert known is not None
+                earlier = Read(tensor=known.tensor, subscripts=_at(points, known))
+            if points.partial and (earlier is not None or statement.reduction not in (None, "+")):
+                hint = "give the output indices ranges of sizes"
+                refuse("what the range leaves out does not run on the machine yet", statement.span, hint)
+            operation = self._operation(points, expressions, earlier)
+            write, own = _at(points, place), points.indices
+            self.builder.emit(place.tensor, write, own, operation, statement.span, points.constraints)
         self.held[tensor.name] = place
 
     def _operation(self, points: Points, expressions: Expressions, earlier: Read | None) -> Operation:
@@ -168,7 +171,7 @@ class _Lowering:
             box = _written(later)
             if any(_meet(box, other) for other in boxes):
                 break
-            if points_of(later, self.inference.sizes).partial:
+            if any(piece.partial for piece in pieces_of(later, self.inference.sizes)):
                 return True
             boxes.append(box)
         whole = _box(self.inference.bounds[step.statement.target])

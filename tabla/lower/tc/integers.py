@@ -73,8 +73,8 @@ class Integers:
                 return (Term(factors=(self._quotient(self.word(left), self.word(right), value.span),)),)
             case program.Binary(operator="%", left=left, right=right):
                 return self.remainder(self.word(left), self.word(right), value.span)
-            case program.Choice(condition=condition, chosen=chosen, other=other):
-                return self.real.choice(self.real.word(condition), self.word(chosen), self.word(other))
+            case program.Choice():
+                return self.real.chosen(value, self.word)
             case program.Apply(function="min" | "max" as function, arguments=(one, other)):
                 return self.real.extreme(function, self.word(one), self.word(other), value.span)
             case program.Convert(operand=operand) if operand.scalar.kind == "float":
@@ -98,16 +98,36 @@ class Integers:
         compare = Compare(op=comparison.operator, left=left, right=right)  # type: ignore[arg-type]
         return self.real.part(compare, comparison.span)
 
-    def gathered(self, read: program.Read, tensor: str, base: tuple[int, ...]) -> Read:
-        """Return an element at subscripts of which some are data."""
+    def gathered(self, read: program.Read) -> Read:
+        """Return an element at subscripts of which some are data, or lie outside the tensor at some points.
+
+        Under conditions, such a position is 0 where a condition fails, so that no position is wrong where nobody asks.
+        """
+        held, made = self.real.held[read.tensor], self.real.path_word()
         subscripts: list[Affine | Gathered] = []
-        for subscript, low in zip(read.subscripts, base, strict=True):
+        bounds = self.real.points.bounds(read.tensor)
+        for subscript, low, between in zip(read.subscripts, held.base, bounds, strict=True):
             affine = self.real.points.affine(subscript)
-            if affine is None:
+            if affine is not None and self.real.points.inside(affine, between):
+                subscripts.append(Affine(constant=affine.constant - low, coefficients=affine.coefficients))
+            elif made is None:
                 subscripts.append(self._position(subscript, low))
             else:
-                subscripts.append(Affine(constant=affine.constant - low, coefficients=affine.coefficients))
-        return self.real.part(Gather(tensor=tensor, subscripts=tuple(subscripts)), read.span)
+                subscripts.append(self._masked(subscript, between[0], between[0] - low, made))
+        return self.real.part(Gather(tensor=held.tensor, subscripts=tuple(subscripts)), read.span)
+
+    def _masked(self, subscript: Value, first: int, offset: int, made: Operand) -> Gathered:
+        """The position of a subscript where `made` is 1, and else that of the subscript `first`.
+
+        The table holds the subscript less `first`; `offset` is the position of `first`.
+        """
+        terms = self.sum_of(subscript)
+        if first:
+            less = Constant(value=first * self.one.value, span=subscript.span)
+            terms = (*terms, Term(factors=(less,), sign=-1))
+        word = self.real.joined(terms, subscript.span)
+        product = Linear(terms=(Term(factors=(made, word)),))
+        return Gathered(table=self.real.part(product, subscript.span), offset=Affine.of(offset))
 
     def _position(self, subscript: Value, low: int) -> Gathered:
         offset = Affine.of(-low)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import NoReturn
@@ -11,6 +12,7 @@ from typing import NoReturn
 from tabla.ir.graph import Constant, Extreme, ExtremeOp, Linear, Operand, Operation, Read, Term
 from tabla.lang.tc import program
 from tabla.lang.tc.program import Value
+from tabla.lang.tc.scalars import BOOL
 from tabla.lang.tc.subscripts import linear_of
 from tabla.lower.builder import GraphBuilder, Sum
 from tabla.lower.tc.points import Points
@@ -35,6 +37,8 @@ class Words(ABC):
     def __init__(self, builder: GraphBuilder, points: Points, held: Mapping[str, Held]) -> None:
         self.builder, self.points, self.held = builder, points, held
         self.owner = points.step.statement.target
+        # The conditions under which the value that is being lowered is chosen, the outermost one first.
+        self.path: tuple[Value, ...] = ()
 
     @abstractmethod
     def word(self, value: Value) -> Operand:
@@ -73,6 +77,39 @@ class Words(ABC):
                 return {"+": one + other, "-": one - other, "*": one * other}.get(operator, one / (other or 1))
             case _:
                 return None
+
+    @contextmanager
+    def under(self, condition: Value, truth: bool) -> Iterator[None]:
+        """Lower values that count only where a condition is true, or where it is false."""
+        path = self.path
+        span = condition.span
+        holds = condition if truth else program.Unary(operator="!", operand=condition, scalar=BOOL, span=span)
+        self.path = (*path, holds)
+        yield
+        self.path = path
+
+    def chosen(self, choice: program.Choice, word: Callable[[Value], Operand]) -> Sum:
+        """Return a choice of two values that `word` lowers."""
+        condition = self.word(choice.condition)
+        with self.under(choice.condition, True):
+            one = word(choice.chosen)
+        with self.under(choice.condition, False):
+            other = word(choice.other)
+        return self.choice(condition, one, other)
+
+    def path_word(self) -> Operand | None:
+        """Return 1 where all conditions of the path hold and else 0, or None where the path has no condition."""
+        conditions, found = self.path, list[Operand]()
+        for at, condition in enumerate(conditions):
+            self.path = conditions[:at]
+            found.append(self.word(condition))
+        self.path = conditions
+        if not found:
+            return None
+        whole = found[0]
+        for operand in found[1:]:
+            whole = self.joined((Term(factors=(whole, operand)),), conditions[-1].span)
+        return whole
 
     def choice(self, condition: Operand, chosen: Operand, other: Operand) -> Sum:
         """Return ``condition ? chosen : other``, where the condition is 1 or 0."""

@@ -12,8 +12,9 @@ from typing import Any
 
 from tabla.lang.tc import program
 from tabla.lang.tc.program import Function
-from tabla.lang.tc.ranges import Domain, Inference, infer
+from tabla.lang.tc.ranges import Inference, infer
 from tabla.lang.tc.scalars import Scalar
+from tabla.lang.tc.statement_ranges import Domain
 
 Number = Any
 Elements = dict[tuple[int, ...], Number]

@@ -11,7 +11,7 @@ from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
 from tabla.lang.tc import infer, parse, ranges_text
-from tabla.lang.tc.ranges import Domain
+from tabla.lang.tc.statement_ranges import Domain
 from tabla.source import Source, TablaError
 
 HEAD = "def f(float(N) A, float(M) W, float(P,Q) T, int32(N) I, float s)"
