@@ -27,6 +27,7 @@ from tabla.bound.products import issued_terms, points
 from tabla.bound.sent import moved, taken
 from tabla.bound.windows import Work, behind, issued, longest
 from tabla.ir.graph import Graph, Linear, Read, Statement
+from tabla.ir.independent import independent
 from tabla.ir.work import multiplied
 from tabla.templates.template import Template
 
@@ -207,11 +208,14 @@ def _choices(statement: Statement) -> list[Choice]:
 
 
 def _heavy(graph: Graph, binary: frozenset[str]) -> list[Statement]:
-    """Return the statements that multiply or add, those with most operations first."""
-    found = []
+    """Return the statements that multiply or add for a sample, those with most operations first.
+
+    What depends on indices alone is known before any sample comes.
+    """
+    found, before = [], independent(graph)
     for statement in graph.statements:
         operation = statement.operation
-        if isinstance(operation, Linear):
+        if isinstance(operation, Linear) and statement.id not in before:
             box = [index.extent for index in (*statement.indices, *statement.reduced)]
             found.append((statement, len(issued_terms(operation, binary)) * math.prod(box)))
     return [statement for statement, _ in sorted(found, key=lambda pair: -pair[1])]

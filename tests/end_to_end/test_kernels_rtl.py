@@ -41,6 +41,8 @@ PROGRAMS: dict[str, tuple[int, tuple[str, ...]]] = {
     "integers": (2, ()),
     "factorials": (2, ()),
     "power_series": (4, ("c",)),
+    "edges": (2, ()),
+    "lookup_checked": (2, ()),
 }
 
 

@@ -43,18 +43,20 @@ def first_outside(
     path = _tied(constraint)
     names = [name for name in box if name in _names(constraint, path)]
     reads = _Reads({name: _axis(box[name], at, len(names)) for at, name in enumerate(names)}, extents, sizes)
-    made = reads.made(path)
-    for needed in (constraint.linear.above(constraint.low), constraint.linear.below(constraint.high)):
-        bad = np.broadcast_to(made & (reads.form(needed) < 0), [high - low for low, high in (box[n] for n in names)])
+    made, position = reads.made(path), reads.value(constraint.subscript)
+    low, high = constraint.inside.low.value, constraint.inside.high.value
+    assert position is not None and low is not None and high is not None
+    for bad, needed in (
+        (made & (position < low), constraint.linear.above(constraint.low)),
+        (made & (position >= high), constraint.linear.below(constraint.high)),
+    ):
+        bad = np.broadcast_to(bad, [end - begin for begin, end in (box[name] for name in names)])
         if bad.any():
-            at = np.unravel_index(int(np.argmax(bad)), bad.shape)
-            point = {name: box[name][0] + int(step) for name, step in zip(names, at, strict=True)}
-            here = _Reads({name: np.asarray(value) for name, value in point.items()}, extents, sizes)
-            position = here.value(constraint.subscript)
-            assert position is not None
-            own = {part.name for part in walk(constraint.subscript) if isinstance(part, program.Index)}
-            point = {name: value for name, value in point.items() if name in own}
-            return Outside(position=int(position), point=point, needed=needed)
+            at = tuple(int(step) for step in np.unravel_index(int(np.argmax(bad)), bad.shape))
+            point = {name: box[name][0] + step for name, step in zip(names, at, strict=True)}
+            point = {name: value for name, value in point.items() if name in _indices(constraint.subscript)}
+            found = int(np.broadcast_to(position, bad.shape)[at])
+            return Outside(position=found, point=point, needed=needed)
     return None
 
 
@@ -64,7 +66,7 @@ def _axis(ends: tuple[int, int], own: int, rank: int) -> Array:
 
 def _tied(constraint: Constraint) -> Path:
     """The conditions that share indices with the read, directly or through other conditions."""
-    names, chosen = set(constraint.linear.coefficients), list[bool]()
+    names, chosen = _indices(constraint.subscript), list[bool]()
     path = tuple(each for condition, truth in constraint.path for each in _conjuncts(condition, truth))
     while True:
         now = [bool(names & _indices(condition)) or not _indices(condition) for condition, _ in path]
@@ -86,7 +88,7 @@ def _conjuncts(condition: Value, truth: bool) -> Path:
 
 
 def _names(constraint: Constraint, path: Path) -> set[str]:
-    return set(constraint.linear.coefficients).union(*(_indices(condition) for condition, _ in path))
+    return _indices(constraint.subscript).union(*(_indices(condition) for condition, _ in path))
 
 
 def _indices(value: Value) -> set[str]:
@@ -100,14 +102,14 @@ class _Reads:
         self.indices, self.extents, self.sizes = indices, extents, sizes
 
     def made(self, path: Path) -> Array:
-        """Where all conditions of a path may let through."""
+        """Return where all conditions of a path may let through."""
         made: Array = np.asarray(True)
         for condition, truth in path:
             may = self._truths(condition)
             made = made & may[0 if truth else 1]
         return made
 
-    def form(self, linear: Linear) -> Array:
+    def _form(self, linear: Linear) -> Array:
         total: Array = np.asarray(linear.constant.value)
         for name, factor in linear.coefficients.items():
             total = total + self.indices[name] * np.asarray(factor.value)
@@ -135,12 +137,12 @@ class _Reads:
         return np.asarray(True), np.asarray(True)
 
     def value(self, value: Value) -> Array | None:
-        """The integers that a value has, or None where data, a real or a division by zero is part of it."""
+        """Return the integers that a value has, or None where data, a real or a division by zero is part of it."""
         if not value.scalar.integral:
             return None
         linear = linear_of(value, self.extents, self.sizes)
         if linear is not None:
-            return self.form(linear)
+            return self._form(linear)
         operands = [self.value(part) for part in parts(value)]
         known = [operand for operand in operands if operand is not None]
         if isinstance(value, program.Choice) and operands[1] is not None and operands[2] is not None:

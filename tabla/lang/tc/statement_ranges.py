@@ -281,8 +281,12 @@ def _made_outside(constraint: Constraint, outside: Outside) -> TablaError:
         f"'{constraint.tensor}' is read at {outside.position} in dimension {constraint.axis}, which runs over "
         f"{constraint.inside}{f', where {at}' if at else ''}",
         Label(constraint.span),
-        hint=f"read it only where {_comparison(outside.needed)}: its condition leaves out too little",
+        hint=f"{_cure(outside.needed)}: its condition leaves out too little",
     )
+
+
+def _cure(needed: Linear) -> str:
+    return f"read it only where {_comparison(needed)}" if needed.coefficients else "change the sizes"
 
 
 def _comparison(form: Linear) -> str:

@@ -180,6 +180,76 @@ def _pool(In: Array, kind: Callable[..., Array]) -> Array:
     return kind(In[:, : H // 2 * 2, : W // 2 * 2].reshape(C, H // 2, 2, W // 2, 2), axis=(2, 4))
 
 
+def _causal(Q: Array, K: Array, V: Array) -> tuple[Array]:
+    score = Q @ K.T / np.sqrt(Q.shape[1])
+    return (_softmax(np.where(np.tri(len(Q)) > 0, score, -np.inf)) @ V,)
+
+
+def _nearest(X: Array, C: Array) -> tuple[Array, Array, Array]:
+    dist = ((X[:, None] - C[None]) ** 2).sum(-1)
+    return dist, dist.min(1), dist.argmin(1)
+
+
+def _truncated(a: Array, b: Array) -> Array:
+    return np.asarray(np.trunc(a / b).astype(int))
+
+
+def _integers(a: Array, b: Array) -> tuple[Array, Array, Array]:
+    return _truncated(a, b), np.fmod(a, b), np.fmod(a + b * 3, 7) - np.minimum(a, b)
+
+
+def _squares(x: Array, flat: Array, like: Array) -> tuple[Array, Array]:
+    row, column = np.indices((3, 3))
+    return x[np.arange(len(like)) ** 2 % len(x)], flat[row * (row + 1) // 2 + np.minimum(row, column)]
+
+
+def _gemm(alpha: Array, beta: Array, A: Array, B: Array, C: Array) -> tuple[Array]:
+    return (alpha * A @ B + beta * C,)
+
+
+def _skew(x: Array) -> tuple[Any, Any, Any]:
+    return x.mean(), x.var(), ((x - x.mean()) ** 3).mean()
+
+
+def _kronecker_3(W0: Array, W1: Array, W2: Array, X: Array) -> tuple[Array, Array, Array]:
+    second = np.einsum("mabc,zc->mabz", X, W2)
+    first = np.einsum("mabz,yb->mayz", second, W1)
+    return np.einsum("mayz,xa->mxyz", first, W0), first, second
+
+
+def _padded(In: Array, F: Array) -> tuple[Array]:
+    return ((windows(np.pad(In, 1), (3, 3)) * F).sum((-2, -1)),)
+
+
+def _response(In: Array) -> tuple[Array]:
+    total = windows(In * In, 3, axis=0).sum(-1)
+    return (In[1:-1] / (1 + 0.1 * total) ** 0.75,)
+
+
+def _pool(In: Array, kind: Callable[..., Array]) -> Array:
+    C, H, W = In.shape
+    return kind(In[:, : H // 2 * 2, : W // 2 * 2].reshape(C, H // 2, 2, W // 2, 2), axis=(2, 4))
+
+
+def _same(In: Array, F: Array) -> tuple[Array]:
+    return ((windows(np.pad(In, 1), (3, 3)) * F).sum((-2, -1)),)
+
+
+def _causal(In: Array, W: Array) -> tuple[Array]:
+    before = np.pad(In, (2 * (len(W) - 1), 0))
+    return (sum(W[k] * before[2 * (len(W) - 1 - k) :][: len(In)] for k in range(len(W))),)
+
+
+def _looked_up(table: Array, at: Array) -> tuple[Array]:
+    inside = (at >= 0) & (at < len(table))
+    return (np.where(inside[:, None], table[np.where(inside, at, 0)], 0),)
+
+
+def _edges(In: Array) -> tuple[Array, Array]:
+    wide = np.pad(In, 1, "edge")
+    return 2 * In - wide[:-2] - wide[2:], np.concatenate([In[:1], In, [0.5]])
+
+
 R = Reference
 REFERENCES = {
     "matmul": R({"A": (4, 5), "B": (5, 3)}, lambda A, B: (A @ B,)),
@@ -239,6 +309,8 @@ REFERENCES = {
         lambda In, F: (np.einsum("chwkl,ckl->chw", windows(In, (3, 3), axis=(1, 2)), F),),
     ),
     "conv2d_padded": R({"In": (4, 5), "F": (3, 3)}, _padded),
+    "conv2d_same": R({"In": (4, 5), "F": (3, 3)}, _padded),
+    "conv1d_causal": R({"In": (9,), "W": (3,)}, _causal),
     "conv2d_input_gradient": R({"dY": (2, 3, 3, 4), "F": (3, 2, 2, 3)}, _input_gradient),
     "conv2d_weight_gradient": R(
         {"In": (2, 3, 5, 6), "dY": (2, 4, 3, 5)},
@@ -304,6 +376,8 @@ REFERENCES = {
     "causal_attention": R({"Q": (4, 3), "K": (4, 3), "V": (4, 2)}, _causal),
     "multi_head_scores": R({"Q": (2, 3, 2, 4), "K": (2, 3, 2, 4)}, _sum("bthd,buhd->bhtu")),
     "lstm_cell": R({"x": (3,), "h0": (2,), "c0": (2,), "W": (4, 2, 3), "U": (4, 2, 2), "b": (4, 2)}, _lstm),
+    "lookup_checked": R({"table": (5, 3), "at": whole(-2, 8, 12)}, _looked_up),
+    "edges": R({"In": (7,)}, _edges),
     "embedding": R({"LUT": (6, 3), "In": whole(0, 6, 2, 4)}, lambda LUT, In: (LUT[In],)),
     "embedding_bag": R({"LUT": (6, 3), "In": whole(0, 6, 2, 4)}, lambda LUT, In: (LUT[In].sum(1),)),
     "embedding_two": R(
