@@ -48,8 +48,12 @@ def refuse(statement: Statement, operation: Gather, axis: int, position: int, ex
     """Raise the `TablaError` of a position outside an axis of `extent` elements."""
     table = operation.subscripts[axis]
     name = table.table.tensor if isinstance(table, Gathered) else str(table)
+    message = f"'{name}' gives position {position} on axis {axis} of '{operation.tensor}', which has {extent}"
+    if "." in name:
+        # A temporary has a name that the program does not know.
+        message = f"'{operation.tensor}' is read at position {position} on axis {axis}, which has {extent}"
     raise TablaError(
-        f"'{name}' gives position {position} on axis {axis} of '{operation.tensor}', which has {extent}",
+        message,
         *([Label(statement.span, "read here")] if statement.span else []),
-        hint=f"positions are integers from 0 to {extent - 1}",
+        hint=f"positions are integers from 0 to {extent - 1}; read others under a condition that leaves them out",
     )

@@ -257,10 +257,16 @@ class _Evaluation:
                     f"'{read.tensor}' is read at {first} in dimension {axis}, which runs over "
                     f"[{stored.low[axis]}, {stored.low[axis] + extent})",
                     Label(subscript.span),
-                    hint="check the data that subscripts are made of, or narrow the ranges by a where clause",
+                    hint=_cure(subscript.span, stored.low[axis], stored.low[axis] + extent),
                 )
             places.append(np.clip(index, 0, extent - 1))
         return np.asarray(stored.values[tuple(places)])
+
+
+def _cure(subscript: Span, low: int, high: int) -> str:
+    text = subscript.source.text[subscript.start : subscript.end]
+    data = "check the data that subscripts are made of, or narrow the ranges by a where clause"
+    return f"{data}, or read it only where {text} >= {low} && {text} < {high}"
 
 
 def _numbers(interval: Interval) -> tuple[int, int]:
