@@ -144,6 +144,8 @@ class FunctionCheck:
 
     def _comprehension(self, statement: syntax.Comprehension) -> None:
         value = statement.value
+        if (annotation := statement.equivalent) is not None:
+            self._note(annotation.span, f"'<=> {annotation.text}' changes nothing: the statement is what is computed")
         is_call = isinstance(value, syntax.Apply) and value.name.text in self.unit.definitions
         if is_call and statement.indices is None and statement.operator.text == "=" and not statement.clauses:
             assert isinstance(value, syntax.Apply)
@@ -163,12 +165,13 @@ class FunctionCheck:
             return
         if known is None and tensor.initial:
             operator = statement.operator
-            self.notes.append(
-                f"{operator.span.source.name}:{operator.span.line}:{operator.span.column}: '{operator.text}' takes the "
-                f"'{tensor.name}' that the caller passes; '{operator.text}!' would start from the identity"
-            )
+            text = f"'{operator.text}' takes the '{tensor.name}' that the caller passes"
+            self._note(operator.span, f"{text}; '{operator.text}!' would start from the identity")
         self._define({tensor.name: tensor})
         self.statements.append(assign)
+
+    def _note(self, span: Span, text: str) -> None:
+        self.notes.append(f"{span.source.name}:{span.line}:{span.column}: {text}")
 
     def _call(self, call: syntax.Call) -> None:
         check = CallCheck(call, self._names(), self.unit.definitions, self.unit.open, self.faults)
@@ -178,6 +181,7 @@ class FunctionCheck:
             self._missed()
             return
         statement, tensors = checked
+        self.notes += [note for note in statement.function.notes if note not in self.notes]
         self._define(tensors)
         self.statements.append(statement)
 

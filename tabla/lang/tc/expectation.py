@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from tabla.lang.expectation import any_of
 from tabla.lang.lexemes import Token
 
@@ -39,8 +41,11 @@ def describe(kinds: frozenset[str]) -> str:
     return any_of(parts)
 
 
-def cure(before: Token | None, found: Token | None, after: Token | None, kinds: frozenset[str]) -> str:
-    """Return how to mend a text where `found` stands, between `before` and `after`, in place of `kinds`."""
+def cure(before: Sequence[Token], found: Token | None, after: Token | None, kinds: frozenset[str]) -> str:
+    """Return how to mend a text where `found` stands in place of `kinds`, between the tokens `before` and `after`."""
+    if any(token.type == "EQUIVALENT" for token in before[-2:]) and not kinds & {"WHERE", "FLOAT"}:
+        return "an annotation is written B(i) = A(i) <=> name(A)"
+    last = before[-1] if before else None
     kind = found.type if found is not None else None
     follows = after.type if after is not None else None
     if "$end" in kinds:
@@ -57,7 +62,7 @@ def cure(before: Token | None, found: Token | None, after: Token | None, kinds: 
         return "a statement is written B(i) = A(i); put an operator before a value that goes on"
     if kind in ("INTEGER", "FLOAT") and kinds <= {"NAME", "RPAREN", "COMMA"}:
         return "an index on the left side is a name: B(i) = A(i) where i in 0:1"
-    if before is not None and before.type == "COMMA" and kind == "RPAREN":
+    if last is not None and last.type == "COMMA" and kind == "RPAREN":
         return "remove the comma before it"
     if "COMMA" in kinds and "RPAREN" in kinds and kind in ("PLUS", "MINUS", "TIMES", "DIVIDE", "FLOAT"):
         if "TIMES" not in kinds:
@@ -71,7 +76,7 @@ def cure(before: Token | None, found: Token | None, after: Token | None, kinds: 
     if "IN" in kinds:
         return "a where clause is 'i in 0:N', 'x = value' or 'exists T(i)'"
     if "FLOAT" in kinds:
-        text = before.value.text if before is not None else ""
+        text = last.value.text if last is not None else ""
         return f"something is missing after '{text}'" if text else "put a value here"
     if "RPAREN" in kinds:
         return "close it with ')'"

@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import replace
 from fractions import Fraction
 
+from tabla.lang.lexemes import Lexeme
 from tabla.lang.production import Production
 from tabla.lang.tc.lexer import tokens
 from tabla.lang.tc.scalars import SCALARS
@@ -18,6 +19,7 @@ from tabla.lang.tc.syntax import (
     Call,
     Cast,
     Choice,
+    Clause,
     Comprehension,
     Definition,
     Dimension,
@@ -161,24 +163,43 @@ def p_operator(p: Production) -> None:
 
 
 def p_statement(p: Production) -> None:
-    """statement : NAME LPAREN names RPAREN operator expression clauses"""
-    last = p[7][-1] if p[7] else p[6]
-    p[0] = Comprehension(
-        target=p[1],
-        indices=tuple(p[3]),
-        operator=p[5],
-        value=p[6],
-        clauses=tuple(p[7]),
-        span=p[1].span.to(last.span),
-    )
+    """statement : NAME LPAREN names RPAREN operator expression equivalent clauses"""
+    p[0] = _comprehension(p[1], tuple(p[3]), p[5], p[6], p[7], p[8])
 
 
 def p_statement_bare(p: Production) -> None:
-    """statement : NAME operator expression clauses"""
-    last = p[4][-1] if p[4] else p[3]
-    p[0] = Comprehension(
-        target=p[1], indices=None, operator=p[2], value=p[3], clauses=tuple(p[4]), span=p[1].span.to(last.span)
+    """statement : NAME operator expression equivalent clauses"""
+    p[0] = _comprehension(p[1], None, p[2], p[3], p[4], p[5])
+
+
+def _comprehension(
+    target: Lexeme,
+    indices: tuple[Lexeme, ...] | None,
+    operator: Lexeme,
+    value: Expression,
+    equivalent: Lexeme | None,
+    clauses: list[Clause],
+) -> Comprehension:
+    last = clauses[-1].span if clauses else equivalent.span if equivalent is not None else value.span
+    return Comprehension(
+        target=target,
+        indices=indices,
+        operator=operator,
+        value=value,
+        clauses=tuple(clauses),
+        equivalent=equivalent,
+        span=target.span.to(last),
     )
+
+
+def p_equivalent_none(p: Production) -> None:
+    """equivalent :"""
+    p[0] = None
+
+
+def p_equivalent(p: Production) -> None:
+    """equivalent : EQUIVALENT NAME LPAREN arguments RPAREN"""
+    p[0] = Lexeme(text=p[2].text, span=p[1].span.to(p[5].span))
 
 
 def p_statement_call(p: Production) -> None:

@@ -25,7 +25,8 @@ RECOVERY = ("NEXT_STATEMENT", "NEXT_FUNCTION")
 
 tokens = (
     "NAME", "INTEGER", "FLOAT", "TYPE", "DEF", "WHERE", "IN", "EXISTS", "MIN", "MAX",
-    "ARROW", "REDUCE", "ASSIGN", "OR", "AND", "LESS_EQUAL", "GREATER_EQUAL", "EQUAL", "NOT_EQUAL", "LESS", "GREATER",
+    "ARROW", "EQUIVALENT", "REDUCE", "ASSIGN",
+    "OR", "AND", "LESS_EQUAL", "GREATER_EQUAL", "EQUAL", "NOT_EQUAL", "LESS", "GREATER",
     "PLUS", "MINUS", "TIMES", "DIVIDE", "REMAINDER", "NOT", "QUESTION", "COLON", "COMMA", "DOT",
     "LPAREN", "RPAREN", "LBRACE", "RBRACE",
     *RECOVERY,
@@ -34,6 +35,7 @@ tokens = (
 t_ignore = " \t\n\f\v"
 t_ignore_COMMENT = r"\#[^\n]*"
 t_ARROW = r"->"
+t_EQUIVALENT = r"<=>"
 t_OR = r"\|\|"
 t_AND = r"&&"
 t_LESS_EQUAL = r"<="

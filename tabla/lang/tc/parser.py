@@ -133,9 +133,8 @@ class _Reading:
             return
         found = f"'{token.value.text}'" if token is not None else "the end of the file"
         span = token.value.span if token is not None else self._after(at)
-        before = self.tokens[at - 1] if at else None
         after = self.tokens[at + 1] if at + 1 < len(self.tokens) else None
-        hint = cure(before, token, after, kinds)
+        hint = cure(self.tokens[:at], token, after, kinds)
         self.faults.add(f"expected {describe(kinds)}, not {found}", span, also=self._opened(kinds), hint=hint)
 
     def _strayed(self, at: int) -> bool:

@@ -121,13 +121,18 @@ Clause = Range | Let | Exists
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Comprehension(Node):
-    """``target(indices) operator value where clauses``; `indices` is None where the target stands bare."""
+    """``target(indices) operator value where clauses``; `indices` is None where the target stands bare.
+
+    `equivalent` is the name in an annotation ``<=> name(arguments)``, which says which library function computes the
+    same. Nothing else of the annotation is kept.
+    """
 
     target: Lexeme
     indices: tuple[Lexeme, ...] | None
     operator: Lexeme
     value: Expression
     clauses: tuple[Clause, ...] = ()
+    equivalent: Lexeme | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -152,6 +152,32 @@ def test_accumulating_into_the_caller_is_noted() -> None:
     assert function.notes == (note,)
 
 
+@pytest.mark.parametrize(
+    ("written", "annotated"),
+    [
+        ("B(i) = A(i)", "B(i) = A(i) <=> copy(A)"),
+        ("B(i) +=! A(i + k) where k in 0:2", "B(i) +=! A(i + k) <=> sums(A, k, 1.5 * q(3)) where k in 0:2"),
+        ("B max=! A(i)", "B max=! A(i) <=> amax()"),
+    ],
+)
+def test_annotations_of_equivalents_change_nothing(written: str, annotated: str) -> None:
+    plain, noted = function_of(written), function_of(annotated)
+    assert noted.statements == plain.statements and noted.tensors == plain.tensors and noted.sizes == plain.sizes
+    name = annotated.split("<=> ")[1].split("(")[0]
+    column = f"{HEAD} -> (B) {{ {annotated}".index("<=>") + 1
+    assert noted.notes == (f"k.tc:1:{column}: '<=> {name}' changes nothing: the statement is what is computed",)
+    assert plain.notes == ()
+
+
+def test_the_caller_notes_the_annotations_of_what_it_calls() -> None:
+    text = (
+        "def g(float(N) x) -> (y) { y(i) = max(x(i), 0.0) <=> relu(x) }\n"
+        "def f(float(N) A) -> (B, C) { B = g(A) C = g(B) }\n"
+    )
+    (note,) = parse(Source.from_text(text, "k.tc")).function().notes
+    assert note.startswith(f"k.tc:1:{text.index('<=>') + 1}: '<=> relu'")
+
+
 def test_where_clauses() -> None:
     statement = first("B(i) +=! x * s where y = s, x = A(i + k) + y, k in 0:2, exists I(i)")
     assert shown(statement.value) == "((A((i+k))+s)*s)"
