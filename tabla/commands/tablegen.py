@@ -59,19 +59,20 @@ def run(arguments: Namespace, console: Console) -> int:
         check_unread(option, name, records.dependencies)
     text = tablegen.written(records, arguments.action)
     if arguments.dependencies is not None:
-        target, *included = map(_of_make, (str(output), *sorted(set(records.dependencies))))
-        rule = f"{target}: {' '.join(included)}\n"
+        included = " ".join(_of_make(name, r"[ #:]") for name in sorted(set(records.dependencies)))
+        # A percent sign in a target makes a pattern of it, and in what it depends on has no meaning of its own.
+        rule = f"{_of_make(str(output), r'[ #:%]')}: {included}\n"
         _write(rule, arguments.dependencies, console)
     _write(text, output or _STANDARD, console)
     return 0
 
 
-def _of_make(name: str) -> str:
-    """Return the name of a file as a rule of make writes it.
+def _of_make(name: str, special: str) -> str:
+    """Return the name of a file as a rule of make writes it, with a backslash before each sign that `special` matches.
 
-    Make halves the backslashes that stand right before a space or a ``#``, and no others.
+    Make halves the backslashes that stand right before such a sign, and no others.
     """
-    return re.sub(r"(\\*)([ #])", r"\1\1\\\2", name).replace("$", "$$")
+    return re.sub(rf"(\\*)({special})", r"\1\1\\\2", name).replace("$", "$$")
 
 
 def _standard_input() -> Source:

@@ -47,13 +47,16 @@ def test_the_rule_of_make_names_each_file_once(folder: Path, capsys: pytest.Capt
 
 
 def test_the_rule_of_make_escapes_names(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    Path("a b#c$d.td").write_text("def A;\n")
-    Path("main.td").write_text('include "a b#c$d.td"\n')
-    assert main(["tblgen", "-d", "-", "-o", "o #$.txt", "main.td"]) == 0
-    assert capsys.readouterr().out == "o\\ \\#$$.txt: a\\ b\\#c$$d.td\n"
+    Path("a b#c$d:e%.td").write_text("def A;\n")
+    Path("main.td").write_text('include "a b#c$d:e%.td"\n')
+    assert main(["tblgen", "-d", "-", "-o", "o #$:%.txt", "main.td"]) == 0
+    assert capsys.readouterr().out == "o\\ \\#$$\\:\\%.txt: a\\ b\\#c$$d\\:e%.td\n"
 
 
-@pytest.mark.parametrize("stem", ["a b#c$d", "plain", "back\\slash", "back\\ space", "two\\\\#", "$(x) ${y}"])
+STEMS = ("a b#c$d", "plain", "back\\slash", "b\\ space", "two\\\\#", "$(x) ${y}", "a:b", "50%", "b\\:", "b\\%", "%:%")
+
+
+@pytest.mark.parametrize("stem", STEMS)
 def test_make_reads_the_rule(folder: Path, stem: str) -> None:
     """Make takes the target for old if and only if the included file is newer, so it found both under their names."""
     # The tests may run under make themselves, which passes its own options on.
@@ -70,7 +73,8 @@ def test_make_reads_the_rule(folder: Path, stem: str) -> None:
     said = []
     for age in (-9, 9):
         os.utime(included, (stamp := Path(output).stat().st_mtime + age, stamp))
-        command = [make, "-r", "--no-print-directory"]
+        # A target with a percent sign is not the one that make takes without being asked.
+        command = [make, "-r", "--no-print-directory", output]
         said.append(subprocess.run(command, check=True, capture_output=True, text=True, env=outside).stdout)
     assert "up to date" in said[0] and said[1] == "again\n"
 
