@@ -55,7 +55,14 @@ def artifacts(build: Stages) -> dict[str, str | bytes]:
     verilog = build.verilog if bus is None else build.bus_verilog[".v"]
     progress.step("manifest, pictures and test bench")
     content = manifest(
-        schedule, build.bound, build.image, build.module, build.reading.text.original, bus, build.reading.integers
+        schedule,
+        build.bound,
+        build.image,
+        build.module,
+        build.reading.text.original,
+        bus,
+        build.reading.integers,
+        build.lowered.rate,
     )
     places, mark = positions(Host(schedule)), fingerprint(build.image)
     layout = npz_bytes(places)
@@ -95,7 +102,7 @@ def _bus_files(
     name, module = build.name, build.module
     resets = {"FINGERPRINT": mark}
     driver = {
-        f"{name}.h": program_header(name, module, mark, shape, build.format.fraction, places),
+        f"{name}.h": program_header(name, module, mark, shape, build.format, places, build.lowered.rate),
         f"{name}_registers.h": register_header(module, resets),
         **driver_files(),
     }
@@ -103,7 +110,7 @@ def _bus_files(
     bench = {} if vectors is None else bus_bench(module, shape, vectors)
     return {
         f"{name}_axi.v": build.bus_verilog["_axi.v"],
-        f"{name}_registers.md": register_page(module, resets),
+        f"{name}_registers.md": register_page(module, resets, loads_rate=build.lowered.rate is not None),
         f"{name}_registers.rdl": register_systemrdl(module, resets),
         f"{name}_litex.py": litex_module(name, module, mark, shape),
         f"{name}.core": core(module, rtl, driver, bench=bool(bench)),

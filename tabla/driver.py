@@ -49,6 +49,7 @@ def compile(
     format: str | None = None,
     defines: Mapping[str, str | float] = NOTHING,
     learning_rate: str | float | None = None,
+    runtime_rate: bool = False,
     minibatch: int = 1,
     model_guard: int | None = None,
     results: Sequence[str] = (),
@@ -110,7 +111,7 @@ def compile(
     The program:
 
     * `defines`: the values of constants and of ``$name`` variables, such as ``{"m": 10}``.
-    * `learning_rate`: the constant ``mu``.
+    * `learning_rate`: the constant ``mu``. `runtime_rate`: hosts can load another one beside the models, as `mu`.
     * `minibatch`: the number of samples of a step, 1 or more.
     * `model_guard`: the bits that models that learn have beside those of a word, 0 or more; None stands for 0, or
       with ``format="auto"`` for what the data ask for.
@@ -137,6 +138,7 @@ def compile(
         format=format,
         defines=defines,
         learning_rate=learning_rate,
+        runtime_rate=runtime_rate,
         minibatch=minibatch,
         model_guard=model_guard,
         results=results,

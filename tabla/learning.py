@@ -39,6 +39,7 @@ from tabla.training.events import events
 from tabla.training.parts import Parts
 from tabla.training.prediction import Prediction, default_prediction, named_prediction
 from tabla.training.preparation import Preparation, separated
+from tabla.training.rate import built_rate, with_mantissa, without_rate
 from tabla.training.record import Checked, Training
 from tabla.training.session import Outcome, Report, learn
 from tabla.training.split import Shares, check_held_out, split_of
@@ -111,14 +112,14 @@ def learning_start(
             hint="use a smaller --minibatch, or more data",
         )
     if weights is not None:
-        models = take_models(given, shapes, "the weights")
+        models = take_models({**built_rate(build.lowered), **given}, shapes, "the weights")
     elif shapes and not build.lowered.updates:
         raise TablaError(
             f"'{build.name}.t' has no gradient, so it learns nothing", hint="give its models with --weights"
         )
     else:
-        models = initial_models(shapes, checked_whole("seed", seed))
-    return Start(ready=ready, models=models, steps=steps)
+        models = {**initial_models(shapes, checked_whole("seed", seed)), **built_rate(build.lowered)}
+    return Start(ready=ready, models=with_mantissa(build.lowered, build.format, models), steps=steps)
 
 
 def train(
@@ -362,7 +363,7 @@ def _record(task: _Task, outcome: Outcome, checked: int, patience: int | None) -
         latency_predicted=build.schedule.latency,
         latency_simulated=outcome.latency,
         events=events(graph, outcome.counts),
-        models={**model_reals(build, outcome.words), **ready.preparation.stored()},
+        models={**without_rate(graph, model_reals(build, outcome.words)), **ready.preparation.stored()},
         words=outcome.words,
         validation_samples=held_out.validation.count if held_out.validation else 0,
         test_samples=held_out.test.count if held_out.test else 0,

@@ -53,7 +53,8 @@ class Options:
     and `interim_words` are depths of the lanes' memories. `template` names a preset, and `templates` is a file with
     more presets and formats. `format` is a number format such as ``q6.10``.
 
-    Program: `defines` are the ``-D`` options by name. `learning_rate` is the constant ``mu``. `minibatch` is the number
+    Program: `defines` are the ``-D`` options by name. `learning_rate` is the constant ``mu``, and with `runtime_rate`
+    hosts can load another one. `minibatch` is the number
     of samples of a step. `model_guard` is the number of guard bits of the models that learn; None stands for 0, or with
     ``auto`` for what the data ask for. `results` are the names of values to return beside the models. `sizes` gives a
     kernel its sizes; so do `inputs`, which are arrays by name or their .npz file. `keep` names the inputs of a kernel
@@ -89,6 +90,7 @@ class Options:
     bus_width: int | None = None
     effort: int = DEFAULT_EFFORT
     force: bool = False
+    runtime_rate: bool = False
     passes: Sequence[Pass] = ()
     scheduler: Scheduler | None = None
 

@@ -36,6 +36,7 @@ from tabla.training.arrays import (
 )
 from tabla.training.events import Events, events
 from tabla.training.preparation import Preparation, separated
+from tabla.training.rate import built_rate, with_mantissa, without_rate
 from tabla.training.record import comparison
 
 Words = NDArray[np.int64]
@@ -71,7 +72,8 @@ def inputs_of(
     """Split one set of arrays into the samples and the initial models.
 
     Models come from `inputs` or from `weights`; one that both have is a `TablaError`. With a `seed`, a model that is
-    missing from both gets random values. Without one it is a `TablaError`.
+    missing from both gets random values. Without one it is a `TablaError`. A learning rate that is missing is the one
+    that the program was compiled with; in what is returned its mantissa stands for it.
     """
     first, seed = optional_whole("samples", first), optional_whole("seed", seed)
     shapes = shapes_of(build.lowered, "model")
@@ -88,9 +90,9 @@ def inputs_of(
     refuse_strangers(arrays, shapes_of(build.sample, "input", "label", "model"), "the input")
     drawn = {} if seed is None else initial_models(shapes, seed)
     found = replace(samples_of(build, arrays, first), origin=origin)
-    return whole_minibatches(build, found), take_models(
-        {**drawn, **arrays}, shapes, "the input", cure="add it, take it from --weights, or draw it with --seed 0"
-    )
+    cure = "add it, take it from --weights, or draw it with --seed 0"
+    models = take_models({**drawn, **built_rate(build.lowered), **arrays}, shapes, "the input", cure=cure)
+    return whole_minibatches(build, found), with_mantissa(build.lowered, build.format, models)
 
 
 def whole_minibatches(build: Stages, data: Samples) -> Samples:
@@ -172,7 +174,7 @@ def _returned(build: Stages, models: Arrays, results: Arrays, *, stacked: bool) 
     kernel keeps on chip are models of the graph, but they are not returned.
     """
     every = stacked and not build.lowered.updates
-    shown = models if build.reading.trainable else {}
+    shown = without_rate(build.lowered, models) if build.reading.trainable else {}
     return {**shown, **{name: array if every else array[-1] for name, array in results.items()}}
 
 

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from tabla.compiled.plans import Evaluators
 from tabla.given import Data, Given, prepared, reals, request_of
+from tabla.ir.rate import RATE
 from tabla.ir.words import to_real
 from tabla.learning import chosen_prediction
 from tabla.parameters import optional_whole
@@ -25,6 +26,7 @@ from tabla.training.measure import Measure, Score, without_updates
 from tabla.training.metrics import Metric
 from tabla.training.prediction import Prediction
 from tabla.training.preparation import separated
+from tabla.training.rate import built_rate, without_rate
 from tabla.training.record import CONFUSION, SHOWN_CLASSES, comparison, score_numbers
 
 SCHEMA = "tabla-test-1"
@@ -115,11 +117,12 @@ def inference_part(build: Stages, predict: str | None) -> tuple[Stages, Predicti
     """
     graph, prediction = chosen_prediction(build, predict)
     part = replace(without_updates(graph, prediction.tensor), results=((prediction.name, prediction.tensor),))
-    part = replace(part, tensors={name: replace(tensor, guard=0) for name, tensor in part.tensors.items()})
+    kept = {name: tensor for name, tensor in part.tensors.items() if graph.rate is None or name != RATE}
+    part = replace(part, tensors={name: replace(tensor, guard=0) for name, tensor in kept.items()}, rate=None)
     return (
         Stages(
             name=build.name,
-            options=replace(build.options, minibatch=1, results=(), model_guard=0),
+            options=replace(build.options, minibatch=1, results=(), model_guard=0, runtime_rate=False),
             reading=replace(build.reading, lower=lambda number_format, results: part),
             template=build.template,
             format=build.format,
@@ -157,7 +160,8 @@ def test(
     shapes = shapes_of(build.sample, "model")
     given, stored = separated(reals(weights, "weights"))
     refuse_strangers(given, shapes, "the set of weights")
-    models = take_models(given, shapes, "the weights")
+    models = take_models({**built_rate(build.sample), **given}, shapes, "the weights")
+    models = without_rate(build.sample, models)  # nothing learns here
     part, prediction = inference_part(build, predict)
     ready = prepared(
         request_of(

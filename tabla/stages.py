@@ -65,6 +65,8 @@ class Stages:
         guard = self.options.model_guard or 0
         with self.reading.text.pointing_back():
             graph = with_model_guard(self.reading.lower(self.format, results), guard, self.format)
+        if self.options.runtime_rate and graph.rate is None:
+            raise TablaError(f"--runtime-rate: '{self.name}' has no learning rate that can be loaded")
         for name in results if guard else ():
             if name in graph.updates:
                 # A result is a word, and a wide model has more bits.

@@ -21,6 +21,7 @@ from tabla.stages import Stages
 from tabla.strands.streams import dump_words
 from tabla.templates.template import timing
 from tabla.training.arrays import initial_models
+from tabla.training.rate import built_rate, with_mantissa
 
 SAMPLES, SEED = 4, 1
 DRAWS = 100
@@ -102,9 +103,10 @@ def _candidates(build: Stages) -> Iterator[tuple[dict[str, Words], dict[str, Wor
         name: to_words(chance.uniform(-reach, reach, (SAMPLES, *shape)), number, name)
         for name, shape in shapes_of(graph, "input", "label").items()
     }
+    drawn = {**initial_models(shapes_of(graph, "model"), SEED), **built_rate(graph)}
     models = {
         name: to_words(array, number, name, guard=graph.tensors[name].guard)
-        for name, array in initial_models(shapes_of(graph, "model"), SEED).items()
+        for name, array in with_mantissa(graph, number, drawn).items()
     }
     integers = build.reading.integers & (samples.keys() | models.keys())
     ranges = valid_positions(build.lowered, integers, number)

@@ -91,7 +91,9 @@ def test_every_field_of_the_manifest_is_explained(tmp_path: Path) -> None:
     shapes = {"x": (9, 10), "y": (9,)}
     np.savez(tmp_path / "data.npz", **{name: np.ones(shape) for name, shape in shapes.items()})
     data = ("--data", str(tmp_path / "data.npz"), "--format", "auto")
-    assert main(["gen", program, "--pes", "1", "--effort", "0", "--bus", "axi", *data, "-o", str(folder), "-q"]) == 0
+    out = ("-o", str(folder), "-q")
+    options = ("--pes", "1", "--effort", "0", "--bus", "axi", "--runtime-rate")
+    assert main(["gen", program, *options, *data, *out]) == 0
     fields = set(json.loads((folder / "linear.json").read_text(encoding="utf-8")))
     text = TEXTS["reference/files.md"].split("## The manifest")[1]
     rows = re.findall(r"^\| (`.*?) \|", text, re.MULTILINE)

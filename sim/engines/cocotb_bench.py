@@ -31,7 +31,9 @@ class Ports:
         self.dut = dut
         self.cycle = 0
         self._driven: dict[str, int] = {}
-        for name in ("program_valid", "program_memory", "program_address", "program_data"):
+        # Only an accelerator that a bus wrapper drives has the input `stop`.
+        stop = ("stop",) if hasattr(dut, "stop") else ()
+        for name in ("program_valid", "program_memory", "program_address", "program_data", *stop):
             getattr(dut, name).value = 0
         self.drive(Inputs())
 

@@ -277,6 +277,8 @@ def add_build(parser: ArgumentParser) -> None:
         " templates lists; or auto, or autoN for N bits: the data choose it (train, gen, eval, sim)",
     )
     add_steps(meaning)
+    text = "keep the learning rate as a word that hosts load, as 'mu', beside the models"
+    meaning.add_argument("--runtime-rate", action="store_true", help=text)
     text = "bits that models that learn have beside those of a word (default 0, or with --format auto as the data ask)"
     meaning.add_argument("--model-guard", type=whole("model_guard"), metavar="G", help=text)
     meaning.add_argument(
@@ -339,7 +341,7 @@ _RECORDS = ("template", "format", "target", "board")
 def build_options(arguments: Namespace) -> Options:
     """Return the driver's options. Raises `TablaError` if ``--templates`` names a file and nothing of it is used."""
     fields = ("pes", "pes_per_pu", "sequencers", "format", "learning_rate", "minibatch", "model_guard", "stream_words")
-    more = ("model_words", "data_words", "interim_words", "template", "templates", "effort", "force")
+    more = ("model_words", "data_words", "interim_words", "template", "templates", "effort", "force", "runtime_rate")
     options = Options(
         defines=dict(arguments.defines),
         results=_listed(arguments.results),

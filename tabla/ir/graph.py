@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Literal
 
+from tabla.ir.rate import RuntimeRate
 from tabla.source import Span
 
 Role = Literal["input", "label", "model", "value", "next", "constant"]
@@ -363,7 +364,8 @@ class Graph:
     `tensors` are given by name, in the order of their definition, and `statements` in a valid order. `updates` maps a
     model to the tensor of its next value. `results` are the tensors to return per sample, each with the name to show.
     `notes` are warnings for the user, for example about quantisation. `samples` is how many samples a step takes; where
-    it is more than one, inputs, labels and results have it as their leading axis.
+    it is more than one, inputs, labels and results have it as their leading axis. `rate` is the learning rate, if
+    hosts load it.
     """
 
     name: str
@@ -373,6 +375,7 @@ class Graph:
     results: tuple[tuple[str, str], ...] = ()
     notes: tuple[str, ...] = ()
     samples: int = 1
+    rate: RuntimeRate | None = None
 
     @property
     def model_guard(self) -> int:

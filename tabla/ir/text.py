@@ -26,6 +26,7 @@ from tabla.ir.graph import (
     Term,
     is_stored,
 )
+from tabla.ir.rate import RATE
 
 
 def graph_text(graph: Graph) -> str:
@@ -49,6 +50,9 @@ def _lines(graph: Graph) -> Iterator[str]:
         yield ""
     for model, following in graph.updates.items():
         yield f"  update {model} <- {following}"
+    if graph.rate is not None:
+        sign = "-" * (graph.rate.sign < 0)
+        yield f"  rate {sign}{RATE} * 2^{-graph.rate.shift}, {_rational(graph.rate.built)} unless another one is loaded"
     for shown, tensor_name in graph.results:
         yield f"  result {shown}" + ("" if shown == tensor_name else f" = {tensor_name}")
     for note in graph.notes:

@@ -31,6 +31,7 @@ from tabla.ir.graph import (
     Term,
     operands_of,
 )
+from tabla.ir.rate import RuntimeRate
 from tabla.ir.rewrite import summed_names
 from tabla.lower.quantise import Quantiser, Use
 from tabla.source import Span
@@ -139,7 +140,13 @@ class GraphBuilder:
         full = {**self.ranges, **box}
         return all(0 <= low and high < n for s, n in subscripts for low, high in (s.bounds(full),))
 
-    def graph(self, name: str, updates: Mapping[str, str], results: tuple[tuple[str, str], ...]) -> Graph:
+    def graph(
+        self,
+        name: str,
+        updates: Mapping[str, str],
+        results: tuple[tuple[str, str], ...],
+        rate: RuntimeRate | None = None,
+    ) -> Graph:
         """Return the finished graph. Raises `TablaError` for constants that the format cannot hold."""
         self.quantiser.raise_any()
         return Graph(
@@ -149,6 +156,7 @@ class GraphBuilder:
             updates=updates,
             results=results,
             notes=tuple(self.quantiser.notes),
+            rate=rate,
         )
 
     def _check(self, statement: Statement) -> None:

@@ -9,18 +9,25 @@ from math import prod
 
 from tabla.ir.format import Format
 from tabla.ir.graph import Affine, Constant, Index, Linear, Operand, Ordinal, Read, Term
+from tabla.ir.rate import RATE, RuntimeRate
 from tabla.lower.builder import GraphBuilder, mentioned
 from tabla.lower.quantise import Quantiser, shown
 from tabla.source import Label, Span, TablaError
 
 
 class Rate:
-    """A learning rate, taken apart into ``sign * mantissa * 2^-shift`` with 1/2 < mantissa <= 1."""
+    """A learning rate, taken apart into ``sign * mantissa * 2^-shift`` with 1/2 < mantissa <= 1.
 
-    def __init__(self, rate: Fraction, number_format: Format, span: Span | None) -> None:
+    The mantissa of a `loaded` rate is read from the model `RATE`, also where it is 1.
+    """
+
+    def __init__(
+        self, rate: Fraction, number_format: Format, span: Span | None, *, loaded: bool = False
+    ) -> None:
         """Take a learning rate apart. Raises `TablaError` for a rate with which a program would learn nothing in
         `number_format`.
         """
+        self.built, self.loaded = rate, loaded
         labels = [Label(span)] if span is not None else []
         if rate == 0:
             raise TablaError("the learning rate is 0", *labels, hint="set it: mu = 0.1; or -D mu=0.1")
@@ -44,6 +51,29 @@ class Rate:
                 hint="choose a larger one, or a format with more bits",
             )
         self.span = span
+
+    @property
+    def record(self) -> RuntimeRate | None:
+        """What hosts have to know of a loaded rate; None for a rate that is part of the microcode."""
+        return RuntimeRate(sign=self.sign, shift=self.shift, built=self.built) if self.loaded else None
+
+    @property
+    def is_one(self) -> bool:
+        """Whether the mantissa is the constant 1, with which nothing needs to be multiplied."""
+        return self.mantissa == 1 and not self.loaded
+
+    @property
+    def operand(self) -> Operand:
+        """The mantissa as a factor."""
+        if self.loaded:
+            return Read(tensor=RATE, span=self.span)
+        return Constant(value=self.mantissa, span=self.span)
+
+    def define(self, builder: GraphBuilder) -> None:
+        """Define the model of a loaded rate, and note how exactly the format holds the rate."""
+        if self.loaded:
+            builder.tensor(RATE, (), "model", origin=RATE, span=self.span)
+        self.check(builder.quantiser)
 
     def check(self, quantiser: Quantiser) -> None:
         """Have `quantiser` note how exactly the number format holds the rate."""
@@ -69,19 +99,16 @@ class Descent:
         """Emit the step along a gradient that is a product of two words at every element `write` of the weights."""
         left, right = product.factors
         small, large = (left, right) if _touched(left, indices) <= _touched(right, indices) else (right, left)
-        if self.rate.mantissa != 1:
-            scaled = Linear(terms=(Term(factors=(self._mantissa(), small)),))
+        if not self.rate.is_one:
+            scaled = Linear(terms=(Term(factors=(self.rate.operand, small)),))
             small = self.builder.part(self.target, scaled, indices, span)
         self._emit(Term(factors=(small, large), sign=-self.rate.sign * product.sign), write, indices, span)
 
     def by_word(self, word: Operand, write: tuple[Affine, ...], indices: Sequence[Index], span: Span | None) -> None:
         """Emit the step along a gradient that is one word at every element `write` of the weights."""
-        whole = self.rate.mantissa == 1 and self.rate.shift == 0
-        factors = (word,) if whole else (self._mantissa(), word)
+        whole = self.rate.is_one and self.rate.shift == 0
+        factors = (word,) if whole else (self.rate.operand, word)
         self._emit(Term(factors=factors, sign=-self.rate.sign), write, indices, span)
-
-    def _mantissa(self) -> Constant:
-        return Constant(value=self.rate.mantissa, span=self.rate.span)
 
     def _emit(self, step: Term, write: tuple[Affine, ...], indices: Sequence[Index], span: Span | None) -> None:
         old = Term(factors=(Read(tensor=self.weights, subscripts=write, stored=True, span=self.span),))

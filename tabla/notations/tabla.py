@@ -30,7 +30,9 @@ def read_tabla(path: Path, options: Options) -> Reading:
         name=path.stem,
         text=expanded,
         ast=lambda: program_text(program),
-        lower=lambda number, results: lower(program, number_format=number, results=results, name=path.stem),
+        lower=lambda number, results: lower(
+            program, number_format=number, results=results, name=path.stem, runtime_rate=options.runtime_rate
+        ),
         trainable=True,
         warnings=tuple(_warning(w, expanded) for w in program.warnings if w.name not in options.results),
         values=tuple(v.name for v in program.variables if v.kind is Kind.TEMPORARY and v.name != "mu"),

@@ -33,6 +33,8 @@ def read_tensor_comprehensions(path: Path, member: str | None, options: Options)
     """
     if options.learning_rate is not None:
         raise TablaError(f"--learning-rate: '{path}' does not learn", hint="only TABLA programs (.t) have a rate")
+    if options.runtime_rate:
+        raise TablaError(f"--runtime-rate: '{path}' does not learn, so it has no rate", hint="leave it out")
     expanded, unit = read_unit(path, options)
     with expanded.pointing_back():
         function = unit.function(member)

@@ -31,12 +31,12 @@ def read_tile_file(path: Path, member: str | None, options: Options) -> Reading:
 def read_tile(function: Callable[..., Any], options: Options, *, name: str | None = None) -> Reading:
     """Run a function once for the shapes of `options`, or of its inputs."""
     program = trace(function, _shapes(options), _arguments(options), _kinds(options))
-    keep = options.keep
+    keep, rated = options.keep, options.runtime_rate
     _refuse_unknown(program, options)
     name = name or program.name
 
     def lowered(number_format: Format, results: Sequence[str]) -> Graph:
-        return lower(program, number_format=number_format, keep=keep, results=results, name=name)
+        return lower(program, number_format=number_format, keep=keep, results=results, name=name, runtime_rate=rated)
 
     def evaluated(arrays: Mapping[str, Reals], calls: int | None) -> dict[str, Reals]:
         return _evaluate(program, arrays, keep, calls)

@@ -6,11 +6,14 @@ The header has the positions of ``<name>.layout.npz`` as tables, for the driver 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from fractions import Fraction
 from importlib.resources import files
 
 import numpy as np
 from numpy.typing import NDArray
 
+from tabla.ir.format import Format
+from tabla.ir.rate import RATE, RuntimeRate
 from tabla.program.bus import BusShape
 from tabla.report.names import legal_names
 from tabla.report.registers import register_macros
@@ -48,11 +51,17 @@ def tensors_of(layout: Positions, kind: str) -> dict[str, NDArray[np.int32]]:
 
 
 def program_header(
-    name: str, module: str, fingerprint: int, shape: BusShape, fraction: int, layout: Positions
+    name: str,
+    module: str,
+    fingerprint: int,
+    shape: BusShape,
+    number_format: Format,
+    layout: Positions,
+    rate: RuntimeRate | None = None,
 ) -> str:
     """Return ``<name>.h``, the header of the accelerator with the Verilog module `module`.
 
-    `fraction` is the number of fraction bits of a word.
+    `rate` is a learning rate that hosts load.
     """
     prefix, beat = module.upper(), shape.bus_bits // 8
     sizes = {kind: len(layout[f"{kind}.template"]) * shape.container // 8 for kind in UNITS}
@@ -71,9 +80,10 @@ def program_header(
         f'#include "{name}_registers.h"',
         "",
         f"#define {prefix}_WIDTH {shape.width}",
-        f"#define {prefix}_FRACTION {fraction}",
+        f"#define {prefix}_FRACTION {number_format.fraction}",
         "/* The word of the number 1. Integers are words as they are. */",
-        f"#define {prefix}_ONE {1 << fraction}",
+        f"#define {prefix}_ONE {number_format.one}",
+        *(() if rate is None else _rate(prefix, rate, number_format)),
         f"#define {prefix}_SEND_BYTES {max(beats['load'], beats['sample'])}u",
         f"#define {prefix}_RECEIVE_BYTES {max(beats['result'], beats['dump'])}u",
     ]
@@ -88,6 +98,17 @@ def program_header(
     lines += ["", f"static const struct tabla_program {module}_program = {{", f"    {', '.join(members)},"]
     lines += [f"    {unit}," for unit in units]
     return "\n".join([*lines, "};", "", f"#endif /* {prefix}_H */"]) + "\n"
+
+
+def _rate(prefix: str, rate: RuntimeRate, number_format: Format) -> Iterator[str]:
+    """Yield the lines about a learning rate that is loaded."""
+    one = float(rate.sign * number_format.one * Fraction(2) ** rate.shift)
+    yield f"/* The learning rate is the tensor {RATE} of a load; a new one takes effect with the next load."
+    yield f" * RATE is the word of {float(rate.built):.6g}, with which the program was compiled, and RATE_WORD(r)"
+    yield f" * that of the rate r. It must fit {number_format.width} bits, and must not be 0 unless r is. */"
+    yield f"#define {prefix}_RATE {rate.word(rate.built, number_format)}"
+    # The sum is positive, so that the conversion, which drops the fraction, rounds halves up.
+    yield f"#define {prefix}_RATE_WORD(r) ((int32_t)((int64_t)((r) * {one!r} + 2147483648.5) - INT64_C(2147483648)))"
 
 
 def _template(module: str, kind: str, layout: Positions) -> str:

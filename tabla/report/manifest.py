@@ -8,6 +8,8 @@ from typing import Any, Literal
 from tabla._version import VERSION
 from tabla.bound import Bound
 from tabla.hw.reset import reset_cycles
+from tabla.ir.format import Format
+from tabla.ir.rate import RATE, RuntimeRate
 from tabla.mapping.places import Place
 from tabla.program.bus import BusShape
 from tabla.program.image import Entry, Image
@@ -32,11 +34,12 @@ def manifest(
     program: Source,
     bus: BusShape | None = None,
     integers: frozenset[str] = frozenset(),
+    rate: RuntimeRate | None = None,
 ) -> dict[str, Any]:
     """Return the content of the manifest of a build.
 
     `module` is the name of the Verilog module, and `bus` has the sizes of the wrapper if there is one. `integers` are
-    the inputs and results whose words are whole numbers.
+    the inputs and results whose words are whole numbers. `rate` is a learning rate that hosts load.
     """
     report, guard = figures(schedule, bound).numbers(), schedule.mapped.model_guard
     return {
@@ -75,7 +78,23 @@ def manifest(
             name: [int(word) for word in words.reshape(-1)] for name, words in sorted(schedule.constants.items())
         },
         "program": _program(image),
+        **({} if rate is None else {"runtime_rate": rate_entry(rate, schedule.format)}),
         **({} if bus is None else {"bus": bus_entry(schedule, image, module, bus)}),
+    }
+
+
+def rate_entry(rate: RuntimeRate, number_format: Format) -> dict[str, Any]:
+    """Return the entry ``runtime_rate``: the model that is the rate, and what its words mean.
+
+    The rate of the word m is ``sign * m * 2^-(fraction_bits + shift)``. `word` is that of the rate `built`, with which
+    the program was compiled.
+    """
+    return {
+        "tensor": RATE,
+        "sign": rate.sign,
+        "shift": rate.shift,
+        "built": float(rate.built),
+        "word": rate.word(rate.built, number_format),
     }
 
 

@@ -15,6 +15,12 @@ _RDL_ACCESS = {
     "sc": ("sw = w;", "singlepulse;", "hw = r;"),
 }
 
+_RATE_REMARK = (
+    "The learning rate has no register. Its word is in the load, at the place `load/mu` of the layout, and a new one",
+    "takes effect with the next LOAD.",
+    "",
+)
+
 
 def register_entries(resets: Mapping[str, int]) -> list[dict[str, Any]]:
     """Return the entry ``bus.registers`` of the manifest.
@@ -75,8 +81,11 @@ def register_macros(prefix: str, resets: Mapping[str, int]) -> list[str]:
     return lines
 
 
-def register_page(module: str, resets: Mapping[str, int]) -> str:
-    """Return the page that lists the registers, as Markdown. The arguments are those of `register_header`."""
+def register_page(module: str, resets: Mapping[str, int], *, loads_rate: bool = False) -> str:
+    """Return the page that lists the registers, as Markdown. The arguments are those of `register_header`.
+
+    `loads_rate` says that the learning rate is a word of the load.
+    """
     lines = [
         f"# Registers of `{module}_axi`",
         "",
@@ -84,6 +93,7 @@ def register_page(module: str, resets: Mapping[str, int]) -> str:
         "and a written 1 clears its bit, `wo` is written only, and an `sc` bit is written, clears itself and reads as",
         "0. Any other access, and any other address, is answered with SLVERR.",
         "",
+        *(_RATE_REMARK if loads_rate else ()),
         "| offset | name | access | reset | meaning |",
         "|---|---|---|---|---|",
     ]

@@ -10,6 +10,7 @@ from typing import Any, Self, SupportsIndex
 import numpy as np
 from numpy.typing import ArrayLike
 
+from tabla.ir.rate import RATE
 from tabla.runtime.codec import Codec, Reals
 from tabla.runtime.folder import BuildFolder
 from tabla.runtime.transport import Counters, DeviceFault, Transport, Words
@@ -28,17 +29,23 @@ class Accelerator:
         self._transport = transport
         self._codec = Codec(folder)
         self._loaded, self._closed = transport.loaded, False
+        rate = folder.rate
+        self._rate: dict[str, ArrayLike] = {} if rate is None else {RATE: float(rate.built)}
 
     def load(self, models: Mapping[str, ArrayLike] | None = None, /, **named: ArrayLike) -> None:
         """Load the models, each in the shape that the program gives it; a program has to get all of them.
 
-        Loading also sets the counters of events to 0.
+        Of a build with ``--runtime-rate``, `mu` is the learning rate of the runs that follow. Without it, the rate of
+        the load before stays, at first the one that was compiled. Loading also sets the counters of events to 0.
         """
         self._check_open()
-        unit = self._codec.load_unit(_by_name(models, named, "load"))
+        given = {**self._rate, **_by_name(models, named, "load")}
+        unit = self._codec.load_unit(given)
         self._loaded = False  # until the device says otherwise, its models are undefined
         self._transport.load(unit)
         self._loaded = True
+        if self.folder.rate is not None:
+            self._rate = {RATE: given[RATE]}
 
     def run(
         self, given: Mapping[str, ArrayLike] | SupportsIndex | None = None, /, **named: ArrayLike

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from tabla.ir.format import Format
+from tabla.ir.rate import RATE
 from tabla.ir.words import integer_words, to_real, to_words
 from tabla.runtime.folder import BuildFolder, Entry
 from tabla.runtime.transport import Words
@@ -30,8 +31,9 @@ class Codec:
 
     @property
     def models(self) -> tuple[str, ...]:
-        """The names of the models, of which a load takes all."""
-        return tuple(name for name in self._entries["model"] if name in self._folder.places("load"))
+        """The names of the models, of which a load takes all. A learning rate that is loaded is none of them."""
+        rate = RATE if self._folder.rate is not None else None
+        return tuple(name for name in self._entries["model"] if name in self._folder.places("load") and name != rate)
 
     @property
     def inputs(self) -> tuple[str, ...]:
@@ -39,7 +41,10 @@ class Codec:
         return tuple(self._folder.places("sample"))
 
     def load_unit(self, models: Mapping[str, ArrayLike]) -> Words:
-        """Return the unit that loads these models, one array for each."""
+        """Return the unit that loads these models, one array for each.
+
+        A learning rate that is loaded may be among them as `RATE`; without it, the one that was compiled is loaded.
+        """
         entries = self._entries["model"]
         _check_names(models, entries, self.models, "model")
         unit = self._folder.template("load").astype(np.int64)
@@ -53,6 +58,11 @@ class Codec:
             _place(unit[None], places[name], words[None] >> guard)
             if guard:
                 _place(unit[None], places[name + GUARD], _pattern(words[None], guard, self._format.width))
+        if (rate := self._folder.rate) is not None:
+            given = _real(models.get(RATE, float(rate.built)), RATE)
+            if given.shape != ():
+                raise TablaError(f"the learning rate '{RATE}' has shape {given.shape}", hint="give one number")
+            _place(unit[None], places[RATE], np.full((1,), rate.word(float(given), self._format), dtype=np.int64))
         return unit
 
     def sample_units(self, arrays: Mapping[str, ArrayLike]) -> tuple[Words, bool]:

@@ -10,6 +10,7 @@ import zipfile
 import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tabla.ir.format import Format
+from tabla.ir.rate import RATE, RuntimeRate
 from tabla.report.folder import BOARD_SCHEMA, MANIFEST_SCHEMA
 from tabla.source import TablaError
 
@@ -25,6 +27,8 @@ if TYPE_CHECKING:
 
 KINDS = ("load", "sample", "result", "dump")
 _AGAIN = "run tabla gen again"
+_MOST_SHIFT = 64
+"""No learning rate of a format has a larger shift."""
 _DAMAGE = (
     *(OSError, EOFError, ValueError, KeyError, IndexError, TypeError, AttributeError, OverflowError, MemoryError),
     *(RecursionError, RuntimeError, struct.error, zlib.error, zipfile.BadZipFile),
@@ -141,6 +145,14 @@ class BuildFolder:
         """The guard bits of models that have some."""
         return int(self.manifest.get("model_guard") or 0)
 
+    @property
+    def rate(self) -> RuntimeRate | None:
+        """The learning rate, if it is a word that hosts load."""
+        entry = self.manifest.get("runtime_rate")
+        if entry is None:
+            return None
+        return RuntimeRate(sign=int(entry["sign"]), shift=int(entry["shift"]), built=Fraction(entry["built"]))
+
     def guard(self, model: str) -> int:
         """Return the guard bits of a model; 0 for a model whose words are plain words."""
         return self.guard_bits if f"load/{model}.guard" in self.layout else 0
@@ -229,6 +241,10 @@ def _check_manifest(manifest: Mapping[str, Any], folder: Path) -> None:
         sizes = [size for entry in found.tensors for size in entry.shape]
         whole = isinstance(manifest["name"], str) and isinstance(manifest["module"], str)
         fraction = found.format.fraction
+        if (rate := found.rate) is not None:
+            models = {entry.name: entry.shape for entry in found.tensors if entry.role == "model"}
+            bounded = abs(rate.shift) <= _MOST_SHIFT and rate.sign in (1, -1)
+            whole = whole and bounded and models.get(RATE) == ()
         whole = whole and isinstance(found.fingerprint, int | None) and isinstance(manifest.get("sha256", {}), dict)
         if "bus" in manifest:
             bus = manifest["bus"]

@@ -2,38 +2,50 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import fields
 
 from tabla.ir.format import Format
 from tabla.ir.graph import Constant, Graph, Index, Read, Role, Term
+from tabla.ir.rate import RATE
 from tabla.lang.faults import did_you_mean
+from tabla.lang.tabla import program as tree
 from tabla.lang.tabla.program import Assignment, Kind, Program
 from tabla.lower.builder import GraphBuilder
 from tabla.lower.rate import Rate, is_product
 from tabla.lower.tabla.elements import Copied, Elements, Multiplied
 from tabla.lower.tabla.expressions import Expressions, Sum, graph_affine
 from tabla.lower.tabla.update import Updater
-from tabla.source import TablaError
+from tabla.source import Label, TablaError
 
 _ROLES: dict[Kind, Role] = {Kind.INPUT: "input", Kind.LABEL: "label", Kind.MODEL: "model"}
 
 
-def lower(program: Program, *, number_format: Format, results: Sequence[str] = (), name: str = "program") -> Graph:
+def lower(
+    program: Program,
+    *,
+    number_format: Format,
+    results: Sequence[str] = (),
+    name: str = "program",
+    runtime_rate: bool = False,
+) -> Graph:
     """Return the graph of `program`. Apart from refusing what `number_format` cannot hold, it does not depend on the
     format.
 
     `results` are names to return beside those that the program returns anyway. A program without gradients returns its
-    outputs. Elements of a result that were never assigned are 0.
+    outputs. Elements of a result that were never assigned are 0. With `runtime_rate` the learning rate is a word that
+    hosts load (decision 23).
 
     Raises `TablaError` for a constant or a learning rate that `number_format` cannot hold, and for a result that is not
-    a value of the program.
+    a value of the program. With `runtime_rate` a program without gradients, and one that uses ``mu`` as a value, are
+    errors as well.
     """
-    return _Lowering(program, number_format).run(results, name)
+    return _Lowering(program, number_format, runtime_rate).run(results, name)
 
 
 class _Lowering:
-    def __init__(self, program: Program, number_format: Format) -> None:
-        self._program = program
+    def __init__(self, program: Program, number_format: Format, runtime_rate: bool) -> None:
+        self._program, self._runtime_rate = program, runtime_rate
         self._ranges = {i.name: Index(name=i.name, low=i.start, high=i.stop) for i in program.iterators}
         self._variables = {variable.name: variable for variable in program.variables}
         self._builder = GraphBuilder(number_format, self._ranges)
@@ -53,13 +65,22 @@ class _Lowering:
         # Results come first: a gradient that is one is computed under its own name, beside its update.
         returned = tuple((each, self._elements.result(each)) for each in shown)
         updates: dict[str, str] = {}
+        loaded = None
+        if self._runtime_rate:
+            _refuse_runtime_rate(program)
         if program.gradients:
-            rate = Rate(program.learning_rate, self._builder.number_format, program.learning_rate_span)
+            rate = Rate(
+                program.learning_rate,
+                self._builder.number_format,
+                program.learning_rate_span,
+                loaded=self._runtime_rate,
+            )
+            loaded = rate.record
             updater = Updater(self._builder, self._elements, rate)
             for gradient in program.gradients:
                 model = self._variables[gradient.model]
                 updates[model.name] = updater.update(gradient, model)
-        return self._builder.graph(name, updates, returned)
+        return self._builder.graph(name, updates, returned, loaded)
 
     def _results(self, asked: Sequence[str]) -> tuple[str, ...]:
         """The names to return, each once: the program's outputs, then what the user asks for."""
@@ -96,3 +117,30 @@ class _Lowering:
             case _:
                 operation = self._expressions.operation(value)
                 self._elements.store(name, box, write, indices, operation, span)
+
+
+def _refuse_runtime_rate(program: Program) -> None:
+    """Refuse a program whose learning rate cannot be a word that hosts load."""
+    if not program.gradients:
+        raise TablaError("--runtime-rate: the program has no gradient, so it has no learning rate", hint="leave it out")
+    for assignment in program.assignments:
+        for read in _constants(assignment.value) if assignment.target != RATE else ():
+            if read.name == RATE:
+                raise TablaError(
+                    f"--runtime-rate: '{RATE}' is used as a value, which would stay as it is compiled",
+                    Label(read.span, "used here"),
+                    hint="write the number, or give it another name",
+                )
+
+
+def _constants(node: tree.Node) -> Iterator[tree.Constant]:
+    """Yield the named constants of an expression, in no particular order."""
+    waiting = [node]
+    while waiting:
+        match waiting.pop():
+            case tree.Constant() as found:
+                yield found
+            case parent:
+                for each in (getattr(parent, field.name) for field in fields(parent)):
+                    parts = each if isinstance(each, tuple) else (each,)
+                    waiting += [part for part in parts if isinstance(part, tree.Node)]

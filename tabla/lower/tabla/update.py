@@ -17,7 +17,7 @@ class Updater:
 
     def __init__(self, builder: GraphBuilder, elements: Elements, rate: Rate) -> None:
         self._builder, self._elements, self._rate = builder, elements, rate
-        rate.check(builder.quantiser)
+        rate.define(builder)
 
     def update(self, gradient: Gradient, model: Variable) -> str:
         """Emit the update of a model, and return the tensor of its next value.

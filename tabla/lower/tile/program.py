@@ -43,7 +43,7 @@ from tabla.lower.tile.expressions import Expressions, constant, makes_whole, ref
 from tabla.lower.tile.projection import inhabited
 from tabla.lower.tile.region import Region, region_of
 from tabla.lower.tile.reshape import refinement
-from tabla.lower.tile.update import Updater, fused
+from tabla.lower.tile.update import Updater, fused, rates_of
 from tabla.lower.tile.zeros import unwritten
 
 _ZERO = Constant(value=Fraction(0))
@@ -64,19 +64,28 @@ def lower(
     keep: Sequence[str] = (),
     results: Sequence[str] = (),
     name: str = "program",
+    runtime_rate: bool = False,
 ) -> Graph:
     """Return the graph of a program. The tensors of `keep`, and those that learn, stay on chip as models.
 
-    `results` are names of further tensors to return.
+    `results` are names of further tensors to return. With `runtime_rate` the learning rate is a word that hosts load
+    (decision 23).
 
     Raises `TablaError` for constants that `number_format` cannot hold, and for what the graph cannot say.
     """
-    return _Lowering(program, number_format, keep, results).run(name)
+    return _Lowering(program, number_format, keep, results, runtime_rate).run(name)
 
 
 class _Lowering:
-    def __init__(self, program: Program, number_format: Format, keep: Sequence[str], results: Sequence[str]) -> None:
-        self.program, self.names = program, names_of(program)
+    def __init__(
+        self,
+        program: Program,
+        number_format: Format,
+        keep: Sequence[str],
+        results: Sequence[str],
+        runtime_rate: bool,
+    ) -> None:
+        self.program, self.names, self.runtime_rate = program, names_of(program), runtime_rate
         self.asked = {node: name for node, name in self.names.items() if name in results}
         self.ranges: dict[str, Index] = {}
         self.builder = GraphBuilder(number_format, self.ranges)
@@ -101,12 +110,14 @@ class _Lowering:
             if node in words:
                 self._define(node, self.names[node])
         updates = {}
-        for step in self.program.steps:
-            updater = Updater(self.builder, self.expressions, step)
+        rates = rates_of(self.program, self.builder, loaded=self.runtime_rate)
+        for step, rate in zip(self.program.steps, rates, strict=True):
+            updater = Updater(self.builder, self.expressions, step, rate)
             updates[step.weights.parameter] = updater.update()
         results = [(f"out{n}", self._result(f"out{n}", node)) for n, node in enumerate(self.program.outputs)]
         results += [(shown, self._result(shown, node)) for node, shown in self.asked.items()]
-        return self.builder.graph(name, updates, tuple(dict.fromkeys(results)))
+        loaded = rates[0].record if rates else None
+        return self.builder.graph(name, updates, tuple(dict.fromkeys(results)), loaded)
 
     def _result(self, shown: str, node: Node) -> str:
         """Return the tensor of a result. A parameter or a number is copied into one."""

@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 from tabla.ir.graph import Affine, Index, Term
-from tabla.lang.tile.program import Contraction, Elementwise, Node, Number, Step
+from tabla.ir.rate import RATE
+from tabla.lang.tile.program import Contraction, Elementwise, Node, Number, Program, Step
+from tabla.lang.tile.text import names_of
 from tabla.lower.builder import GraphBuilder
+from tabla.lower.quantise import shown
 from tabla.lower.rate import Descent, Rate, is_product
 from tabla.lower.tile.expressions import Expressions
 from tabla.lower.tile.region import Region, region_of
+from tabla.source import Label, TablaError
 
 
 class Updater:
     """Emits the statement of one next value."""
 
-    def __init__(self, builder: GraphBuilder, expressions: Expressions, step: Step) -> None:
+    def __init__(self, builder: GraphBuilder, expressions: Expressions, step: Step, rate: Rate) -> None:
         self._builder, self._expressions, self._step = builder, expressions, step
-        rate = Rate(step.rate, builder.number_format, step.span)
-        rate.check(builder.quantiser)
         weights = step.weights.parameter
         self._descent = Descent(builder=builder, rate=rate, target=f"{weights}.next", weights=weights)
 
@@ -43,6 +45,45 @@ class Updater:
         else:
             self._descent.by_word(self._expressions.word(gradient, at), at, indices, span)
         return target
+
+
+def rates_of(program: Program, builder: GraphBuilder, *, loaded: bool) -> list[Rate]:
+    """Return the rate of each step. A `loaded` one is the same for all of them, and its model is defined here.
+
+    Raises `TablaError` for a program whose rate cannot be loaded: one without steps, one whose steps have several
+    rates, and one with another value of that name.
+    """
+    if not loaded:
+        found = [Rate(step.rate, builder.number_format, step.span) for step in program.steps]
+        for each in found:
+            each.check(builder.quantiser)
+        return found
+    _refuse_loaded_rate(program)
+    rate = Rate(program.steps[0].rate, builder.number_format, program.steps[0].span, loaded=True)
+    rate.define(builder)
+    return [rate] * len(program.steps)
+
+
+def _refuse_loaded_rate(program: Program) -> None:
+    if not program.steps:
+        raise TablaError(
+            f"--runtime-rate: '{program.name}' updates no tensor, so it has no learning rate", hint="leave it out"
+        )
+    first = program.steps[0].rate
+    for step in program.steps:
+        if step.rate != first:
+            raise TablaError(
+                f"--runtime-rate: this step has the rate {shown(step.rate)} and the first one has {shown(first)}",
+                *([Label(step.span)] if step.span else []),
+                hint="give all steps one rate: only one is loaded",
+            )
+    for node, name in names_of(program).items():
+        if name == RATE:
+            raise TablaError(
+                f"--runtime-rate: '{RATE}' is the name of the learning rate that is loaded",
+                *([Label(node.span)] if node.span else []),
+                hint="give this value another name",
+            )
 
 
 def product_region(gradient: Node) -> Region | None:
