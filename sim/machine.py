@@ -170,6 +170,17 @@ class Machine(ABC):
     def dump(self, count: int) -> list[int]:
         """Return the words of `count` tokens of the dump program (command 2), in the order in which they leave."""
 
+    def keeps(self, beats: BeatRows) -> bool:
+        """Return whether the machine holds these beats of samples from runs before, and nothing has to carry them to it
+        when all of them are run once more.
+        """
+        return False
+
+    @property
+    def remark(self) -> str:
+        """A sentence for the report of a training run; empty if there is nothing to say."""
+        return ""
+
     @abstractmethod
     def close(self) -> None:
         """End the simulator, if there is one; the machine cannot be used afterwards."""

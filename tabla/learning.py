@@ -373,6 +373,7 @@ def _record(task: _Task, outcome: Outcome, checked: int, patience: int | None) -
         checked=Checked(engine=task.hardware, samples=checked, all=learned, reason=task.reason)
         if task.evaluates
         else None,
+        remark=outcome.remark,
     )
 
 

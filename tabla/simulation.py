@@ -136,6 +136,15 @@ class Session:
         """Load the models and the constants into the machine."""
         self.machine.load(self.host.load_beats(models))
 
+    @property
+    def remark(self) -> str:
+        """What the machine says of its runs, for the report; empty if there is nothing to say."""
+        return self.machine.remark
+
+    def keeps(self, samples: Mapping[str, Words]) -> bool:
+        """Return whether the machine holds exactly these samples from runs before."""
+        return bool(samples) and self.machine.keeps(self.host.sample_beats(samples))
+
     def learn(self, samples: Mapping[str, Words]) -> None:
         """Run the samples in order, one step each, and drop the results."""
         self.run(samples)

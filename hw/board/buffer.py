@@ -1,4 +1,4 @@
-"""The queue of the beats that the host sends, whose frame may still turn out to be damaged."""
+"""The queue of the beats that the host sends, whose frame may still turn out to be damaged, and which it can repeat."""
 
 from typing import Any
 
@@ -15,12 +15,21 @@ class BlockQueue(wiring.Component):
     put before their cycle. A word that is committed in cycle *t* is offered from *t* + ``LATENCY`` on. The queue is our
     own because Amaranth's queues cannot roll back.
 
+    What has left the queue stays in its RAM until other words take its place. `keep` marks the place of the next word
+    that is put, and `replay` gives all committed words since then once more.
+
     Members
     -------
     put : In(1), word : In(width)
         Only while there is `room`.
     room : Out(1)
     commit : In(1), rollback : In(1)
+    keep : In(1)
+        Only while every word is committed.
+    kept : Out(1)
+        The queue is empty, and holds all words since the last `keep`.
+    replay : In(1)
+        Only while they are `kept`. The words are offered from ``LATENCY`` cycles later on.
     out_valid : Out(1), out_ready : In(1), out_data : Out(width)
     """
 
@@ -37,6 +46,9 @@ class BlockQueue(wiring.Component):
                 "room": Out(1),
                 "commit": In(1),
                 "rollback": In(1),
+                "keep": In(1),
+                "kept": Out(1),
+                "replay": In(1),
                 "out_valid": Out(1),
                 "out_ready": In(1),
                 "out_data": Out(width),
@@ -52,5 +64,14 @@ class BlockQueue(wiring.Component):
             m.d.sync += visible.eq(written)
         with m.If(self.rollback):
             m.d.sync += written.eq(visible)
-        block_queue(m, self, written=written, visible=visible, read_at=read_at)
+        fetched = block_queue(m, self, written=written, visible=visible, read_at=read_at)
+        mark = Signal(range(2 * self.depth))
+        whole = Signal()
+        m.d.comb += self.kept.eq(whole & (visible == read_at) & ~fetched & ~self.out_valid)
+        with m.If(self.put & ((written ^ mark) == self.depth)):
+            m.d.sync += whole.eq(0)  # this word takes the place of the one at the mark
+        with m.If(self.keep):
+            m.d.sync += [mark.eq(visible), whole.eq(1)]
+        with m.If(self.replay):
+            m.d.sync += read_at.eq(mark)
         return m

@@ -17,7 +17,8 @@ LIGHTS = ("ready", "busy", "overflow", "domain_error", "damaged", "receive")
 class BoardCore(wiring.Component):
     """The Verilog module `accelerator`, which ``hw/emit.py`` writes, behind a serial line of `divisor` cycles a bit.
 
-    `clock` is the rate in Hz that the host is told.
+    `clock` is the rate in Hz that the host is told, and `memory` the block RAM of the chip in bits, of which a part
+    keeps samples; 0 leaves the least room.
 
     Members
     -------
@@ -27,14 +28,16 @@ class BoardCore(wiring.Component):
         High where the condition of ``LIGHTS`` holds.
     """
 
-    def __init__(self, *, image: Image, accelerator: str, divisor: int, clock: int) -> None:
+    def __init__(self, *, image: Image, accelerator: str, divisor: int, clock: int, memory: int = 0) -> None:
         self.image, self.accelerator = image, accelerator
-        self.divisor, self.clock = divisor, clock
+        self.divisor, self.clock, self.memory = divisor, clock, memory
         super().__init__({"receive": In(1, init=1), "transmit": Out(1, init=1), "lights": Out(len(LIGHTS))})
 
     def elaborate(self, platform: Any) -> Module:
         m = Module()
-        m.submodules.link = link = HostLink(image=self.image, divisor=self.divisor, clock=self.clock)
+        m.submodules.link = link = HostLink(
+            image=self.image, divisor=self.divisor, clock=self.clock, memory=self.memory
+        )
         m.submodules.accelerator = Instance(
             self.accelerator,
             i_clk=ClockSignal(),

@@ -30,7 +30,7 @@ class HostLink(wiring.Component):
     Members
     -------
     receive : In(1), transmit : Out(1)
-        The line; `divisor` cycles a bit.
+        The line; `divisor` cycles a bit. `memory` is that of `LinkShape.of`.
     machine_reset : Out(1)
         Resets the accelerator; at power-up too.
     damaged : Out(1)
@@ -38,10 +38,10 @@ class HostLink(wiring.Component):
     Others : as the accelerator's, seen from the other end.
     """
 
-    def __init__(self, *, image: Image, divisor: int, clock: int) -> None:
+    def __init__(self, *, image: Image, divisor: int, clock: int, memory: int = 0) -> None:
         self.divisor = divisor
         self.reset_cycles = reset_cycles(image)
-        self.shape = LinkShape.of(image)
+        self.shape = LinkShape.of(image, memory)
         self.width = image.parameters.width
         self.beat_width = image.parameters.stream_words * self.width
         self.constants = {
@@ -102,6 +102,9 @@ class HostLink(wiring.Component):
             requests.frame_ends.eq(frames.ends),
             requests.frame_sound.eq(frames.sound),
             requests.room.eq(beats.room),
+            requests.replayable.eq(beats.kept & ~self.busy),
+            beats.keep.eq(replier.keep),
+            beats.replay.eq(replier.replay),
             beats.put.eq(requests.put),
             beats.word.eq(requests.word),
             beats.commit.eq(requests.commit),

@@ -21,11 +21,14 @@ class Replier(wiring.Component):
     greet : In(1)
         Answer a RESET now, unless something is being answered.
     command_valid : Out(1), command_ready : In(1), command_code : Out(2), command_count : Out(32)
+    keep : Out(1), replay : Out(1)
+        A KEEP or a REPLAY is carried out, in the cycle in which its frame ends.
     out_valid : In(1), out_ready : Out(1), out_data : In(width)
         Words of the output queue.
     valid : Out(1), ready : In(1), data : Out(8), last : Out(1)
         The reply's bytes, as ``FrameSender`` takes them.
     One In(32) for each name in ``STATUS``.
+        A STATUS is answered when `busy` is 0, or after as many cycles as its argument says.
     """
 
     def __init__(self, *, shape: LinkShape, width: int) -> None:
@@ -42,6 +45,8 @@ class Replier(wiring.Component):
                 "command_ready": In(1),
                 "command_code": Out(2),
                 "command_count": Out(32),
+                "keep": Out(1),
+                "replay": Out(1),
                 "out_valid": In(1),
                 "out_ready": Out(1),
                 "out_data": In(width),
@@ -68,7 +73,7 @@ class Replier(wiring.Component):
             tells.eq((code == Request.STATUS) | (code == Request.RESET)),
             reads.eq((code == Request.READ) & (left != 0)),
             shown.eq(Mux(reads, self.out_data, status[index])),
-            self.command_code.eq(code),
+            self.command_code.eq(Mux(code == Request.REPLAY, Request.RUN, code)),
             self.command_count.eq(left),
         ]
         # A register in front of the sender, filled when it is empty: bytes leave much more slowly than that.
@@ -92,8 +97,17 @@ class Replier(wiring.Component):
                     m.next = "REPLY"
                     with m.If(~self.known):
                         m.d.sync += [code.eq(-1), reply.eq(Mux(self.sound, Refusal.REFUSED, Refusal.DAMAGED))]
-                    with m.Elif(self.code <= Request.DUMP):
+                    with m.Elif((self.code <= Request.DUMP) | (self.code == Request.REPLAY)):
+                        m.d.comb += self.replay.eq(self.code == Request.REPLAY)
                         m.next = "COMMAND"
+                    with m.Elif(self.code == Request.STATUS):
+                        m.next = "WAIT"
+                    with m.Elif(self.code == Request.KEEP):
+                        m.d.comb += self.keep.eq(1)
+            with m.State("WAIT"):
+                m.d.sync += left.eq(left - 1)
+                with m.If(~self.busy.any() | (left == 0)):
+                    m.next = "REPLY"
             with m.State("COMMAND"):
                 m.d.comb += self.command_valid.eq(1)
                 with m.If(self.command_ready):

@@ -21,6 +21,8 @@ class RequestReader(wiring.Component):
         As ``FrameReceiver`` gives them.
     put : Out(1), word : Out(beat_width), room : In(1), commit : Out(1), rollback : Out(1)
         As ``BlockQueue`` takes them.
+    replayable : In(1)
+        A REPLAY can be carried out now; otherwise it is none of the requests that there are.
     ends : Out(1)
         A frame ends in this cycle, and the other outputs belong to it.
     sound : Out(1)
@@ -41,6 +43,7 @@ class RequestReader(wiring.Component):
                 "put": Out(1),
                 "word": Out(beat_width),
                 "room": In(1),
+                "replayable": In(1),
                 "commit": Out(1),
                 "rollback": Out(1),
                 "ends": Out(1),
@@ -83,7 +86,9 @@ class RequestReader(wiring.Component):
             self.put.eq(complete & self.room),
             self.ends.eq(self.frame_ends),
             self.sound.eq(self.frame_sound & (tail == CHECK_BYTES) & (left == 0)),
-            self.known.eq(self.sound & ~refused & (self.code <= max(Request))),
+            self.known.eq(
+                self.sound & ~refused & (self.code <= max(Request)) & ((self.code != Request.REPLAY) | self.replayable)
+            ),
             self.commit.eq(self.ends & self.known & (self.code == Request.BEATS)),
             self.rollback.eq(self.ends & ~self.commit),
         ]

@@ -30,7 +30,7 @@ class BoardTop(wiring.Component):
     """The Verilog module `accelerator` on a board. `settings` are the PLL's; without them the design runs from the
     crystal.
 
-    `divisor` is the length of a bit of the serial line in cycles.
+    `divisor` is the length of a bit of the serial line in cycles. `memory` is that of `BoardCore`.
 
     Members
     -------
@@ -39,10 +39,19 @@ class BoardTop(wiring.Component):
     """
 
     def __init__(
-        self, *, image: Image, accelerator: str, board: Board, settings: PllSettings | None, divisor: int
+        self,
+        *,
+        image: Image,
+        accelerator: str,
+        board: Board,
+        settings: PllSettings | None,
+        divisor: int,
+        memory: int = 0,
     ) -> None:
         self.board, self.settings = board, settings
-        self.core = BoardCore(image=image, accelerator=accelerator, divisor=divisor, clock=self.hertz)
+        self.core = BoardCore(
+            image=image, accelerator=accelerator, divisor=divisor, clock=self.hertz, memory=memory
+        )
         outputs = {"transmit", "lights", "high"}
         super().__init__(
             {

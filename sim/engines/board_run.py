@@ -20,12 +20,14 @@ class SimulatedBoard:
     """A board that runs from the start of a ``with`` block to its end; a host opens `path` as its serial line.
 
     A bit of the line lasts `divisor` cycles. A real board has more of them; fewer make the line faster and change
-    nothing else. The PLL of the clock, pads and pins are not simulated. It needs the tools of engine ``cxxrtl``, and
-    a missing one is a TablaError.
+    nothing else. `memory` is the block RAM of the chip in bits. The PLL of the clock, pads and pins are not simulated.
+    It needs the tools of engine ``cxxrtl``, and a missing one is a TablaError.
     """
 
-    def __init__(self, image: Image, module: str, *, divisor: int = 4, clock: int = 25_000_000) -> None:
-        core = BoardCore(image=image, accelerator=module, divisor=divisor, clock=clock)
+    def __init__(
+        self, image: Image, module: str, *, divisor: int = 4, clock: int = 25_000_000, memory: int = 0
+    ) -> None:
+        core = BoardCore(image=image, accelerator=module, divisor=divisor, clock=clock, memory=memory)
         name = f"{module}_board"
         self._simulator = build(verilog(image, module) + component_verilog(core, name), name, DRIVER)
         self._divisor = divisor

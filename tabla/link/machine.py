@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -18,6 +18,9 @@ PREFIX = "serial:"
 _FRAME_BYTES = 4096
 _READ_WORDS = 4096
 _REFUSED_PAUSE = 0.002
+_WAITS = 20
+"""A board that works answers so many times a second that it does."""
+_LARGEST = (1 << 32) - 1
 
 
 def place_of(engine: str) -> tuple[str, int]:
@@ -56,6 +59,53 @@ class BoardResult(RunResult):
         return self.interval
 
 
+@dataclass(slots=True, kw_only=True, eq=False)
+class _Kept:
+    """The beats of samples that the board was sent since the load; `parts` is None if it no longer holds all of them.
+
+    `beats` is their number, and `bytes` what a repetition took on the line at most, results apart; 0 before the first.
+    """
+
+    parts: list[Words] | None = field(default_factory=list)
+    beats: int = 0
+    bytes: int = 0
+
+    def add(self, rows: Words, room: int) -> None:
+        """Count more beats, for which the board has so much `room` in all."""
+        self.beats += len(rows)
+        if self.parts is not None:
+            self.parts.append(rows.copy())
+        if self.beats > room:
+            self.lose()
+
+    def lose(self) -> None:
+        """Note that the board does not hold all beats."""
+        self.parts = None
+
+    def holds(self, rows: Words) -> bool:
+        """Return whether the board holds exactly these beats."""
+        if not self.parts or len(rows) != self.beats:
+            return False
+        self.parts = [np.concatenate(self.parts)]
+        return np.array_equal(self.parts[0], rows)
+
+    def sentence(self, room: int) -> str:
+        """Return what the report says; nothing if no samples were run twice."""
+        if self.bytes:
+            return f"the board keeps the samples: an epoch after the first takes {self.bytes} bytes on the line"
+        if self.parts is None:
+            return f"every epoch is sent anew: the samples do not fit into the {room:,} beats that the board keeps"
+        return ""
+
+
+def _counters(status: Status) -> Counters:
+    return Counters(
+        lane_overflows=status.lane_overflows,
+        root_overflows=status.root_overflows,
+        domain_errors=status.domain_errors,
+    )
+
+
 class SerialMachine(Machine):
     """The board at ``serial:PATH[@BAUD]``, which must hold the microcode of `image`.
 
@@ -69,6 +119,7 @@ class SerialMachine(Machine):
         path, baud = place_of(engine)
         self._requests = Requests(SerialPort(path, baud), silence)
         self._fresh = True
+        self._kept = _Kept()
         try:
             self._greet(path)
         except BaseException:
@@ -87,6 +138,7 @@ class SerialMachine(Machine):
                 hint="build a bitstream of this program with the same options, and load it",
             )
         self._buffer = status.buffer
+        self._patience = min(status.clock // _WAITS, _LARGEST)
 
     def load(self, beats: BeatRows) -> None:
         """Send the load command and its beats."""
@@ -96,17 +148,24 @@ class SerialMachine(Machine):
         self._send(rows)
         self._rest()
         self._fresh = True
+        self._ask(Request.KEEP, 0)
+        self._kept = _Kept()
 
     def run(self, beats: BeatRows, samples: int, stalls: Stalls | None = None) -> RunResult:
         """Send run commands and the beats of the samples.
 
         Each command covers as many samples as the buffers of the board hold. So the accelerator does not wait for the
         line within a command, and the cycles that the board counts are those of its steady state.
+
+        If these samples are all that came since the load, and the board still holds them, they are not sent again.
         """
         if stalls is not None:
             raise ValueError("a board takes no stalls: its line has its own")
         each, outputs = self.image.stream_run.beats, self.image.run.outputs
         rows = as_beats(beats, self.image.parameters.stream_words, samples * each)
+        if self.keeps(rows) and (result := self._replay(samples)) is not None:
+            return result
+        self._kept.add(rows, self._buffer)
         words: list[int] = []
         interval = latency = done = 0
         counters = Counters()
@@ -118,12 +177,13 @@ class SerialMachine(Machine):
             if count > 1:
                 interval = status.interval
             self._fresh = False
-            counters = Counters(
-                lane_overflows=status.lane_overflows,
-                root_overflows=status.root_overflows,
-                domain_errors=status.domain_errors,
-            )
+            counters = _counters(status)
             done += count
+        return self._result(samples, words, counters, interval, latency)
+
+    def _result(
+        self, samples: int, words: list[int], counters: Counters, interval: int, latency: int
+    ) -> BoardResult:
         return BoardResult(
             samples=samples,
             outputs=words,
@@ -137,6 +197,35 @@ class SerialMachine(Machine):
             interval=interval,
             first_latency=latency,
         )
+
+    def keeps(self, beats: BeatRows) -> bool:
+        """Return whether the board holds these beats of samples, so that a run of all of them need not send them."""
+        return self._kept.holds(as_beats(beats, self.image.parameters.stream_words))
+
+    def _replay(self, samples: int) -> BoardResult | None:
+        """Run all samples that the board keeps once more. Return None if the board no longer holds them.
+
+        Where their outputs do not all fit into the buffer of the board, the accelerator waits for the line, so there is
+        no interval.
+        """
+        before = self._requests.traffic
+        if self._requests.ask(Request.REPLAY, samples) is None:
+            self._kept.lose()
+            return None
+        reading = self._requests.traffic
+        count = samples * self.image.run.outputs
+        words = self._read(count)
+        resting = self._requests.traffic
+        status = self._rest()
+        self._check_tokens(status, samples)
+        self._kept.bytes = max(self._kept.bytes, self._requests.traffic - resting + reading - before)
+        interval = status.interval if count <= OUTPUT_WORDS else 0
+        return self._result(samples, words, _counters(status), interval, 0)
+
+    @property
+    def remark(self) -> str:
+        """A sentence for the report on whether samples are sent once or in every epoch."""
+        return self._kept.sentence(self._buffer)
 
     @property
     def most(self) -> int:
@@ -154,9 +243,12 @@ class SerialMachine(Machine):
             self._send(rows)
         words += self._read(outputs)
         status = self._rest()
+        self._check_tokens(status, count)
+        return status
+
+    def _check_tokens(self, status: Status, count: int) -> None:
         if status.tokens != count:
             raise AssertionError(f"the board ran {status.tokens} samples, not {count}")
-        return status
 
     def dump(self, count: int) -> list[int]:
         """Send the dump command and return the words."""
@@ -198,7 +290,7 @@ class SerialMachine(Machine):
 
     def _rest(self) -> Status:
         """Wait until no command is under way, and return the status."""
-        while (status := self._requests.status()).busy:
+        while (status := self._requests.status(self._patience)).busy:
             pass
         return status
 

@@ -60,11 +60,13 @@ class Requests:
         self._silence = SILENCE if silence is None else silence
         self._greeting = _GREETING if silence is None else min(silence / _TRIES, _GREETING)
         self._frames = Frames()
+        self.traffic = 0
+        """The bytes that have gone over the line, both ways."""
 
     def reset(self) -> Status:
         """Reset the board, whatever it was doing, and return its status."""
         for _ in range(_TRIES):
-            self._port.write(request(Request.RESET), self._silence)
+            self._write(request(Request.RESET))
             end = time.monotonic() + self._greeting
             while (left := end - time.monotonic()) > 0:
                 # Frames that the board sent before the reset are dropped, even if they are not damaged.
@@ -79,17 +81,17 @@ class Requests:
             hint="load the bitstream of tabla build; give the same --baud to both",
         )
 
-    def status(self) -> Status:
-        """Ask for the status of the board."""
+    def status(self, cycles: int = 0) -> Status:
+        """Ask for the status of the board, which answers when it rests, or after so many cycles of its clock."""
         try:
-            return Status.of(self.ask(Request.STATUS) or b"")
+            return Status.of(self.ask(Request.STATUS, cycles) or b"")
         except ValueError:
             raise self._unsound() from None
 
     def ask(self, code: Request, argument: int = 0, payload: bytes = b"") -> bytes | None:
         """Send a request and return the content of the reply; None if the board refuses the request."""
         for _ in range(_TRIES):
-            self._port.write(request(code, argument, payload), self._silence)
+            self._write(request(code, argument, payload))
             found = self._next(self._silence)
             if found is None:
                 raise TablaError(
@@ -106,6 +108,10 @@ class Requests:
                     raise self._unsound()
         raise self._unsound()
 
+    def _write(self, text: bytes) -> None:
+        self._port.write(text, self._silence)
+        self.traffic += len(text)
+
     def _unsound(self) -> TablaError:
         return TablaError(
             f"the line '{self._port.path}' changes bytes", hint="build for a lower --baud, or use a better cable"
@@ -120,6 +126,7 @@ class Requests:
             text = self._port.read(seconds)
             if not text or time.monotonic() > end:
                 return None
+            self.traffic += len(text)
             self._frames.feed(text)
             if self._frames.pending > _LONGEST:
                 raise self._unsound()

@@ -17,7 +17,7 @@ inverted."""
 
 CHECK_BYTES = 4
 ARGUMENT_BYTES = 4
-VERSION = 1
+VERSION = 2
 MAGIC = 0x7AB1A000 + VERSION
 BAUD = 1_000_000
 """The bits a second on the line, unless board and host are told otherwise."""
@@ -25,10 +25,15 @@ OUTPUT_WORDS = 1024
 """The words that the board keeps for the host before the accelerator has to wait."""
 
 _BUFFER_BITS, _MOST_BITS = 1 << 14, 1 << 18
+_FORM = 1
+"""The form of the text of which `fingerprint` is a digest."""
 
 
 class Request(IntEnum):
-    """The codes of the host's frames; the first three are the accelerator's own commands."""
+    """The codes of the host's frames; the first three are the accelerator's own commands.
+
+    KEEP marks the beats that follow, and REPLAY is a RUN that takes them once more (decision 24).
+    """
 
     LOAD = 0
     RUN = 1
@@ -37,6 +42,8 @@ class Request(IntEnum):
     READ = 4
     STATUS = 5
     RESET = 6
+    KEEP = 7
+    REPLAY = 8
 
 
 DONE = 0x80
@@ -80,12 +87,17 @@ class LinkShape:
     word_bytes: int
 
     @staticmethod
-    def of(image: Image) -> LinkShape:
-        """Return the sizes for an image: room for four samples, from 16 to 256 kbit, and a power of two of beats."""
+    def of(image: Image, memory: int = 0) -> LinkShape:
+        """Return the sizes for an image: room for four samples, from 16 to 256 kbit, and a power of two of beats.
+
+        `memory` is the block RAM of the chip in bits. Up to a quarter of it, and up to 256 kbit, is room for samples
+        that are repeated.
+        """
         parameters = image.parameters
         bits = parameters.stream_words * parameters.width
+        least = max(_BUFFER_BITS, min(_MOST_BITS, memory // 4))
         beats = 16
-        while 2 * beats * bits <= (_MOST_BITS if beats < 4 * image.stream_run.beats else _BUFFER_BITS):
+        while 2 * beats * bits <= (_MOST_BITS if beats < 4 * image.stream_run.beats else least):
             beats *= 2
         return LinkShape(beats=beats, beat_bytes=-(-bits // 8), word_bytes=-(-parameters.width // 8))
 
@@ -95,5 +107,5 @@ def fingerprint(image: Image) -> int:
     parameters = image.parameters
     # Only where there are guard bits, so that images without have the number that they always had.
     wide = (parameters.model_guard, parameters.wide_memories, parameters.wide_shifts) if parameters.model_guard else ()
-    text = repr((VERSION, image, *wide)).encode()
+    text = repr((_FORM, image, *wide)).encode()
     return int.from_bytes(hashlib.sha256(text).digest()[:4], "little")

@@ -166,6 +166,7 @@ class _Design:
             board=self.board,
             settings=settings,
             divisor=self.divisor(self.hertz(settings)),
+            memory=self.target.device(self.board.device).capacity("RAM") * self.target.ram_bits,
         )
         return component_verilog(made, self.top)
 

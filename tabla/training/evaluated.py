@@ -74,6 +74,15 @@ class Evaluated:
         self.plan.load(models)
         self._models, self._done = dict(models), 0
 
+    @property
+    def remark(self) -> str:
+        """There is nothing to say of an evaluation."""
+        return ""
+
+    def keeps(self, samples: Mapping[str, Words]) -> bool:
+        """An evaluation needs nothing to be carried to it, and takes blocks like any other engine."""
+        return False
+
     def learn(self, samples: Mapping[str, Words]) -> None:
         """Learn from the samples in order, one step each. No call takes samples of two epochs."""
         at, end = 0, len(next(iter(samples.values())))

@@ -75,7 +75,7 @@ class Training:
     are per sample in the steady state. The latencies are in cycles. `models` and `words` are the kept models of the
     accelerator, as real numbers and as words. The words of a wide model are its stored integers, with `model_guard`
     bits more. Beside the real numbers lies the preparation of their data, if any, as ``tabla train -o`` writes it
-    (:class:`tabla.training.preparation.Preparation`).
+    (:class:`tabla.training.preparation.Preparation`). `remark` is what the engine says of the run.
     """
 
     name: str
@@ -104,6 +104,7 @@ class Training:
     float64_kept: int = 0
     patience: int | None = None
     checked: Checked | None = None
+    remark: str = ""
 
     @property
     def score(self) -> Score:
@@ -162,6 +163,7 @@ class Training:
         lines += ["", *([self.checked.text("learned" if self.epochs else "evaluated")] if self.checked else [])]
         lines.append(comparison("cycles per sample", self.cycles_predicted, self.cycles_simulated))
         lines.append(comparison("latency", self.latency_predicted, self.latency_simulated))
+        lines += [self.remark] if self.remark else []
         lines += self._events()
         return "\n".join(lines)
 

@@ -37,6 +37,10 @@ class Learner(Protocol):
     def latency(self) -> int:
         """Cycles of the very first sample, from its first word to its last update."""
 
+    @property
+    def remark(self) -> str:
+        """A sentence for the report; empty if there is nothing to say."""
+
     def load(self, models: Mapping[str, Words]) -> None:
         """Load the models into the engine."""
 
@@ -44,6 +48,11 @@ class Learner(Protocol):
         """Learn from the samples in order.
 
         Arrays have a leading axis of steps. With minibatches, an axis of the samples of a step follows.
+        """
+
+    def keeps(self, samples: Mapping[str, Words]) -> bool:
+        """Return whether the engine holds exactly these samples from calls before, so that `learn` takes them best in
+        one call.
         """
 
     def models(self) -> dict[str, Words]:
@@ -76,7 +85,7 @@ class Outcome:
     `machine` and `reference` are the scores of the engine and of float64, from the initial models on. `words` are the
     models that are kept, those after epoch `kept`; float64 keeps those after epoch `float64_kept`. `counts` are the
     events of the fixed-point evaluation in all epochs. `cycles` holds every number of cycles per step that was counted,
-    each once; there is normally just one. `latency` is in cycles.
+    each once; there is normally just one. `latency` is in cycles. `remark` is that of the learner.
     """
 
     machine: tuple[Score, ...]
@@ -87,6 +96,7 @@ class Outcome:
     latency: int
     kept: int = 0
     float64_kept: int = 0
+    remark: str = ""
 
 
 def _blocks(samples: int, elapsed: Callable[[], float]) -> Iterator[slice]:
@@ -144,7 +154,8 @@ def learn(
     cycles: set[int] = set()
     began, counted, latency = time.monotonic(), 0, 0
     for epoch in range(1, epochs + 1):
-        for block in _blocks(count, time.monotonic):
+        whole = learner.keeps(steps)
+        for block in (slice(0, count),) if whole else _blocks(count, time.monotonic):
             learner.learn({name: array[block] for name, array in steps.items()})
             latency = latency or learner.latency
             if learner.cycles and not evaluates:
@@ -181,4 +192,5 @@ def learn(
         latency=learner.latency if evaluates else latency,
         kept=best.epoch,
         float64_kept=best.float64_epoch,
+        remark=learner.remark,
     )

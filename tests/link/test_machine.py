@@ -41,7 +41,10 @@ class Board:
         self.taken: list[list[int]] = []
         self.task: tuple[int, int] | None = None
         self.refused = self.tokens = 0
-        self.most = 0
+        self.most = self.traffic = 0
+        self.since: list[list[int]] = []
+        """The beats since the last KEEP."""
+        self.replays = 0
 
     def work(self) -> None:
         """Let the command under way take the beats of the buffer, and run it once it has all of them."""
@@ -82,10 +85,22 @@ class Board:
                     row = [bits >> parameters.width * word for word in range(parameters.stream_words)]
                     low, sign = (1 << parameters.width) - 1, 1 << (parameters.width - 1)
                     self.beats.append([((word & low) ^ sign) - sign for word in row])
+                    self.since.append(self.beats[-1])
+                self.traffic += 1000
+            case Request.KEEP:
+                self.since = []
+            case Request.REPLAY:
+                if len(self.since) > self.room:
+                    return None
+                assert self.task is None and not self.words and not self.beats
+                self.replays += 1
+                self.beats.extend(self.since)
+                self.task = (int(Request.RUN), argument)
             case Request.READ:
                 self.work()
                 size = -(-parameters.width // 8)
                 out = [self.words.popleft() for _ in range(argument)]
+                self.traffic += 1000
                 return b"".join((word & (1 << parameters.width) - 1).to_bytes(size, "little") for word in out)
             case _:
                 raise AssertionError(code)
@@ -94,8 +109,9 @@ class Board:
     def reset(self) -> Status:
         return self.status()
 
-    def status(self) -> Status:
+    def status(self, cycles: int = 0) -> Status:
         self.work()
+        self.traffic += 60
         return Status(
             magic=MAGIC,
             program=fingerprint(self.image),
@@ -156,13 +172,67 @@ def test_outputs_of_a_chunk_fit_the_board(build: Build, monkeypatch: pytest.Monk
     assert (tested.most + 1) * build.image.run.outputs > OUTPUT_WORDS
 
 
+def test_samples_that_fit_are_sent_once(build: Build, monkeypatch: pytest.MonkeyPatch) -> None:
+    """All samples since the load are run again without being sent, and no others are."""
+    each = build.image.stream_run.beats
+    board, model = Board(build.image, 12 * each), CycleModel(build.image)
+    host, chance = Host(build.schedule), np.random.default_rng(2)
+    load = host.load_beats({"w": chance.integers(-2048, 2048, (3, 40))})
+    beats = host.sample_beats({"x": chance.integers(-2048, 2048, (12, 3))})
+    with machine(monkeypatch, build, board) as tested:
+        model.load(load)
+        tested.load(load)
+        assert not tested.keeps(beats) and tested.remark == ""
+        for first, last in ((0, 5), (5, 11)):
+            tested.run(beats[first * each : last * each], last - first)
+        part, whole = beats[: 11 * each], model.run(beats, 12).outputs
+        outputs = build.image.run.outputs
+        assert tested.keeps(part) and not tested.keeps(beats) and not tested.keeps(part[each:])
+        for _ in range(3):
+            again = tested.run(part, 11)
+            assert again.outputs == whole[: 11 * outputs] and again.latencies == []
+        assert board.replays == 3
+        # The stub counts 60 for a status, and what is read does not count.
+        assert tested.remark.endswith("an epoch after the first takes 60 bytes on the line")
+        changed = part.copy()
+        changed[-1] += 1
+        assert not tested.keeps(changed)
+        # Another sample is sent, and from then on the twelve are kept.
+        assert tested.run(beats[11 * each :], 1).outputs == whole[11 * outputs :] and board.replays == 3
+        assert tested.keeps(beats) and tested.run(beats, 12).outputs == whole and board.replays == 4
+        # There is no room for a thirteenth.
+        assert tested.run(beats[:each], 1).outputs == whole[:outputs]
+        assert not tested.keeps(beats) and tested.run(beats, 12).outputs == whole and board.replays == 4
+        tested.load(load)
+        tested.run(beats, 12)
+        assert tested.keeps(beats)
+        tested.load(load)
+        assert not tested.keeps(beats)
+        # A board that has lost them gets them once more.
+        tested.run(beats, 12)
+        board.since += board.since
+        assert tested.run(beats, 12).outputs == whole and board.replays == 4 and not tested.keeps(beats)
+        assert tested.remark.startswith("every epoch is sent anew")
+
+
+def test_outputs_of_a_replay_may_exceed_the_board(build: Build, monkeypatch: pytest.MonkeyPatch) -> None:
+    board, count = Board(build.image, 4096), OUTPUT_WORDS // build.image.run.outputs + 2
+    tested = machine(monkeypatch, build, board)
+    host = Host(build.schedule)
+    tested.load(host.load_beats({"w": np.ones((3, 40), dtype=np.int64)}))
+    beats = host.sample_beats({"x": np.arange(3 * count).reshape(count, 3)})
+    first, again = tested.run(beats, count), tested.run(beats, count)
+    assert board.replays == 1 and first.outputs == again.outputs
+    assert first.cycles == 7 and again.cycles == 0
+
+
 def test_a_board_that_loses_a_sample_is_a_fault_of_ours(build: Build, monkeypatch: pytest.MonkeyPatch) -> None:
     board = Board(build.image, 4096)
     tested = machine(monkeypatch, build, board)
     host = Host(build.schedule)
     tested.load(host.load_beats({"w": np.zeros((3, 40), dtype=np.int64)}))
     status = board.status
-    monkeypatch.setattr(board, "status", lambda: replace(status(), tokens=5))
+    monkeypatch.setattr(board, "status", lambda cycles: replace(status(cycles), tokens=5))
     with pytest.raises(AssertionError, match="ran 5 samples, not 1"):
         tested.run(host.sample_beats({"x": np.zeros((2, 3), dtype=np.int64)}), 2)
     with pytest.raises(ValueError, match="no stalls"):
@@ -198,6 +268,16 @@ def test_the_room_holds_four_samples_or_256_kbit(build: Build) -> None:
         assert bits <= 1 << 18 or found.beats == 16
         assert 2 * bits > 1 << 14
         assert (found.beat_bytes, found.word_bytes) == (-(-width * words // 8), -(-width // 8))
+
+
+def test_a_chip_with_more_memory_keeps_more_samples(build: Build) -> None:
+    image = build.image
+    bits = image.parameters.width * image.parameters.stream_words
+    chips = {"none": 0, "iCE40UP5K": 30 * 4096, "GW1NR-9": 26 * 18432, "LFE5U-85F": 208 * 18432}
+    rooms = {name: LinkShape.of(image, memory).beats * bits for name, memory in chips.items()}
+    assert rooms["none"] <= 1 << 14 and rooms["iCE40UP5K"] <= 30 * 1024
+    assert 1 << 16 <= rooms["GW1NR-9"] <= 26 * 18432 // 4
+    assert 1 << 17 < rooms["LFE5U-85F"] <= 1 << 18
 
 
 def test_programs_have_fingerprints(build: Build, tmp_path: Path) -> None:

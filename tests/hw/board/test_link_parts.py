@@ -219,3 +219,70 @@ def test_stopwatch_counts_from_the_first_beat() -> None:
     assert end == {"tokens": 3, "interval": 11, "last_update": 30, "last_output": 32}
     again = played(Stopwatch(), [*inputs, {**quiet, "restart": 1}, quiet, {**quiet, "token": 1}, quiet], more=3)[-1]
     assert again == {"tokens": 1, "interval": 0, "last_update": 0, "last_output": 0}
+
+
+REPLAYED = ["put", "take", "both", "keep", "replay", "rollback"]
+
+
+@given(st.lists(st.sampled_from(REPLAYED), max_size=80))
+@settings(max_examples=40)
+def test_queue_repeats_what_it_keeps_or_says_that_it_has_lost_it(steps: list[str]) -> None:
+    """Words are committed as they are put. `kept` may be 1 exactly if all words since `keep` are still in the RAM."""
+    queue = BlockQueue(width=8, depth=4)
+    expected: list[int] = []
+    taken: list[int] = []
+    since: list[int] | None = None
+    replays = 0
+
+    async def bench(context: Any) -> None:
+        nonlocal since, replays
+        word = 0
+        before: tuple[int, ...] = ()
+        for step in (*steps, *["take"] * 14):
+            puts = step in ("put", "both") and context.get(queue.room)
+            takes = step in ("take", "both")
+            kept = context.get(queue.kept)
+            drained = len(taken) == len(expected)
+            if not before:  # a word of the cycle before is committed in this one
+                assert kept == (drained and since is not None and len(since) <= 4)
+            replays_now = step == "replay" and kept and not before
+            context.set(queue.put, int(puts))
+            context.set(queue.word, word)
+            context.set(queue.out_ready, int(takes))
+            context.set(queue.commit, len(before))
+            context.set(queue.rollback, int(step == "rollback" and not before))
+            context.set(queue.keep, int(step == "keep" and not before))
+            context.set(queue.replay, int(replays_now))
+            if takes and context.get(queue.out_valid):
+                taken.append(context.get(queue.out_data))
+            if step == "keep" and not before:
+                since = []
+            if replays_now:
+                assert since is not None
+                expected.extend(since)
+                replays += 1
+            before = (word,) if puts else ()
+            if puts:
+                expected.append(word)
+                if since is not None:
+                    since.append(word)
+                word = (word + 1) % 256
+            await context.tick()
+
+    simulator = Simulator(queue)
+    simulator.add_clock(1e-8)
+    simulator.add_testbench(bench)
+    simulator.run()
+    assert taken == expected
+
+
+def test_queue_repeats_a_full_ram() -> None:
+    """Four words, kept in a RAM of four, come three times; a fifth word takes the place of the first."""
+    puts = [{"put": 1, "word": word, "commit": 0, "keep": 0, "replay": 0, "out_ready": 1} for word in (5, 6, 7, 8)]
+    quiet = {"put": 0, "commit": 0, "keep": 0, "replay": 0}
+    again = [{**quiet, "replay": 1}, *[quiet] * 9]
+    inputs = [{**quiet, "keep": 1}, *puts, {**quiet, "commit": 1}, *[quiet] * 9, *again, *again]
+    fifth = [{**puts[0], "word": 9}, {**quiet, "commit": 1}, *[quiet] * 9]
+    seen = played(BlockQueue(width=8, depth=4), [*inputs, *fifth])
+    assert [cycle["out_data"] for cycle in seen if cycle["out_valid"]] == [5, 6, 7, 8] * 3 + [9]
+    assert seen[len(inputs) - 1]["kept"] == 1 and seen[-1]["kept"] == 0
