@@ -4,65 +4,47 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
+from tabla.runtime.command import DUMP, LOAD, RUN, Command, Course
 from tabla.runtime.control import Control
 from tabla.runtime.diagnosis import cure_of_errors, late
 from tabla.runtime.dma import Streams
 from tabla.runtime.folder import BuildFolder
+from tabla.runtime.interrupt import Interrupt
 from tabla.runtime.transport import Counters, DeviceFault, Words
 from tabla.source import TablaError
 
-LOAD, RUN, DUMP = 0, 1, 2
-NAMES = {LOAD: "LOAD", RUN: "RUN", DUMP: "DUMP"}
 ERRORS = ("SHORT", "LONG", "KEEP", "RANGE", "COUNT_ZERO", "NOT_LOADED")
 _NO_PACKET = ("COUNT_ZERO", "NOT_LOADED")
 """The errors that end a command at once: it takes no packet and sends none."""
 _MOST_UNITS = 1 << 20
 _SPINS, _PAUSE = 100, 0.0002
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Command:
-    """A command: its code, the packet to send, the bytes of the packet that comes back, and the units of a RUN."""
-
-    code: int
-    packet: bytes
-    answer: int
-    count: int = 0
-
-    @property
-    def name(self) -> str:
-        return NAMES[self.code]
-
-
-@dataclass(slots=True, kw_only=True)
-class _Course:
-    """How far a command is.
-
-    `armed` and `begun` say whether the streams wait for the answer, and whether COMMAND has been written. `status` is
-    the word of STATUS after that, `sent` says whether the packet has left, and `answer` is the packet that came back.
-    """
-
-    armed: bool = False
-    begun: bool = False
-    status: int = 0
-    sent: bool
-    answer: bytes | None
+_LOOK = 0.05
+"""Seconds after which the registers are looked at though no interrupt has come: a DMA that has stopped sends none."""
 
 
 class AxiTransport:
     """A wrapper behind registers and a pair of streams, which `docs/host-bus.md` describes.
 
     A RUN takes as many units as the streams can carry in one packet each way. `seconds` is the time without progress
-    after which a command has failed. Raises `DeviceFault` for a device that does not answer, and `TablaError` for one
-    with another program, and for streams that cannot carry a unit.
+    after which a command has failed. With an `interrupt` the transport waits for it, and looks at the registers only
+    now and then. Raises `DeviceFault` for a device that does not answer, and `TablaError` for one with another program,
+    and for streams that cannot carry a unit.
     """
 
-    def __init__(self, folder: BuildFolder, control: Control, streams: Streams, seconds: float) -> None:
+    def __init__(
+        self,
+        folder: BuildFolder,
+        control: Control,
+        streams: Streams,
+        seconds: float,
+        interrupt: Interrupt | None = None,
+    ) -> None:
         self._folder, self._control, self._streams, self._seconds = folder, control, streams, seconds
+        self._interrupt = interrupt
         self._type = np.dtype(f"<i{folder.bus['container'] // 8}")
         self._bytes = {kind: len(folder.template(kind)) * self._type.itemsize for kind in _KINDS}
         self._dead: str | None = None
@@ -110,7 +92,7 @@ class AxiTransport:
 
     def load(self, unit: Words) -> None:
         """Load constants and models."""
-        self._execute(_Command(code=LOAD, packet=self._packed(unit), answer=0))
+        self._execute(Command(code=LOAD, packet=self._packed(unit), answer=0))
 
     def run(self, units: Words) -> Iterator[Words]:
         """Run steps, a packet at a time."""
@@ -118,7 +100,7 @@ class AxiTransport:
         each = self._units_of_a_packet()
         for first in range(0, len(units), each):
             part = units[first : first + each]
-            command = _Command(
+            command = Command(
                 code=RUN, packet=self._packed(part), answer=len(part) * self._bytes["result"], count=len(part)
             )
             found = self._execute(command)
@@ -133,7 +115,7 @@ class AxiTransport:
 
     def dump(self) -> Words:
         """Return the words of a dump."""
-        return self._execute(_Command(code=DUMP, packet=b"", answer=self._bytes["dump"]))
+        return self._execute(Command(code=DUMP, packet=b"", answer=self._bytes["dump"]))
 
     def _added(self, total: Counters) -> Counters:
         """Return the sums of the counters of a run with those of the command that has just ended."""
@@ -159,18 +141,24 @@ class AxiTransport:
         )
 
     def close(self) -> None:
-        """Stop the streams. The accelerator keeps its models."""
-        self._streams.close()
+        """Stop the streams and the interrupt. The accelerator keeps its models."""
+        try:
+            self._streams.close()
+            if self._interrupt is not None:
+                self._control.write("CONTROL", 0)
+        finally:
+            if self._interrupt is not None:
+                self._interrupt.close()
 
     def _packed(self, words: Words) -> bytes:
         return words.astype(self._type).tobytes()
 
-    def _execute(self, command: _Command) -> Words:
+    def _execute(self, command: Command) -> Words:
         """Give a command and wait for its end. Return the words that it sent."""
         if self._dead:
             raise DeviceFault(self._dead, hint="connect again")
         control, streams = self._control, self._streams
-        course = _Course(sent=not command.packet, answer=None if command.answer else b"")
+        course = Course(sent=not command.packet, answer=None if command.answer else b"")
         try:
             if self._status() & control.mask("STATUS", "BUSY"):
                 raise self._fault(
@@ -178,6 +166,9 @@ class AxiTransport:
                     "is another program using it? if not, connect again",
                 )
             control.write("STATUS", control.mask("STATUS", "DONE", *ERRORS))
+            if self._interrupt is not None:  # its line is low now
+                control.write("CONTROL", control.mask("CONTROL", "IRQ_DONE", "IRQ_ERROR"))
+                self._interrupt.arm()
             if command.code == RUN:
                 control.write("COUNT", command.count)
                 control.write("RESULT_UNITS", 0)
@@ -192,19 +183,20 @@ class AxiTransport:
             if command.packet:
                 streams.send()
             self._follow(command, course)
+            return self._checked(command, course)
         except DeviceFault as fault:
-            fault.units = self._recovered(command, course)
+            if not course.ended:
+                fault.units = self._recovered(command, course)
             raise
         except OSError as fault:
             units = self._recovered(command, course)
             raise DeviceFault(f"{command.name} failed: {fault}", hint=_SYSTEM, units=units) from None
         except BaseException:
-            # An interrupt, or no more memory: the command must not stay under way.
+            # An interrupt, or no more memory: neither the command nor a packet of it must stay under way.
             self._recovered(command, course)
             raise
-        return self._checked(command, course)
 
-    def _follow(self, command: _Command, course: _Course) -> None:
+    def _follow(self, command: Command, course: Course) -> None:
         """Wait for the end of a command: for DONE, and for both packets. Note in `course` how far it is."""
         control, streams = self._control, self._streams
         patience, seen, polls = time.monotonic() + self._seconds, (0, 0, False, False), 0
@@ -216,18 +208,23 @@ class AxiTransport:
             course.answer = streams.received() if course.answer is None else course.answer
             ended = course.status & done and not course.status & busy
             if ended and (course.status & at_once or (course.sent and course.answer is not None)):
+                course.ended = True
                 return
             polls += 1
-            if polls < _SPINS:
+            waits = self._interrupt is not None and not ended
+            if polls < _SPINS and not waits:
                 continue
             now = (course.status, control.read("SAMPLES"), course.sent, course.answer is not None)
             if now != seen:
                 patience, seen = time.monotonic() + self._seconds, now
             elif time.monotonic() > patience:
                 raise self._late(command, course)
-            time.sleep(_PAUSE)
+            if self._interrupt is not None and waits:
+                self._interrupt.wait(min(_LOOK, self._seconds / 4))
+            else:
+                time.sleep(_PAUSE)
 
-    def _checked(self, command: _Command, course: _Course) -> Words:
+    def _checked(self, command: Command, course: Course) -> Words:
         """Return the words of a command that has ended. One that ended with an error is a `DeviceFault`."""
         control = self._control
         if errors := course.status & control.mask("STATUS", *ERRORS):
@@ -255,7 +252,7 @@ class AxiTransport:
     def _words(self, data: bytes) -> Words:
         return np.frombuffer(data, dtype=self._type).astype(np.int64)
 
-    def _refuse_garbage(self, command: _Command, words: Words) -> None:
+    def _refuse_garbage(self, command: Command, words: Words) -> None:
         number = self._folder.format
         wrong = np.flatnonzero((words < number.lowest) | (words > number.highest))
         if len(wrong):
@@ -265,7 +262,7 @@ class AxiTransport:
                 hint="check the width and the byte order of the DMA's stream",
             )
 
-    def _acknowledged(self, command: _Command, answer: bytes | None) -> Words | None:
+    def _acknowledged(self, command: Command, answer: bytes | None) -> Words | None:
         """Return the results of the units that a RUN has finished; None if there are none, or no RUN."""
         data, size = answer or b"", self._bytes["result"]
         finished = min(self._control.read("SAMPLES"), command.count) if command.code == RUN else 0
@@ -292,7 +289,7 @@ class AxiTransport:
     def _fault(self, message: str, hint: str) -> DeviceFault:
         return DeviceFault(f"{message}; {self._control.said()}; {self._streams.state()}", hint=hint)
 
-    def _late(self, command: _Command, course: _Course) -> DeviceFault:
+    def _late(self, command: Command, course: Course) -> DeviceFault:
         """Return the error of a command that makes no progress, with its cause as far as the registers tell."""
         gone = self._gone()
         if gone is not None:
@@ -302,7 +299,7 @@ class AxiTransport:
         cause, hint = late(busy, done, course.sent, course.answer is not None)
         return self._fault(f"{command.name} has made no progress for {self._seconds:g} s: {cause}", hint)
 
-    def _recovered(self, command: _Command, course: _Course) -> Words | None:
+    def _recovered(self, command: Command, course: Course) -> Words | None:
         """Bring the device to rest after a fault, and return the results that it gave. No other fault comes of this.
 
         One that has gone is left alone, and acknowledges nothing any more. So is one that has not been given the
@@ -314,7 +311,10 @@ class AxiTransport:
         self._dead = interrupted = "the accelerator was left in the middle of a command"
         units = None
         try:
-            if course.begun:
+            if course.ended:
+                units = self._acknowledged(command, course.answer)
+                self._streams.reset()
+            elif course.begun:
                 units = self._at_rest(command, course)
             elif course.armed:
                 self._streams.reset()
@@ -324,7 +324,7 @@ class AxiTransport:
             self._dead = None
         return units
 
-    def _at_rest(self, command: _Command, course: _Course) -> Words | None:
+    def _at_rest(self, command: Command, course: Course) -> Words | None:
         """End the command, and return the results that the device gave.
 
         ABORT ends a RUN between two units and keeps the models. A device that ignores it is reset, which loses them.

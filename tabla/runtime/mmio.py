@@ -9,6 +9,7 @@ from tabla.runtime.axi import AxiTransport
 from tabla.runtime.control import Control
 from tabla.runtime.dma import SIZE, AxiDma, DmaShape
 from tabla.runtime.folder import BuildFolder
+from tabla.runtime.interrupt import Interrupt, UioInterrupt
 from tabla.source import TablaError, TablaValueError
 
 MMIO = "mmio:"
@@ -24,7 +25,8 @@ class Board:
     """An accelerator and an AXI DMA that are in reach of this computer.
 
     `registers` are those of the wrapper, `dma` those of the AXI DMA, and `buffer` is memory that both processor and DMA
-    can reach. `length_bits` and `address_bits` are the widths of the DMA's length and address registers.
+    can reach. `length_bits` and `address_bits` are the widths of the DMA's length and address registers. Without an
+    `interrupt` of the wrapper its registers are read again and again.
     """
 
     registers: Registers = field(repr=False)
@@ -32,6 +34,7 @@ class Board:
     buffer: Buffer = field(repr=False)
     length_bits: int = 14
     address_bits: int = 32
+    interrupt: Interrupt | None = field(default=None, repr=False)
 
 
 def parts_of(text: str) -> dict[str, str]:
@@ -52,7 +55,8 @@ def parts_of(text: str) -> dict[str, str]:
 def board_of(text: str, folder: BuildFolder) -> Board:
     """Open the registers and the buffer that ``mmio:`` names.
 
-    * ``registers``: those of the wrapper, as ``/dev/uio0`` or as ``/dev/mem@0x43C00000``.
+    * ``registers``: those of the wrapper, as ``/dev/uio0`` or as ``/dev/mem@0x43C00000``. The interrupt of a UIO device
+      that has one is used.
     * ``dma``: those of the AXI DMA, in the same way.
     * ``buffer``: the name of a buffer of u-dma-buf, such as ``udmabuf0``.
     * ``length-bits``, ``address-bits``: the widths of the DMA's registers; 14 and 32 unless they are given.
@@ -70,6 +74,7 @@ def board_of(text: str, folder: BuildFolder) -> Board:
         registers=MappedRegisters(parts["registers"], _registers_size(folder)),
         dma=MappedRegisters(parts["dma"], SIZE),
         buffer=UDmaBuf(parts["buffer"].removeprefix("/dev/")),
+        interrupt=None if "@" in parts["registers"] else UioInterrupt.of(parts["registers"]),
         **bits,
     )
 
@@ -84,5 +89,10 @@ def open_board(folder: BuildFolder, board: Board, seconds: float | None) -> AxiT
     shape = DmaShape(length_bits=board.length_bits, address_bits=board.address_bits, beat=bus["width"] // 8)
     sizes = bus["bytes"]
     most = (max(sizes["load"], sizes["sample"]), max(sizes["result"], sizes["dump"], shape.beat))
-    dma = AxiDma(board.dma, board.buffer, shape, most=most, seconds=limit / 4)
-    return AxiTransport(folder, Control(board.registers, bus["registers"]), dma, limit)
+    try:
+        dma = AxiDma(board.dma, board.buffer, shape, most=most, seconds=limit / 4)
+        return AxiTransport(folder, Control(board.registers, bus["registers"]), dma, limit, board.interrupt)
+    except BaseException:
+        if board.interrupt is not None:
+            board.interrupt.close()
+        raise

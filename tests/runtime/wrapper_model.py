@@ -14,7 +14,7 @@ from tabla.sim.model.cycle_model import CycleModel
 from tabla.program.image import Image
 
 LOAD, RUN, DUMP, RESETTING = 0, 1, 2, 3
-ABORT, RESET = 1, 2
+ABORT, RESET, IRQ_DONE, IRQ_ERROR = 1, 2, 1 << 8, 1 << 9
 BUSY, LOADED, DONE = 1 << 0, 1 << 1, 1 << 8
 SHORT, LONG, RANGE, COUNT_ZERO, NOT_LOADED = 1 << 9, 1 << 10, 1 << 12, 1 << 13, 1 << 14
 SLVERR = "SLVERR"
@@ -122,9 +122,16 @@ class WrapperModel:
                     self.units, self.offered = self.units if self.command == RUN else [], None
                     self._end()
             case "CONTROL":
-                pass
+                self.values[name] = word
             case _:
                 raise AssertionError(f"a write to {name} is answered with {SLVERR}")
+
+    @property
+    def interrupt(self) -> bool:
+        """The line of the interrupt, which is level."""
+        status, control = self.values["STATUS"], self.values["CONTROL"]
+        errors = SHORT | LONG | RANGE | COUNT_ZERO | NOT_LOADED
+        return bool((status & DONE and control & IRQ_DONE) or (status & errors and control & IRQ_ERROR))
 
     def _begin(self, code: int) -> None:
         assert code in (LOAD, RUN, DUMP) and not self.values["STATUS"] & BUSY, SLVERR
