@@ -25,6 +25,7 @@ from tabla.report.litex import litex_module
 from tabla.report.manifest import manifest
 from tabla.report.registers import register_header, register_page, register_systemrdl
 from tabla.report.schedule_page import schedule_json, schedule_page
+from tabla.report.vivado import vivado_script
 from tabla.stages import Stages
 from tabla.training.arrays import npz_bytes
 from tabla.training.format_choice import choice_entry
@@ -113,6 +114,7 @@ def _bus_files(
         f"{name}_registers.md": register_page(module, resets, loads_rate=build.lowered.rate is not None),
         f"{name}_registers.rdl": register_systemrdl(module, resets),
         f"{name}_litex.py": litex_module(name, module, mark, shape),
+        f"{name}_vivado.tcl": vivado_script(name, module),
         f"{name}.core": core(module, rtl, driver, bench=bool(bench)),
         "component.xml": component(module, shape, wrapper_ports(shape), rtl, resets),
         **{f"tb/{file}": text for file, text in bench.items()},
