@@ -25,6 +25,8 @@ OUTPUT_WORDS = 1024
 """The words that the board keeps for the host before the accelerator has to wait."""
 
 _BUFFER_BITS, _MOST_BITS = 1 << 14, 1 << 18
+_KEPT_BITS = 16 * 18432
+"""The room for samples that are repeated: sixteen block RAMs of the usual 18 kbit, so words of 18 bits lose nothing."""
 _FORM = 1
 """The form of the text of which `fingerprint` is a digest."""
 
@@ -90,14 +92,14 @@ class LinkShape:
     def of(image: Image, memory: int = 0) -> LinkShape:
         """Return the sizes for an image: room for four samples, from 16 to 256 kbit, and a power of two of beats.
 
-        `memory` is the block RAM of the chip in bits. Up to a quarter of it, and up to 256 kbit, is room for samples
+        `memory` is the block RAM of the chip in bits. Up to a quarter of it, and up to 288 kbit, is room for samples
         that are repeated.
         """
         parameters = image.parameters
         bits = parameters.stream_words * parameters.width
-        least = max(_BUFFER_BITS, min(_MOST_BITS, memory // 4))
+        least = max(_BUFFER_BITS, min(_KEPT_BITS, memory // 4))
         beats = 16
-        while 2 * beats * bits <= (_MOST_BITS if beats < 4 * image.stream_run.beats else least):
+        while 2 * beats * bits <= (max(_MOST_BITS, least) if beats < 4 * image.stream_run.beats else least):
             beats *= 2
         return LinkShape(beats=beats, beat_bytes=-(-bits // 8), word_bytes=-(-parameters.width // 8))
 

@@ -277,7 +277,11 @@ def test_a_chip_with_more_memory_keeps_more_samples(build: Build) -> None:
     rooms = {name: LinkShape.of(image, memory).beats * bits for name, memory in chips.items()}
     assert rooms["none"] <= 1 << 14 and rooms["iCE40UP5K"] <= 30 * 1024
     assert 1 << 16 <= rooms["GW1NR-9"] <= 26 * 18432 // 4
-    assert 1 << 17 < rooms["LFE5U-85F"] <= 1 << 18
+    assert 1 << 17 < rooms["LFE5U-85F"] <= 288 << 10
+    # Words of 18 bits fill block RAMs of 18 kbit.
+    wide = replace(image, parameters=replace(image.parameters, width=18, stream_words=1))
+    assert LinkShape.of(wide, chips["LFE5U-85F"]).beats == 16384
+    assert LinkShape.of(wide, chips["GW1NR-9"]).beats == 4096
 
 
 def test_programs_have_fingerprints(build: Build, tmp_path: Path) -> None:
