@@ -170,6 +170,11 @@ class Machine(ABC):
     def dump(self, count: int) -> list[int]:
         """Return the words of `count` tokens of the dump program (command 2), in the order in which they leave."""
 
+    @property
+    def kept_beats(self) -> int:
+        """How many beats of samples the machine holds from runs before; 0 for a machine that keeps none."""
+        return 0
+
     def keeps(self, beats: BeatRows) -> bool:
         """Return whether the machine holds these beats of samples from runs before, and nothing has to carry them to it
         when all of them are run once more.

@@ -143,7 +143,11 @@ class Session:
 
     def keeps(self, samples: Mapping[str, Words]) -> bool:
         """Return whether the machine holds exactly these samples from runs before."""
-        return bool(samples) and self.machine.keeps(self.host.sample_beats(samples))
+        kept, each = self.machine.kept_beats, self.machine.image.stream_run.beats
+        # Most machines keep nothing, and then the beats of a large data set are not made in vain.
+        if not kept or not samples or kept != each * len(next(iter(samples.values()))):
+            return False
+        return self.machine.keeps(self.host.sample_beats(samples))
 
     def learn(self, samples: Mapping[str, Words]) -> None:
         """Run the samples in order, one step each, and drop the results."""

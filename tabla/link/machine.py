@@ -198,6 +198,11 @@ class SerialMachine(Machine):
             first_latency=latency,
         )
 
+    @property
+    def kept_beats(self) -> int:
+        """How many beats of samples the board holds since the load."""
+        return self._kept.beats if self._kept.parts else 0
+
     def keeps(self, beats: BeatRows) -> bool:
         """Return whether the board holds these beats of samples, so that a run of all of them need not send them."""
         return self._kept.holds(as_beats(beats, self.image.parameters.stream_words))
