@@ -68,7 +68,7 @@ def artifacts(build: Stages) -> dict[str, str | bytes]:
     places, mark = positions(Host(schedule)), fingerprint(build.image)
     layout = npz_bytes(places)
     vectors = golden(build)
-    bench = {} if vectors is None else bench_files(name, build.module, vectors, stoppable=bus is not None)
+    bench = {} if vectors is None else bench_files(name, build.module, vectors)
     return {
         f"{name}.v": verilog,
         f"{name}.json": _json(

@@ -94,16 +94,14 @@ if __name__ == "__main__":
 '''
 
 
-def bench_files(name: str, module: str, golden: Mapping[str, Any], *, stoppable: bool = False) -> dict[str, str]:
+def bench_files(name: str, module: str, golden: Mapping[str, Any]) -> dict[str, str]:
     """Return the text of every file of the folder ``tb/``, by file name.
 
     `name` is the stem of the Verilog file, `module` the name of its top module, and `golden` the vectors that
-    :func:`tabla.vectors.golden` makes. A `stoppable` accelerator has the input `stop`, which stays 0 here.
+    :func:`tabla.vectors.golden` makes.
     """
     sim = files("tabla.sim.engines")
     ports = sim.joinpath("cocotb_bench.py").read_text(encoding="utf-8")
-    if stoppable:
-        ports = ports.replace('("program_valid", ', '("stop", "program_valid", ', 1)
     return {
         "golden.json": json.dumps(golden) + "\n",
         "host_loop.py": sim.joinpath("host_loop.py").read_text(encoding="utf-8"),
