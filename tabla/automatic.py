@@ -45,7 +45,7 @@ def for_learning(made: Made, options: Options, start_of: Callable[[Stages], Star
     if not is_automatic(options):
         return options, None
     wide = wide_stages(made, options)
-    return _chosen(made, options, learning_survey(wide, start_of(wide), epochs))
+    return chosen_by(made, options, learning_survey(wide, start_of(wide), epochs))
 
 
 def learning_survey(wide: Stages, start: Start, epochs: int) -> Survey:
@@ -71,7 +71,7 @@ def for_inputs(
         return options, None
     wide = wide_stages(made, options)
     found, models = inputs_of(wide, inputs, samples, seed, weights)
-    return _chosen(made, options, _survey(wide, found, models, 1))
+    return chosen_by(made, options, _survey(wide, found, models, 1))
 
 
 def for_build(
@@ -138,7 +138,8 @@ def _survey(wide: Stages, found: Samples, models: Mapping[str, Reals], epochs: i
     return survey(wide.lowered, steps_of(wide, learnt), models, count=count, epochs=epochs, part=found.arrays)
 
 
-def _chosen(made: Made, options: Options, found: Survey) -> Chosen:
+def chosen_by(made: Made, options: Options, found: Survey) -> tuple[Options, FormatChoice]:
+    """Return the options, which leave the format to the data, with the format that fits the values of a survey."""
     width = width_of(options.format or "")
     assert width is not None
 

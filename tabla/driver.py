@@ -23,6 +23,7 @@ from tabla.notations import read
 from tabla.options import Options
 from tabla.parameters import check_tools, checked_path
 from tabla.passes.pipeline import Pass
+from tabla.source import Source
 from tabla.stages import STAGES, Stages
 
 if TYPE_CHECKING:
@@ -174,10 +175,11 @@ def compile(
 
 
 def build(
-    source: str | Path | Callable[..., Any], options: Options, format_choice: FormatChoice | None = None
+    source: str | Path | Source | Callable[..., Any], options: Options, format_choice: FormatChoice | None = None
 ) -> Build:
     """Read and check a program. The graph and all stages behind it are made when they are asked for.
 
+    `source` is what `compile` takes, or the text of a TABLA program.
     `format_choice` says how the format of the options was chosen, if it was chosen from data.
     """
     template = options.chosen_template()

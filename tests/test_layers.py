@@ -97,6 +97,10 @@ MAY: dict[str, set[str]] = {
     "stages": {*_COMPILER, "training", "progress", "kept", "notations", "options", "hw", "report"},
     "driver": {*_EVERYTHING, "stages"},
     "commands": {*_EVERYTHING, "stages", "driver", "comparison", "processes", "progress"},
+    # sklearn: estimators of scikit-learn, a way to use the tool as the commands are
+    "sklearn": {
+        *{"automatic", "compiled", "driver", "ir", "options", "parameters", "report", "runs", "simulation", "training"},
+    },
     "cli": {*_EVERYTHING, "stages", "driver", "commands", "interrupts", "progress"},
     "__main__": {"cli", "interrupts"},
     # the public names; driver only when it is asked for, so that `import tabla` stays light

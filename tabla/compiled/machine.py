@@ -16,6 +16,9 @@ Function = Callable[..., Any]
 LARGEST = 64_000_000
 """How many bytes the machine code of all texts may take on disk. That of one takes about 200 kB."""
 _FILE = "steps.py"
+_MOST_READY = 64
+READY: dict[str, Function] = {}
+"""The machine code that this process has made or read, by its key. What was used last stands at the end."""
 
 
 def available() -> bool:
@@ -29,6 +32,17 @@ def machine_code(text: str, units: Mapping[str, Function], arguments: tuple[Any,
     `units` are the functions that the text may call. With `reorder`, sums of float64 may be taken in any order.
     """
     key = _key(text, units, arguments, reorder)
+    found = READY.pop(key, None) or _from_shelf(text, key, units, arguments, reorder)
+    READY[key] = found
+    if len(READY) > _MOST_READY:
+        del READY[next(iter(READY))]
+    return found
+
+
+def _from_shelf(
+    text: str, key: str, units: Mapping[str, Function], arguments: tuple[Any, ...], reorder: bool
+) -> Function:
+    """Return machine code from the cache, where it is put if it is not there."""
     shelf = Shelf.of("compiled", LARGEST)
     if shelf is None:
         return _compile(text, None, key, units, arguments, reorder)

@@ -9,15 +9,21 @@ from typing import Any
 from tabla.notations.reading import Reading
 from tabla.notations.table import Notation, read_file, register, split
 from tabla.options import Options
+from tabla.source import Source
 
 __all__ = ["Notation", "Reading", "read", "register", "split"]
 
 
-def read(source: str | Path | Callable[..., Any], options: Options) -> Reading:
-    """Read and check ``model.t``, ``kernel.tc[:def]``, ``layer.py:function`` or a Tile function itself.
+def read(source: str | Path | Source | Callable[..., Any], options: Options) -> Reading:
+    """Read and check ``model.t``, ``kernel.tc[:def]``, ``layer.py:function``, a Tile function itself, or the text of a
+    TABLA program.
 
     A fault of the text or of `options` is a `TablaError`.
     """
+    if isinstance(source, Source):
+        from tabla.notations.tabla import read_tabla_text
+
+        return read_tabla_text(source, options)
     if callable(source):
         from tabla.notations.tile import read_tile
 

@@ -15,7 +15,7 @@ from tabla.source import Source, TablaError
 
 
 def read_tabla(path: Path, options: Options) -> Reading:
-    """Read a TABLA program.
+    """Read a TABLA program in a file.
 
     The program itself declares its sizes and what stays on chip, so options that say them are a `TablaError`.
     """
@@ -23,7 +23,13 @@ def read_tabla(path: Path, options: Options) -> Reading:
         if given:
             hint = "a .t file says its sizes (see -D), and its models are on chip"
             raise TablaError(f"{option} is for Tensor Comprehensions, '{path}' is a TABLA program", hint=hint)
-    expanded = preprocess(Source.from_path(path), options.written_defines)
+    return read_tabla_text(Source.from_path(path), options)
+
+
+def read_tabla_text(source: Source, options: Options) -> Reading:
+    """Read the text of a TABLA program. The program has the name of the source, without its suffix."""
+    path = Path(source.name)
+    expanded = preprocess(source, options.written_defines)
     with expanded.pointing_back():
         program = parse(expanded.source, options.all_defines, defined_elsewhere=expanded.used)
     return Reading(

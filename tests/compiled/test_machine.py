@@ -46,6 +46,7 @@ def code(text: str = TEXT) -> int:
 def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """An empty cache."""
     monkeypatch.setenv("TABLA_CACHE", str(tmp_path))
+    monkeypatch.setattr(machine, "READY", {})
     yield tmp_path / "compiled"
 
 
@@ -54,6 +55,7 @@ def test_machine_code_is_kept_and_found_again(cache: Path) -> None:
     (entry,) = cache.iterdir()
     files = {path: path.stat().st_mtime_ns for path in entry.rglob("*") if path.is_file()}
     assert any(path.suffix == ".nbc" for path in files)
+    machine.READY.clear()
     assert code() == 42
     assert {path: path.stat().st_mtime_ns for path in entry.rglob("*") if path.is_file()} == files
     assert code(TEXT.replace("+", "-")) == 38
@@ -65,12 +67,25 @@ def test_a_broken_file_is_made_again(cache: Path) -> None:
     (entry,) = cache.iterdir()
     for path in [path for path in entry.rglob("*.nb*")]:
         path.write_bytes(path.read_bytes()[:50])
+    machine.READY.clear()
     assert code() == 42
     (path,) = cache.rglob("*.nbc")
     assert path.stat().st_size > 1000
 
 
-def test_without_a_cache_machine_code_is_made_each_time(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_process_reads_machine_code_once_and_drops_what_was_used_long_ago(
+    cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(machine, "_MOST_READY", 2)
+    texts = [TEXT.replace("+", sign) for sign in "+-*"]
+    assert [code(texts[0]), code(texts[1])] == [42, 38]
+    first, second = machine.READY
+    assert code(texts[0]) == 42 and list(machine.READY) == [second, first]
+    code(texts[2])
+    assert len(machine.READY) == 2 and second not in machine.READY
+
+
+def test_without_a_cache_each_process_makes_its_machine_code(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TABLA_CACHE", "")
     assert code() == 42
     assert not cache.exists()

@@ -1,0 +1,45 @@
+"""The rules of the parameters that the options of a build do not have, in the words of :mod:`tabla.parameters`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import numpy as np
+
+from tabla.parameters import checked_number
+from tabla.source import TablaError, TablaTypeError, TablaValueError
+
+
+@contextmanager
+def value_errors() -> Iterator[None]:
+    """Make a ValueError of every `TablaError`, because scikit-learn's searches and users expect one."""
+    try:
+        yield
+    except (TablaTypeError, TablaValueError):
+        raise
+    except TablaError as fault:
+        raise TablaValueError(
+            fault.message, *fault.labels, hint=fault.hint, notes=fault.notes, more=fault.more
+        ) from None
+
+
+def check_truth(name: str, value: object) -> None:
+    """Raise `TablaTypeError` if a parameter is neither True nor False."""
+    if not isinstance(value, bool | np.bool_):
+        raise TablaTypeError(f"{name}: {value!r} is not a truth value", hint="use True or False")
+
+
+def positive(name: str, value: object, *, or_zero: bool = False) -> float:
+    """Return a parameter that is a number above 0, or 0 with `or_zero`."""
+    number = float(checked_number(name, value))
+    if number < 0 or (number == 0 and not or_zero):
+        least = "0 or more" if or_zero else "a number above 0"
+        raise TablaValueError(f"{name}: {number:g} is too small", hint=f"use {least}")
+    return number
+
+
+def check_choice(name: str, value: object, choices: tuple[str, ...]) -> None:
+    """Raise `TablaValueError` if a parameter is none of the `choices`."""
+    if not isinstance(value, str) or value not in choices:
+        raise TablaValueError(f"{name}: there is no {value!r}", hint=f"use one of {', '.join(choices)}")

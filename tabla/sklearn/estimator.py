@@ -1,0 +1,268 @@
+"""What all estimators share: `fit`, `partial_fit`, the accelerator and its report."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_is_fitted, check_random_state, validate_data
+
+from tabla.driver import Build
+from tabla.options import Options
+from tabla.parameters import checked_number, checked_whole
+from tabla.report.bus import MEGAHERTZ
+from tabla.simulation import EVALUATION, checked_engine
+from tabla.sklearn.checks import check_truth, positive, value_errors
+from tabla.sklearn.learning import Samples, begun, decisions, learned
+from tabla.sklearn.program import DECISION, Program
+from tabla.sklearn.scaling import MOST_DECAY, Scaling, decays, power_below
+from tabla.source import TablaValueError
+
+Reals = NDArray[np.float64]
+_CALM = 8
+"""The automatic learning rate is at most 1 / (this * the mean curvature), so that single steps bring little noise."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Report:
+    """The figures of an accelerator that learns.
+
+    `cycles` is the number of cycles per sample in the steady state, and `latency` that from a sample's first word to
+    its last update. `samples_per_second` holds for a clock of `clock_megahertz`. `format` is the number format of the
+    words, and `model_guard` the number of bits that models have beside those of a word.
+    """
+
+    format: str
+    model_guard: int
+    pes: int
+    minibatch: int
+    cycles: int | float
+    latency: int
+    samples_per_second: float
+    clock_megahertz: int
+
+
+class FixedPointEstimator(BaseEstimator):
+    """An estimator that learns by stochastic gradient steps in fixed point.
+
+    These parameters are those of all estimators:
+
+    * `pes`: the number of processing elements of the accelerator, 1 to 128.
+    * `format`: the number format, such as ``q4.12``, or ``autoN`` for N bits, 8 to 32, chosen from the data.
+    * `model_guard`: the bits that models have beside those of a word; None stands for what the data ask for, or with a
+      `format` that is named for 0.
+    * `minibatch`: the number of samples of a step. Samples at the end that fill no step are not learnt from.
+    * `learning_rate_init`: the learning rate of the mean gradient of a step, or ``auto``.
+    * `max_iter`: the number of epochs, all of which are learnt.
+    * `engine`: what learns: ``evaluation``, the default, or an engine of :meth:`tabla.Build.train` that simulates the
+      accelerator. The words are the same.
+    * `standardise`: give inputs, and the labels of regressors, a mean of 0 and a standard deviation of 1, on the host.
+    * `random_state`: a seed of the order of the samples and of the initial models of perceptrons.
+
+    And these are attributes of all, once they are fitted: `n_iter_`, the number of epochs; `loss_curve_`, the mean loss
+    of the samples of each epoch just before they were learnt from, without the penalty; `models_`, the values of the
+    models by the names of the program; `format_` and `model_guard_`; `overflows_`, how many results saturated in the
+    last call; and `input_mean_`, `input_scale_`, `label_mean_` and `label_scale_`, by which the host standardises.
+
+    A subclass says what its program is, how labels become numbers, and what its attributes are.
+    """
+
+    def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
+        """Learn for `max_iter` epochs from inputs X of shape [samples, features] and one label y for each sample.
+
+        Parameters and data that do not fit are a ValueError or a TypeError, which names the cure.
+        """
+        self._check()
+        inputs, labels = self._first_labels(X, y)
+        with value_errors():
+            self._start(inputs, labels)
+            self._learn(inputs, labels, self.max_iter)
+        return self
+
+    def _partial_fit(self, X: ArrayLike, y: ArrayLike) -> Self:
+        """Learn one epoch more. The first call chooses what `fit` chooses, from its samples."""
+        first = not hasattr(self, "_learned")
+        if first:
+            self._check()
+        inputs, labels = self._labels_of(X, y, reset=first)
+        with value_errors():
+            if first:
+                self._start(inputs, labels)
+            self._learn(inputs, labels, 1)
+        return self
+
+    @property
+    def build_(self) -> Build:
+        """The compiled accelerator, which learns as `fit` does. It is scheduled when it is first asked for, and does
+        not hold the learnt models: `models_` has them.
+        """
+        check_is_fitted(self, "_learned")
+        build = self._learned.recipe.build()
+        build.check()
+        return build
+
+    @property
+    def report_(self) -> Report:
+        """The cycles of the accelerator, its samples a second, and its format. It is scheduled for them."""
+        figures = self.build_.report()
+        return Report(
+            format=figures.format,
+            model_guard=figures.model_guard,
+            pes=figures.pes,
+            minibatch=figures.minibatch,
+            cycles=figures.cycles,
+            latency=figures.latency,
+            samples_per_second=MEGAHERTZ * 1e6 / figures.cycles,
+            clock_megahertz=MEGAHERTZ,
+        )
+
+    # What a subclass says.
+
+    def _checks(self) -> None:
+        """Check the parameters that this class has. A wrong one is a `TablaTypeError` or a `TablaValueError`."""
+
+    def _program(self, features: int, outputs: int, learning_rate: str) -> Program:
+        """Return the program for so many features and outputs."""
+        raise NotImplementedError
+
+    def _first_labels(self, X: ArrayLike, y: ArrayLike) -> tuple[Reals, Reals]:
+        """Check the data of `fit`, and note what follows from it, such as the classes.
+
+        Return the inputs, and the labels as [samples, outputs].
+        """
+        return self._labels_of(X, y, reset=True)
+
+    def _labels_of(self, X: ArrayLike, y: ArrayLike, *, reset: bool) -> tuple[Reals, Reals]:
+        """Check data, and return it as `_first_labels` does. With `reset`, the features are noted, too."""
+        raise NotImplementedError
+
+    def _label_scaling(self, labels: Reals) -> Scaling:
+        """Return how labels are stored."""
+        return Scaling.identity(labels.shape[1])
+
+    def _initial(self, shapes: Mapping[str, tuple[int, ...]]) -> dict[str, Reals]:
+        """Return the models of given shapes to start from."""
+        return {name: np.zeros(shape) for name, shape in shapes.items()}
+
+    def _penalty(self, samples: int) -> float:
+        """Return how much a sample of so many shrinks the weights, in parts of the learning rate."""
+        return 0.0
+
+    def _curvature(self, squares: float) -> float:
+        """Return a bound of the second derivative of the loss of a sample along its gradient.
+
+        `squares` is the sum of the squares of the inputs of that sample, with 1 for an intercept.
+        """
+        raise NotImplementedError
+
+    def _losses(self, decided: Reals, labels: Reals) -> Reals:
+        """Return the loss of each sample, given decision values and stored labels of [samples, outputs]."""
+        raise NotImplementedError
+
+    def _publish(self, models: Mapping[str, Reals]) -> None:
+        """Set the attributes that follow from the values of the models."""
+        raise NotImplementedError
+
+    # What all have in common.
+
+    @property
+    def _centred(self) -> bool:
+        return bool(getattr(self, "fit_intercept", True))
+
+    def _check(self) -> None:
+        with value_errors():
+            checked_whole("max_iter", self.max_iter, rule="epochs")
+            checked_engine(EVALUATION if self.engine is None else self.engine, trains=True)
+            if self.learning_rate_init != "auto":
+                positive("learning_rate_init", self.learning_rate_init)
+            for name in ("standardise", "fit_intercept"):
+                check_truth(name, getattr(self, name, True))
+            _ = self._options
+            self._checks()
+
+    @property
+    def _options(self) -> Options:
+        return Options(
+            pes=self.pes,
+            format=self.format,
+            model_guard=self.model_guard,
+            minibatch=self.minibatch,
+            results=(DECISION,),
+        )
+
+    def _start(self, inputs: Reals, labels: Reals) -> None:
+        """Choose scaling, order, learning rate and format, and set the models to their start."""
+        count, outputs = labels.shape
+        options = self._options
+        if count < options.minibatch:
+            raise TablaValueError(
+                f"minibatch: n_samples={count} do not fill a step of {options.minibatch}",
+                hint=f"use minibatch={count} or less, or more data",
+            )
+        random = check_random_state(self.random_state)
+        self._seed = int(random.randint(np.iinfo(np.int32).max))
+        identity = Scaling.identity(inputs.shape[1])
+        self._inputs = Scaling.of(inputs, centre=self._centred) if self.standardise else identity
+        self._labels = self._label_scaling(labels)
+        self.input_mean_, self.input_scale_ = self._inputs.mean, self._inputs.scale
+        self.label_mean_, self.label_scale_ = self._labels.mean, self._labels.scale
+        self._due = 0.0
+        self.n_iter_ = 0
+        self.loss_curve_: list[float] = []
+        samples = self._samples(inputs, labels)
+        program = self._program(inputs.shape[1], outputs, self._learning_rate(samples))
+        self._learned = begun(program, options, samples, self._initial, self.max_iter)
+        self.format_, self.model_guard_ = self._learned.recipe.format, self._learned.recipe.model_guard
+
+    def _samples(self, inputs: Reals, labels: Reals) -> Samples:
+        """Return samples as they are stored, in the order in which they are learnt."""
+        order = np.random.default_rng(self._seed).permutation(len(inputs))
+        penalty, due = self._penalty(len(inputs)), self._due
+        if penalty > MOST_DECAY:
+            raise TablaValueError(
+                f"the penalty of a sample is {penalty:.3g}, and at most {MOST_DECAY:g} can be learnt",
+                hint="use a smaller alpha, a larger C, or more samples",
+            )
+
+        def paid(epoch: int) -> Reals:
+            # What was due before an epoch, without the sixteenths that were paid.
+            before = (due + epoch * len(inputs) * penalty) % (1 / 16)
+            return decays(penalty, before, len(inputs))[0]
+
+        return Samples(
+            inputs=self._inputs.apply(inputs)[order],
+            labels=self._labels.apply(labels)[order],
+            decays=paid if penalty else None,
+        )
+
+    def _learning_rate(self, samples: Samples) -> str:
+        """Return the learning rate of a sample: that of the mean gradient of a minibatch, divided by its samples."""
+        rate = self.learning_rate_init
+        if rate == "auto":
+            squares = np.square(samples.inputs).sum(axis=1) + self._centred
+            # The largest sample bounds what is stable, and the mean how much the models shake in the end.
+            largest, mean = self._curvature(float(squares.max())), _CALM * self._curvature(float(squares.mean()))
+            rate = power_below(1 / max(1.0, max(largest, mean) + self._penalty(len(squares))))
+        return checked_number("learning_rate_init", float(rate) / self.minibatch)
+
+    def _learn(self, inputs: Reals, labels: Reals, epochs: int) -> None:
+        samples = self._samples(inputs, labels)
+        engine = EVALUATION if self.engine is None else self.engine
+        self._learned, course = learned(self._learned, samples, epochs=epochs, engine=engine)
+        self._due = (self._due + epochs * len(inputs) * self._penalty(len(inputs))) % (1 / 16)
+        for decided in course.decisions:
+            self.loss_curve_.append(float(self._losses(decided, samples.labels[: len(decided)]).mean()))
+        self.n_iter_ += epochs
+        self.overflows_ = course.overflows
+        self.models_ = self._learned.models
+        self._publish(self.models_)
+
+    def _decided(self, X: ArrayLike) -> Reals:
+        """Return the decision values of inputs, [samples, outputs]."""
+        check_is_fitted(self, "_learned")
+        inputs = validate_data(self, X, dtype=np.float64, reset=False)
+        return decisions(self._learned, self._inputs.apply(inputs))

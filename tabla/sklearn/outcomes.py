@@ -1,0 +1,147 @@
+"""Regressors and classifiers: from labels to numbers, and from decision values to predictions."""
+
+from __future__ import annotations
+
+from typing import Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import ClassifierMixin, RegressorMixin
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import column_or_1d, validate_data
+
+from tabla.sklearn.estimator import FixedPointEstimator
+from tabla.sklearn.scaling import Scaling
+from tabla.source import TablaValueError
+
+Reals = NDArray[np.float64]
+
+
+def logistic_losses(decided: Reals, labels: Reals) -> Reals:
+    """Return the cross entropy of each sample; labels are 0 and 1."""
+    return np.asarray((np.logaddexp(0, decided) - labels * decided).sum(axis=1))
+
+
+def squared_losses(decided: Reals, labels: Reals) -> Reals:
+    """Return half the squared error of each sample."""
+    return np.asarray(0.5 * np.square(decided - labels).sum(axis=1))
+
+
+def probabilities_of(decided: Reals) -> Reals:
+    """Return the probabilities of the classes, [samples, classes], from decision values, [samples, outputs].
+
+    One output tells two classes apart. Several outputs are one class each against the rest, and their probabilities are
+    divided by their sum.
+    """
+    if decided.shape[1] == 1:
+        decided = np.hstack([-decided, decided])
+    logarithms = -np.logaddexp(0, -decided)
+    relative = np.exp(logarithms - logarithms.max(axis=1, keepdims=True))
+    return np.asarray(relative / relative.sum(axis=1, keepdims=True))
+
+
+class FixedPointRegressor(RegressorMixin, FixedPointEstimator):
+    """A regressor: its labels are real numbers, which are standardised as the inputs are."""
+
+    def partial_fit(self, X: ArrayLike, y: ArrayLike) -> Self:
+        """Learn one epoch more from inputs X of shape [samples, features] and a number y for each sample.
+
+        The first call standardises, and chooses the number format, by its samples.
+        """
+        return self._partial_fit(X, y)
+
+    def predict(self, X: ArrayLike) -> Reals:
+        """Return a number for each sample of X, which has the shape [samples, features]."""
+        decided = self._decided(X)
+        return self._labels.undo(decided)[:, 0]
+
+    def _labels_of(self, X: ArrayLike, y: ArrayLike, *, reset: bool) -> tuple[Reals, Reals]:
+        inputs, labels = validate_data(self, X, y, dtype=np.float64, y_numeric=True, reset=reset)
+        return inputs, column_or_1d(labels, dtype=np.float64)[:, None]
+
+    def _label_scaling(self, labels: Reals) -> Scaling:
+        return Scaling.of(labels, centre=self._centred) if self.standardise else Scaling.identity(1)
+
+    def _losses(self, decided: Reals, labels: Reals) -> Reals:
+        return squared_losses(decided, labels)
+
+
+class FixedPointClassifier(ClassifierMixin, FixedPointEstimator):
+    """A classifier: two classes have one output, and more classes one each."""
+
+    _no, _yes = 0.0, 1.0
+    """What the labels of an output are for the other classes, and for its class."""
+
+    def partial_fit(self, X: ArrayLike, y: ArrayLike, classes: ArrayLike | None = None) -> Self:
+        """Learn one epoch more from inputs X of shape [samples, features] and a class y for each sample.
+
+        The first call needs all `classes`. It standardises, and chooses the number format, by its samples.
+        """
+        given = None if classes is None else np.unique(np.asarray(classes))
+        if not hasattr(self, "_learned"):
+            if given is None:
+                raise TablaValueError("classes: the first call of partial_fit needs them all", hint="give classes=")
+            self._note(given)
+        elif given is not None and not np.array_equal(given, self.classes_):
+            raise TablaValueError(
+                f"classes: {given} are not those of the first call, {self.classes_}", hint="leave them out"
+            )
+        return self._partial_fit(X, y)
+
+    def predict(self, X: ArrayLike) -> NDArray[np.generic]:
+        """Return the class of each sample of X, which has the shape [samples, features]."""
+        decided = self._decided(X)
+        chosen = (decided[:, 0] > 0).astype(np.int64) if decided.shape[1] == 1 else decided.argmax(axis=1)
+        return np.asarray(self.classes_[chosen])
+
+    def _decision_values(self, X: ArrayLike) -> Reals:
+        decided = self._decided(X)
+        return decided[:, 0] if decided.shape[1] == 1 else decided
+
+    def _first_labels(self, X: ArrayLike, y: ArrayLike) -> tuple[Reals, Reals]:
+        inputs, labels = self._checked(X, y, reset=True)
+        self._note(np.unique(labels))
+        return inputs, self._one_each(labels)
+
+    def _labels_of(self, X: ArrayLike, y: ArrayLike, *, reset: bool) -> tuple[Reals, Reals]:
+        inputs, labels = self._checked(X, y, reset=reset)
+        return inputs, self._one_each(labels)
+
+    def _note(self, classes: NDArray[np.generic]) -> None:
+        if len(classes) < 2:
+            name = type(self).__name__
+            raise TablaValueError(
+                f"{name} needs samples of at least 2 classes, and the data contains only one class: {classes[0]!r}",
+                hint="give samples of another class",
+            )
+        self.classes_ = classes
+
+    def _checked(self, X: ArrayLike, y: ArrayLike, *, reset: bool) -> tuple[Reals, NDArray[np.generic]]:
+        inputs, labels = validate_data(self, X, y, dtype=np.float64, reset=reset)
+        labels = column_or_1d(labels, warn=True)
+        check_classification_targets(labels)
+        return inputs, labels
+
+    def _one_each(self, labels: NDArray[np.generic]) -> Reals:
+        """Return the labels of the outputs, [samples, outputs]."""
+        if strangers := sorted(set(np.unique(labels).tolist()) - set(self.classes_.tolist())):
+            raise TablaValueError(
+                f"y holds the class {strangers[0]!r}, which is not among {self.classes_}", hint="name it in classes="
+            )
+        classes = self.classes_[1:] if len(self.classes_) == 2 else self.classes_
+        return np.where(labels[:, None] == classes, self._yes, self._no)
+
+    def _losses(self, decided: Reals, labels: Reals) -> Reals:
+        return logistic_losses(decided, labels)
+
+
+class WithProbabilities(FixedPointClassifier):
+    """A classifier whose decision values are logarithms of odds."""
+
+    def predict_proba(self, X: ArrayLike) -> Reals:
+        """Return the probability of each class, [samples, classes], for X of shape [samples, features]."""
+        return probabilities_of(self._decided(X))
+
+    def predict_log_proba(self, X: ArrayLike) -> Reals:
+        """Return the natural logarithms of the probabilities."""
+        return np.asarray(np.log(self.predict_proba(X)))
