@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -13,15 +14,22 @@ from tabla.source import TablaError, TablaTypeError, TablaValueError
 
 @contextmanager
 def value_errors() -> Iterator[None]:
-    """Make a ValueError of every `TablaError`, because scikit-learn's searches and users expect one."""
+    """Make a ValueError of every `TablaError`, because scikit-learn's searches and users expect one.
+
+    Texts that name options of the command line name the parameters of the estimator instead.
+    """
     try:
         yield
-    except (TablaTypeError, TablaValueError):
-        raise
     except TablaError as fault:
-        raise TablaValueError(
-            fault.message, *fault.labels, hint=fault.hint, notes=fault.notes, more=fault.more
-        ) from None
+        kind = TablaTypeError if isinstance(fault, TypeError) else TablaValueError
+        hint = None if fault.hint is None else _in_python(fault.hint)
+        message = _in_python(fault.message)
+        raise kind(message, *fault.labels, hint=hint, notes=fault.notes, more=fault.more) from None
+
+
+def _in_python(text: str) -> str:
+    named = text.replace("--learning-rate", "learning_rate_init")
+    return re.sub(r"--([a-z]+(?:-[a-z]+)*)", lambda option: option[1].replace("-", "_"), named)
 
 
 def check_truth(name: str, value: object) -> None:

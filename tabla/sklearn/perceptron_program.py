@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 
 from tabla.sklearn.program import Program
 
-# By the name of an activation: the statements that compute a layer's values a{n} from its sums z{n}, and the slope, a factor
-# of the error that comes back.
+# By the name of an activation: the statements that compute a layer's values a{n} from its sums z{n}, and the factor by
+# which the error that comes back is multiplied: the slope of the activation.
 _ACTIVATIONS = {
     "identity": (("a{n}[j{n}] = z{n}[j{n}];",), ""),
     "logistic": (("a{n}[j{n}] = sigmoid(z{n}[j{n}]);",), " * (a{n}[j{n}] * (1 - a{n}[j{n}]))"),

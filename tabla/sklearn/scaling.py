@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 Reals = NDArray[np.float64]
 _COIN = 1 / 16
-MOST_DECAY = 16.0
-"""The largest penalty of a sample: above it all words would go to the penalty."""
+MOST_DECAY = 1024.0
+"""The largest penalty of a sample. A larger one would leave too few bits to everything else."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
