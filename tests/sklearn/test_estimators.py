@@ -128,7 +128,7 @@ def test_a_pickle_and_a_clone(problem: Problem) -> None:
 
 
 def test_a_fit_schedules_nothing_and_a_build_is_no_part_of_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    def forbidden(*_: Any) -> Any:
+    def forbidden(*_: Any, **__: Any) -> Any:
         raise AssertionError("a schedule was made")
 
     with monkeypatch.context() as patched:
