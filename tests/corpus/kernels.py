@@ -11,7 +11,8 @@ import numpy as np
 
 from tabla.lang.tc import Function, parse
 from tabla.source import Source
-from tests.corpus.loops import Array, Reader
+from tests.corpus.loops import Array
+from tests.corpus.reader import Reader
 
 ROOM = Path(__file__).parent / "kernels"
 _MARKED = re.compile(r"^#! ?(.*)\n\s*def (\w+)", re.MULTILINE)

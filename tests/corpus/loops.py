@@ -1,31 +1,30 @@
 """Tensor Comprehensions as loops: an interpreter that reads a kernel's text and shares no code with the product.
 
-It has its own lexer, parser, inference of ranges and arithmetic. Ranges are found by trying numbers: an index has the
-values at which every subscript stays in its tensor. Values are Python numbers, taken one point at a time.
+The lexer and the parser are in ``reader.py``. It has its own inference of ranges and its own arithmetic. Ranges are
+found by trying numbers: an index has the values at which every subscript stays in its tensor, as far as the conditions
+of the read do not see to that. Values are Python numbers, taken one point at a time.
 """
 
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from itertools import product
 from typing import Any
 
-Number = Any
-Node = tuple[Any, ...]
-Range = tuple[int, int]
+from tests.corpus.reader import INTEGERS, Definition, Node, Reader
 
-_TOKEN = re.compile(
-    r"\s+|#[^\n]*|(?P<number>\d+\.\d*(?:[eE][-+]?\d+)?|(?<![\w)])\.\d+|\d+[eE][-+]?\d+|\d+)|(?P<name>[A-Za-z_]\w*)"
-    r"|(?P<sign>(?:\+|\*)=(?!=)!?|->|<=>|<=|>=|==|!=|&&|\|\||[-+*/%<>=!?:,.(){}])"
-)
-_LEVELS = ({"||"}, {"&&"}, {"<", ">", "<=", ">=", "==", "!="}, {"+", "-"}, {"*", "/", "%"})
-_INTEGERS = {f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)} | {"byte"}
-_TYPES = _INTEGERS | {"float", "double", "half", "bool", "float16", "float32", "float64"}
+Number = Any
+Range = tuple[int, int]
+Path = tuple[tuple[Node, bool], ...]
+"""Conditions on the way to a read, and whether each holds there."""
+
 _REACH = 256
 """No index of the kernels goes further from 0."""
+_NEAR = 40
+"""What a condition on one or two indices excludes shows as near to 0 as this."""
+_FAR = 10**6
 
 FUNCTIONS: dict[str, Callable[..., float]] = {
     "exp": math.exp, "log": math.log, "sqrt": math.sqrt, "tanh": math.tanh, "sin": math.sin, "cos": math.cos,
@@ -43,144 +42,11 @@ class Array:
 
 
 @dataclass
-class Definition:
-    """One ``def`` as it was read."""
-
-    name: str
-    inputs: list[tuple[str, str, list[str]]]
-    results: list[str]
-    statements: list[Node]
-
-
-@dataclass
 class Result:
     """All tensors of a run, and the ranges of the indices of each statement that is no call, in order."""
 
     arrays: dict[str, Array]
     ranges: list[dict[str, Range]] = field(default_factory=list)
-
-
-class Reader:
-    """A recursive descent over the tokens of a file."""
-
-    def __init__(self, text: str) -> None:
-        found = [m for m in _TOKEN.finditer(text) if m.lastgroup]
-        assert "".join(m.group() for m in _TOKEN.finditer(text)) == text, "a character that is no token"
-        self.tokens = [(m.group(), m.lastgroup) for m in found] + [("", "end")]
-        self.at = 0
-
-    def take(self, *wanted: str) -> str:
-        text = self.tokens[self.at][0]
-        assert not wanted or text in wanted, f"{wanted} expected, not {text!r}"
-        self.at += 1
-        return text
-
-    def accept(self, text: str) -> bool:
-        found = self.tokens[self.at][0] == text
-        self.at += found
-        return found
-
-    def listed(self, item: Callable[[], Any], end: str = ")") -> list[Any]:
-        items = []
-        while not self.accept(end):
-            items.append(item())
-            if not self.accept(","):
-                self.take(end)
-                break
-        return items
-
-    def definitions(self) -> dict[str, Definition]:
-        found = {}
-        while self.accept("def"):
-            name = self.take()
-            self.take("(")
-            inputs = self.listed(self.parameter)
-            self.take("->")
-            self.take("(")
-            results = [result[0] for result in self.listed(self.parameter)]
-            self.take("{")
-            statements = []
-            while not self.accept("}"):
-                statements.append(self.statement())
-            found[name] = Definition(name, inputs, results, statements)
-        assert self.tokens[self.at][1] == "end"
-        return found
-
-    def parameter(self) -> tuple[str, str, list[str]]:
-        kind, dimensions = "", []
-        if self.tokens[self.at][0] in _TYPES:
-            kind = self.take()
-            dimensions = self.listed(self.take) if self.accept("(") else []
-        return self.take(), kind, dimensions
-
-    def statement(self) -> Node:
-        target = self.take()
-        if self.tokens[self.at][0] == ",":
-            targets = [target]
-            while self.accept(","):
-                targets.append(self.take())
-            self.take("=")
-            return ("call", targets, self.expression())
-        indices = self.listed(self.take) if self.accept("(") else None
-        operator = self.take()
-        if operator in ("min", "max"):
-            operator += self.take("=") + ("!" if self.accept("!") else "")
-        value = self.expression()
-        if self.accept("<=>"):
-            self.expression()
-        return ("assign", target, indices, operator, value, self.clauses() if self.accept("where") else [])
-
-    def clauses(self) -> list[Node]:
-        clauses: list[Node] = []
-        while True:
-            if self.accept("exists"):
-                clauses.append(("exists", self.expression()))
-            else:
-                name = self.take()
-                if self.take("in", "=") == "in":
-                    low = self.expression()
-                    self.take(":")
-                    clauses.append(("in", name, low, self.expression()))
-                else:
-                    clauses.append(("let", name, self.expression()))
-            if not self.accept(","):
-                return clauses
-
-    def expression(self) -> Node:
-        condition = self.binary(0)
-        if not self.accept("?"):
-            return condition
-        chosen = self.expression()
-        self.take(":")
-        return ("choice", condition, chosen, self.expression())
-
-    def binary(self, level: int) -> Node:
-        if level == len(_LEVELS):
-            return self.unary()
-        left = self.binary(level + 1)
-        while self.tokens[self.at][0] in _LEVELS[level]:
-            left = ("binary", self.take(), left, self.binary(level + 1))
-        return left
-
-    def unary(self) -> Node:
-        if self.tokens[self.at][0] in ("-", "!"):
-            return ("unary", self.take(), self.unary())
-        text, kind = self.tokens[self.at]
-        self.at += 1
-        if text == "(":
-            inside = self.expression()
-            self.take(")")
-            return inside
-        if kind == "number":
-            return ("constant", float(text) if re.search("[.eE]", text) else int(text))
-        if text in _TYPES:
-            self.take("(")
-            return ("cast", text, *self.listed(self.expression))
-        if self.accept("."):
-            return ("extent", text, int(self.take()))
-        if self.accept("("):
-            return ("apply", text, *self.listed(self.expression))
-        return ("name", text)
 
 
 def nodes(node: Any) -> Iterator[Node]:
@@ -190,6 +56,33 @@ def nodes(node: Any) -> Iterator[Node]:
             yield node
         for part in node:
             yield from nodes(part)
+
+
+def _reads(node: Any, path: Path = ()) -> Iterator[tuple[Node, Path]]:
+    """Return all applications in a node, each with the conditions on the way to it, and whether they hold there."""
+    match node:
+        case ("choice", condition, chosen, other):
+            yield from _reads(condition, path)
+            yield from _reads(chosen, (*path, *_parts(condition, True)))
+            yield from _reads(other, (*path, *_parts(condition, False)))
+        case ("binary", "&&" | "||" as operator, left, right):
+            yield from _reads(left, path)
+            yield from _reads(right, (*path, *_parts(left, operator == "&&")))
+        case tuple() | list():
+            if node and node[0] == "apply":
+                yield node, path
+            for part in node:
+                yield from _reads(part, path)
+
+
+def _parts(condition: Node, truth: bool) -> Path:
+    """Return the conditions that hold together when one of several parts holds or fails."""
+    match condition:
+        case ("unary", "!", operand):
+            return _parts(operand, not truth)
+        case ("binary", "&&" | "||" as operator, left, right) if truth == (operator == "&&"):
+            return (*_parts(left, truth), *_parts(right, truth))
+    return ((condition, truth),)
 
 
 def run(text: str, name: str, inputs: dict[str, Array], sizes: dict[str, int]) -> Result:
@@ -260,9 +153,7 @@ class _Loops:
         before = Array(dict(target.values), list(target.ranges)) if target is not None else Array({}, [])
         self.before = self.arrays | {self.target: before}
         values = dict(before.values)
-        hull = [
-            (min(a[0], b[0]), max(a[1], b[1])) for a, b in zip(box, before.ranges or box, strict=True)
-        ]
+        hull = [(min(a[0], b[0]), max(a[1], b[1])) for a, b in zip(box, before.ranges or box, strict=True)]
         if reduces and self.operator.endswith("!"):
             values = {}
         identity = {"+": 0, "*": 1, "max": -3.4028234663852886e38, "min": 3.4028234663852886e38}
@@ -292,23 +183,48 @@ class _Loops:
 
     def _infer(self) -> dict[str, Range]:
         self.before = self.arrays
-        bounds = [
-            (subscript, limits)
-            for node in nodes([self.value, self.clauses])
-            if node[0] == "apply" and node[1] in self.arrays
-            for subscript, limits in zip(node[2:], self.arrays[node[1]].ranges, strict=True)
-            if self._takes_part(subscript)
-        ]
+        bounds, unguarded = [], []
+        for node, path in [*_reads(self.value), *_reads(self.clauses)]:
+            if node[1] in self.arrays:
+                for subscript, limits in zip(node[2:], self.arrays[node[1]].ranges, strict=True):
+                    if self._takes_part(subscript):
+                        bounds.append((subscript, limits))
+                        unguarded.append((subscript, self._demanded(subscript, limits, path)))
         target = self.arrays.get(self.target)
         if target is not None and self.operator != "=":
-            bounds += [(("name", i), limits) for i, limits in zip(self.left, target.ranges, strict=True)]
+            own = [(("name", i), limits) for i, limits in zip(self.left, target.ranges, strict=True)]
+            bounds, unguarded = bounds + own, unguarded + own
         solved: dict[str, Range] = {}
         while len(solved) < len(self.indices):
-            tried = {index: self._solve(index, bounds, solved) for index in self.indices if index not in solved}
-            found = {index: interval for index, interval in tried.items() if interval is not None}
+            found = self._solved(unguarded, solved) or self._solved(bounds, solved)
             assert found, f"no range for {set(self.indices) - solved.keys()}"
             solved |= found
         return {name: solved[name] for name in self.indices}
+
+    def _solved(self, bounds: list[tuple[Node, Range]], solved: dict[str, Range]) -> dict[str, Range]:
+        tried = {index: self._solve(index, bounds, solved) for index in self.indices if index not in solved}
+        return {index: interval for index, interval in tried.items() if interval is not None}
+
+    def _demanded(self, subscript: Node, limits: Range, path: Path) -> Range:
+        """Return the limits that a read demands beyond what its conditions ensure: those without end ask for nothing.
+
+        A condition counts only if it is one of indices that the subscript has, so few numbers have to be tried.
+        """
+        names = sorted(self._free(subscript))
+        told = [(c, truth) for c, truth in path if self._of_indices(c) and self._free(c) <= set(names)]
+        low, high = limits
+        if not told or len(names) > 2:
+            return limits
+        places = [
+            self._at(subscript, point, floor=True)
+            for numbers in product(range(-_NEAR, _NEAR), repeat=len(names))
+            if (point := dict(zip(names, numbers, strict=True))) is not None
+            and all(bool(self._at(condition, point)) == truth for condition, truth in told)
+        ]
+        return -_FAR if all(low <= at for at in places) else low, _FAR if all(at < high for at in places) else high
+
+    def _of_indices(self, node: Node) -> bool:
+        return all(part[0] != "apply" and (part[0] != "name" or part[1] not in self.arrays) for part in nodes(node))
 
     def _takes_part(self, node: Node) -> bool:
         """Whether a subscript is affine, a quotient by a constant too."""
@@ -385,7 +301,7 @@ class _Loops:
                 return -value if operator == "-" else not value
             case ("cast", kind, operand):
                 value = self._at(operand, point, floor)
-                return int(value) if kind in _INTEGERS else bool(value) if kind == "bool" else float(value)
+                return int(value) if kind in INTEGERS else bool(value) if kind == "bool" else float(value)
             case ("choice", condition, chosen, other):
                 return self._at(chosen if self._at(condition, point, floor) else other, point, floor)
             case ("binary", "&&", left, right):

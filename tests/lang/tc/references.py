@@ -180,62 +180,7 @@ def _pool(In: Array, kind: Callable[..., Array]) -> Array:
     return kind(In[:, : H // 2 * 2, : W // 2 * 2].reshape(C, H // 2, 2, W // 2, 2), axis=(2, 4))
 
 
-def _causal(Q: Array, K: Array, V: Array) -> tuple[Array]:
-    score = Q @ K.T / np.sqrt(Q.shape[1])
-    return (_softmax(np.where(np.tri(len(Q)) > 0, score, -np.inf)) @ V,)
-
-
-def _nearest(X: Array, C: Array) -> tuple[Array, Array, Array]:
-    dist = ((X[:, None] - C[None]) ** 2).sum(-1)
-    return dist, dist.min(1), dist.argmin(1)
-
-
-def _truncated(a: Array, b: Array) -> Array:
-    return np.asarray(np.trunc(a / b).astype(int))
-
-
-def _integers(a: Array, b: Array) -> tuple[Array, Array, Array]:
-    return _truncated(a, b), np.fmod(a, b), np.fmod(a + b * 3, 7) - np.minimum(a, b)
-
-
-def _squares(x: Array, flat: Array, like: Array) -> tuple[Array, Array]:
-    row, column = np.indices((3, 3))
-    return x[np.arange(len(like)) ** 2 % len(x)], flat[row * (row + 1) // 2 + np.minimum(row, column)]
-
-
-def _gemm(alpha: Array, beta: Array, A: Array, B: Array, C: Array) -> tuple[Array]:
-    return (alpha * A @ B + beta * C,)
-
-
-def _skew(x: Array) -> tuple[Any, Any, Any]:
-    return x.mean(), x.var(), ((x - x.mean()) ** 3).mean()
-
-
-def _kronecker_3(W0: Array, W1: Array, W2: Array, X: Array) -> tuple[Array, Array, Array]:
-    second = np.einsum("mabc,zc->mabz", X, W2)
-    first = np.einsum("mabz,yb->mayz", second, W1)
-    return np.einsum("mayz,xa->mxyz", first, W0), first, second
-
-
-def _padded(In: Array, F: Array) -> tuple[Array]:
-    return ((windows(np.pad(In, 1), (3, 3)) * F).sum((-2, -1)),)
-
-
-def _response(In: Array) -> tuple[Array]:
-    total = windows(In * In, 3, axis=0).sum(-1)
-    return (In[1:-1] / (1 + 0.1 * total) ** 0.75,)
-
-
-def _pool(In: Array, kind: Callable[..., Array]) -> Array:
-    C, H, W = In.shape
-    return kind(In[:, : H // 2 * 2, : W // 2 * 2].reshape(C, H // 2, 2, W // 2, 2), axis=(2, 4))
-
-
-def _same(In: Array, F: Array) -> tuple[Array]:
-    return ((windows(np.pad(In, 1), (3, 3)) * F).sum((-2, -1)),)
-
-
-def _causal(In: Array, W: Array) -> tuple[Array]:
+def _causal_filter(In: Array, W: Array) -> tuple[Array]:
     before = np.pad(In, (2 * (len(W) - 1), 0))
     return (sum(W[k] * before[2 * (len(W) - 1 - k) :][: len(In)] for k in range(len(W))),)
 
@@ -310,7 +255,7 @@ REFERENCES = {
     ),
     "conv2d_padded": R({"In": (4, 5), "F": (3, 3)}, _padded),
     "conv2d_same": R({"In": (4, 5), "F": (3, 3)}, _padded),
-    "conv1d_causal": R({"In": (9,), "W": (3,)}, _causal),
+    "conv1d_causal": R({"In": (9,), "W": (3,)}, _causal_filter),
     "conv2d_input_gradient": R({"dY": (2, 3, 3, 4), "F": (3, 2, 2, 3)}, _input_gradient),
     "conv2d_weight_gradient": R(
         {"In": (2, 3, 5, 6), "dY": (2, 4, 3, 5)},
