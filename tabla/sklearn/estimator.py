@@ -19,7 +19,7 @@ from tabla.simulation import EVALUATION, checked_engine
 from tabla.sklearn.checks import check_truth, positive, value_errors
 from tabla.sklearn.learning import Samples, begun, decisions, learned
 from tabla.sklearn.program import DECISION, Program
-from tabla.sklearn.scaling import MOST_DECAY, Scaling, decays, power_below
+from tabla.sklearn.scaling import MOST_DECAY, Penalty, Scaling, power_below
 from tabla.source import TablaValueError
 
 Reals = NDArray[np.float64]
@@ -120,6 +120,13 @@ class FixedPointEstimator(BaseEstimator):
             clock_megahertz=MEGAHERTZ,
         )
 
+    def __dir__(self) -> list[str]:
+        """List the attributes that there are, as scikit-learn does, without those that schedule the accelerator.
+
+        A notebook that shows an estimator asks for the value of every attribute in this list.
+        """
+        return [name for name in object.__dir__(self) if name not in ("build_", "report_") and hasattr(self, name)]
+
     # What a subclass says.
 
     def _checks(self) -> None:
@@ -210,7 +217,7 @@ class FixedPointEstimator(BaseEstimator):
         self._labels = self._label_scaling(labels)
         self.input_mean_, self.input_scale_ = self._inputs.mean, self._inputs.scale
         self.label_mean_, self.label_scale_ = self._labels.mean, self._labels.scale
-        self._due = 0.0
+        self._due = 0
         self.n_iter_ = 0
         self.loss_curve_: list[float] = []
         samples = self._samples(inputs, labels)
@@ -221,22 +228,22 @@ class FixedPointEstimator(BaseEstimator):
     def _samples(self, inputs: Reals, labels: Reals) -> Samples:
         """Return samples as they are stored, in the order in which they are learnt."""
         order = np.random.default_rng(self._seed).permutation(len(inputs))
-        penalty, due = self._penalty(len(inputs)), self._due
-        if penalty > MOST_DECAY:
+        size, due = self._penalty(len(inputs)), self._due
+        if size > MOST_DECAY:
             raise TablaValueError(
-                f"the penalty of a sample is {penalty:.3g}, and at most {MOST_DECAY:g} can be learnt",
+                f"the penalty of a sample is {size:.3g}, and at most {MOST_DECAY:g} can be learnt",
                 hint="use a smaller alpha, a larger C, or more samples",
             )
 
+        penalty = Penalty.of(size)
+
         def paid(epoch: int) -> Reals:
-            # What was due before an epoch, without the sixteenths that were paid.
-            before = (due + epoch * len(inputs) * penalty) % (1 / 16)
-            return decays(penalty, before, len(inputs))[0]
+            return penalty.paid(penalty.due(due, epoch * len(inputs)), len(inputs))
 
         return Samples(
             inputs=self._inputs.apply(inputs)[order],
             labels=self._labels.apply(labels)[order],
-            decays=paid if penalty else None,
+            decays=paid if size else None,
         )
 
     def _learning_rate(self, samples: Samples) -> str:
@@ -253,7 +260,7 @@ class FixedPointEstimator(BaseEstimator):
         samples = self._samples(inputs, labels)
         engine = EVALUATION if self.engine is None else self.engine
         self._learned, course = learned(self._learned, samples, epochs=epochs, engine=engine)
-        self._due = (self._due + epochs * len(inputs) * self._penalty(len(inputs))) % (1 / 16)
+        self._due = Penalty.of(self._penalty(len(inputs))).due(self._due, epochs * len(inputs))
         for decided in course.decisions:
             self.loss_curve_.append(float(self._losses(decided, samples.labels[: len(decided)]).mean()))
         self.n_iter_ += epochs

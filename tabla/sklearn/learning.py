@@ -21,6 +21,8 @@ from tabla.training.measure import without_updates
 
 Reals = NDArray[np.float64]
 Words = NDArray[np.int64]
+_ROOM = 2
+"""A chosen format holds inputs so many times as large as those that are learnt from, because others are to come."""
 _FITS = 20
 """How many times a text is expected to run: searches and cross-validation fit an estimator again and again."""
 
@@ -89,7 +91,8 @@ def begun(
         whole = {name: array[: count * options.minibatch] for name, array in samples.arrays(0).items()}
         evaluators = Evaluators.of(wide.lowered, wide.format, _FITS * epochs * count)
         plan = evaluators.real(wide.lowered)
-        found = survey(wide.lowered, steps_of(wide, whole), models, count=count, epochs=epochs, plan=plan)
+        roomy = {INPUT: _ROOM * samples.inputs}
+        found = survey(wide.lowered, steps_of(wide, whole), models, count=count, epochs=epochs, part=roomy, plan=plan)
         options, _ = chosen_by(program, options, found)
     else:
         models = initial(shapes_of(program(options).lowered, "model"))

@@ -29,7 +29,35 @@ class _Perceptron(FixedPointEstimator):
     """
 
     _loss: str
-    out_activation_: str
+
+    def __init__(
+        self,
+        hidden_layer_sizes: int | Sequence[int] = (16,),
+        activation: str = "relu",
+        *,
+        alpha: float = 0.0001,
+        pes: int = 16,
+        format: str = "auto16",
+        model_guard: int | None = None,
+        minibatch: int = 1,
+        learning_rate_init: float | str = "auto",
+        max_iter: int = 200,
+        engine: str | None = EVALUATION,
+        standardise: bool = True,
+        random_state: int | np.random.RandomState | None = 0,
+    ) -> None:
+        self.hidden_layer_sizes = hidden_layer_sizes
+        self.activation = activation
+        self.alpha = alpha
+        self.pes = pes
+        self.format = format
+        self.model_guard = model_guard
+        self.minibatch = minibatch
+        self.learning_rate_init = learning_rate_init
+        self.max_iter = max_iter
+        self.engine = engine
+        self.standardise = standardise
+        self.random_state = random_state
 
     @property
     def _hidden(self) -> tuple[int, ...]:
@@ -87,35 +115,6 @@ class MLPClassifier(_Perceptron, WithProbabilities):
 
     _loss = "logistic"
 
-    def __init__(
-        self,
-        hidden_layer_sizes: int | Sequence[int] = (16,),
-        activation: str = "relu",
-        *,
-        alpha: float = 0.0001,
-        pes: int = 16,
-        format: str = "auto16",
-        model_guard: int | None = None,
-        minibatch: int = 1,
-        learning_rate_init: float | str = "auto",
-        max_iter: int = 200,
-        engine: str | None = EVALUATION,
-        standardise: bool = True,
-        random_state: int | np.random.RandomState | None = 0,
-    ) -> None:
-        self.hidden_layer_sizes = hidden_layer_sizes
-        self.activation = activation
-        self.alpha = alpha
-        self.pes = pes
-        self.format = format
-        self.model_guard = model_guard
-        self.minibatch = minibatch
-        self.learning_rate_init = learning_rate_init
-        self.max_iter = max_iter
-        self.engine = engine
-        self.standardise = standardise
-        self.random_state = random_state
-
 
 class MLPRegressor(_Perceptron, FixedPointRegressor):
     """Multilayer perceptron that predicts a number by the squared error.
@@ -124,32 +123,3 @@ class MLPRegressor(_Perceptron, FixedPointRegressor):
     """
 
     _loss = "squared"
-
-    def __init__(
-        self,
-        hidden_layer_sizes: int | Sequence[int] = (16,),
-        activation: str = "relu",
-        *,
-        alpha: float = 0.0001,
-        pes: int = 16,
-        format: str = "auto16",
-        model_guard: int | None = None,
-        minibatch: int = 1,
-        learning_rate_init: float | str = "auto",
-        max_iter: int = 200,
-        engine: str | None = EVALUATION,
-        standardise: bool = True,
-        random_state: int | np.random.RandomState | None = 0,
-    ) -> None:
-        self.hidden_layer_sizes = hidden_layer_sizes
-        self.activation = activation
-        self.alpha = alpha
-        self.pes = pes
-        self.format = format
-        self.model_guard = model_guard
-        self.minibatch = minibatch
-        self.learning_rate_init = learning_rate_init
-        self.max_iter = max_iter
-        self.engine = engine
-        self.standardise = standardise
-        self.random_state = random_state

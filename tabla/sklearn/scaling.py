@@ -9,7 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 Reals = NDArray[np.float64]
-_COIN = 1 / 16
+_UNIT = 1 << 32
+"""Penalties are saved up as whole numbers of this part of 1, so that nothing is lost between epochs."""
+_PART = 16
 MOST_DECAY = 1024.0
 """The largest penalty of a sample. A larger one would leave too few bits to everything else."""
 
@@ -60,15 +62,28 @@ def mapped_back(weights: Reals, biases: Reals, inputs: Scaling, labels: Scaling)
     return coefficients, biases * labels.scale + labels.mean - coefficients @ inputs.mean
 
 
-def decays(penalty: float, due: float, samples: int) -> tuple[Reals, float]:
-    """Return how much each of so many samples shrinks the weights, and what is due after the last of them.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Penalty:
+    """How much each sample shrinks the weights, in parts of the learning rate: `units` times 2^-32.
 
-    `penalty` is that of one sample, and `due` is what was left before the first one. What is paid is a multiple of a
-    sixteenth, which nearly every format has.
+    It is saved up, and paid in sixteenths, which nearly every format has. What is due and not paid yet is in units.
     """
-    sums = due + penalty * np.arange(samples + 1)
-    paid = np.floor(sums / _COIN) * _COIN
-    return np.diff(paid), float(sums[-1] - paid[-1])
+
+    units: int
+
+    @staticmethod
+    def of(size: float) -> Penalty:
+        """Return the penalty nearest to a number, 0 or more."""
+        return Penalty(units=round(size * _UNIT))
+
+    def paid(self, due: int, samples: int) -> Reals:
+        """Return what each of so many samples pays, given what was due before the first of them."""
+        sums = due + self.units * np.arange(samples + 1, dtype=np.int64)
+        return np.asarray(np.diff(sums // (_UNIT // _PART)) / _PART)
+
+    def due(self, due: int, samples: int) -> int:
+        """Return what is due after so many samples, given what was due before the first of them."""
+        return (due + self.units * samples) % (_UNIT // _PART)
 
 
 def power_below(value: float) -> float:

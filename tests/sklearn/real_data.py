@@ -42,7 +42,7 @@ def _samples(name: str) -> tuple[NDArray[np.float64], NDArray[Any]]:
 
 PROBLEMS = (
     Problem(name="LinearRegression", data="diabetes"),
-    Problem(name="Ridge", data="diabetes", parameters=(("alpha", 10.0),)),
+    Problem(name="Ridge", data="diabetes", parameters=(("alpha", 10.03),)),
     Problem(name="LogisticRegression", data="breast_cancer"),
     Problem(name="LogisticRegression", data="iris"),
     Problem(name="LinearSVC", data="wine"),

@@ -135,6 +135,7 @@ def test_a_fit_schedules_nothing_and_a_build_is_no_part_of_it(monkeypatch: pytes
         patched.setattr(list_scheduler, "list_schedule", forbidden)
         model = LinearRegression(max_iter=2, pes=4).fit(X, Y)
         model.predict(X)
+        assert "loss_curve_" in model._repr_html_()  # what a notebook shows
         with pytest.raises(AssertionError, match="a schedule was made"):
             _ = model.build_
     before = dict(vars(model))
@@ -169,10 +170,27 @@ def test_a_data_frame_names_the_features() -> None:
         model.predict(frame[["c", "b", "a"]])
 
 
+def test_the_layers_of_a_perceptron_are_in_the_units_of_the_user() -> None:
+    model = MLPRegressor((5, 4), activation="tanh", max_iter=40).fit(X, Y)
+    first, second, last = model.coefs_
+    hidden = np.tanh(np.tanh(X @ first + model.intercepts_[0]) @ second + model.intercepts_[1])
+    found = hidden @ last + model.intercepts_[2]
+    assert [array.shape for array in model.coefs_] == [(3, 5), (5, 4), (4, 1)] and model.n_layers_ == 4
+    assert np.abs(model.predict(X) - found[:, 0]).max() < 0.05 * Y.std()
+
+
 @pytest.mark.parametrize("kind", [sparse.csr_matrix, sparse.csc_array])
 def test_sparse_data_is_refused_in_the_standard_words(kind: Any) -> None:
     with pytest.raises(TypeError, match="Sparse data was passed for X, but dense data is required"):
         LinearSVC().fit(kind(X), Y > 0)
+
+
+def test_inputs_twice_as_large_have_room() -> None:
+    """The largest standardised input is just below 4, so the other values of the program would leave it no room."""
+    inputs = np.array([[4.0], [-4.0]] + [[0.0]] * 29)
+    model = LogisticRegression(fit_intercept=False, max_iter=1).fit(inputs, inputs[:, 0] > 0)
+    assert 3.9 < 4 / model.input_scale_[0] < 4 and model.format_ == "q4.12"
+    model.predict(1.99 * inputs)
 
 
 def test_outliers_saturate_with_a_warning() -> None:

@@ -14,7 +14,7 @@ from tabla.options import Options
 from tabla.sklearn.linear_program import linear_program
 from tabla.sklearn.perceptron_program import ACTIVATIONS, perceptron_program
 from tabla.sklearn.program import Program
-from tabla.sklearn.scaling import Scaling, decays, mapped_back, power_below
+from tabla.sklearn.scaling import Penalty, Scaling, mapped_back, power_below
 
 Reals = NDArray[np.float64]
 SIZES = {"features": 3, "outputs": 2}
@@ -23,13 +23,15 @@ RATE = 0.125
 
 @given(st.floats(0, 3), st.lists(st.integers(1, 40), min_size=1, max_size=6))
 def test_a_penalty_is_paid_in_sixteenths_and_never_lost(penalty: float, epochs: list[int]) -> None:
-    due, paid, samples = 0.0, 0.0, 0
+    due, paid = 0, np.zeros(0)
     for count in epochs:
-        part, due = decays(penalty, due, count)
-        samples, paid = samples + count, paid + float(part.sum())
-        assert np.array_equal(part * 16, np.round(part * 16)) and (part >= 0).all()
-        assert abs(samples * penalty - paid - due) < 1e-9
-        assert -1e-9 < due < 1 / 16 + 1e-9
+        part = Penalty.of(penalty).paid(due, count)
+        due, paid = Penalty.of(penalty).due(due, count), np.r_[paid, part]
+        assert len(part) == count and np.array_equal(part * 16, np.round(part * 16)) and (part >= 0).all()
+    owed = penalty * np.arange(1, len(paid) + 1) - np.cumsum(paid)
+    assert (owed > -1e-7).all() and (owed < 1 / 16 + 1e-7).all()
+    assert due / 2**32 == pytest.approx(owed[-1], abs=1e-7)
+    assert np.array_equal(paid, Penalty.of(penalty).paid(0, len(paid)))
 
 
 @given(st.floats(1e-300, 1e300))
