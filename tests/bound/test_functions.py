@@ -1,11 +1,11 @@
-"""The term of functions: a root takes one operand of all its functions in a cycle."""
+"""The term of functions: a root takes one operand of all its functions in a cycle. What indices alone decide is free."""
 
 from __future__ import annotations
 
 from tabla.templates.template import template_for
 
 from tabla.backend import schedule_graph
-from tabla.bound import quick
+from tabla.bound import full, quick
 from tabla.ir.format import Format
 from tabla.lang.tc import parse
 from tabla.lang.tc.bind import bind_sizes
@@ -22,3 +22,12 @@ def test_all_functions_share_the_roots() -> None:
     for roots, cycles in ((1, 48), (2, 24), (4, 12)):
         schedule = schedule_graph(graph, template_for(16).with_roots(roots), Q6_10)
         assert quick(schedule.graph, schedule.template, Q6_10).terms["functions"] == cycles <= schedule.cycles
+
+
+def test_products_that_indices_decide_are_no_work() -> None:
+    """The conditions are tables, loaded with the models, also where one is the product of others."""
+    value = "i / 2 > 0 && i / 2 > 0 && i + j > 0 ? A(i / 2) : 0.0"
+    text = f"def f(float(N) A) -> (B) {{ B +=! {value} where i in 0:2*N, j in 0:2 }}"
+    graph = run_passes(lower(parse(Source.from_text(text)).function(), {"N": 2}, number_format=Q6_10), Q6_10)
+    schedule = schedule_graph(graph, template_for(3), Q6_10)
+    assert full(schedule.graph, schedule.template, Q6_10).cycles <= schedule.cycles
