@@ -187,10 +187,11 @@ class StatementRanges:
         return Interval(low=low, high=high)
 
     def _settle(self, constraints: list[Constraint]) -> list[Constraint]:
-        """Prove or note the constraints without unsolved indices; the others remain."""
+        """Prove or note the constraints without unsolved indices, those of guarded reads last. The others remain."""
         remaining: list[Constraint] = []
         for constraint in constraints:
-            if self._free(constraint):
+            if self._free(constraint) or (constraint.path and self.unsolved):
+                # Conditions may mention indices that the read does not.
                 remaining.append(constraint)
                 continue
             if constraint.path:

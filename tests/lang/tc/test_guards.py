@@ -48,6 +48,9 @@ def ranges(body: str, sizes: dict[str, int] | None = None) -> list[str]:
         ("B(i) = A(i) + (i >= 2 ? A(i-2) : 0.0)", ["i in [0, N)"]),
         # The condition ensures the low end only.
         ("B(i) +=! i+k >= 1 ? A(i+k-1) * W(k) : 0.0 where i in 0:N", ["i in [0, N)", "k in [0, min(2, M))"]),
+        # The condition mentions an index that is solved later than those of the read.
+        ("B(i) +=! i + j < N ? A(i) : 0.0 where i in 0:N+1, j in 1:i+1",
+         ["i in [0, N+1)", "j in [1, i+1), inside [1, N+1)"]),
         # Where nothing else gives a range, the guarded reads do.
         ("B(i) = i >= 1 ? A(i-1) : 0.0", ["i in [1, N+1)"]),
         # Data exclude no point, so this condition changes no range.
@@ -72,6 +75,8 @@ def test_ranges(body: str, found: list[str]) -> None:
          "read at 4 in dimension 0, which runs over [0, 4), where i = 1 and j = 3", "read it only where i+j < 4"),
         ("B(i) = i % 2 == 1 ? A(i-2) : 0.0 where i in 0:N", {"N": 4, "M": 1}, "where i = 1", "only where i >= 2"),
         ("B(i) = i >= 1 ? A(10-i) : 0.0 where i in 0:9", {"N": 9, "M": 1}, "read at 9", "read it only where i >= 2"),
+        ("B(i) max=! i + j + 3 < N ? T(i + j + 2, i + 2) : 0.0 where i in -1:N, j in 0:i+1", {"N": 7, "M": 3},
+         "'T' is read at 3 in dimension 1", "read it only where i < 1"),
         ("B(i) = N > 7 ? A(8) : 0.0 where i in 0:N", {"N": 8, "M": 1}, "read at 8 in", "change the sizes"),
         ("B(i) = i >= 1 ? x : 0.0 where x = A(i-1), i in 0:N", {}, "0 <= -1 does not hold", "change the sizes"),
     ],
