@@ -6,13 +6,14 @@ Dependences follow from footprints, word by word, so a task may begin before the
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import networkx as nx
 import numpy as np
 
 from tabla.schedule.placed import Placed
-from tabla.strands.tasks import LATE, NEVER, Footprint, MemoryKey, Task
+from tabla.strands.strand import Cycles
+from tabla.strands.tasks import NEVER, Footprint, MemoryKey, Task
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -20,7 +21,7 @@ class Dependences:
     """The footprints of a list of tasks, by place.
 
     `models` are the places that updates overwrite. `writers` and `readers` have the tasks, by number, that write and
-    read words of each place. `makers` has the task that makes each tensor.
+    read words of each place. `makers` has the task that makes each tensor. `united` keeps what `_last_of` found.
     """
 
     tasks: Sequence[Task]
@@ -28,6 +29,7 @@ class Dependences:
     writers: Mapping[MemoryKey, Sequence[int]]
     readers: Mapping[MemoryKey, Sequence[int]]
     makers: Mapping[str, int]
+    united: dict[int, _United] = field(default_factory=dict, repr=False, compare=False)
 
     @staticmethod
     def of(tasks: Sequence[Task], models: frozenset[MemoryKey]) -> Dependences:
@@ -78,7 +80,7 @@ class Dependences:
         # With waves some writers are not placed yet; task `n` reads none of their words.
         writers = [w for w in self.writers.get(footprint.key, ()) if w != n and w in placed]
         earlier = [w for w in writers if self._earlier(footprint.key, w, n)]
-        return max((_cleared(placed[w], placed[w].task.writes, footprint) for w in earlier), default=0)
+        return max((self._cleared(placed[w].start, placed[w].task.writes, footprint) for w in earlier), default=0)
 
     def after_reads(self, n: int, footprint: Footprint, placed: Mapping[int, Placed]) -> int:
         """Return the first cycle in which task `n` may begin, so that it overwrites a model after its last reads."""
@@ -86,14 +88,13 @@ class Dependences:
             return 0
         readers = [r for r in self.readers.get(footprint.key, ()) if r != n and r in placed]
         others = [r for r in readers if not self.partners(footprint.key, r)]
-        return max((_cleared(placed[r], placed[r].task.reads, footprint) for r in others), default=0)
+        return max((self._cleared(placed[r].start, placed[r].task.reads, footprint) for r in others), default=0)
 
     def _meet(self, key: MemoryKey, writer: int, reader: int) -> bool:
         """Say whether a reader reads a word that a writer writes."""
         variants = [v for v in (self.tasks[reader], self.tasks[reader].fed) if v is not None]
         reads = [footprint for variant in variants for footprint in variant.reads if footprint.key == key]
-        writes = [footprint for footprint in self.tasks[writer].writes if footprint.key == key]
-        return any(_both(w, r.first).any() for w in writes for r in reads)
+        return any(self._gap(self.tasks[writer].writes, r) is not None for r in reads)
 
     def _earlier(self, key: MemoryKey, writer: int, reader: int) -> bool:
         """Say whether a task reads the words of a writer, or overwrites them.
@@ -104,16 +105,42 @@ class Dependences:
         both = self.tasks[writer].statement, self.tasks[reader].statement
         return key in self.models or min(both) < 0 or both[0] < both[1]
 
+    def _cleared(self, start: int, footprints: Sequence[Footprint], after: Footprint) -> int:
+        """Return the first cycle in which a task may begin if its footprint `after` must follow those of another task,
+        which begins in the cycle `start`.
+        """
+        gap = self._gap(footprints, after)
+        return 0 if gap is None else max(0, start + gap + 1)
 
-def _cleared(before: Placed, footprints: Sequence[Footprint], after: Footprint) -> int:
-    """Return the first cycle in which a task may begin if its footprint `after` must follow those of another task."""
-    bound = 0
-    for footprint in footprints:
-        if footprint.key == after.key and (both := _both(footprint, after.first)).any():
-            bound = max(bound, before.start + int((footprint.last[both] + 1 - after.first[both]).max()))
-    return bound
+    def _gap(self, footprints: Sequence[Footprint], after: Footprint) -> int | None:
+        """Return the most cycles from the first touch of a word by `after` to its last touch by footprints of the same
+        place. The result is None if they share no word.
+        """
+        last = self._last_of(footprints).get(after.key)
+        if last is None:
+            return None
+        # A word that one of them does not touch gives a number far below all cycles.
+        gap = int((last - after.first).max())
+        return gap if gap > NEVER // 2 else None
+
+    def _last_of(self, footprints: Sequence[Footprint]) -> Mapping[MemoryKey, Cycles]:
+        """Return the last cycle in which any of the footprints of a task touches each word, by place.
+
+        A body of many operations has a footprint for each of them, and each footprint is as long as its place.
+        """
+        found = self.united.get(id(footprints))
+        if found is None:
+            last: dict[MemoryKey, Cycles] = {}
+            for footprint in footprints:
+                known = last.get(footprint.key)
+                last[footprint.key] = footprint.last if known is None else np.maximum(known, footprint.last)
+            found = self.united[id(footprints)] = _United(footprints, last)
+        return found.last
 
 
-def _both(footprint: Footprint, first: np.ndarray) -> np.ndarray:
-    """Mark the words that a footprint touches and that another one, with the cycles `first`, touches too."""
-    return (footprint.last > NEVER) & (first < LATE)
+@dataclass(frozen=True, slots=True)
+class _United:
+    """The footprints of a task, which are kept so that no others get their identity, and the last cycles by place."""
+
+    footprints: Sequence[Footprint]
+    last: Mapping[MemoryKey, Cycles]
