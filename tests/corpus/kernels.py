@@ -19,10 +19,6 @@ _MARKED = re.compile(r"^#! ?(.*)\n\s*def (\w+)", re.MULTILINE)
 
 LATER = frozenset(
     {
-        # Reads that a condition excludes.
-        "zero_before_the_first", "zero_after_the_last", "same_size_correlation", "edge_repeated",
-        "difference_with_a_first", "padded_image", "checked_lookup", "lookup_checked_on_both_sides", "checked_rows",
-        "sums_of_checked_lookups",
         # Constants that the format does not hold.
         "divided_by_a_thousand", "divided_by_1024", "a_small_factor", "mean_of_64", "mean_of_channels",
         "pool_of_a_hundred", "index_beyond_the_format", "share_of_the_index", "variance_of_48",
