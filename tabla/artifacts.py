@@ -62,7 +62,7 @@ def artifacts(build: Stages) -> dict[str, str | bytes]:
         build.module,
         build.reading.text.original,
         bus,
-        build.reading.integers,
+        build.integers,
         build.lowered.rate,
     )
     places, mark = positions(Host(schedule)), fingerprint(build.image)

@@ -146,13 +146,13 @@ def _wider(build: Stages, samples: Samples) -> str:
 def words_of(build: Stages, arrays: Arrays, place_of: Callable[[int], str] | None = None) -> dict[str, Words]:
     """Return the words of arrays by name. `place_of` is that of :func:`tabla.ir.words.to_words`."""
     places: dict[str, Any] = {} if place_of is None else {"place_of": place_of}
-    for name in sorted(arrays.keys() & build.reading.integers):
+    for name in sorted(arrays.keys() & build.integers):
         if not np.array_equal(arrays[name], np.trunc(arrays[name])):
             raise TablaError(f"'{name}' is a tensor of integers, but its array has fractions", hint="round the data")
     roles = {name: tensor.role for name, tensor in build.lowered.tensors.items()}
     return {
         name: integer_words(array, build.format, name)
-        if name in build.reading.integers
+        if name in build.integers
         else to_words(
             array, build.format, name, role=roles.get(name, ""), guard=build.lowered.tensors[name].guard, **places
         )
@@ -347,7 +347,7 @@ def _integers_in_range(build: Stages, counts: Counts) -> None:
     for statement, overflows in zip(build.lowered.statements, counts.overflows_by_statement, strict=True):
         tensor = build.lowered.tensors[statement.target]
         name = (tensor.origin or tensor.name).partition(".")[0]
-        if overflows and name in build.reading.integers:
+        if overflows and name in build.integers:
             width = build.format.width
             labels = (Label(statement.span, "computed here"),) if statement.span else ()
             raise TablaError(

@@ -56,9 +56,14 @@ class Stages:
 
     def format_of(self, name: str) -> Format:
         """Return the format of an input or a result: that of the build, or that of integers."""
-        if name in self.reading.integers:
+        if name in self.integers:
             return Format(integer=self.format.width, fraction=0)
         return self.format
+
+    @cached_property
+    def integers(self) -> frozenset[str]:
+        """The inputs and results whose words are integers."""
+        return self.reading.integers | self.reading.positions(self.format)
 
     def relowered(self, results: Sequence[str]) -> Graph:
         """Return the graph of one sample, which also returns the values named in `results`."""

@@ -108,7 +108,7 @@ def _candidates(build: Stages) -> Iterator[tuple[dict[str, Words], dict[str, Wor
         name: to_words(array, number, name, guard=graph.tensors[name].guard)
         for name, array in with_mantissa(graph, number, drawn).items()
     }
-    integers = build.reading.integers & (samples.keys() | models.keys())
+    integers = build.integers & (samples.keys() | models.keys())
     ranges = valid_positions(build.lowered, integers, number)
     for draw in range(DRAWS if integers else 1):
         # Where no range is proven, later draws go further from it.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, MutableMapping, Sequence, Set
 from dataclasses import replace
+from fractions import Fraction
 from typing import assert_never
 
 from tabla.ir.constraints import applying, components, satisfied
@@ -34,6 +35,7 @@ from tabla.ir.graph import (
 from tabla.ir.rate import RuntimeRate
 from tabla.ir.rewrite import summed_names
 from tabla.lower.quantise import Quantiser, Use
+from tabla.lower.scaled import Fitting, outside
 from tabla.source import Span
 
 Sum = tuple[Term, ...]
@@ -46,9 +48,11 @@ class GraphBuilder:
     def __init__(self, number_format: Format, ranges: MutableMapping[str, Index]) -> None:
         self.number_format, self.ranges = number_format, ranges
         self.quantiser = Quantiser(number_format)
+        self._fitting = Fitting(number_format, self.quantiser)
         self._tensors: dict[str, Tensor] = {}
         self._statements: list[Statement] = []
         self._parts: dict[str, int] = {}
+        self._owners: dict[str, str] = {}
 
     def tensor(
         self,
@@ -78,7 +82,12 @@ class GraphBuilder:
         span: Span | None,
         constraints: Iterable[Affine] = (),
     ) -> None:
-        """Append a statement. The indices that its operation sums over are taken from `ranges`."""
+        """Append a statement. The indices that its operation sums over are taken from `ranges`.
+
+        Temporaries come before it where its operation has constants that the format cannot hold (decision 22).
+        """
+        constraints = tuple(constraints)
+        operation = self._fitted(target, indices, operation, span, constraints)
         reduced = tuple(self.ranges[name] for name in summed_names(operation))
         statement = Statement(
             id=len(self._statements),
@@ -87,7 +96,7 @@ class GraphBuilder:
             indices=indices,
             operation=operation,
             reduced=reduced,
-            constraints=tuple(constraints),
+            constraints=constraints,
             span=span,
         )
         self._check(statement)
@@ -118,6 +127,7 @@ class GraphBuilder:
                 mentioned |= names
         own = tuple(index for index in indices if index.name in mentioned)
         name = self.temporary(owner)
+        self._owners[name] = owner
         self.tensor(name, tuple(index.extent for index in own), "value", origin=owner, span=span)
         # An index may start late; the temporary holds no room for what it skips.
         place = tuple(Affine.make(-index.low, {index.name: 1}) for index in own)
@@ -129,6 +139,28 @@ class GraphBuilder:
         """Return a new name for a temporary of the statement that defines `owner`."""
         self._parts[owner] = number = self._parts.get(owner, 0) + 1
         return f"{owner}.t{number}"
+
+    def outside(self, value: Fraction) -> bool:
+        """Return whether the format cannot hold a constant, or rounds it to zero."""
+        return outside(value, self.number_format)
+
+    def _fitted(
+        self,
+        target: str,
+        indices: tuple[Index, ...],
+        operation: Operation,
+        span: Span | None,
+        constraints: tuple[Affine, ...],
+    ) -> Operation:
+        summed = summed_names(operation)
+        box = {index.name: index for index in (*indices, *(self.ranges[name] for name in summed))}
+        # Constraints may tie a summed index to others, on which the sum then depends.
+        tied = {name for c in constraints if set(c.names) & set(summed) for name in c.names if name not in summed}
+
+        def part(made: Operation) -> Read:
+            return self.part(self._owners.get(target, target), made, indices, span, constraints, tied)
+
+        return self._fitting.fitted(operation, box, part)
 
     def _inside(self, operation: Operation, box: Mapping[str, Index]) -> bool:
         """Whether all elements that an operation reads over a box exist."""

@@ -22,6 +22,7 @@ class Quantiser:
     def __init__(self, number_format: Format) -> None:
         self._format = number_format
         self._noted: set[Fraction] = set()
+        self._scaled: set[Fraction] = set()
         self._told: set[tuple[int, Fraction]] = set()
         self.faults: list[TablaError] = []
         self.notes: list[str] = []
@@ -48,13 +49,40 @@ class Quantiser:
         """
         self._note("the learning rate ", mantissa, scale, span)
 
-    def _note(self, what: str, value: Fraction, scale: Fraction, span: Span | None) -> None:
+    def scaled(self, mantissa: Fraction, value: Fraction, span: Span | None, *, inverse: bool) -> None:
+        """Note how exactly a product takes the constant `value`, of which the mantissa becomes a word.
+
+        With `inverse` the program divides by 1 / `value`.
+        """
+        self._noted.add(mantissa)
+        if value not in self._scaled:
+            self._scaled.add(value)
+            self._note("", mantissa, value / mantissa, span, f"1/{shown(1 / value)}" if inverse else "")
+
+    def told(self, value: Fraction) -> None:
+        """Take it that the user knows how exactly a product takes a constant, since it is a part of another one."""
+        self._scaled.add(value)
+
+    def unscaled(self, value: Fraction, span: Span | None, *, inverse: bool) -> None:
+        """Refuse a constant that is so large that every product with it saturates, or so small that every one is 0.
+
+        With `inverse` the program divides by 1 / `value`.
+        """
+        if not inverse:
+            self.constant(value, "factor", span)
+            return
+        what = "rounds to zero" if value < 1 else "saturates, or is 0,"
+        hint = "choose a format with more bits (--format), or scale the value"
+        self._fault(value, f"every quotient by {shown(1 / value)} {what} in {self._format}", span, hint)
+
+    def _note(self, what: str, value: Fraction, scale: Fraction, span: Span | None, written: str = "") -> None:
         self._noted.add(value)
         becomes = Fraction(self._format.nearest(value), self._format.one)
         if becomes != value:
             place = f"{span.source.name}:{span.line}:{span.column}: " if span is not None else ""
             off = float(abs(becomes - value) / abs(value) * 100)
-            change = f"{shown(value * scale)} becomes {shown(becomes * scale)} in {self._format}, {off:.2g} % off"
+            becomes_shown = f"{shown(becomes * scale)} in {self._format}"
+            change = f"{written or shown(value * scale)} becomes {becomes_shown}, {off:.2g} % off"
             self.notes.append(f"{place}{what}{change}")
 
     def integers(self, low: int, high: int, span: Span | None, fraction: int) -> None:

@@ -12,6 +12,7 @@ from tabla.ir.graph import Affine, Constant, Index, Linear, Operand, Ordinal, Re
 from tabla.ir.rate import RATE, RuntimeRate
 from tabla.lower.builder import GraphBuilder, mentioned
 from tabla.lower.quantise import Quantiser, shown
+from tabla.lower.scaled import Scaled, taken_apart
 from tabla.source import Label, Span, TablaError
 
 
@@ -32,11 +33,7 @@ class Rate:
         if rate == 0:
             raise TablaError("the learning rate is 0", *labels, hint="set it: mu = 0.1; or -D mu=0.1")
         self.sign = 1 if rate > 0 else -1
-        self.mantissa, self.shift = abs(rate), 0
-        while self.mantissa > 1:
-            self.mantissa, self.shift = self.mantissa / 2, self.shift - 1
-        while self.mantissa <= Fraction(1, 2):
-            self.mantissa, self.shift = self.mantissa * 2, self.shift + 1
+        self.mantissa, self.shift = taken_apart(abs(rate))
         if self.shift < -number_format.fraction:
             raise TablaError(
                 f"the learning rate {shown(rate)} is too large for {number_format}",
@@ -99,6 +96,9 @@ class Descent:
         """Emit the step along a gradient that is a product of two words at every element `write` of the weights."""
         left, right = product.factors
         small, large = (left, right) if _touched(left, indices) <= _touched(right, indices) else (right, left)
+        if isinstance(large, Read) and not self._holds(small, indices):
+            # The rate times such an index may be no word.
+            small, large = large, small
         if not self.rate.is_one:
             scaled = Linear(terms=(Term(factors=(self.rate.operand, small)),))
             small = self.builder.part(self.target, scaled, indices, span)
@@ -109,6 +109,13 @@ class Descent:
         whole = self.rate.is_one and self.rate.shift == 0
         factors = (word,) if whole else (self.rate.operand, word)
         self._emit(Term(factors=factors, sign=-self.rate.sign), write, indices, span)
+
+    def _holds(self, operand: Operand, indices: Sequence[Index]) -> bool:
+        """Return whether all values of an index are words. Other operands are words."""
+        if not isinstance(operand, Ordinal):
+            return True
+        ends = operand.value.bounds({index.name: index for index in indices})
+        return all(self.builder.number_format.holds(end) for end in ends)
 
     def _emit(self, step: Term, write: tuple[Affine, ...], indices: Sequence[Index], span: Span | None) -> None:
         old = Term(factors=(Read(tensor=self.weights, subscripts=write, stored=True, span=self.span),))
@@ -125,4 +132,5 @@ def is_product(term: Term) -> bool:
     """Return whether a gradient's only term is a product of two words that the rate may join: neither constant nor
     summed.
     """
-    return len(term.factors) == 2 and not term.reduce and all(isinstance(f, Read | Ordinal) for f in term.factors)
+    plain = not isinstance(term, Scaled) and not term.reduce
+    return plain and len(term.factors) == 2 and all(isinstance(f, Read | Ordinal) for f in term.factors)

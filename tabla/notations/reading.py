@@ -39,7 +39,8 @@ class Reading:
     `name` is the stem of its file. `text` leads from the places of faults back to the file. `ast` gives the checked
     program as text, and `lower` its graph. `trainable` says that it has models, which are returned with its results.
     `values` are the names that ``--predict`` may ask for. `integers` are the inputs and results whose words are
-    integers. `warnings` are texts about what is legal and probably a slip, each with its place and its cure.
+    integers in every format, and `positions` returns those that are integers in one format. `warnings` are texts about
+    what is legal and probably a slip, each with its place and its cure.
     """
 
     name: str
@@ -50,4 +51,5 @@ class Reading:
     trainable: bool = False
     values: tuple[str, ...] = ()
     integers: frozenset[str] = frozenset()
+    positions: Callable[[Format], frozenset[str]] = field(default=lambda number_format: frozenset(), repr=False)
     warnings: tuple[str, ...] = ()

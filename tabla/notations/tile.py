@@ -17,6 +17,7 @@ from tabla.lang.tile.evaluate import evaluate, input_kinds
 from tabla.lang.tile.places import source_of
 from tabla.lang.tile.text import names_of, program_text
 from tabla.lower.tile import lower
+from tabla.lower.tile.whole_numbers import positions_of
 from tabla.notations.reading import Reading, Reals
 from tabla.options import Options
 from tabla.source import Source, TablaError
@@ -41,6 +42,11 @@ def read_tile(function: Callable[..., Any], options: Options, *, name: str | Non
     def evaluated(arrays: Mapping[str, Reals], calls: int | None) -> dict[str, Reals]:
         return _evaluate(program, arrays, keep, calls)
 
+    def positions(number_format: Format) -> frozenset[str]:
+        found = positions_of(program, number_format)
+        names = {f"out{n}" for n, node in enumerate(program.outputs) if node in found}
+        return frozenset(names | {text for node, text in names_of(program).items() if node in found})
+
     source = _source(function)
     return Reading(
         name=name,
@@ -49,6 +55,7 @@ def read_tile(function: Callable[..., Any], options: Options, *, name: str | Non
         lower=lowered,
         evaluate_float=None if program.steps else evaluated,
         trainable=bool(program.steps),
+        positions=positions,
         values=tuple(text for node, text in names_of(program).items() if node not in program.inputs),
     )
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 
+from tabla.ir.body import MOST_SHIFTS
 from tabla.ir.functions import table
 from tabla.ir.graph import Divide, Function, Graph, Linear
 from tabla.program.image import Entry, FunctionTable, Image, Parameters, StreamEntry
@@ -17,14 +18,11 @@ from tabla.strands.streams import beats_of, dump_words
 from tabla.templates.instructions import kind_of, operation_format
 from tabla.templates.template import functions, timing
 
-MOST_SHIFTS = 4
-"""The most entries of the table of shifts."""
-
 
 def encode(schedule: Schedule) -> Image:
     """Return the image of a schedule.
 
-    Raises `TablaError` if the learning rate needs a shift that the machine does not have.
+    Raises `TablaError` if the program needs a shift that the machine does not have.
     """
     run = schedule.units
     dump = by_unit(schedule.dump, schedule.template.sequencers)
@@ -81,8 +79,14 @@ def _parameters(schedule: Schedule, memories: Mapping[str, Sequence[Strand]]) ->
     """Return the shape of the hardware: as large as the template asks for, and as the strands of all units need."""
     format, template, depths = schedule.format, schedule.template, schedule.depths
     shifts = tuple(format.fraction + s for s in schedule.shifts)
-    if len(shifts) > MOST_SHIFTS or min(shifts) < 0:
+    if min(shifts) < 0:
         raise TablaError("the learning rate needs a shift that the machine does not have", hint="use a smaller rate")
+    if len(shifts) > MOST_SHIFTS:
+        raise TablaError(
+            f"constants outside {format}, and the learning rate, need {len(shifts)} shifts of sums, and the machine has"
+            f" {MOST_SHIFTS}",
+            hint="choose a format that holds more of these constants (--format), or scale the values",
+        )
     every = [s for held in memories.values() for s in held]
     slots = schedule.ring_slots
     depth = {

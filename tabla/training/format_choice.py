@@ -13,7 +13,20 @@ from typing import Literal
 
 from tabla.compiled.plans import RealsPlan
 from tabla.ir.format import Format
-from tabla.ir.graph import Constant, Graph, Ordinal, Product, Statement
+from tabla.ir.graph import (
+    Compare,
+    Constant,
+    Divide,
+    Graph,
+    Linear,
+    Operand,
+    Operation,
+    Ordinal,
+    Product,
+    Read,
+    Statement,
+    Term,
+)
 from tabla.ir.intervals import UNKNOWN, Interval, intervals
 from tabla.source import TablaError
 from tabla.training.arrays import Arrays
@@ -208,8 +221,11 @@ def _ranges(graph: Graph, observed: Observed, bounds: Mapping[str, Interval], wi
 
 
 def _constants(statements: Iterable[Statement]) -> Iterator[float]:
+    """Yield the magnitudes of the constants that words must hold."""
     for statement in statements:
         for operand in statement.operands:
+            if operand in _in_every_format(statement.operation):
+                continue
             match operand:
                 case Constant(value=value):
                     yield abs(float(value))
@@ -217,6 +233,21 @@ def _constants(statements: Iterable[Statement]) -> Iterator[float]:
                     yield math.ldexp(max(map(abs, value.bounds(statement.box))), -fraction)
                 case _:
                     pass
+
+
+def _in_every_format(operation: Operation) -> tuple[Operand, ...]:
+    """Return the operands that a format need not hold (decision 22): divisors, what is compared with an index, and the
+    factors of a product that is not a term of a longer sum. In a longer sum the product may have to be a word.
+    """
+    match operation:
+        case Linear(terms=(Term(factors=(left, right)),)):
+            return left, right
+        case Divide(right=divisor, fraction=None):
+            return (divisor,)
+        case Compare(left=left, right=right) if not isinstance(left, Read) and not isinstance(right, Read):
+            return left, right
+        case _:
+            return ()
 
 
 def _range(name: str, largest: float, bound: float, width: int) -> Range:

@@ -56,8 +56,8 @@ def test_faults_have_a_place_and_a_cure(scaling: Notation) -> None:
     with pytest.raises(TablaError, match="not a scaling") as caught:
         tabla.compile("bad.scale")
     assert (caught.value.line, caught.value.column, caught.value.hint) == (1, 1, "write y[4] = 0.75 * x")
-    Path("large.scale").write_text("y[4] = 4000.0 * x\n")
-    with pytest.raises(TablaError, match=r"4000 does not fit q6\.10") as caught:
+    Path("large.scale").write_text("y[4] = 4000000.0 * x\n")
+    with pytest.raises(TablaError, match=r"4000000 does not fit q6\.10") as caught:
         tabla.compile("large.scale", format="q6.10")
     assert caught.value.line == 1
     with pytest.raises(TablaError, match="--shape is for Tile functions"):

@@ -6,6 +6,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from tabla.templates.template import template_for
 
+from tabla.ir.body import MOST_SHIFTS
 from tabla.ir.format import Format
 from tabla.ir.graph import Graph, Linear, Product
 from tabla.lang.tabla import parse
@@ -13,7 +14,6 @@ from tabla.lower.tabla import lower
 from tabla.passes.minibatch import minibatched
 from tabla.passes.model_guard import largest_guard, with_model_guard
 from tabla.passes.pipeline import shaped
-from tabla.program.encode import MOST_SHIFTS
 from tabla.source import Source, TablaError
 from tests.ir.graph_strategy import graphs
 from tests.lang.tabla.random_programs import programs

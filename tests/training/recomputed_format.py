@@ -8,7 +8,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from tabla.ir.evaluate_float import FloatPlan
-from tabla.ir.graph import Compare, Constant, Function, Graph, Linear, Read
+from tabla.ir.graph import Compare, Constant, Divide, Function, Graph, Linear, Read
 
 Arrays = Mapping[str, np.ndarray]
 
@@ -47,7 +47,13 @@ def recomputed(graph: Graph, samples: Arrays, models: Arrays, count: int, epochs
                 points = [math.prod(statement.box[name].extent for name in term.reduce) for term in terms]
                 bound = sum(n * math.prod(map(sizes, t.factors)) for n, t in zip(points, terms, strict=True))
                 needs[statement.target] = min(needs[statement.target], bound)
-        for operand in statement.operands:
+        operands = list(statement.operands)
+        match statement.operation:
+            case Divide(fraction=None):
+                operands.pop()
+            case Linear(terms=[only]) if len(only.factors) == 2:
+                operands.clear()
+        for operand in operands:
             if isinstance(operand, Constant):
                 needs[f"constant {operand.value}"] = abs(float(operand.value))
     for integer in range(2, width + 1):

@@ -29,6 +29,7 @@ from tabla.lang.tabla.constants import affine_of, constant_value
 from tabla.lang.tabla.operators import Function as Called
 from tabla.lang.tabla.operators import GroupFunction, Operator
 from tabla.lower.builder import GraphBuilder, single
+from tabla.lower.scaled import times
 from tabla.lower.tabla.elements import Elements
 from tabla.source import Label, Span, TablaError
 
@@ -191,6 +192,10 @@ class Expressions:
         known = _known(left), _known(right)
         if 0 in known:
             return Sum()
+        for constant, other in ((known[0], right), (known[1], left)):
+            if constant is not None and self._builder.outside(constant):
+                own = right if other is left else left
+                return Sum(terms=times(self._sum(other).signed(), constant, _span_of(own) or span))
         (left_sign, left_word), (right_sign, right_word) = self._factor(left, span), self._factor(right, span)
         for constant, sign, word in ((known[0], right_sign, right_word), (known[1], left_sign, left_word)):
             if constant is not None and abs(constant) == 1:
@@ -203,6 +208,8 @@ class Expressions:
             raise TablaError(
                 "division by zero", Label(operation.right.span, "this is 0"), hint="divide by something else"
             )
+        if divisor is not None and self._builder.outside(divisor):
+            return Sum(terms=times(self._sum(left).signed(), 1 / divisor, operation.right.span, inverse=True))
         word = self._word(left, operation.span)
         if divisor is not None and abs(divisor) == 1:
             return Sum(terms=(Term(factors=(word,), sign=int(divisor)),))

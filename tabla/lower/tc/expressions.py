@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from fractions import Fraction
 
 from tabla.ir.graph import (
@@ -23,6 +23,7 @@ from tabla.ir.graph import (
 from tabla.lang.tc import program
 from tabla.lang.tc.program import Value
 from tabla.lower.builder import GraphBuilder, Sum, negated
+from tabla.lower.scaled import times
 from tabla.lower.tc.integers import Integers, reads_integers
 from tabla.lower.tc.padding import padded, reach
 from tabla.lower.tc.points import Points
@@ -45,10 +46,13 @@ MOST_FACTORS = 8
 
 
 class Expressions(Words):
-    """The real values of one statement."""
+    """The real values of one statement. `multiples` are the tensors of sums that hold a multiple of the sum."""
 
-    def __init__(self, builder: GraphBuilder, points: Points, held: Mapping[str, Held]) -> None:
+    def __init__(
+        self, builder: GraphBuilder, points: Points, held: Mapping[str, Held], multiples: Set[str] = frozenset()
+    ) -> None:
         super().__init__(builder, points, held)
+        self.multiples = multiples
         self.integers = Integers(self)
         self.copies: dict[str, Held | None] = {}
 
@@ -66,7 +70,11 @@ class Expressions(Words):
             case program.Unary(operator="-", operand=operand):
                 return negated(self.sum_of(operand))
             case program.Binary(operator="*", left=left, right=right):
-                return self._product(left, right)
+                return self._scaled(left, right) or self._scaled(right, left) or self._product(left, right)
+            case program.Binary(operator="/", left=left, right=right) if (
+                not value.scalar.integral and (scaled := self._scaled(left, right, inverse=True))
+            ):
+                return scaled
             case program.Binary(operator="%", left=left, right=right) if not value.scalar.integral:
                 return self.integers.remainder(self.word(left), self.word(right), value.span)
             case program.Convert(operand=operand, scalar=scalar) if scalar.kind == "float":
@@ -160,6 +168,15 @@ class Expressions(Words):
             inside, wide = self.points.bounds(name), reach(self.points, name)
             self.copies[name] = padded(self.builder, self.owner, self.held[name], inside, wide, read.span)
         return self.copies[name]
+
+    def _scaled(self, value: Value, by: Value, *, inverse: bool = False) -> Sum | None:
+        """Return a value times a constant, or over it with `inverse`; None where the format holds the constant."""
+        constant = self.constant(by)
+        if not constant or not self.builder.outside(constant):
+            return None
+        if isinstance(value, program.Read) and self.held[value.tensor].tensor in self.multiples:
+            return self.sum_of(value)
+        return times(self.sum_of(value), 1 / constant if inverse else constant, by.span, inverse=inverse)
 
     def _product(self, left: Value, right: Value) -> Sum:
         one, other = self.sum_of(left), self.sum_of(right)

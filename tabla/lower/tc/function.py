@@ -17,8 +17,10 @@ from tabla.lang.tc.program import Function
 from tabla.lang.tc.ranges import Called, Inference, infer
 from tabla.lang.tc.statement_ranges import Domain
 from tabla.lower.builder import GraphBuilder
+from tabla.lower.scaled import times
 from tabla.lower.tc.domains import pieces_of
 from tabla.lower.tc.expressions import Expressions
+from tabla.lower.tc.means import overwriting
 from tabla.lower.tc.points import Box, Points
 from tabla.lower.tc.words import Held, refuse
 
@@ -69,6 +71,7 @@ class _Lowering:
         self.held = dict(held)
         self.boxes: dict[str, list[Box]] = {}
         self.versions: dict[str, int] = {}
+        self.multiples: set[str] = set()
         self.calls = 0
 
     def take_initial(self) -> None:
@@ -101,7 +104,7 @@ class _Lowering:
         place = self._place(step)
         for points in pieces:
             self.ranges.update(points.box)
-            expressions = Expressions(self.builder, points, self.held)
+            expressions = Expressions(self.builder, points, self.held, self.multiples)
             expressions.owner = place.tensor
             earlier: Read | None = None
             if statement.reduction is not None and not statement.initialise:
@@ -110,10 +113,24 @@ class _Lowering:
             if points.partial and (earlier is not None or statement.reduction not in (None, "+")):
                 hint = "give the output indices ranges of sizes"
                 refuse("what the range leaves out does not run on the machine yet", statement.span, hint)
-            operation = self._operation(points, expressions, earlier)
+            operation = self._multiple(step, place, self._operation(points, expressions, earlier))
             write, own = _at(points, place), points.indices
             self.builder.emit(place.tensor, write, own, operation, statement.span, points.constraints)
         self.held[tensor.name] = place
+
+    def _multiple(self, step: Domain, place: Held, operation: Operation) -> Operation:
+        """Return the multiple of a sum, where that alone is used, and the format cannot hold the factor."""
+        found = overwriting(self.inference.steps, step)
+        if found is None or not isinstance(operation, Linear) or not _covers(_written(found[0]), _written(step)):
+            return operation
+        later, factor, inverse = found
+        points = pieces_of(later, self.inference.sizes)
+        constant = Expressions(self.builder, points[0], self.held).constant(factor)
+        if not constant or any(each.partial for each in points) or not self.builder.outside(constant):
+            return operation
+        self.multiples.add(place.tensor)
+        value = 1 / constant if inverse else constant
+        return replace(operation, terms=times(operation.terms, value, factor.span, inverse=inverse))
 
     def _operation(self, points: Points, expressions: Expressions, earlier: Read | None) -> Operation:
         """Return what a statement computes. `earlier` is the element that it updates."""

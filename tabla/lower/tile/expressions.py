@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
-from typing import NoReturn
 
 from tabla.ir import graph
 from tabla.ir.graph import (
-    Affine,
     Compare,
     CompareOp,
     Constant,
@@ -26,12 +23,13 @@ from tabla.ir.graph import (
 from tabla.lang.tile.elementwise import WHOLE
 from tabla.lang.tile.program import Elementwise, Node, Number, Operator, Ordinal
 from tabla.lower.builder import GraphBuilder, Sum, negated
+from tabla.lower.scaled import times
 from tabla.lower.tile.bits import Bits
 from tabla.lower.tile.curves import HYPERBOLIC, MADE, Curves
+from tabla.lower.tile.known import Subscripts, constant, refuse, stretched
+from tabla.lower.tile.whole_numbers import WholeNumbers
 from tabla.lower.whole import Part, ceil, floor, half_even, quotient, toward_zero
-from tabla.source import Label, Span, TablaError
-
-Subscripts = tuple[Affine, ...]
+from tabla.source import Span
 
 FUNCTIONS: Mapping[Operator, FunctionName] = {
     "exponential": "exp",
@@ -59,8 +57,13 @@ _ZERO = Constant(value=Fraction(0))
 class Expressions:
     """The elements of nodes as words. `held` are the nodes that have a tensor of their own."""
 
-    def __init__(self, builder: GraphBuilder, held: Mapping[Node, str]) -> None:
-        self.builder, self.held = builder, held
+    def __init__(
+        self, builder: GraphBuilder, held: Mapping[Node, str], positions: frozenset[Node] = frozenset()
+    ) -> None:
+        self.builder, self.held, self.positions = builder, held, positions
+        self.whole = WholeNumbers(self)
+        self.scaled: dict[Node, Node] = {}
+        """The multiples of contractions that hold the multiple themselves."""
         self.owner = ""
         self.indices: Sequence[Index] = ()
 
@@ -78,8 +81,14 @@ class Expressions:
         """Return an element as signed terms. `inside` is False for the node that is being defined."""
         if (value := constant(node)) is not None:
             return (Term(factors=(Constant(value=value, span=node.span),)),) if value else ()
+        if node in self.positions and not inside:
+            return self.whole.sum_of(node, at, inside=False)
+        if node in self.positions and (node in self.held or not isinstance(node, Ordinal)):
+            return (Term(factors=(self.whole.real(self.whole.word(node, at), self.parts(node.span)),)),)
         if not isinstance(node, Elementwise) or (inside and node in self.held):
             return (Term(factors=(self.element(node, at),)),)
+        if node in self.scaled:
+            return (Term(factors=(self.element(self.scaled[node], at),)),)
         parts = [(operand, stretched(operand, at)) for operand in node.inputs]
         match node.operator:
             case "add":
@@ -104,14 +113,16 @@ class Expressions:
             case "cast" if node.kind == "float" or node.kind == node.inputs[0].kind or _widens(node):
                 return self.sum_of(*parts[0])
             case "cast" if makes_whole(node):
-                word = toward_zero(self.word(*parts[0]), self._parts(node.span), self.builder.number_format.fraction)
+                word = toward_zero(self.word(*parts[0]), self.parts(node.span), self.builder.number_format.fraction)
                 return (Term(factors=(word,)),)
+            case "divide" if node.kind == "float" and (divisor := self._outside(node.inputs[1])) is not None:
+                return times(self.sum_of(*parts[0]), 1 / divisor, node.inputs[1].span or node.span, inverse=True)
             case "divide" if node.kind == "integer":
                 left, right = (self.word(*part) for part in parts)
-                word = quotient(left, right, self._parts(node.span), self.builder.number_format.fraction)
+                word = quotient(left, right, self.parts(node.span), self.builder.number_format.fraction)
                 return (Term(factors=(word,)),)
             case "round":
-                return half_even(self.word(*parts[0]), self._parts(node.span), self.builder.number_format.fraction)
+                return half_even(self.word(*parts[0]), self.parts(node.span), self.builder.number_format.fraction)
             case "power":
                 return self._power(node, *parts)
             case operator if operator in WHOLE:
@@ -120,11 +131,11 @@ class Expressions:
                 if operator in HYPERBOLIC and not self.builder.number_format.fraction:
                     hint = "choose a format with fraction bits, such as q12.4"
                     refuse(f"{operator} needs fraction bits, {self.builder.number_format} has none", node.span, hint)
-                curves = Curves(self._parts(node.span), self.builder.number_format)
+                curves = Curves(self.parts(node.span), self.builder.number_format)
                 return curves.of(operator, self.word(*parts[0]))
             case "floor" | "ceil":
                 to_whole = floor if node.operator == "floor" else ceil
-                word = to_whole(self.word(*parts[0]), self._parts(node.span), self.builder.number_format.fraction)
+                word = to_whole(self.word(*parts[0]), self.parts(node.span), self.builder.number_format.fraction)
                 return (Term(factors=(word,)),)
             case _:
                 return (Term(factors=(self._part(self.operation(node, at), node.span),)),)
@@ -138,7 +149,7 @@ class Expressions:
                 end = Fraction(number_format.highest, number_format.one)
                 hint = f"choose a format with more integer bits: the numbers of {number_format} end at {float(end):g}"
                 refuse(f"{value} does not fit into {number_format}", node.span, hint)
-        bits = Bits(self._parts(node.span), number_format)
+        bits = Bits(self.parts(node.span), number_format)
         own: Sum = (Term(factors=(one,)),)
         match node.operator:
             case "bit_not":
@@ -164,16 +175,21 @@ class Expressions:
             return bits.right(word, int(places))
         if not places:
             return (Term(factors=(word,)),)
+        number_format = self.builder.number_format
+        if not number_format.holds(1 << int(places)):
+            hint = f"an integer of {number_format} has {number_format.integer} bits: choose a format with more of them"
+            refuse(f"{1 << int(places)} does not fit {number_format}", node.span, hint)
         return (Term(factors=(word, Constant(value=Fraction(1 << int(places)), span=node.span))),)
 
     def operation(self, node: Elementwise, at: Subscripts) -> Operation:
         """Return the operation that defines an element."""
         parts = [(operand, stretched(operand, at)) for operand in node.inputs]
         match node.operator:
-            case "divide" if node.kind == "float":
+            case "divide" if node.kind == "float" and self._outside(node.inputs[1]) is None:
                 return Divide(left=self.word(*parts[0]), right=self.word(*parts[1]))
             case operator if operator in COMPARISONS:
-                left, right = (self.word(*part) for part in parts)
+                words = self.whole.word if self.positions.intersection(node.inputs) else self.word
+                left, right = (words(*part) for part in parts)
                 return Compare(op=COMPARISONS[operator], left=left, right=right)
             case operator if operator in FUNCTIONS:
                 return Function(name=FUNCTIONS[operator], operand=self.word(*parts[0]))
@@ -182,6 +198,25 @@ class Expressions:
             case _:
                 terms = self.sum_of(node, at, inside=False)
                 return Linear(terms=terms or (Term(factors=(_ZERO,)),))
+
+    def factor(self, node: Node) -> tuple[Node, Fraction] | None:
+        """Return a node and the constant that the format cannot hold, if `node` is their product or their quotient. Of
+        a quotient the constant is the inverse of the divisor.
+        """
+        match node:
+            case Elementwise(operator="divide", kind="float", inputs=(operand, divisor)):
+                value = self._outside(divisor)
+                return None if value is None else (operand, 1 / value)
+            case Elementwise(operator="multiply", inputs=(left, right)):
+                for operand, other in ((left, right), (right, left)):
+                    if (value := self._outside(other)) is not None:
+                        return operand, value
+        return None
+
+    def _outside(self, node: Node) -> Fraction | None:
+        """Return the constant that a node is, if the format cannot hold it and it is not 0."""
+        value = constant(node)
+        return value if value and self.builder.outside(value) else None
 
     def word(self, node: Node, at: Subscripts) -> Operand:
         """Return an element as one word, a temporary where it is more."""
@@ -200,6 +235,10 @@ class Expressions:
     def _times(self, one: Sum, other: Sum, span: Span | None) -> Sum:
         if not one or not other:
             return ()
+        for factor, rest in ((one, other), (other, one)):
+            match factor:
+                case (Term(factors=(Constant(value=value),), sign=sign),) if self.builder.outside(value):
+                    return times(rest, sign * value, factor[0].factors[0].span or span)
         sign = 1
         factors: list[Operand] = []
         for terms in (one, other):
@@ -213,14 +252,20 @@ class Expressions:
 
     def _choice(self, condition: Operand, chosen: Operand, other: Operand, *, span: Span | None, test: Node) -> Sum:
         """``c ? a : b`` as ``c*a - c*b + b``, c being 0 or 1."""
-        if test.kind != "boolean":
-            condition = self._part(Compare(op="!=", left=condition, right=_ZERO), span)
+        condition = self._truth(condition, test, span)
         terms = (
             Term(factors=(condition, chosen)),
             Term(factors=(condition, other), sign=-1),
             Term(factors=(other,)),
         )
         return tuple(t for t in terms if not any(isinstance(f, Constant) and f.value == 0 for f in t.factors))
+
+    def condition(self, node: Node, at: Subscripts) -> Operand:
+        """Return 1 where an element is not 0, else 0, as one word."""
+        return self._truth(self.word(node, at), node, node.span)
+
+    def _truth(self, word: Operand, test: Node, span: Span | None) -> Operand:
+        return word if test.kind == "boolean" else self._part(Compare(op="!=", left=word, right=_ZERO), span)
 
     def _extreme(self, op: graph.ExtremeOp, left: tuple[Node, Subscripts], right: tuple[Node, Subscripts]) -> Sum:
         for (limit, _), other in ((left, right), (right, left)):
@@ -264,7 +309,8 @@ class Expressions:
             terms = (Term(factors=(self._part(divide, span),)),)
         return terms
 
-    def _parts(self, span: Span | None) -> Part:
+    def parts(self, span: Span | None) -> Part:
+        """Return what makes temporaries at a place."""
         return lambda operation: self._part(operation, span)
 
     def _part(self, operation: Operation, span: Span | None) -> Read:
@@ -290,67 +336,3 @@ _BOOLEAN = Number(shape=(), kind="boolean", value=Fraction(1))
 def _widens(node: Elementwise) -> bool:
     """From booleans to integers: 0 and 1 stay."""
     return node.kind == "integer" and node.inputs[0].kind == "boolean"
-
-
-def stretched(node: Node, at: Subscripts) -> Subscripts:
-    """Return the subscripts of a broadcast operand: they are aligned at the right, and are 0 where the operand's extent
-    is 1.
-    """
-    own = at[len(at) - len(node.shape) :]
-    return tuple(Affine() if extent == 1 else each for each, extent in zip(own, node.shape, strict=True))
-
-
-_FOLD: Mapping[Operator, Callable[[Fraction, Fraction], Fraction]] = {
-    "add": lambda a, b: a + b,
-    "subtract": lambda a, b: a - b,
-    "multiply": lambda a, b: a * b,
-}
-_REAL: Mapping[Operator, Callable[[float], float]] = {
-    "exponential": math.exp,
-    "logarithm": math.log,
-    "square_root": math.sqrt,
-    "hyperbolic_tangent": math.tanh,
-    "sine": math.sin,
-    "cosine": math.cos,
-    "tangent": math.tan,
-    "arc_sine": math.asin,
-    "arc_cosine": math.acos,
-    "arc_tangent": math.atan,
-    "hyperbolic_sine": math.sinh,
-    "hyperbolic_cosine": math.cosh,
-    "error_function": math.erf,
-    "complementary_error_function": math.erfc,
-    "floor": lambda value: float(math.floor(value)),
-    "ceil": lambda value: float(math.ceil(value)),
-}
-
-
-def constant(node: Node) -> Fraction | None:
-    """Return the exact number that a node made of numbers alone has, with functions in float64. Return None for any
-    other node.
-    """
-    match node:
-        case Number(value=value):
-            return value
-        case Elementwise(operator=operator, inputs=inputs) if not node.shape:
-            values = [constant(operand) for operand in inputs]
-            if any(value is None for value in values):
-                return None
-            known = [value for value in values if value is not None]
-            if operator in _FOLD:
-                return _FOLD[operator](known[0], known[1])
-            if operator == "negate":
-                return -known[0]
-            if operator == "divide" and node.kind == "float" and known[1]:
-                return known[0] / known[1]
-            try:
-                return Fraction(_REAL[operator](float(known[0]))) if operator in _REAL else None
-            except (ValueError, OverflowError):
-                return None
-        case _:
-            return None
-
-
-def refuse(message: str, span: Span | None, hint: str = "tabla eval --float has everything") -> NoReturn:
-    """Raise a fault for a part of the program that the graph cannot express."""
-    raise TablaError(message, *([Label(span)] if span is not None else []), hint=hint)

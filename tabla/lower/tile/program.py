@@ -39,12 +39,16 @@ from tabla.lang.tile.program import (
 )
 from tabla.lang.tile.text import names_of
 from tabla.lower.builder import GraphBuilder, single
-from tabla.lower.tile.expressions import Expressions, constant, makes_whole, refuse
+from tabla.lower.scaled import times
+from tabla.lower.tile.expressions import Expressions, makes_whole
+from tabla.lower.tile.known import Subscripts, constant, refuse
 from tabla.lower.tile.projection import inhabited
 from tabla.lower.tile.region import Region, region_of
 from tabla.lower.tile.reshape import refinement
 from tabla.lower.tile.update import Updater, fused, rates_of
+from tabla.lower.tile.whole_numbers import positions_of
 from tabla.lower.tile.zeros import unwritten
+from tabla.source import Span
 
 _ZERO = Constant(value=Fraction(0))
 
@@ -90,7 +94,8 @@ class _Lowering:
         self.ranges: dict[str, Index] = {}
         self.builder = GraphBuilder(number_format, self.ranges)
         self.held: dict[Node, str] = {}
-        self.expressions = Expressions(self.builder, self.held)
+        self.multiples: dict[Node, tuple[Fraction, Node]] = {}
+        self.expressions = Expressions(self.builder, self.held, positions_of(program, number_format))
         learned = {step.weights for step in program.steps}
         labels = labels_of(program)
         for given in program.inputs:
@@ -106,6 +111,7 @@ class _Lowering:
         _refuse_deep(nodes, [*self.program.outputs, *self.asked])
         _refuse_whole_numbers(self.program, nodes)
         words = _words(self.program, nodes, set(self.asked))
+        self._find_multiples(nodes)
         for node in nodes:
             if node in words:
                 self._define(node, self.names[node])
@@ -119,6 +125,17 @@ class _Lowering:
         loaded = rates[0].record if rates else None
         return self.builder.graph(name, updates, tuple(dict.fromkeys(results)), loaded)
 
+    def _find_multiples(self, nodes: Sequence[Node]) -> None:
+        """Note the sums of which only one multiple is used. Such a sum is not rounded before it is multiplied by a
+        constant that the format cannot hold, so that a mean of many values does not saturate.
+        """
+        uses = Counter([*(operand for node in nodes for operand in node.operands), *self.program.outputs, *self.asked])
+        for node in nodes:
+            match self.expressions.factor(node):
+                case (Contraction(aggregation="sum" | "assign") as contraction, value) if uses[contraction] == 1:
+                    self.expressions.scaled[node] = contraction
+                    self.multiples[contraction] = value, node
+
     def _result(self, shown: str, node: Node) -> str:
         """Return the tensor of a result. A parameter or a number is copied into one."""
         if node in self.held and not isinstance(node, Input):
@@ -129,9 +146,15 @@ class _Lowering:
         self.builder.tensor(name, node.shape, "value", origin=name, span=node.span)
         at, indices = _axes(node)
         self.expressions.owner, self.expressions.indices = name, indices
-        terms = (Term(factors=(self.expressions.element(node, at),)),)
+        terms = (Term(factors=(self._own_element(node, at),)),)
         self.builder.emit(name, at, indices, Linear(terms=terms), node.span)
         return name
+
+    def _own_element(self, node: Node, at: Subscripts, span: Span | None = None) -> Operand:
+        """Return an element as a word of the kind that the node's words are."""
+        if node in self.expressions.positions:
+            return self.expressions.whole.element(node, at, self.expressions.parts(node.span))
+        return self.expressions.element(node, at, span)
 
     def _define(self, node: Node, name: str) -> None:
         self.expressions.owner = name
@@ -156,7 +179,7 @@ class _Lowering:
         at, indices = _axes(node)
         self.expressions.owner, self.expressions.indices = name, indices
         if isinstance(node, Ordinal):
-            operation: Linear = Linear(terms=(Term(factors=(self.expressions.element(node, at),)),))
+            operation: Linear = Linear(terms=(Term(factors=(self._own_element(node, at),)),))
             self.builder.emit(name, at, indices, operation, node.span)
         else:
             self.builder.emit(name, at, indices, self.expressions.operation(node, at), node.span)
@@ -167,6 +190,7 @@ class _Lowering:
             hint = "hand the array in as a parameter of the function, and name the parameter in --keep"
             refuse(f"an array of {node.size} numbers in a program has more than {MOST_VALUES}", node.span, hint)
         self._tensor(name, node)
+        one = self.expressions.whole.one.value if node in self.expressions.positions else 1
         if len(set(node.values)) == 1:
             at, indices = _axes(node)
             writes = [(at, indices, node.values[0])]
@@ -177,7 +201,7 @@ class _Lowering:
                 for place, value in zip(places, node.values, strict=True)
             ]
         for write, box, value in writes:
-            constant_word = Constant(value=value, span=node.span)
+            constant_word = Constant(value=value * one, span=node.span)
             self.builder.emit(name, write, box, Linear(terms=(Term(factors=(constant_word,)),)), node.span)
 
     def _reshape(self, node: Reshape, name: str) -> None:
@@ -190,7 +214,7 @@ class _Lowering:
             return
         self._tensor(name, node)
         indices = tuple(Index(name=f"i{n}", low=0, high=extent) for n, extent in enumerate(extents))
-        operand = self.expressions.element(node.operand, read, node.span)
+        operand = self._own_element(node.operand, read, node.span)
         self.builder.emit(name, write, indices, Linear(terms=(Term(factors=(operand,)),)), node.span)
 
     def _contract(self, node: Contraction, name: str) -> None:
@@ -247,11 +271,16 @@ class _Lowering:
     def _operation(self, node: Contraction, region: Region, constraints: tuple[Affine, ...]) -> Operation:
         summed = tuple(index.name for index in region.reduced)
         terms = self._terms(node, region, constraints)
+        shift = -self.builder.number_format.fraction if self._multiplies_positions(node) else 0
         match node.aggregation:
             case "sum" | "assign":
-                return Linear(terms=tuple(replace(term, reduce=summed) for term in terms))
+                if node in self.multiples:
+                    value, multiple = self.multiples[node]
+                    terms = times(terms, value, multiple.span, inverse=_divides(multiple))
+                return Linear(terms=tuple(replace(term, reduce=summed) for term in terms), shift=shift)
             case "product":
-                return Product(operand=self._word(node, terms, region, constraints), reduce=summed)
+                operand = self._word(node, terms, region, constraints)
+                return Product(operand=operand, reduce=summed, shift=shift)
             case "max" | "min" as op:
                 return Extreme(op=op, operands=(self._word(node, terms, region, constraints),), reduce=summed)
             case _:
@@ -259,10 +288,7 @@ class _Lowering:
 
     def _terms(self, node: Contraction, region: Region, constraints: tuple[Affine, ...]) -> tuple[Term, ...]:
         """Return what one set of index values contributes, as terms."""
-        parts = [
-            self.expressions.element(source.node, at, source.span)
-            for source, at in zip(node.sources, region.reads, strict=True)
-        ]
+        parts = self._parts(node, region, constraints)
         match node.combination:
             case "none":
                 return (Term(factors=(parts[0],)),)
@@ -279,6 +305,32 @@ class _Lowering:
             case _:
                 assert_never(node.combination)
 
+    def _parts(self, node: Contraction, region: Region, constraints: tuple[Affine, ...]) -> list[Operand]:
+        """Return what a contraction joins. Positions are integers, unless real words are made of them."""
+        positions, indices = self.expressions.positions, (*region.indices, *region.reduced)
+        nodes = [source.node for source in node.sources]
+        compared = node.combination == "condition" and bool(positions.intersection(nodes[:2]))
+        # The first two parts of a condition are compared, and only the last one becomes a value.
+        whole = [node in positions] * len(nodes)
+        whole[:-1] = [compared] * 2 if len(nodes) == 3 else whole[:-1]
+
+        def part(operation: Operation) -> Read:
+            return self.builder.part(self.expressions.owner, operation, indices, node.span, constraints)
+
+        parts: list[Operand] = []
+        for source, at, as_integer in zip(node.sources, region.reads, whole, strict=True):
+            word = self.expressions.element(source.node, at, source.span)
+            if as_integer:
+                word = self.expressions.whole.element(source.node, at, part)
+            elif source.node in positions and isinstance(word, Read):
+                word = self.expressions.whole.real(word, part)
+            parts.append(word)
+        return parts
+
+    def _multiplies_positions(self, node: Contraction) -> bool:
+        products = node.combination == "multiply" or node.aggregation == "product"
+        return products and node in self.expressions.positions
+
     def _word(
         self, node: Contraction, terms: tuple[Term, ...], region: Region, constraints: tuple[Affine, ...]
     ) -> Operand:
@@ -287,6 +339,10 @@ class _Lowering:
             return word
         indices = (*region.indices, *region.reduced)
         return self.builder.part(self.expressions.owner, Linear(terms=terms), indices, node.span, constraints)
+
+
+def _divides(node: Node) -> bool:
+    return isinstance(node, Elementwise) and node.operator == "divide"
 
 
 def _axes(node: Node) -> tuple[tuple[Affine, ...], tuple[Index, ...]]:

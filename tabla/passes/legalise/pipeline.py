@@ -13,6 +13,7 @@ from tabla.ir.format import Format
 from tabla.ir.graph import Graph
 from tabla.ir.legal import Legal
 from tabla.ir.verify import GraphFault, verify
+from tabla.passes.legalise.common_shifts import common_shifts
 from tabla.passes.legalise.flat_gathers import flatten_gathers
 from tabla.passes.legalise.index_set_splitting import scans_kept, split_index_sets
 from tabla.passes.legalise.materialise import materialise
@@ -41,6 +42,10 @@ def _flat_gathers(legal: Legal, fmt: Format) -> Legal:
     return replace(legal, graph=flatten_gathers(legal.graph, fmt))
 
 
+def _common_shifts(legal: Legal, fmt: Format) -> Legal:
+    return replace(legal, graph=common_shifts(legal.graph, fmt))
+
+
 def _snapshot(legal: Legal, fmt: Format) -> Legal:
     return replace(legal, graph=snapshot(legal.graph))
 
@@ -50,6 +55,7 @@ LEGALISE: tuple[LegalisingPass, ...] = (
     LegalisingPass(name="flat-gathers", function=_flat_gathers),
     LegalisingPass(name="snapshot", function=_snapshot),
     LegalisingPass(name="precompute", function=precompute),
+    LegalisingPass(name="common-shifts", function=_common_shifts),
     LegalisingPass(name="materialise", function=materialise),
 )
 

@@ -1,3 +1,4 @@
-lambda = 0.0001; model_input x;
+lambda = 0.000001; model_input x;
 a = lambda * x;
-b = x / 0.0001;
+b = x / 0.000001;
+c = x / 1e8;

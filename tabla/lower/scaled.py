@@ -1,0 +1,274 @@
+"""Constants that the number format cannot hold become a mantissa and a shift (decision 22).
+
+A constant c is ``sign * m * 2^-s`` with 1/2 < m <= 1. Its mantissa is rounded to a word with `precision` bits behind
+the point, and the power of two joins the shift of the product.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from math import ceil, floor, prod
+
+from tabla.ir.format import Format
+from tabla.ir.graph import (
+    FLIPPED,
+    Affine,
+    Compare,
+    CompareOp,
+    Constant,
+    Divide,
+    Index,
+    Linear,
+    Operand,
+    Operation,
+    Ordinal,
+    Read,
+    Term,
+)
+from tabla.lower.quantise import Quantiser
+from tabla.source import Span
+
+Part = Callable[[Operation], Read]
+"""Makes a temporary of an operation."""
+
+LEAST_PRECISION = 10
+"""A mantissa has this many bits behind the point, or as many as a word has room for, where the format has fewer. With
+10 bits it is at most a thousandth off."""
+_ONE = Constant(value=Fraction(1))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Factor(Constant):
+    """A constant that a product takes as mantissa and shift, also where the format holds the constant.
+
+    `inverse` says that the program divides by 1 / `value`.
+    """
+
+    inverse: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scaled(Term):
+    """A product of two words times the constant `scale`."""
+
+    scale: Factor
+
+
+def taken_apart(value: Fraction) -> tuple[Fraction, int]:
+    """Return (m, s) of a number above 0, which is ``m * 2^-s`` with 1/2 < m <= 1."""
+    mantissa, shift = value, 0
+    while mantissa > 1:
+        mantissa, shift = mantissa / 2, shift - 1
+    while mantissa <= Fraction(1, 2):
+        mantissa, shift = mantissa * 2, shift + 1
+    return mantissa, shift
+
+
+def precision(fmt: Format) -> int:
+    """Return the bits behind the point of the mantissas of constants."""
+    return max(fmt.fraction, min(LEAST_PRECISION, fmt.width - 2))
+
+
+def outside(value: Fraction, fmt: Format) -> bool:
+    """Return whether a format cannot hold a constant, or rounds it to zero."""
+    return not fmt.holds(value) or (value != 0 and fmt.nearest(value) == 0)
+
+
+def times(terms: tuple[Term, ...], value: Fraction, span: Span | None, *, inverse: bool = False) -> tuple[Term, ...]:
+    """Return a sum times a constant, which each term takes as mantissa and shift.
+
+    The constant stands at `span`; with `inverse` its inverse does, as a divisor.
+    """
+    factor = Factor(value=value, inverse=inverse, span=span)
+    return tuple(_times(term, factor) for term in terms)
+
+
+def _times(term: Term, by: Factor) -> Term:
+    if isinstance(term, Scaled):
+        return replace(term, scale=replace(by, value=term.scale.value * by.value))
+    rest: list[Operand] = [factor for factor in term.factors if not isinstance(factor, Constant)]
+    if len(rest) == 2:
+        return Scaled(factors=term.factors, sign=term.sign, reduce=term.reduce, scale=by)
+    known = prod((factor.value for factor in term.factors if isinstance(factor, Constant)), start=by.value)
+    return replace(term, factors=(*(rest or [_ONE]), replace(by, value=known)))
+
+
+class Fitting:
+    """Rewrites operations so that the words of the format hold the constants of their products and quotients, and the
+    indices that they multiply or compare.
+    """
+
+    def __init__(self, number_format: Format, quantiser: Quantiser) -> None:
+        self._format, self._quantiser = number_format, quantiser
+
+    def fitted(self, operation: Operation, box: Mapping[str, Index], part: Part) -> Operation:
+        """Return an operation over `box` as decision 22 defines it, with temporaries that `part` makes. What the format
+        holds stays as it is.
+        """
+        match operation:
+            case Linear(test=None):
+                return self._linear(self._products(operation, part), box, part)
+            case Divide(left=left, right=Constant(value=divisor, span=span), fraction=None) if divisor:
+                if outside(divisor, self._format) or self._places(left, box):
+                    quotient = Term(factors=(left, Factor(value=1 / divisor, span=span, inverse=True)))
+                    return self._linear(Linear(terms=(quotient,)), box, part)
+            case Compare(op=op, left=left, right=right) if not (self._held(left, box) and self._held(right, box)):
+                return _compared(op, left, right, box, self._format) or operation
+        return operation
+
+    def _held(self, operand: Operand, box: Mapping[str, Index]) -> bool:
+        match operand:
+            case Constant(value=value):
+                return self._format.holds(value)
+            case _:
+                return not self._places(operand, box)
+
+    def _places(self, operand: Operand, box: Mapping[str, Index]) -> int:
+        """Return by how many powers of two an index must be divided so that words hold it. Other operands need none."""
+        if not isinstance(operand, Ordinal) or operand.fraction:
+            return 0
+        ends = operand.value.bounds(box)
+        fits = (
+            n for n in range(self._format.fraction + 1) if all(self._format.holds(Fraction(e, 1 << n)) for e in ends)
+        )
+        return next(fits, 0)
+
+    def _products(self, operation: Linear, part: Part) -> Linear:
+        """Sum the scaled products with one constant by themselves."""
+        groups: dict[Fraction, list[Scaled]] = {}
+        for term in operation.terms:
+            if isinstance(term, Scaled):
+                groups.setdefault(abs(term.scale.value), []).append(term)
+        if not groups:
+            return operation
+        made = {value: self._summed(value, group) for value, group in groups.items()}
+        if len(made) == 1 and all(isinstance(term, Scaled) for term in operation.terms):
+            ((total, mantissa),) = made.values()
+            if mantissa is None:
+                return total
+        terms: list[Term] = []
+        for term in operation.terms:
+            if not isinstance(term, Scaled):
+                terms.append(term)
+            elif term is groups[abs(term.scale.value)][0]:
+                total, mantissa = made[abs(term.scale.value)]
+                word = part(total)
+                terms.append(Term(factors=(word,) if mantissa is None else (word, mantissa)))
+        return Linear(terms=tuple(terms))
+
+    def _summed(self, value: Fraction, group: Sequence[Scaled]) -> tuple[Linear, Factor | None]:
+        """Return the sum of products over a power of two, and the mantissa that its word is multiplied by, if any.
+
+        The mantissa is between 1 and 2 here, so that the word saturates no sooner than the result.
+        """
+        mantissa, shift = taken_apart(value)
+        factor = group[0].scale
+        if not -self._format.fraction <= shift <= 2 * self._format.width - 2 - self._format.fraction:
+            self._quantiser.unscaled(value, factor.span, inverse=factor.inverse)
+            shift = 0
+        terms = tuple(
+            Term(factors=t.factors, sign=t.sign if t.scale.value > 0 else -t.sign, reduce=t.reduce) for t in group
+        )
+        if mantissa == 1:
+            return Linear(terms=terms, shift=shift), None
+        word = mantissa * Fraction(2) ** (precision(self._format) - self._format.fraction)
+        self._quantiser.scaled(word, value, factor.span, inverse=factor.inverse)
+        self._quantiser.told(2 * mantissa)
+        return Linear(terms=terms, shift=shift + 1), Factor(value=2 * mantissa, span=factor.span)
+
+    def _linear(self, operation: Linear, box: Mapping[str, Index], part: Part) -> Linear:
+        """Give each product its shift. Products with one shift are summed and rounded together."""
+        groups: dict[int, list[Term]] = {}
+        fitted: list[tuple[int | None, Term]] = []
+        for term in operation.terms:
+            if len(term.factors) == 1:
+                fitted.append((None, term))
+                continue
+            places, made = self._term(term, box)
+            groups.setdefault(places, []).append(made)
+            fitted.append((places, made))
+        if not any(groups):
+            return operation
+        words = [term for shift, term in fitted if shift is None]
+        if len(groups) == 1 and (not words or (len(words) == 1 and words[0].sign == 1 and not words[0].reduce)):
+            (only,) = groups
+            return replace(operation, terms=tuple(term for _, term in fitted), shift=operation.shift + only)
+        terms: list[Term] = []
+        for shift, term in fitted:
+            if not shift:
+                terms.append(term)
+            elif term is groups[shift][0]:
+                terms.append(Term(factors=(part(Linear(terms=tuple(groups[shift]), shift=shift)),)))
+        return replace(operation, terms=tuple(terms))
+
+    def _term(self, term: Term, box: Mapping[str, Index]) -> tuple[int, Term]:
+        """Return the shift of a product, and the product of what is left."""
+        places = [self._places(factor, box) for factor in term.factors]
+        room = self._format.fraction - sum(places)
+        if room < 0:
+            return 0, term
+        shift, sign, factors = -sum(places), term.sign, list[Operand]()
+        points = prod(box[name].extent for name in term.reduce)
+        for factor, taken in zip(term.factors, places, strict=True):
+            match factor:
+                case Ordinal() if taken:
+                    factors.append(replace(factor, fraction=taken))
+                case Constant(value=value) if value and self._apart(factor, bool(shift)):
+                    mantissa, more = self._mantissa(factor, room, points)
+                    factors.append(mantissa)
+                    shift, sign = shift + more, sign if value > 0 else -sign
+                case _:
+                    factors.append(factor)
+        return shift, replace(term, factors=tuple(factors), sign=sign)
+
+    def _apart(self, constant: Constant, beside_index: bool) -> bool:
+        """Return whether a product takes a constant apart: one that is inexact, too, beside an index that is scaled."""
+        inexact = (constant.value * self._format.one).denominator != 1
+        return isinstance(constant, Factor) or outside(constant.value, self._format) or (beside_index and inexact)
+
+    def _mantissa(self, constant: Constant, room: int, points: int) -> tuple[Constant, int]:
+        """Return the mantissa of a constant as one that words hold, and the shift beside it.
+
+        `points` products are summed. Their shift is at least -`room`, so a large constant has a larger mantissa.
+        """
+        fmt, value, span = self._format, abs(constant.value), constant.span
+        mantissa, shift = taken_apart(value)
+        more = 0 if mantissa == 1 else precision(fmt) - fmt.fraction
+        more = max(more, -room - shift)
+        scaled = Constant(value=mantissa * Fraction(2) ** more, span=span)
+        shift += more
+        vanishes = 2 * value * points * -fmt.lowest < 1 or fmt.fraction + shift > 2 * fmt.width - 1
+        inverse = isinstance(constant, Factor) and constant.inverse
+        if vanishes or not fmt.holds(scaled.value):
+            self._quantiser.unscaled(value, span, inverse=inverse)
+            return _ONE, 0
+        self._quantiser.scaled(scaled.value, value, span, inverse=inverse)
+        return scaled, shift
+
+
+def _compared(op: CompareOp, left: Operand, right: Operand, box: Mapping[str, Index], fmt: Format) -> Operation | None:
+    """Return a comparison with an index, exact for all integers that are words; None for what is not compared so."""
+    match left, right:
+        case Ordinal(value=one, fraction=0), Ordinal(value=other, fraction=0):
+            return _of_integers(op, one, other, box, fmt)
+        case Ordinal(value=one, fraction=0), Constant(value=value):
+            low, high = one.bounds(box)
+            if op in ("==", "!=") and value.denominator != 1:
+                return Linear(terms=(Term(factors=(Constant(value=Fraction(op == "!=")),)),))
+            # Beyond the ends of the index every number is alike.
+            near = min(max(value, Fraction(low - 1)), Fraction(high + 1))
+            whole = ceil(near) if op in ("<", ">=") else floor(near)
+            return _of_integers(op, one, Affine(constant=whole), box, fmt)
+        case Constant(), Ordinal():
+            return _compared(FLIPPED[op], right, left, box, fmt)
+        case _:
+            return None
+
+
+def _of_integers(op: CompareOp, left: Affine, right: Affine, box: Mapping[str, Index], fmt: Format) -> Compare | None:
+    if any(not fmt.lowest <= end <= fmt.highest for side in (left, right) for end in side.bounds(box)):
+        return None
+    words = [Ordinal(value=side, fraction=fmt.fraction) for side in (left, right)]
+    return Compare(op=op, left=words[0], right=words[1])

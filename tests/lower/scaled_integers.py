@@ -1,0 +1,55 @@
+"""Products with constants that a format cannot hold, in integers and exact fractions (decision 22). Nothing of the
+product is imported.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from fractions import Fraction
+from math import floor
+
+
+class Words:
+    """Words of the format qI.F, as integers."""
+
+    def __init__(self, integer: int, fraction: int) -> None:
+        self.width, self.fraction = integer + fraction, fraction
+        self.most = (1 << (self.width - 1)) - 1
+        self.bits = max(fraction, min(10, self.width - 2))
+
+    def word(self, exact: Fraction) -> int:
+        """The word of a number of last places: halves up, saturated."""
+        return min(max(floor(exact + Fraction(1, 2)), -self.most - 1), self.most)
+
+    def outside(self, constant: Fraction) -> bool:
+        nearest = floor(constant * (1 << self.fraction) + Fraction(1, 2))
+        return not -self.most - 1 <= nearest <= self.most or (nearest == 0 and constant != 0)
+
+    def apart(self, constant: Fraction) -> tuple[Fraction, int]:
+        """(m, s) with 1/2 < m <= 1, m rounded, and the constant's sign in m."""
+        mantissa, shift = abs(constant), 0
+        while not Fraction(1, 2) < mantissa <= 1:
+            up = mantissa <= Fraction(1, 2)
+            mantissa, shift = (mantissa * 2, shift + 1) if up else (mantissa / 2, shift - 1)
+        places = 1 << max(self.bits, -shift)
+        rounded = Fraction(floor(mantissa * places + Fraction(1, 2)), places)
+        return (rounded if constant > 0 else -rounded), shift
+
+    def taken(self, constant: Fraction) -> Fraction:
+        mantissa, shift = self.apart(constant)
+        return mantissa * Fraction(2) ** -shift
+
+    def scaled(self, words: Iterable[int], constant: Fraction) -> int:
+        """A sum of words times a constant."""
+        return self.word(sum(words) * self.taken(constant))
+
+    def scaled_products(self, pairs: Sequence[tuple[int, int]], constant: Fraction, added: int = 0) -> int:
+        """A sum of products of words times a constant, and a word that is added: two roundings, unless the constant is
+        a power of two and nothing is added.
+        """
+        total = Fraction(sum(a * b for a, b in pairs), 1 << self.fraction)
+        mantissa, shift = self.apart(constant)
+        if abs(constant) == Fraction(2) ** -shift:
+            return self.word(Fraction(self.word(total * constant) + added))
+        sign = 1 if constant > 0 else -1
+        return self.word(self.word(sign * total * Fraction(2) ** (-shift - 1)) * 2 * abs(mantissa) + added)

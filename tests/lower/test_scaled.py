@@ -1,0 +1,309 @@
+"""Constants that the format cannot hold: every word of the three notations against integers, and on the machine."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import assume, event, given, settings
+from hypothesis import strategies as st
+from tabla.templates.template import template_for
+
+from tabla.ir.evaluate import evaluate_fixed
+from tabla.ir.format import Format
+from tabla.ir.graph import Constant, Divide, Graph, Linear
+from tabla.ir.verify import verify
+from tabla.lang.tabla import parse as parse_tabla
+from tabla.lang.tc import parse as parse_tc
+from tabla.lang.tile import trace
+from tabla.lower.tabla import lower as lower_tabla
+from tabla.lower.tc import lower as lower_tc
+from tabla.lower.tile import lower as lower_tile
+from tabla.passes.pipeline import shaped
+from tabla.source import Source, TablaError
+from tabla.tile import Tensor, TensorIndexes, TensorOutput
+from tests.compiled.interpreted import without_compiler
+from tests.compiled.test_words import hold
+from tests.end_to_end.algorithms import hold_against_evaluation, need
+from tests.lower.scaled_integers import Words
+from tests.schedule.agreement import agree
+
+Q6_10 = Format(integer=6, fraction=10)
+FORMATS = [
+    Format.parse(text) for text in ("q6.10", "q2.6", "q8.0", "q12.4", "q7.3", "q4.14", "q16.16", "q2.30", "q32.0")
+]
+SIZE = 6
+
+
+def tabla(text: str, fmt: Format = Q6_10) -> Graph:
+    graph = lower_tabla(parse_tabla(Source.from_text(text)), number_format=fmt)
+    verify(graph)
+    return graph
+
+
+def tc(text: str, sizes: dict[str, int], fmt: Format = Q6_10) -> Graph:
+    graph = lower_tc(parse_tc(Source.from_text(text)).function(), sizes, number_format=fmt)
+    verify(graph)
+    return graph
+
+
+def results(graph: Graph, fmt: Format, arrays: dict[str, Any]) -> list[list[int]]:
+    given_words = {name: np.asarray(array, dtype=np.int64) for name, array in arrays.items()}
+    values = evaluate_fixed(graph, fmt, given_words).values
+    return [np.atleast_1d(values[tensor]).tolist() for _, tensor in graph.results]
+
+
+def literal(value: Fraction) -> str:
+    return f"({value.numerator} / {value.denominator})"
+
+
+@st.composite
+def cases(draw: st.DrawFn) -> tuple[Format, Fraction, list[int], list[int]]:
+    """A format, a constant outside of it that is neither too small nor too large, and two rows of words."""
+    fmt = draw(st.sampled_from(FORMATS))
+    small = st.integers(fmt.fraction + 1, fmt.width - 1)
+    large = st.integers(-fmt.width + 2, -fmt.integer + 1) if fmt.fraction else small
+    mantissa = Fraction(draw(st.sampled_from([2000, *range(1001, 2000)])), 2000)
+    constant = mantissa * Fraction(2) ** -draw(small | large)
+    assume(Words(fmt.integer, fmt.fraction).outside(constant))
+    row = st.lists(st.integers(fmt.lowest, fmt.highest) | st.integers(-99, 99), min_size=SIZE, max_size=SIZE)
+    return fmt, constant * draw(st.sampled_from([1, -1])), draw(row), draw(row)
+
+
+HEAD = f"model_input x[{SIZE}], z[{SIZE}]; iterator i[0:{SIZE}];"
+PRODUCTS = """
+a[i] = x[i] * CONSTANT;
+b[i] = z[i] - (CONSTANT) * (x[i] + z[i]);
+c[i] = x[i] * z[i] * CONSTANT + 1;
+d = sum[i](x[i]) * CONSTANT;
+"""
+QUOTIENTS = """
+e[i] = x[i] / INVERSE;
+f = sum[i](x[i]) / INVERSE;
+g = sum[i](x[i] * z[i]) / INVERSE;
+"""
+
+
+def products(words: Words, constant: Fraction, x: list[int], z: list[int]) -> list[list[int]]:
+    pairs = list(zip(x, z, strict=True))
+    one = 1 << words.fraction
+    return [
+        [words.scaled([word], constant) for word in x],
+        [words.word(b - (a + b) * words.taken(constant)) for a, b in pairs],
+        [words.scaled_products([pair], constant, one) for pair in pairs],
+        [words.scaled(x, constant)],
+    ]
+
+
+def quotients(words: Words, constant: Fraction, x: list[int], z: list[int]) -> list[list[int]]:
+    total = words.scaled_products(list(zip(x, z, strict=True)), constant)
+    return [[words.scaled([one], constant) for one in x], [words.scaled(x, constant)], [total]]
+
+
+@settings(max_examples=100)
+@given(cases())
+def test_words_against_integers(case: tuple[Format, Fraction, list[int], list[int]]) -> None:
+    fmt, constant, x, z = case
+    words = Words(fmt.integer, fmt.fraction)
+    text, expected = HEAD + PRODUCTS.replace("CONSTANT", literal(constant)), products(words, constant, x, z)
+    # A quotient by what the format holds stays a quotient.
+    if words.outside(1 / constant):
+        text += QUOTIENTS.replace("INVERSE", literal(1 / constant))
+        expected += quotients(words, constant, x, z)
+    try:
+        graph = tabla(text, fmt)
+    except TablaError as fault:
+        assert "rounds to zero" in str(fault) or "does not fit" in str(fault) or "saturates" in str(fault)
+        _, shift = words.apart(constant)
+        # The shift of a sum of products is at least -F, and 1 has to be a word.
+        assert shift < -fmt.fraction or shift == fmt.width - 1 or fmt.integer == 1
+        event("refused")
+        return
+    assert results(graph, fmt, {"x": x, "z": z}) == expected
+
+
+def test_a_mean_of_1024_values() -> None:
+    """The sum of 1,024 ones does not fit q6.10; their mean is 1, and that of 1,023 ones and a 2 is one place more."""
+    graph = tc("def f(float(N) A) -> (O) { O() +=! A(i) / N }", {"N": 1024})
+    for first, mean in ((1024, 1024), (2048, 1025), (1535, 1024), (1536, 1025)):
+        assert results(graph, Q6_10, {"A": [first, *[1024] * 1023]}) == [[mean]]
+
+
+def test_a_mean_of_a_sum_that_is_a_word() -> None:
+    graph = tc("def f(float(N) S) -> (O) { O(i) = S(i) / 1024 }", {"N": 4})
+    # 31.999, 0.5 and just below it, -0.5.
+    assert results(graph, Q6_10, {"S": [32767, 512, 511, -512]}) == [[32, 1, 0, 0]]
+
+
+def test_a_mean_in_two_statements() -> None:
+    """The sum that its mean overwrites is not rounded; one that is read elsewhere is a word, which saturates."""
+    head = "def f(float(N) A) -> (m, v, s) { m() +=! A(i) m() = m() / N "
+    body = "v() +=! A(i) * A(i) v() = v() / N - m() * m() s() +=! A(i) s() = s() / N + 0.0 * s() }"
+    graph = tc(head + body, {"N": 40})
+    words = Words(6, 10)
+    array = np.random.default_rng(7).integers(2000, 4000, 40).tolist()
+    mean = words.scaled(array, Fraction(1, 40))
+    square = words.scaled_products([(one, one) for one in array], Fraction(1, 40))
+    variance = words.word(Fraction(square) - Fraction(mean * mean, 1024))
+    assert results(graph, Q6_10, {"A": array}) == [[mean], [variance], [words.scaled([32767], Fraction(1, 40))]]
+    agree(shaped(graph, Q6_10), template_for(4), Q6_10)
+
+
+def test_the_three_notations_agree() -> None:
+    def tile(A: Tensor) -> Tensor:
+        return _sum(A) / 100
+
+    traced = lower_tile(trace(tile, {"A": (100,)}, {}), number_format=Q6_10)
+    kernel = tc("def f(float(N) A) -> (O) { O() +=! A(i) / N }", {"N": 100})
+    text = tabla("m = 100; model_input A[m]; iterator i[0:m]; O = sum[i](A[i]) / m;")
+    array = np.random.default_rng(5).integers(-9000, 9000, 100)
+    mean = Words(6, 10).scaled(array.tolist(), Fraction(1, 100))
+    for graph in (traced, kernel, text):
+        assert results(graph, Q6_10, {"A": array}) == [[mean]]
+
+
+def test_a_multiple_of_a_sum_in_tile() -> None:
+    """The sum is not rounded first where only its multiple is used; used twice, it is a word."""
+
+    def once(A: Tensor) -> Tensor:
+        return _sum(A) * 0.0001
+
+    def twice(A: Tensor) -> tuple[Tensor, Tensor]:
+        total = _sum(A)
+        return total * 0.0001, total
+
+    words, array = Words(6, 10), np.full(100, 5000)
+    value = Fraction(0.0001)
+    for function, wanted in ((once, [[words.scaled(array.tolist(), value)]]), (twice, [[3], [32767]])):
+        traced = lower_tile(trace(function, {"A": (100,)}, {}), number_format=Q6_10)
+        assert results(traced, Q6_10, {"A": array}) == wanted
+
+
+def _sum(tensor: Tensor) -> Tensor:
+    (i,) = TensorIndexes(1)
+    output = TensorOutput(1)
+    output[0] += tensor[i]
+    return output
+
+
+def test_what_the_format_holds_stays() -> None:
+    """31 is held, so the quotient is that of the function unit; 32 is not."""
+    for divisor, kind in ((31, Divide), (32, Linear)):
+        (statement,) = tabla(f"model_input x; y = x / {divisor};").statements
+        assert isinstance(statement.operation, kind)
+    (small,) = tabla("model_input x; y = x * 0.0005;").statements
+    assert isinstance(small.operation, Linear) and small.operation.shift == 0
+
+
+@pytest.mark.parametrize("op", ["<", "<=", ">", ">=", "==", "!="])
+def test_comparisons_of_indices(op: str) -> None:
+    """Indices up to 99 are compared as integers, also with numbers between them and beyond them, and with words."""
+    compare = {"<": np.less, "<=": np.less_equal, ">": np.greater, ">=": np.greater_equal, "==": np.equal}
+    for number in ("50", "49.5", "1000", "0 - 3"):
+        text = f"m = 100; model_input x; iterator i[0:m]; y[i] = i {op} ({number});"
+        value = eval(number)  # a number that this test wrote
+        index = np.arange(100)
+        wanted = compare[op](index, value) if op in compare else index != value
+        assert results(tabla(text), Q6_10, {"x": 0}) == [(wanted * 1024).tolist()]
+
+
+def test_indices_as_factors() -> None:
+    graph = tabla(
+        "m = 100; model_input x[m]; iterator i[0:m]; y[i] = x[i] * i; z[i] = i / m; s = sum[i](x[i] * (i / m));"
+    )
+    x = np.random.default_rng(6).integers(-400, 400, 100)
+    words = Words(6, 10)
+    table = [words.word(Fraction(1024 * i) * words.taken(Fraction(1, 100))) for i in range(100)]
+    wanted = [
+        [words.word(Fraction(int(a) * i)) for i, a in enumerate(x)],
+        table,
+        [words.word(Fraction(sum(int(a) * b for a, b in zip(x, table, strict=True)), 1024))],
+    ]
+    assert results(graph, Q6_10, {"x": x}) == wanted
+
+
+def test_remarks() -> None:
+    notes = tabla("model_input x; y = x / 100; z = x / 1024; a = x * 0.0001; b = x * a / 100; c = x * a / 50;").notes
+    assert [note.partition(": ")[2] for note in notes] == [
+        "1/100 becomes 0.009994506836 in q6.10, 0.055 % off",
+        "0.0001 becomes 0.0001000165939 in q6.10, 0.017 % off",
+        "1/50 becomes 0.01998901367 in q6.10, 0.055 % off",
+    ]
+
+
+@pytest.mark.parametrize("text", ["y = x + 40;", "y = x * 1e9;", "y = x / 1e9;", "y = 40 / x;", "y = x > 40;"])
+def test_refused(text: str) -> None:
+    with pytest.raises(TablaError, match=r"does not fit|rounds to zero"):
+        tabla(f"model_input x; {text}")
+
+
+LEARNING = """
+m = 40; mu = 0.03;
+model_input x[m]; model_output y; model w[m]; gradient g[m] -> w; iterator i[0:m];
+a = sum[i](x[i] - 1) / m;
+b = sum[i](x[i] * w[i]) / m;
+h = sum[i](w[i] * x[i] * (i < 35));
+d = (h - y) * (1 / 3000) + 0.00015 * a + b;
+g[i] = d * x[i] + w[i] * 0.0002;
+"""
+KERNEL = """
+def f(float(N, K) A) -> (O, P) {
+  O(n) +=! A(n, k) / 100
+  P(n, k) = (A(n, k) - O(n)) * 0.0003 + float(k) / 40
+}
+"""
+
+
+@pytest.mark.parametrize(
+    "text", ["q6.10", *(pytest.param(t, marks=pytest.mark.slow) for t in ("q7.6", "q16.0", "q12.4"))]
+)
+def test_on_the_machine(text: str) -> None:
+    """Learning needs five shifts; the machine has four."""
+    fmt = Format.parse(text)
+    for graph in (tabla(LEARNING, fmt), tc(KERNEL, {"N": 3, "K": 40}, fmt)):
+        agree(shaped(graph, fmt), template_for(4), fmt)
+
+
+def test_an_index_in_an_update() -> None:
+    text = "m = 40; mu = 0.03; model_input x[m]; model w[m]; gradient g[m] -> w; iterator i[0:m];"
+    for step in ("s * i", "i * x[i]"):
+        graph = tabla(f"{text} s = sum[i](x[i] * w[i]); g[i] = {step};")
+        agree(shaped(graph, Q6_10), template_for(4), Q6_10)
+        (_, update) = (s.operation for s in graph.statements if s.target.startswith("w.next"))
+        assert isinstance(update, Linear) and update.shift == 4
+
+
+def test_compiled(monkeypatch: pytest.MonkeyPatch) -> None:
+    without_compiler(monkeypatch)
+    for text in ("q6.10", "q2.30", "q7.6"):
+        hold(tabla(LEARNING, Format.parse(text)), Format.parse(text), 3)
+
+
+@pytest.mark.slow
+def test_in_icarus() -> None:
+    need("icarus")
+    hold_against_evaluation(shaped(tabla(LEARNING), Q6_10), "icarus", 3, Q6_10, samples=2, seed=4)
+
+
+def test_a_constant_times_a_word_costs_what_it_did() -> None:
+    """As many cycles as the product with a constant that the format holds."""
+    for one, other in (("x[i] * 0.5", "x[i] * 0.0001"), ("z[i] + 0.5 * x[i]", "z[i] + 0.0001 * x[i]")):
+        made = [
+            agree(
+                shaped(tabla(f"m = 16; model_input x[m], z[m]; iterator i[0:m]; y[i] = {body};"), Q6_10),
+                template_for(4),
+                Q6_10,
+            )
+            for body in (one, other)
+        ]
+        assert made[0].cycles == made[1].cycles and made[0].latency == made[1].latency
+
+
+def test_constants_are_words() -> None:
+    """All constants of a lowered graph fit the format, and none rounds to zero."""
+    for statement in tabla(LEARNING).statements:
+        for operand in statement.operands:
+            if isinstance(operand, Constant) and operand.value:
+                assert Q6_10.holds(operand.value) and Q6_10.nearest(operand.value)

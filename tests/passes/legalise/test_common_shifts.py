@@ -1,0 +1,73 @@
+"""Products with constants share shifts where there are too many; no word changes."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tabla.templates.template import template_for
+
+from tabla.backend import schedule_graph
+from tabla.ir.body import MOST_SHIFTS
+from tabla.ir.evaluate import evaluate_fixed
+from tabla.ir.format import Format
+from tabla.ir.graph import Graph, Linear
+from tabla.ir.verify import verify
+from tabla.lang.tabla import parse
+from tabla.lower.tabla import lower
+from tabla.mapping.effort import DEFAULT_EFFORT, EFFORTS
+from tabla.passes.legalise.common_shifts import common_shifts
+from tabla.passes.pipeline import shaped
+from tabla.program.encode import encode
+from tabla.source import Source, TablaError
+
+Q6_10 = Format(integer=6, fraction=10)
+
+
+def scaled(divisors: list[int], fmt: Format = Q6_10) -> Graph:
+    """A quotient by each divisor."""
+    lines = "".join(f"y{n} = x{n} / {divisor};" for n, divisor in enumerate(divisors))
+    inputs = ", ".join(f"x{n}" for n in range(len(divisors)))
+    return lower(parse(Source.from_text(f"model_input {inputs}; {lines}")), number_format=fmt)
+
+
+def shifts(graph: Graph) -> set[int]:
+    return {s.operation.shift for s in graph.statements if isinstance(s.operation, Linear)}
+
+
+def test_few_shifts_stay() -> None:
+    graph = scaled([100, 1000, 10_000])
+    assert shifts(graph) == {6, 9, 13} and common_shifts(graph, Q6_10) is graph
+
+
+def test_the_fewest_shifts() -> None:
+    """A mantissa of q6.10 may move by up to four bits, and a power of two the other way, too: 1/1024 is a word."""
+    graph = scaled([50, 100, 200, 400, 800, 1024, 3000])
+    assert shifts(graph) == {5, 6, 7, 8, 9, 10, 11}
+    assert shifts(common_shifts(graph, Q6_10)) == {0, 10, 16}
+
+
+@settings(max_examples=30)
+@given(st.lists(st.integers(33, 40_000), min_size=5, max_size=12), st.sampled_from(["q6.10", "q5.7", "q3.13"]))
+def test_no_word_changes(divisors: list[int], text: str) -> None:
+    fmt = Format.parse(text)
+    try:
+        graph = scaled(divisors, fmt)
+    except TablaError:
+        return
+    moved = common_shifts(graph, fmt)
+    verify(moved)
+    words = {f"x{n}": np.asarray(fmt.highest - 3 * n) for n in range(len(divisors))}
+    before, after = (evaluate_fixed(each, fmt, words).values for each in (graph, moved))
+    assert all(before[name] == after[name] for name in before)
+    assert len(shifts(moved)) <= len(shifts(graph))
+
+
+def test_too_many_shifts() -> None:
+    fmt = Format.parse("q2.14")
+    graph = scaled([3, 5, 10, 19, 38, 69, 129], fmt)
+    assert len(shifts(graph)) > MOST_SHIFTS
+    schedule = schedule_graph(shaped(graph, fmt), template_for(1), fmt, EFFORTS[DEFAULT_EFFORT])
+    with pytest.raises(TablaError, match="need 5 shifts of sums, and the machine has 4"):
+        encode(schedule)
