@@ -17,15 +17,6 @@ from tests.corpus.reader import Reader
 ROOM = Path(__file__).parent / "kernels"
 _MARKED = re.compile(r"^#! ?(.*)\n\s*def (\w+)", re.MULTILINE)
 
-LATER = frozenset(
-    {
-        # Constants that the format does not hold.
-        "divided_by_a_thousand", "divided_by_1024", "a_small_factor", "mean_of_64", "mean_of_channels",
-        "pool_of_a_hundred", "index_beyond_the_format", "share_of_the_index", "variance_of_48",
-    }
-)  # fmt: skip
-"""Names of kernels that the product does not take yet. They are not collected."""
-
 
 @dataclass(frozen=True, slots=True)
 class Kernel:
@@ -82,8 +73,7 @@ def _kernels() -> dict[str, Kernel]:
                     draws[key] = low, high
                 else:
                     sizes[key] = int(value)
-            if name not in LATER:
-                found[f"{path.stem}:{name}"] = Kernel(path.name, text, name, sizes, draws)
+            found[f"{path.stem}:{name}"] = Kernel(path.name, text, name, sizes, draws)
     return found
 
 
