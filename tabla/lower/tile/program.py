@@ -40,9 +40,10 @@ from tabla.lang.tile.program import (
 from tabla.lang.tile.text import names_of
 from tabla.lower.builder import GraphBuilder, single
 from tabla.lower.scaled import times
-from tabla.lower.tile.expressions import Expressions, makes_whole
+from tabla.lower.tile.expressions import Expressions
 from tabla.lower.tile.known import Subscripts, constant, refuse
 from tabla.lower.tile.projection import inhabited
+from tabla.lower.tile.refusals import refuse_deep, refuse_whole_numbers
 from tabla.lower.tile.region import Region, region_of
 from tabla.lower.tile.reshape import refinement
 from tabla.lower.tile.update import Updater, fused, rates_of
@@ -51,10 +52,6 @@ from tabla.lower.tile.zeros import unwritten
 from tabla.source import Span
 
 _ZERO = Constant(value=Fraction(0))
-
-
-MOST_NESTED = 250
-"""The most operations of one expression that lie inside each other. Python goes no deeper than a thousand calls."""
 
 
 MOST_VALUES = 1024
@@ -108,8 +105,8 @@ class _Lowering:
     def run(self, name: str) -> Graph:
         """Return statements of all nodes that are words of their own, then the updates."""
         nodes = self.program.nodes()
-        _refuse_deep(nodes, [*self.program.outputs, *self.asked])
-        _refuse_whole_numbers(self.program, nodes)
+        refuse_deep(nodes, [*self.program.outputs, *self.asked])
+        refuse_whole_numbers(self.program, nodes)
         words = _words(self.program, nodes, set(self.asked))
         self._find_multiples(nodes)
         for node in nodes:
@@ -365,29 +362,6 @@ def labels_of(program: Program) -> set[Input]:
         if not isinstance(node, Elementwise):
             labels -= {operand for operand in node.operands if isinstance(operand, Input)}
     return labels
-
-
-def _refuse_whole_numbers(program: Program, nodes: Sequence[Node]) -> None:
-    """Refuse whole numbers in a program that learns, because training compares it with the same graph in float64, which
-    does not round to words.
-    """
-    for node in nodes:
-        if program.steps and isinstance(node, Elementwise) and makes_whole(node):
-            refuse(f"{node.operator} in a program that learns does not run on the machine yet", node.span)
-
-
-def _refuse_deep(nodes: Sequence[Node], shown: Sequence[Node]) -> None:
-    """Refuse expressions that are nested too deep. Values that are used once become one expression, which is walked
-    from the outside in.
-    """
-    uses = Counter([*(operand for node in nodes for operand in node.operands), *shown])
-    depths: dict[Node, int] = {}
-    for node in nodes:
-        if isinstance(node, Elementwise):
-            depths[node] = 1 + max((depths.get(each, 0) for each in node.operands if uses[each] == 1), default=0)
-            if depths[node] > MOST_NESTED:
-                hint = "return a value on the way there, or use it twice: it is then a word of its own"
-                refuse(f"this expression is nested more than {MOST_NESTED} deep", node.span, hint)
 
 
 def _words(program: Program, nodes: Sequence[Node], asked: set[Node]) -> set[Node]:
