@@ -91,6 +91,7 @@ def test_conditions_that_leave_out_too_little(body: str, sizes: dict[str, int], 
     "body",
     [
         "B(i) = i % 2 == 1 ? A(i-1) : 0.0 where i in 0:N",
+        "B(i) = i % 2 == 0 ? 0.0 : A(i-1) where i in 0:N",
         "B(i) = i * i > N ? A(i-2) : 0.0 where i in 0:N",
         "B(i) = N > 7 ? A(8) : 0.0 where i in 0:N",
         "B(i) = (i / 2 >= 1 ? i % 3 == 2 || i > 2 : i == 9) ? A(i-2) : 0.0 where i in 0:N",

@@ -108,6 +108,12 @@ def test_what_guarded_reads_become(body: str, expected: list[str]) -> None:
     assert statements(body, {"N": 4}) == expected
 
 
+@pytest.mark.parametrize(("other", "filled"), [("0.0", True), ("0.5", False)])
+def test_pieces_fill_their_tensor(other: str, filled: bool) -> None:
+    function = parse(Source.from_text(f"{HEAD} {{ B(i) = i >= 1 ? A(i-1) : {other} where i in 0:N }}")).function()
+    assert lower(function, {"N": 4, "M": 3}, number_format=Q6_10).tensors["B"].filled == filled
+
+
 def test_choices_that_need_no_guard_stay() -> None:
     """Both values are computed, as they were before reads could be guarded."""
     assert statements("B(i) = i >= 1 ? A(i) : 0.5", {"N": 4}) == [
