@@ -19,15 +19,18 @@ from tests.end_to_end.algorithms import PROGRAMS, Q6_10, graph_of, hold_against_
 from tests.schedule.agreement import MANY_ROOTS
 
 SIZES = (1, 4, 16, 64)
-# What `make test` has time for; the other sizes are slow: Verilator compiles half a minute, and the simulators that
-# Python drives need minutes for 64 lanes.
+# What `make test` has time for; the rest is slow: Verilator compiles half a minute, 64 lanes take CXXRTL's compiler ten
+# seconds, and the simulators that Python drives need minutes for them.
 QUICK = {"icarus": (1, 4, 16), "cxxrtl": SIZES, "verilator": (4,), "amaranth": (1, 4)}
+SEEN = ("linear", "backprop")
+"""The programs that run quickly in the costly simulations. The others use the same hardware there."""
 
 
 def runs() -> Iterator[Any]:
     """Every algorithm in every simulator on every size."""
     for name, engine, pes in product(PROGRAMS, QUICK, SIZES):
-        marks = () if pes in QUICK[engine] else (pytest.mark.slow,)
+        costly = engine == "verilator" or (engine == "cxxrtl" and pes == 64)
+        marks = () if pes in QUICK[engine] and (name in SEEN or not costly) else (pytest.mark.slow,)
         yield pytest.param(name, engine, pes, marks=marks, id=f"{name}-{engine}-{pes}")
 
 
