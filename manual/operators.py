@@ -1,4 +1,4 @@
-"""The page of operators: what Tensor Comprehensions and Tile have, whether the machine has it, how exact, how fast.
+"""The page of operators of both notations: whether the machine has each one, how exact it is, and how fast.
 
 ``python -m manual.operators`` writes ``docs/operators.md``. Each figure is measured when the page is made: the cycles
 by schedules, and the errors by evaluating a function at every word of the format.
@@ -34,7 +34,7 @@ from tabla.source import Source, TablaError
 
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "operators.md"
 WORDS = (16, 28)
-"""The cycles a word are those of the second number of words less those of the first, by the difference."""
+"""Each kernel is scheduled for both numbers of words. Cycles a word: the difference in cycles over that in words."""
 NUMBER = Format.parse("q6.10")
 # Eight words a beat, so that no operator waits for its operands.
 TEMPLATE = Options(pes=1, stream_words=8).chosen_template()
@@ -48,7 +48,7 @@ class Row:
     """One operator. `make` gives the graph for a number of elements, and `real` its value in float64.
 
     `error` is what the page says of the error, or None where it is measured at every word of the only operand. The
-    words of the tensors in `integers` are integers. `uses` names the operators of Tile.
+    words of the tensors in `integers` are integers. `uses` has the names of the Tile operators in the row.
     """
 
     written: str
@@ -69,12 +69,12 @@ class Row:
 
     @property
     def cycles(self) -> float:
-        """Cycles for each word more, on one processing element."""
+        """The cycles that each further word takes, on one processing element."""
         few, many = (self.scheduled(count) for count in WORDS)
         return (many - few) / (WORDS[1] - WORDS[0])
 
     def scheduled(self, count: int) -> int:
-        """Return the cycles of so many elements."""
+        """Return the cycles of the kernel for `count` elements."""
         return schedule_graph(self.make(count), TEMPLATE, NUMBER).cycles
 
     @property
@@ -286,16 +286,17 @@ This page is made by `python -m manual.operators`, and a test holds it against t
 - *Machine*: `tabla gen` makes an accelerator of it.
 - *Error*: the largest distance from the real value in {NUMBER}, in units in the last place. The real value is clamped
   into the format. For a function of one operand all 65,536 words were tried, except those whose real value is not
-  finite. An operation with 0 is exact. *Each step rounded* stands where a function is made of other operations, each of
-  which rounds its result, and no bound is stated. `rsqrt` is one of these, too: it is far off where it is steep, for
-  words near 0. [The decision on functions](decisions/0004-functions.md) tells how they are computed in other formats.
+  finite. An operation with error 0 is exact. *Each step rounded* stands where a function is made of other operations,
+  each of which rounds its result; no bound is stated for these. `rsqrt` is made so, too: its error is large for words
+  near 0, where it is steep. [The decision on functions](decisions/0004-functions.md) tells how functions are computed
+  in other formats.
 - *Cycles a word*: what one word more costs in a kernel that does nothing else, on an array of one processing element
-  to which eight words come in each cycle. The element stores one of them a cycle, so an operator of two operands
-  takes two cycles. An array of more elements has a memory and a multiplier in each, and can take fewer.
+  (PE) to which eight words come in each cycle. The PE stores one of them a cycle, so an operator of two operands takes
+  two cycles. An array of more PEs has a memory and a multiplier in each, and can take fewer cycles.
 """
 
 
-_TENSORS = "`A` and `B` are reals. `J` and `K` are casts to integers, which the cycles contain."
+_TENSORS = "`A` and `B` are reals. `J` and `K` are casts of such words to integers; the cycles contain the casts."
 _LETTERS = "`a` and `b` are reals, `m` and `n` integers, `p` and `q` booleans."
 
 
