@@ -176,8 +176,9 @@ class Machine(ABC):
         return 0
 
     def keeps(self, beats: BeatRows) -> bool:
-        """Return whether the machine holds these beats of samples from runs before, and nothing has to carry them to it
-        when all of them are run once more.
+        """Return whether the machine holds exactly these beats of samples from runs before.
+
+        If it does, a run of all of them needs no transfer.
         """
         return False
 

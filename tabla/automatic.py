@@ -139,7 +139,7 @@ def _survey(wide: Stages, found: Samples, models: Mapping[str, Reals], epochs: i
 
 
 def chosen_by(made: Made, options: Options, found: Survey) -> tuple[Options, FormatChoice]:
-    """Return the options, which leave the format to the data, with the format that fits the values of a survey."""
+    """Return the options, whose format is left to the data, with the format that fits the values of a survey."""
     width = width_of(options.format or "")
     assert width is not None
 

@@ -1,4 +1,4 @@
-"""The queue of the beats that the host sends, whose frame may still turn out to be damaged, and which it can repeat."""
+"""The queue of the host's beats. The end of a frame may show that its beats are damaged; sound beats can repeat."""
 
 from typing import Any
 

@@ -17,8 +17,8 @@ LIGHTS = ("ready", "busy", "overflow", "domain_error", "damaged", "receive")
 class BoardCore(wiring.Component):
     """The Verilog module `accelerator`, which ``hw/emit.py`` writes, behind a serial line of `divisor` cycles a bit.
 
-    `clock` is the rate in Hz that the host is told, and `memory` the block RAM of the chip in bits, of which a part
-    keeps samples; 0 leaves the least room.
+    `clock` is the rate in Hz that the host is told, and `memory` is the block RAM of the chip in bits. A part of it
+    keeps samples; 0 leaves the least room for them.
 
     Members
     -------

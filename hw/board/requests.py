@@ -22,7 +22,7 @@ class RequestReader(wiring.Component):
     put : Out(1), word : Out(beat_width), room : In(1), commit : Out(1), rollback : Out(1)
         As ``BlockQueue`` takes them.
     replayable : In(1)
-        A REPLAY can be carried out now; otherwise it is none of the requests that there are.
+        High while a REPLAY can be carried out. While it is low, a REPLAY is not `known`.
     ends : Out(1)
         A frame ends in this cycle, and the other outputs belong to it.
     sound : Out(1)

@@ -60,7 +60,7 @@ def run(arguments: Namespace, console: Console) -> int:
     text = tablegen.written(records, arguments.action)
     if arguments.dependencies is not None:
         included = " ".join(_of_make(name, r"[ #:]") for name in sorted(set(records.dependencies)))
-        # A percent sign in a target makes a pattern of it, and in what it depends on has no meaning of its own.
+        # A percent sign makes a pattern of a target. In a prerequisite it has no such meaning.
         rule = f"{_of_make(str(output), r'[ #:%]')}: {included}\n"
         _write(rule, arguments.dependencies, console)
     _write(text, output or _STANDARD, console)

@@ -61,9 +61,10 @@ class BoardResult(RunResult):
 
 @dataclass(slots=True, kw_only=True, eq=False)
 class _Kept:
-    """The beats of samples that the board was sent since the load; `parts` is None if it no longer holds all of them.
+    """The beats of samples that were sent to the board since the load.
 
-    `beats` is their number, and `bytes` what a repetition took on the line at most, results apart; 0 before the first.
+    `parts` is None if the board no longer holds all of them. `beats` is their number. `bytes` is the most
+    that a replay has taken on the line, apart from results; it is 0 before the first replay.
     """
 
     parts: list[Words] | None = field(default_factory=list)
@@ -71,7 +72,7 @@ class _Kept:
     bytes: int = 0
 
     def add(self, rows: Words, room: int) -> None:
-        """Count more beats, for which the board has so much `room` in all."""
+        """Add beats that were sent. The board has `room` for so many beats in all."""
         self.beats += len(rows)
         if self.parts is not None:
             self.parts.append(rows.copy())
@@ -90,7 +91,7 @@ class _Kept:
         return np.array_equal(self.parts[0], rows)
 
     def sentence(self, room: int) -> str:
-        """Return what the report says; nothing if no samples were run twice."""
+        """Return the sentence of the report; it is empty if every sample was run once."""
         if self.bytes:
             return f"the board keeps the samples: an epoch after the first takes {self.bytes} bytes on the line"
         if self.parts is None:

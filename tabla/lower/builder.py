@@ -225,7 +225,7 @@ def _uses(operation: Operation) -> list[tuple[Operand, Use]]:
 
 
 def _excluded(constraints: Sequence[Affine], mentioned: Set[str], box: Mapping[str, Index]) -> bool:
-    """Whether constraints exclude some values of the mentioned indices altogether."""
+    """Return whether constraints exclude some values of the mentioned indices at all points."""
     tied = [box[name] for name in sorted({name for constraint in constraints for name in constraint.names} & set(box))]
     away = tuple(axis for axis, index in enumerate(tied) if index.name not in mentioned)
     return not satisfied(applying(constraints, tied), tied).any(axis=away).all()

@@ -50,7 +50,7 @@ class Quantiser:
         self._note("the learning rate ", mantissa, scale, span)
 
     def scaled(self, mantissa: Fraction, value: Fraction, span: Span | None, *, inverse: bool) -> None:
-        """Note how exactly a product takes the constant `value`, of which the mantissa becomes a word.
+        """Note how exactly a product takes the constant `value`, whose mantissa becomes a word.
 
         With `inverse` the program divides by 1 / `value`.
         """
@@ -60,11 +60,11 @@ class Quantiser:
             self._note("", mantissa, value / mantissa, span, f"1/{shown(1 / value)}" if inverse else "")
 
     def told(self, value: Fraction) -> None:
-        """Take it that the user knows how exactly a product takes a constant, since it is a part of another one."""
+        """Make no remark about the mantissa `value`, because a remark about its constant says the same."""
         self._scaled.add(value)
 
     def unscaled(self, value: Fraction, span: Span | None, *, inverse: bool) -> None:
-        """Refuse a constant that is so large that every product with it saturates, or so small that every one is 0.
+        """Refuse a constant that is so large that every product with it saturates, or so small that every product is 0.
 
         With `inverse` the program divides by 1 / `value`.
         """

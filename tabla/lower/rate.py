@@ -61,7 +61,7 @@ class Rate:
 
     @property
     def operand(self) -> Operand:
-        """The mantissa as a factor."""
+        """The mantissa as a factor: a constant, or a read of the model `RATE`."""
         if self.loaded:
             return Read(tensor=RATE, span=self.span)
         return Constant(value=self.mantissa, span=self.span)

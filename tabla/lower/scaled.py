@@ -34,8 +34,8 @@ Part = Callable[[Operation], Read]
 """Makes a temporary of an operation."""
 
 LEAST_PRECISION = 10
-"""A mantissa has this many bits behind the point, or as many as a word has room for, where the format has fewer. With
-10 bits it is at most a thousandth off."""
+"""The fewest bits behind the point of a mantissa, as far as a word has room for them. With 10 bits a mantissa is at
+most a thousandth off."""
 _ONE = Constant(value=Fraction(1))
 
 
@@ -79,7 +79,7 @@ def outside(value: Fraction, fmt: Format) -> bool:
 def times(terms: tuple[Term, ...], value: Fraction, span: Span | None, *, inverse: bool = False) -> tuple[Term, ...]:
     """Return a sum times a constant, which each term takes as mantissa and shift.
 
-    The constant stands at `span`; with `inverse` its inverse does, as a divisor.
+    `span` is the place of the constant in the program. With `inverse` the program has 1 / `value` there, as a divisor.
     """
     factor = Factor(value=value, inverse=inverse, span=span)
     return tuple(_times(term, factor) for term in terms)
@@ -104,8 +104,9 @@ class Fitting:
         self._format, self._quantiser = number_format, quantiser
 
     def fitted(self, operation: Operation, box: Mapping[str, Index], part: Part) -> Operation:
-        """Return an operation over `box` as decision 22 defines it, with temporaries that `part` makes. What the format
-        holds stays as it is.
+        """Return an operation over `box` as decision 22 defines it, with temporaries that `part` makes.
+
+        An operation whose constants and indices the format holds stays as it is.
         """
         match operation:
             case Linear(test=None):
@@ -126,7 +127,7 @@ class Fitting:
                 return not self._places(operand, box)
 
     def _places(self, operand: Operand, box: Mapping[str, Index]) -> int:
-        """Return by how many powers of two an index must be divided so that words hold it. Other operands need none."""
+        """Return the least j so that words hold an index divided by 2^j. It is 0 for other operands."""
         if not isinstance(operand, Ordinal) or operand.fraction:
             return 0
         ends = operand.value.bounds(box)
@@ -136,7 +137,7 @@ class Fitting:
         return next(fits, 0)
 
     def _products(self, operation: Linear, part: Part) -> Linear:
-        """Sum the scaled products with one constant by themselves."""
+        """Sum the scaled products of each constant separately."""
         groups: dict[Fraction, list[Scaled]] = {}
         for term in operation.terms:
             if isinstance(term, Scaled):
@@ -159,9 +160,9 @@ class Fitting:
         return Linear(terms=tuple(terms))
 
     def _summed(self, value: Fraction, group: Sequence[Scaled]) -> tuple[Linear, Factor | None]:
-        """Return the sum of products over a power of two, and the mantissa that its word is multiplied by, if any.
+        """Return the sum of products over a power of two, and the mantissa that multiplies its word, if one does.
 
-        The mantissa is between 1 and 2 here, so that the word saturates no sooner than the result.
+        The mantissa is from 1 to 2 here, so that the word saturates no sooner than the result.
         """
         mantissa, shift = taken_apart(value)
         factor = group[0].scale
@@ -204,7 +205,7 @@ class Fitting:
         return replace(operation, terms=tuple(terms))
 
     def _term(self, term: Term, box: Mapping[str, Index]) -> tuple[int, Term]:
-        """Return the shift of a product, and the product of what is left."""
+        """Return the shift of a product, and the product without that shift."""
         places = [self._places(factor, box) for factor in term.factors]
         room = self._format.fraction - sum(places)
         if room < 0:
@@ -224,14 +225,14 @@ class Fitting:
         return shift, replace(term, factors=tuple(factors), sign=sign)
 
     def _apart(self, constant: Constant, beside_index: bool) -> bool:
-        """Return whether a product takes a constant apart: one that is inexact, too, beside an index that is scaled."""
+        """Return whether a product takes a constant apart; beside a scaled index it does so if the word is inexact."""
         inexact = (constant.value * self._format.one).denominator != 1
         return isinstance(constant, Factor) or outside(constant.value, self._format) or (beside_index and inexact)
 
     def _mantissa(self, constant: Constant, room: int, points: int) -> tuple[Constant, int]:
-        """Return the mantissa of a constant as one that words hold, and the shift beside it.
+        """Return a mantissa of a constant that words hold, and the shift beside it.
 
-        `points` products are summed. Their shift is at least -`room`, so a large constant has a larger mantissa.
+        The sum has `points` such products. Their shift is at least -`room`, so a large constant has a larger mantissa.
         """
         fmt, value, span = self._format, abs(constant.value), constant.span
         mantissa, shift = taken_apart(value)
@@ -249,7 +250,7 @@ class Fitting:
 
 
 def _compared(op: CompareOp, left: Operand, right: Operand, box: Mapping[str, Index], fmt: Format) -> Operation | None:
-    """Return a comparison with an index, exact for all integers that are words; None for what is not compared so."""
+    """Return an exact comparison of an index as an integer; None if a side is no integer that a word holds."""
     match left, right:
         case Ordinal(value=one, fraction=0), Ordinal(value=other, fraction=0):
             return _of_integers(op, one, other, box, fmt)

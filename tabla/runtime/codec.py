@@ -31,7 +31,7 @@ class Codec:
 
     @property
     def models(self) -> tuple[str, ...]:
-        """The names of the models, of which a load takes all. A learning rate that is loaded is none of them."""
+        """The names of the models, of which a load takes all. The rate of ``--runtime-rate`` is not among them."""
         rate = RATE if self._folder.rate is not None else None
         return tuple(name for name in self._entries["model"] if name in self._folder.places("load") and name != rate)
 

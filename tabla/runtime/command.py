@@ -19,7 +19,7 @@ class Command:
 
     @property
     def name(self) -> str:
-        """What the documents call the command."""
+        """The name of the command in the documentation."""
         return _NAMES[self.code]
 
 
@@ -27,8 +27,8 @@ class Command:
 class Course:
     """How far a command is.
 
-    `armed` and `begun` say whether the streams wait for the answer, and whether COMMAND has been written. `status` is
-    the word of STATUS after that, `sent` says whether the packet has left, and `answer` is the packet that came back.
+    `armed` says whether the streams wait for the answer, and `begun` whether COMMAND has been written. `status` is the
+    last word of STATUS since then. `sent` says whether the packet has left, and `answer` is the packet that came back.
     `ended` says that the device is at rest again, though perhaps with an error.
     """
 

@@ -140,7 +140,10 @@ class Dependences:
 
 @dataclass(frozen=True, slots=True)
 class _United:
-    """The footprints of a task, which are kept so that no others get their identity, and the last cycles by place."""
+    """The footprints of a task, and the last cycles by place.
+
+    The footprints are held here so that their identities stay unique.
+    """
 
     footprints: Sequence[Footprint]
     last: Mapping[MemoryKey, Cycles]

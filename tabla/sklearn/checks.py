@@ -1,4 +1,4 @@
-"""The rules of the parameters that the options of a build do not have, in the words of :mod:`tabla.parameters`."""
+"""Checks of the parameters of estimators that are no options of a build, worded as in :mod:`tabla.parameters`."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tabla.source import TablaError, TablaTypeError, TablaValueError
 
 @contextmanager
 def value_errors() -> Iterator[None]:
-    """Make a ValueError of every `TablaError`, because scikit-learn's searches and users expect one.
+    """Turn every `TablaError` into a ValueError, because scikit-learn's searches and users expect one.
 
     Texts that name options of the command line name the parameters of the estimator instead.
     """

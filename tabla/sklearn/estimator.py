@@ -24,7 +24,7 @@ from tabla.source import TablaValueError
 
 Reals = NDArray[np.float64]
 _CALM = 8
-"""The automatic learning rate is at most 1 / (this * the mean curvature), so that single steps bring little noise."""
+"""The automatic learning rate is at most 1 / (`_CALM` * mean curvature), so that single steps bring little noise."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,20 +53,20 @@ class FixedPointEstimator(BaseEstimator):
 
     * `pes`: the number of processing elements of the accelerator, 1 to 128.
     * `format`: the number format, such as ``q4.12``, or ``autoN`` for N bits, 8 to 32, chosen from the data.
-    * `model_guard`: the bits that models have beside those of a word; None stands for what the data ask for, or with a
-      `format` that is named for 0.
-    * `minibatch`: the number of samples of a step. Samples at the end that fill no step are not learnt from.
+    * `model_guard`: the bits that models have beside those of a word; None stands for what the data ask for, and for 0
+      if `format` names a number format.
+    * `minibatch`: the number of samples of a step. Nothing is learnt from last samples that do not fill a step.
     * `learning_rate_init`: the learning rate of the mean gradient of a step, or ``auto``.
-    * `max_iter`: the number of epochs, all of which are learnt.
+    * `max_iter`: the number of epochs. Learning never stops before the last one.
     * `engine`: what learns: ``evaluation``, the default, or an engine of :meth:`tabla.Build.train` that simulates the
       accelerator. The words are the same.
     * `standardise`: give inputs, and the labels of regressors, a mean of 0 and a standard deviation of 1, on the host.
     * `random_state`: a seed of the order of the samples and of the initial models of perceptrons.
 
-    And these are attributes of all, once they are fitted: `n_iter_`, the number of epochs; `loss_curve_`, the mean loss
-    of the samples of each epoch just before they were learnt from, without the penalty; `models_`, the values of the
-    models by the names of the program; `format_` and `model_guard_`; `overflows_`, how many results saturated in the
-    last call; and `input_mean_`, `input_scale_`, `label_mean_` and `label_scale_`, by which the host standardises.
+    All estimators have these attributes once they are fitted: `n_iter_`, the number of epochs; `loss_curve_`, the mean
+    loss of the samples of each epoch just before they were learnt from, without the penalty; `models_`, the values of
+    the models by the names of the program; `format_` and `model_guard_`; `overflows_`, how many results saturated in
+    the last call; and `input_mean_`, `input_scale_`, `label_mean_` and `label_scale_`, by which the host standardises.
 
     A subclass says what its program is, how labels become numbers, and what its attributes are.
     """
@@ -84,7 +84,7 @@ class FixedPointEstimator(BaseEstimator):
         return self
 
     def _partial_fit(self, X: ArrayLike, y: ArrayLike) -> Self:
-        """Learn one epoch more. The first call chooses what `fit` chooses, from its samples."""
+        """Learn for one more epoch. The first call chooses from its samples what `fit` chooses."""
         first = not hasattr(self, "_learned")
         if first:
             self._check()
@@ -107,7 +107,7 @@ class FixedPointEstimator(BaseEstimator):
 
     @property
     def report_(self) -> Report:
-        """The cycles of the accelerator, its samples a second, and its format. It is scheduled for them."""
+        """The cycles of the accelerator, its samples a second, and its format. They need its schedule."""
         figures = self.build_.report()
         return Report(
             format=figures.format,
@@ -121,13 +121,13 @@ class FixedPointEstimator(BaseEstimator):
         )
 
     def __dir__(self) -> list[str]:
-        """List the attributes that there are, as scikit-learn does, without those that schedule the accelerator.
+        """List the attributes that can be read now, without those that schedule the accelerator.
 
         A notebook that shows an estimator asks for the value of every attribute in this list.
         """
         return [name for name in object.__dir__(self) if name not in ("build_", "report_") and hasattr(self, name)]
 
-    # What a subclass says.
+    # A subclass overrides the following methods.
 
     def _checks(self) -> None:
         """Check the parameters that this class has. A wrong one is a `TablaTypeError` or a `TablaValueError`."""
@@ -174,7 +174,7 @@ class FixedPointEstimator(BaseEstimator):
         """Set the attributes that follow from the values of the models."""
         raise NotImplementedError
 
-    # What all have in common.
+    # All estimators share the following methods.
 
     @property
     def _centred(self) -> bool:
@@ -251,7 +251,7 @@ class FixedPointEstimator(BaseEstimator):
         rate = self.learning_rate_init
         if rate == "auto":
             squares = np.square(samples.inputs).sum(axis=1) + self._centred
-            # The largest sample bounds what is stable, and the mean how much the models shake in the end.
+            # The largest curvature bounds the stable rates, and the mean one how much the models shake in the end.
             largest, mean = self._curvature(float(squares.max())), _CALM * self._curvature(float(squares.mean()))
             rate = power_below(1 / max(1.0, max(largest, mean) + self._penalty(len(squares))))
         return checked_number("learning_rate_init", float(rate) / self.minibatch)

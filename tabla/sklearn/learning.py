@@ -22,7 +22,7 @@ from tabla.training.measure import without_updates
 Reals = NDArray[np.float64]
 Words = NDArray[np.int64]
 _ROOM = 2
-"""A chosen format holds inputs so many times as large as those that are learnt from, because others are to come."""
+"""A chosen format holds inputs so many times as large as those of `fit`, because later inputs may be larger."""
 _FITS = 20
 """How many times a text is expected to run: searches and cross-validation fit an estimator again and again."""
 
@@ -82,7 +82,7 @@ def begun(
 ) -> Learned:
     """Return the models to start from, in the number format that `options` ask for.
 
-    `initial` makes the models of given shapes. A format that is left to the data fits so many epochs of the samples.
+    `initial` makes the models of given shapes. A format that is left to the data fits `epochs` epochs of the samples.
     """
     if is_automatic(options):
         wide = wide_stages(program, options)
@@ -107,9 +107,9 @@ def begun(
 
 
 def learned(before: Learned, samples: Samples, *, epochs: int, engine: str = EVALUATION) -> tuple[Learned, Course]:
-    """Learn for so many epochs from the models as they are, in the evaluation or on an engine. Return the models after
-    the last one, and the course.
+    """Learn for so many epochs in the evaluation or on an engine, starting from the models `before`.
 
+    Return the models after the last epoch, and the course.
     The words are the same on every engine. Samples outside of the range of the format saturate, with a warning.
     """
     build = before.recipe.build()

@@ -24,8 +24,7 @@ Reals = NDArray[np.float64]
 class _Perceptron(FixedPointEstimator):
     """Hidden layers between the inputs and the outputs.
 
-    `coefs_` has the weights of each layer, [inputs, outputs], and `intercepts_` the biases, for the numbers that the
-    user has.
+    `coefs_` has the weights of each layer, [inputs, outputs], and `intercepts_` the biases, in the units of the data.
     """
 
     _loss: str

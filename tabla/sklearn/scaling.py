@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 Reals = NDArray[np.float64]
 _UNIT = 1 << 32
-"""Penalties are saved up as whole numbers of this part of 1, so that nothing is lost between epochs."""
+"""Penalties are added up as multiples of 1 / `_UNIT`, so that nothing is lost between epochs."""
 _PART = 16
 MOST_DECAY = 1024.0
 """The largest penalty of a sample. A larger one would leave too few bits to everything else."""
@@ -32,8 +32,8 @@ class Scaling:
     def of(values: Reals, *, centre: bool = True) -> Scaling:
         """Return the scaling that gives each column a mean of 0 and a standard deviation of 1.
 
-        A constant column becomes 0. Its scale is its own size, so that another value of it is no huge number. Unless
-        columns shall be put in the `centre`, the mean stays what it is, and the mean square becomes 1.
+        A constant column becomes 0. Its scale is its own size, so that another value of it is no huge number. Without
+        `centre` no mean is subtracted, and the mean square of each column becomes 1.
         """
         peak = np.abs(values).max(axis=0)
         peak[peak == 0] = 1.0
@@ -66,7 +66,8 @@ def mapped_back(weights: Reals, biases: Reals, inputs: Scaling, labels: Scaling)
 class Penalty:
     """How much each sample shrinks the weights, in parts of the learning rate: `units` times 2^-32.
 
-    It is saved up, and paid in sixteenths, which nearly every format has. What is due and not paid yet is in units.
+    It is added up, and paid in sixteenths, which are words of nearly every format. What is due and not paid yet is a
+    number of units.
     """
 
     units: int

@@ -76,11 +76,11 @@ class Evaluated:
 
     @property
     def remark(self) -> str:
-        """There is nothing to say of an evaluation."""
+        """Empty: an evaluation has nothing to remark."""
         return ""
 
     def keeps(self, samples: Mapping[str, Words]) -> bool:
-        """An evaluation needs nothing to be carried to it, and takes blocks like any other engine."""
+        """Return False: nothing is sent to an evaluation, so no call of `learn` is faster than others."""
         return False
 
     def learn(self, samples: Mapping[str, Words]) -> None:

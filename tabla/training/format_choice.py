@@ -236,8 +236,10 @@ def _constants(statements: Iterable[Statement]) -> Iterator[float]:
 
 
 def _in_every_format(operation: Operation) -> tuple[Operand, ...]:
-    """Return the operands that a format need not hold (decision 22): divisors, what is compared with an index, and the
-    factors of a product that is not a term of a longer sum. In a longer sum the product may have to be a word.
+    """Return the operands that a format need not hold (decision 22).
+
+    These are divisors, operands that are compared with an index, and the factors of a product that is the whole sum.
+    The factors of a product in a longer sum are not among them, because that product may have to be a word.
     """
     match operation:
         case Linear(terms=(Term(factors=(left, right)),)):

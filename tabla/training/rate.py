@@ -17,7 +17,7 @@ from tabla.training.arrays import Arrays, Reals
 
 
 def built_rate(graph: Graph) -> dict[str, Reals]:
-    """Return the rate with which the program was compiled, by its name; nothing if it is no word of its own."""
+    """Return the rate with which the program was compiled, by its name; nothing without ``--runtime-rate``."""
     return {} if graph.rate is None else {RATE: np.asarray(float(graph.rate.built))}
 
 

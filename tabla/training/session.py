@@ -51,8 +51,8 @@ class Learner(Protocol):
         """
 
     def keeps(self, samples: Mapping[str, Words]) -> bool:
-        """Return whether the engine holds exactly these samples from calls before, so that `learn` takes them best in
-        one call.
+        """Return whether the engine holds exactly these samples from calls before, so that one call of `learn` with all
+        of them is fastest.
         """
 
     def models(self) -> dict[str, Words]:

@@ -1,4 +1,4 @@
-"""The term of functions: a root takes one operand of all its functions in a cycle. What indices decide is free."""
+"""The term of functions: a root takes one operand of all its functions in a cycle. Tables cost nothing."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ _MARKED = re.compile(r"^#! ?(.*)\n\s*def (\w+)", re.MULTILINE)
 
 @dataclass(frozen=True, slots=True)
 class Kernel:
-    """One ``def`` of a file, its sizes, and the ranges from which inputs are drawn that are not of -1.5 to 1.5."""
+    """One ``def`` of a file, its sizes, and the ranges of its inputs; other inputs are drawn from -1.5 to 1.5."""
 
     file: str
     text: str

@@ -1,8 +1,8 @@
 """Tensor Comprehensions as loops: an interpreter that reads a kernel's text and shares no code with the product.
 
 The lexer and the parser are in ``reader.py``. It has its own inference of ranges and its own arithmetic. Ranges are
-found by trying numbers: an index has the values at which every subscript stays in its tensor, as far as the conditions
-of the read do not see to that. Values are Python numbers, taken one point at a time.
+found by trying numbers: an index has the values at which every subscript stays in its tensor, unless the conditions of
+the read ensure that already. Values are Python numbers, taken one point at a time.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ Path = tuple[tuple[Node, bool], ...]
 """Conditions on the way to a read, and whether each holds there."""
 
 _REACH = 256
-"""No index of the kernels goes further from 0."""
+"""Every index of the kernels lies within this distance of 0."""
 _NEAR = 40
-"""What a condition on one or two indices excludes shows as near to 0 as this."""
+"""What a condition on one or two indices excludes is found by trying indices up to this distance from 0."""
 _FAR = 10**6
 
 FUNCTIONS: dict[str, Callable[..., float]] = {
@@ -206,9 +206,9 @@ class _Loops:
         return {index: interval for index, interval in tried.items() if interval is not None}
 
     def _demanded(self, subscript: Node, limits: Range, path: Path) -> Range:
-        """Return the limits that a read demands beyond what its conditions ensure: those without end ask for nothing.
+        """Return the limits that a read demands beyond what its conditions ensure. A limit of `_FAR` demands nothing.
 
-        A condition counts only if it is one of indices that the subscript has, so few numbers have to be tried.
+        A condition counts only if all of its indices are in the subscript, so few numbers have to be tried.
         """
         names = sorted(self._free(subscript))
         told = [(c, truth) for c, truth in path if self._of_indices(c) and self._free(c) <= set(names)]
@@ -227,7 +227,7 @@ class _Loops:
         return all(part[0] != "apply" and (part[0] != "name" or part[1] not in self.arrays) for part in nodes(node))
 
     def _takes_part(self, node: Node) -> bool:
-        """Whether a subscript is affine, a quotient by a constant too."""
+        """Whether a subscript is affine; quotients by a constant count as affine."""
         match node:
             case ("name", name) if name in self.lets:
                 return self._takes_part(self.lets[name])

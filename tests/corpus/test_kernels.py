@@ -1,4 +1,4 @@
-"""Every kernel is taken. Its ranges and results are those of the interpreter of loops, and the machine's words are
+"""Every kernel compiles. Its ranges and results are those of the interpreter of loops, and the machine's words are
 those of the evaluation.
 """
 
@@ -96,6 +96,6 @@ def test_the_machine_computes_the_words_of_the_evaluation(name: str) -> None:
 
 
 def integers(kernel: Kernel, draws: list[dict[str, np.ndarray[Any, Any]]]) -> dict[str, np.ndarray[Any, Any]]:
-    """The integers of the draws, which may be positions; reals are any words."""
+    """The inputs of the draws that are integers, since they may be positions. Reals may be any words."""
     names = [name for name in draws[0] if kernel.function.tensors[name].scalar.integral]
     return {name: np.stack([draw[name] for draw in draws]).astype(np.int64) for name in names}

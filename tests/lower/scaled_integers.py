@@ -18,7 +18,7 @@ class Words:
         self.bits = max(fraction, min(10, self.width - 2))
 
     def word(self, exact: Fraction) -> int:
-        """The word of a number of last places: halves up, saturated."""
+        """The word nearest to a number in units of the last place. Halves are rounded up, and the word saturates."""
         return min(max(floor(exact + Fraction(1, 2)), -self.most - 1), self.most)
 
     def outside(self, constant: Fraction) -> bool:
@@ -44,8 +44,9 @@ class Words:
         return self.word(sum(words) * self.taken(constant))
 
     def scaled_products(self, pairs: Sequence[tuple[int, int]], constant: Fraction, added: int = 0) -> int:
-        """A sum of products of words times a constant, and a word that is added: two roundings, unless the constant is
-        a power of two and nothing is added.
+        """A sum of products of words times a constant, plus a word.
+
+        It is rounded twice, unless the constant is a power of two and nothing is added.
         """
         total = Fraction(sum(a * b for a, b in pairs), 1 << self.fraction)
         mantissa, shift = self.apart(constant)

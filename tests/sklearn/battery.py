@@ -1,6 +1,6 @@
 """The checks of scikit-learn for estimators, run on estimators by name: ``python battery.py LinearRegression ...``.
 
-It prints what each check came to, as JSON: ``passed``, ``skipped``, or the traceback. SCIPY_ARRAY_API has to be 1 when
+It prints the outcome of each check as JSON: ``passed``, ``skipped``, or the traceback. SCIPY_ARRAY_API has to be 1 when
 scipy is imported, or a check is skipped; so this is a program and not a function.
 """
 
@@ -31,7 +31,7 @@ def title(check: partial[None]) -> str:
 
 
 def outcome(estimator: object, check: partial[None]) -> str:
-    """What a check comes to."""
+    """The outcome of a check."""
     try:
         check(estimator)
     except SkipTest:

@@ -21,7 +21,7 @@ Path = tuple[tuple[Value, bool], ...]
 """Conditions on the way to a read, from the outermost one on, each with the truth value that leads to the read."""
 
 Clauses = tuple[tuple[Value, ...], ...]
-"""Alternatives of which exactly one holds wherever a condition does. All values of an alternative hold together."""
+"""Alternatives: wherever a condition holds, exactly one of them does. An alternative holds if all of its values do."""
 
 MOST_CLAUSES = 32
 """The most alternatives of one condition. Conditions with more are checked point by point, and are not split."""
@@ -35,7 +35,7 @@ _NEGATED: Mapping[str, tuple[str, ...]] = {
 class Conjunction:
     """Affine forms, all at least 0 where a read is made.
 
-    `exact` says that they leave out nothing but comparisons of data.
+    With `exact` the forms say everything that the conditions do, apart from comparisons of data.
     """
 
     forms: tuple[Linear, ...]

@@ -39,7 +39,7 @@ class Outside:
 def first_outside(
     constraint: Constraint, box: Mapping[str, tuple[int, int]], extents: Extents, sizes: Mapping[str, Size]
 ) -> Outside | None:
-    """Return the first point of a box at which a read is made, whatever the data, that leaves its tensor; or None."""
+    """Return the first point of a box at which a read may be made outside its tensor, or None."""
     path = _tied(constraint)
     names = [name for name in box if name in _names(constraint, path)]
     reads = _Reads({name: _axis(box[name], at, len(names)) for at, name in enumerate(names)}, extents, sizes)
@@ -96,13 +96,13 @@ def _indices(value: Value) -> set[str]:
 
 
 class _Reads:
-    """Conditions over arrays of index values. What data decide may be true and may be false."""
+    """Evaluates conditions over arrays of index values. A condition on data may be true or false at each point."""
 
     def __init__(self, indices: Mapping[str, Array], extents: Extents, sizes: Mapping[str, Size]) -> None:
         self.indices, self.extents, self.sizes = indices, extents, sizes
 
     def made(self, path: Path) -> Array:
-        """Return where all conditions of a path may let through."""
+        """Return the points at which all conditions of a path may have the truth values that lead to the read."""
         made: Array = np.asarray(True)
         for condition, truth in path:
             may = self._truths(condition)

@@ -85,9 +85,9 @@ class StatementRanges:
     def _round(
         self, ranged: Mapping[str, tuple[Linear, Linear]], constraints: list[Constraint], *, guarded: bool
     ) -> tuple[dict[str, Interval], set[int]]:
-        """The ranges that a round solves, and the constraints, by number, that they were solved from.
+        """Return the ranges that a round solves, and the numbers of the constraints from which it solves them.
 
-        With `guarded`, ends of constraints that conditions imply are left out.
+        With `guarded`, the ends of constraints that conditions imply are left out.
         """
         found = self._hulls(ranged)
         used: set[int] = set()
@@ -107,7 +107,7 @@ class StatementRanges:
         return found, used
 
     def _demanded(self, constraint: Constraint) -> tuple[bool, bool]:
-        """Whether a read demands the low and the high end of a constraint: those that its conditions do not imply."""
+        """Return whether a read demands the low and the high end of a constraint: an implied end is not demanded."""
         if not constraint.path:
             return True, True
         made = conjunctions(constraint.path, self._extent, self.sizes)
@@ -141,7 +141,7 @@ class StatementRanges:
         return ranged
 
     def _hulls(self, ranged: Mapping[str, tuple[Linear, Linear]]) -> dict[str, Interval]:
-        """The hulls of the given ranges whose other indices are solved by now."""
+        """Return the hulls of the given ranges whose other indices are solved by now."""
         found: dict[str, Interval] = {}
         for name in self.unsolved:
             if name in ranged:
@@ -152,7 +152,7 @@ class StatementRanges:
         return found
 
     def _solve(self, name: str, constraints: list[tuple[Constraint, bool, bool]]) -> Interval | None:
-        """The largest interval that meets the low ends and the high ends of constraints, None if it has no end."""
+        """Return the largest interval that meets the low and the high ends of constraints; None if it has no end."""
         lows: list[Size] = []
         highs: list[Size] = []
         for constraint, has_low, has_high in constraints:
@@ -232,7 +232,7 @@ class StatementRanges:
                 self._require(constraint, outside, high + 1, constraint.high + 1)
 
     def _require(self, constraint: Constraint, outside: Outside, smaller: Size, larger: Size) -> None:
-        """Note that a guarded read stays inside only if one size is at most another. `outside` is where it leaves."""
+        """Note that a guarded read stays inside only if `smaller <= larger`; otherwise it is made at `outside`."""
         because = f"subscript {constraint.axis} of '{constraint.tensor}' stays inside"
         try:
             self.required += _at_most(smaller, larger, because, constraint.span)
@@ -257,7 +257,10 @@ def _factor(constraint: Constraint, name: str) -> Size:
 
 
 def _at_most(smaller: Size, larger: Size, because: str, span: Span) -> list[Precondition]:
-    """Nothing where it is proved, a precondition where it depends on the sizes, a fault where it cannot be."""
+    """Return the precondition that one size is at most another, or nothing where that is proved.
+
+    Raises `TablaError` where it fails for all sizes.
+    """
     wanted = Precondition(smaller=smaller, larger=larger, because=because, span=span)
     holds, fails = (larger - smaller).least(), (smaller - larger).least()
     if holds is not None and holds >= 0:
@@ -291,7 +294,7 @@ def _cure(needed: Linear) -> str:
 
 
 def _comparison(form: Linear) -> str:
-    """A form that is at least 0, as a comparison of its indices with a size."""
+    """Return the text of ``form >= 0`` as a comparison of the indices with a size."""
     indices = Linear(constant=Size.number(0), coefficients=form.coefficients)
     first = next(iter(form.coefficients.values()), Size.number(0))
     if sign(first) < 0:

@@ -46,7 +46,7 @@ MOST_FACTORS = 8
 
 
 class Expressions(Words):
-    """The real values of one statement. `multiples` are the tensors of sums that hold a multiple of the sum."""
+    """The real values of one statement. A tensor in `multiples` holds a multiple of its sum."""
 
     def __init__(
         self, builder: GraphBuilder, points: Points, held: Mapping[str, Held], multiples: Set[str] = frozenset()
@@ -161,8 +161,7 @@ class Expressions(Words):
         return Read(tensor=held.tensor, subscripts=_less(affines, held.base), span=read.span)
 
     def _padded(self, read: program.Read) -> Held | None:
-        """The copy of a tensor that has all elements which the reads of this statement mention, if it is not too large.
-        """
+        """Return a copy of the tensor with all elements that this statement reads; None if it would be too large."""
         name = read.tensor
         if name not in self.copies:
             inside, wide = self.points.bounds(name), reach(self.points, name)

@@ -119,7 +119,7 @@ class _Lowering:
         self.held[tensor.name] = place
 
     def _multiple(self, step: Domain, place: Held, operation: Operation) -> Operation:
-        """Return the multiple of a sum, where that alone is used, and the format cannot hold the factor."""
+        """Return a sum as its multiple, if only the multiple is used and the format cannot hold the factor."""
         found = overwriting(self.inference.steps, step)
         if found is None or not isinstance(operation, Linear) or not _covers(_written(found[0]), _written(step)):
             return operation

@@ -101,7 +101,7 @@ class Integers:
     def gathered(self, read: program.Read) -> Read:
         """Return an element at subscripts of which some are data, or lie outside the tensor at some points.
 
-        Under conditions, such a position is 0 where a condition fails, so that no position is wrong where nobody asks.
+        Where a condition of the read fails, such a position is 0. So it is valid, although no choice takes its word.
         """
         held, made = self.real.held[read.tensor], self.real.path_word()
         subscripts: list[Affine | Gathered] = []

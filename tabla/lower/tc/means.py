@@ -14,8 +14,10 @@ from tabla.lang.tc.statement_ranges import Domain
 
 
 def overwriting(steps: Sequence[Domain | Called], step: Domain) -> tuple[Domain, Value, bool] | None:
-    """Return the statement that overwrites the sum of `step` by an expression with a multiple of the sum, the factor of
-    the multiple, and whether it is a divisor. Return None if the sum is read in any other way.
+    """Return the statement that overwrites the sum of `step` by an expression with a multiple of it, or None.
+
+    Beside the statement stand the factor of the multiple, and whether it is a divisor. The result is None if the sum is
+    read in any other way.
     """
     statement = step.statement
     if statement.reduction != "+" or not statement.initialise or statement.value.scalar.integral:

@@ -63,7 +63,7 @@ class Expressions:
         self.builder, self.held, self.positions = builder, held, positions
         self.whole = WholeNumbers(self)
         self.scaled: dict[Node, Node] = {}
-        """The multiples of contractions that hold the multiple themselves."""
+        """Multiples, each with its contraction, where the tensor of the contraction holds the multiple."""
         self.owner = ""
         self.indices: Sequence[Index] = ()
 
@@ -200,8 +200,9 @@ class Expressions:
                 return Linear(terms=terms or (Term(factors=(_ZERO,)),))
 
     def factor(self, node: Node) -> tuple[Node, Fraction] | None:
-        """Return a node and the constant that the format cannot hold, if `node` is their product or their quotient. Of
-        a quotient the constant is the inverse of the divisor.
+        """Return operand and constant of a product or a quotient whose constant the format cannot hold, or None.
+
+        The constant of a quotient is the inverse of the divisor.
         """
         match node:
             case Elementwise(operator="divide", kind="float", inputs=(operand, divisor)):
@@ -214,7 +215,7 @@ class Expressions:
         return None
 
     def _outside(self, node: Node) -> Fraction | None:
-        """Return the constant that a node is, if the format cannot hold it and it is not 0."""
+        """Return the value of a node that is a constant, if the format cannot hold it and it is not 0."""
         value = constant(node)
         return value if value and self.builder.outside(value) else None
 

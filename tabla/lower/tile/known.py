@@ -1,4 +1,4 @@
-"""What is known of a node before it is lowered: its number, if it is one, and the subscripts of its operands."""
+"""What is known of a node before it is lowered: its value, if it is a number, and the subscripts of its operands."""
 
 from __future__ import annotations
 

@@ -303,7 +303,7 @@ class _Lowering:
                 assert_never(node.combination)
 
     def _parts(self, node: Contraction, region: Region, constraints: tuple[Affine, ...]) -> list[Operand]:
-        """Return what a contraction joins. Positions are integers, unless real words are made of them."""
+        """Return the operands of a contraction. Positions are integers, unless the contraction computes real words."""
         positions, indices = self.expressions.positions, (*region.indices, *region.reduced)
         nodes = [source.node for source in node.sources]
         compared = node.combination == "condition" and bool(positions.intersection(nodes[:2]))

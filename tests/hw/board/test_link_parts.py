@@ -277,7 +277,7 @@ def test_queue_repeats_what_it_keeps_or_says_that_it_has_lost_it(steps: list[str
 
 
 def test_queue_repeats_a_full_ram() -> None:
-    """Four words, kept in a RAM of four, come three times; a fifth word takes the place of the first."""
+    """Four words, kept in a RAM of four, come out three times; a fifth word takes the place of the first."""
     puts = [{"put": 1, "word": word, "commit": 0, "keep": 0, "replay": 0, "out_ready": 1} for word in (5, 6, 7, 8)]
     quiet = {"put": 0, "commit": 0, "keep": 0, "replay": 0}
     again = [{**quiet, "replay": 1}, *[quiet] * 9]
