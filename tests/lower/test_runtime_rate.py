@@ -176,6 +176,13 @@ def test_programs_whose_rate_cannot_be_loaded(file: str, tmp_path: Path) -> None
         tabla.compile(source, pes=2, effort=0, runtime_rate=True, **options)
 
 
+def test_a_loaded_rate_is_no_result(tmp_path: Path) -> None:
+    (tmp_path / "a.t").write_text(linear_text(2), encoding="utf-8")
+    tabla.compile(tmp_path / "a.t", pes=2, effort=0, results=("mu",))
+    with pytest.raises(TablaError, match="the result 'mu' would stay as it is compiled"):
+        tabla.compile(tmp_path / "a.t", pes=2, effort=0, results=("mu",), runtime_rate=True)
+
+
 def test_steps_of_one_rate_share_its_word(tmp_path: Path) -> None:
     (tmp_path / "both.py").write_text(TILE, encoding="utf-8")
     shapes = {name: (3,) for name in "xwv"}

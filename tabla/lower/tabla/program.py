@@ -67,7 +67,7 @@ class _Lowering:
         updates: dict[str, str] = {}
         loaded = None
         if self._runtime_rate:
-            _refuse_runtime_rate(program)
+            _refuse_runtime_rate(program, shown)
         if program.gradients:
             rate = Rate(
                 program.learning_rate,
@@ -119,10 +119,15 @@ class _Lowering:
                 self._elements.store(name, box, write, indices, operation, span)
 
 
-def _refuse_runtime_rate(program: Program) -> None:
-    """Refuse a program whose learning rate cannot be a word that hosts load."""
+def _refuse_runtime_rate(program: Program, results: Sequence[str]) -> None:
+    """Refuse a program whose learning rate cannot be a word that hosts load, or that returns it."""
     if not program.gradients:
         raise TablaError("--runtime-rate: the program has no gradient, so it has no learning rate", hint="leave it out")
+    if RATE in results:
+        raise TablaError(
+            f"--runtime-rate: the result '{RATE}' would stay as it is compiled",
+            hint="leave the result out: hosts know the rate that they load",
+        )
     for assignment in program.assignments:
         for read in _constants(assignment.value) if assignment.target != RATE else ():
             if read.name == RATE:
