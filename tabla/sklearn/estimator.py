@@ -15,10 +15,11 @@ from tabla.driver import Build
 from tabla.options import Options
 from tabla.parameters import checked_number, checked_whole
 from tabla.report.bus import MEGAHERTZ
+from tabla.runs import shapes_of
 from tabla.simulation import EVALUATION, checked_engine
 from tabla.sklearn.checks import check_truth, positive, value_errors
 from tabla.sklearn.learning import Samples, begun, decisions, learned
-from tabla.sklearn.program import DECISION, Program
+from tabla.sklearn.program import DECAY, DECISION, Program
 from tabla.sklearn.scaling import MOST_DECAY, Penalty, Scaling, power_below
 from tabla.source import TablaValueError
 
@@ -86,8 +87,9 @@ class FixedPointEstimator(BaseEstimator):
     def _partial_fit(self, X: ArrayLike, y: ArrayLike) -> Self:
         """Learn for one more epoch. The first call chooses from its samples what `fit` chooses."""
         first = not hasattr(self, "_learned")
-        if first:
-            self._check()
+        self._check()
+        if not first:
+            self._check_continuation()
         inputs, labels = self._labels_of(X, y, reset=first)
         with value_errors():
             if first:
@@ -201,15 +203,25 @@ class FixedPointEstimator(BaseEstimator):
             results=(DECISION,),
         )
 
+    def _check_continuation(self) -> None:
+        """Refuse parameters with which the program that was made by the first call cannot go on."""
+        recipe = self._learned.recipe
+        if self.minibatch != recipe.minibatch:
+            raise TablaValueError(
+                f"minibatch: the models learn in steps of {recipe.minibatch} since the first call",
+                hint=f"use minibatch={recipe.minibatch}, or call fit to start again",
+            )
+        decays = DECAY in shapes_of(recipe.build().lowered, "input")
+        if decays != (self._penalty(1) > 0):
+            raise TablaValueError(
+                f"the models learn {'with' if decays else 'without'} a penalty since the first call",
+                hint=f"use an alpha {'above 0' if decays else 'of 0'}, or call fit to start again",
+            )
+
     def _start(self, inputs: Reals, labels: Reals) -> None:
         """Choose scaling, order, learning rate and format, and set the models to their start."""
-        count, outputs = labels.shape
+        outputs = labels.shape[1]
         options = self._options
-        if count < options.minibatch:
-            raise TablaValueError(
-                f"minibatch: n_samples={count} do not fill a step of {options.minibatch}",
-                hint=f"use minibatch={count} or less, or more data",
-            )
         random = check_random_state(self.random_state)
         self._seed = int(random.randint(np.iinfo(np.int32).max))
         identity = Scaling.identity(inputs.shape[1])
@@ -227,6 +239,12 @@ class FixedPointEstimator(BaseEstimator):
 
     def _samples(self, inputs: Reals, labels: Reals) -> Samples:
         """Return samples as they are stored, in the order in which they are learnt."""
+        count = len(inputs)
+        if count < self.minibatch:
+            raise TablaValueError(
+                f"minibatch: n_samples={count} do not fill a step of {self.minibatch}",
+                hint=f"use minibatch={count} or less, or more data",
+            )
         order = np.random.default_rng(self._seed).permutation(len(inputs))
         size, due = self._penalty(len(inputs)), self._due
         if size > MOST_DECAY:

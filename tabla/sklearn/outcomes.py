@@ -110,8 +110,9 @@ class FixedPointClassifier(ClassifierMixin, FixedPointEstimator):
     def _note(self, classes: NDArray[np.generic]) -> None:
         if len(classes) < 2:
             name = type(self).__name__
+            found = f"only one class: {classes[0]!r}" if len(classes) else "none"
             raise TablaValueError(
-                f"{name} needs samples of at least 2 classes, and the data contains only one class: {classes[0]!r}",
+                f"{name} needs samples of at least 2 classes, and the data contains {found}",
                 hint="give samples of another class",
             )
         self.classes_ = classes

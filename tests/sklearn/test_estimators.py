@@ -91,6 +91,39 @@ def test_partial_fit_of_classes() -> None:
         model.partial_fit(X, labels + 5)
 
 
+@pytest.mark.parametrize(
+    ("first", "later", "count", "message"),
+    [
+        ({}, {"minibatch": 0}, 80, "minibatch: 0 is less than 1"),
+        ({}, {"minibatch": 4}, 80, "minibatch: the models learn in steps of 1 since the first call"),
+        ({"minibatch": 4}, {}, 3, "minibatch: n_samples=3 do not fill a step of 4"),
+        ({}, {"alpha": 0.0}, 80, "the models learn with a penalty since the first call"),
+        ({"alpha": 0.0}, {"alpha": 1.0}, 80, "the models learn without a penalty since the first call"),
+    ],
+)
+def test_partial_fit_that_cannot_go_on(
+    first: dict[str, float], later: dict[str, float], count: int, message: str
+) -> None:
+    for estimator in (Ridge(**FEW | first), MLPRegressor(hidden_layer_sizes=2, **FEW | first)):
+        estimator.partial_fit(X, X[:, 0])
+        before = estimator.models_
+        with pytest.raises(ValueError, match=message):
+            estimator.set_params(**later).partial_fit(X[:count], X[:count, 0])
+        assert estimator.models_ is before and estimator.n_iter_ == 1
+
+
+def test_no_classes_at_all() -> None:
+    with pytest.raises(ValueError, match="at least 2 classes, and the data contains none"):
+        LogisticRegression().partial_fit(X, X[:, 0], classes=[])
+
+
+def test_hidden_layer_sizes_that_are_no_list() -> None:
+    with pytest.raises(TypeError, match="'16' is not a whole number"):
+        MLPRegressor(hidden_layer_sizes="16").fit(X, X[:, 0])
+    one = MLPRegressor(hidden_layer_sizes=np.array(2), **FEW).fit(X, X[:, 0])
+    assert [weights.shape[1] for weights in one.coefs_] == [2, 1]
+
+
 def test_the_loss_of_an_epoch_is_that_of_its_decision_values() -> None:
     """The first sample of the first epoch is decided by models of zeros."""
     labels = np.array(["no", "yes"])[(X[:, 0] > 0).astype(int)]
