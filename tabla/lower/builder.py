@@ -86,8 +86,11 @@ class GraphBuilder:
 
         Temporaries come before it where its operation has constants that the format cannot hold (decision 22).
         """
-        constraints = tuple(constraints)
+        constraints, summed = tuple(constraints), set(summed_names(operation))
         operation = self._fitted(target, indices, operation, span, constraints)
+        # Where temporaries have summed over an index already, its constraints are theirs.
+        summed -= set(summed_names(operation))
+        constraints = tuple(c for c in constraints if not summed.intersection(c.names))
         reduced = tuple(self.ranges[name] for name in summed_names(operation))
         statement = Statement(
             id=len(self._statements),

@@ -61,8 +61,10 @@ class _Perceptron(FixedPointEstimator):
     @property
     def _hidden(self) -> tuple[int, ...]:
         sizes = self.hidden_layer_sizes
-        several = isinstance(sizes, Sequence | np.ndarray) and not isinstance(sizes, str) and np.ndim(sizes) > 0
-        listed = sizes if several else (sizes,)
+        if isinstance(sizes, Sequence | np.ndarray) and not isinstance(sizes, str) and np.ndim(sizes):
+            listed = tuple(sizes)
+        else:
+            listed = (sizes,)
         return tuple(checked_whole("hidden_layer_sizes", size, rule="size") for size in listed)
 
     def _checks(self) -> None:

@@ -17,6 +17,7 @@ from tabla.ir.graph import Constant, Divide, Graph, Linear
 from tabla.ir.verify import verify
 from tabla.lang.tabla import parse as parse_tabla
 from tabla.lang.tc import parse as parse_tc
+from tabla.lang.tc.evaluate import evaluate as evaluate_tc
 from tabla.lang.tile import trace
 from tabla.lower.tabla import lower as lower_tabla
 from tabla.lower.tc import lower as lower_tc
@@ -186,6 +187,20 @@ def _sum(tensor: Tensor) -> Tensor:
     output = TensorOutput(1)
     output[0] += tensor[i]
     return output
+
+
+@pytest.mark.parametrize("ends", ["0:i+1", "i:N", "0:i"])
+@pytest.mark.parametrize(
+    "value", ["A(i) * A(k) * 0.0001", "(A(i) - 0.5) / 3000", "A(i) / 3000 + A(k) / 100", "A(i) * A(k) * 0.0001 + A(k)"]
+)
+def test_sums_of_scaled_products_over_dependent_ranges(value: str, ends: str) -> None:
+    """The sum is a temporary: it runs over the points that the constraints leave, and its statement over no such."""
+    text = f"def f(float(N) A) -> (O) {{ O(i) +=! {value} where i in 0:N, k in {ends} }}"
+    fmt, given_reals = Format.parse("q12.20"), np.array([1.0, 5.0, -30.0, 31.0])
+    kernel = parse_tc(Source.from_text(text)).function()
+    (found,) = results(tc(text, {"N": 4}, fmt), fmt, {"A": given_reals * fmt.one})
+    expected = evaluate_tc(kernel, {"A": given_reals})["O"]
+    np.testing.assert_allclose(np.array(found) / fmt.one, expected, rtol=2e-3, atol=2e-5)
 
 
 def test_what_the_format_holds_stays() -> None:
