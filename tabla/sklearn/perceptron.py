@@ -62,7 +62,7 @@ class _Perceptron(FixedPointEstimator):
     def _hidden(self) -> tuple[int, ...]:
         sizes = self.hidden_layer_sizes
         if isinstance(sizes, Sequence | np.ndarray) and not isinstance(sizes, str) and np.ndim(sizes):
-            listed = tuple(sizes)
+            listed: tuple[object, ...] = tuple(sizes)
         else:
             listed = (sizes,)
         return tuple(checked_whole("hidden_layer_sizes", size, rule="size") for size in listed)
