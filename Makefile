@@ -6,8 +6,8 @@
 #   make lint        run ruff, and mypy --strict on the installed package
 #   make docs        write the documentation site into the folder site; open site/index.html in a browser
 #   make docs-test   run every code block of the documentation, those that take minutes, too
-#   make bench       measure tabla gen, each engine and the published learning problems, into benchmarks/results; compare
-#                    2,000 random TableGen programs with llvm-tblgen
+#   make bench       measure tabla gen, each engine, the evaluation and the published learning problems, into
+#                    benchmarks/results; compare 2,000 random TableGen programs with llvm-tblgen
 #   make bench-bus   play a million beats and every kind of fault at the wrappers for a bus; BEATS
 #   make bench-fpga  place and route five algorithms on 16 and 64 PEs for an ECP5-85F; takes hours; PARTS, PES, SEEDS
 #   make bench-accuracy

@@ -1,18 +1,19 @@
 """The benchmarks of ``make bench``.
 
-python -m benchmarks [gen] [efforts] [engines] [learning] [kernels] [sizes] [records] [-o FOLDER]
+python -m benchmarks [gen] [efforts] [engines] [evaluation] [learning] [kernels] [sizes] [records] [-o FOLDER]
 
 ``gen`` measures the time and the peak memory of ``tabla gen`` on each example. ``efforts`` measures its time, and the
 cycles of a sample, at each level of ``--effort``. ``engines`` measures the simulated cycles per second of each engine.
-``learning`` counts the cycles of the published learning problems at full size. ``kernels`` counts the cycles of Tensor
-Comprehensions and the use of the multipliers. ``sizes`` measures the time of ``tabla gen`` against the number of
-features. ``records`` runs the TableGen front end on the intrinsics of LLVM. If no part is named, all parts run.
+``evaluation`` measures the samples per second that the evaluation learns in machine code. ``learning`` counts the
+cycles of the published learning problems at full size. ``kernels`` counts the cycles of Tensor Comprehensions and the
+use of the multipliers. ``sizes`` measures the time of ``tabla gen`` against the number of features. ``records`` runs
+the TableGen front end on the intrinsics of LLVM. If no part is named, all parts run.
 
 FOLDER gets all figures as ``benchmarks.json``, the table of the learning problems as ``learning.txt``, ``learning.csv``
 and ``learning.md``, and the times of ``tabla gen`` as ``gen-time.svg`` and ``gen-time.md``.
 
-The exit status is 0 if the limits on the tool itself are kept: time, memory and simulated cycles per second. A number
-of cycles that misses its aim is marked in the tables and does not change the exit status.
+The exit status is 0 if the limits on the tool itself are kept: time, memory, simulated cycles and samples per
+second. A number of cycles that misses its aim is marked in the tables and does not change the exit status.
 """
 
 from __future__ import annotations
@@ -33,6 +34,7 @@ from tabla.examples.catalogue import EXAMPLES
 import tabla
 from benchmarks.efforts import LEAST_EFFORT_SECONDS, bench_efforts
 from benchmarks.engines import LEAST_CYCLES, NAMES, bench_engines
+from benchmarks.evaluation import bench_evaluation
 from benchmarks.kernels.measure import HEAD as KERNELS_HEAD
 from benchmarks.kernels.measure import bench_kernels
 from benchmarks.kernels.problems import GEN_SECONDS as KERNEL_SECONDS
@@ -44,6 +46,7 @@ from benchmarks.process import measured
 from benchmarks.records import MOST_MEGABYTES as RECORDS_MEGABYTES
 from benchmarks.records import MOST_SECONDS as RECORDS_SECONDS
 from benchmarks.records import bench_records
+from tabla.compiled.plans import available
 
 PES = 16
 MOST_SECONDS, MOST_MEGABYTES = 5.0, 500.0
@@ -104,6 +107,21 @@ def engines(_: Path | None) -> Part:
     return rows, met
 
 
+def evaluation(_: Path | None) -> Part:
+    """Measure the evaluation in machine code."""
+    print("\nevaluation (processor time)   words, samples/s   float64, samples/s")
+    if not available():
+        print("numba is missing", flush=True)
+        return [], True
+    rows, met = [], True
+    for row in bench_evaluation():
+        rows.append(asdict(row))
+        met &= row.fine
+        end = f"(aim: {row.aim:,.0f}){'' if row.fine else '   MISSED'}"
+        print(f"{row.program:<26} {row.words:>19,.0f} {row.float64:>20,.0f}   {end}", flush=True)
+    return rows, met
+
+
 def learning(folder: Path | None) -> Part:
     """Print and write the table of the learning problems."""
     print(f"\n{HEAD}", flush=True)
@@ -155,6 +173,7 @@ PARTS: Mapping[str, Callable[[Path | None], Part]] = {
     "gen": gen,
     "efforts": efforts,
     "engines": engines,
+    "evaluation": evaluation,
     "learning": learning,
     "kernels": kernels,
     "sizes": sizes,
