@@ -35,9 +35,8 @@ def recomputed(graph: Graph, samples: Arrays, models: Arrays, count: int, epochs
         plan.memory.commit()
     largest |= {name: max(largest[name], largest[after]) for name, after in graph.updates.items()}
     needs = {name: 2 * value for name, value in largest.items()}
-    for name, tensor in graph.tensors.items():
-        if tensor.role in ("input", "label") or (tensor.role == "model" and name not in graph.updates):
-            needs[name] = largest[name]
+    fed = [n for n, t in graph.tensors.items() if t.role in ("input", "label", "model") and n not in graph.updates]
+    needs |= {name: largest[name] for name in fed}
     for statement in graph.statements:
         match statement.operation:
             case Compare() | Function(name="sigmoid" | "tanh" | "gaussian"):
@@ -47,15 +46,10 @@ def recomputed(graph: Graph, samples: Arrays, models: Arrays, count: int, epochs
                 points = [math.prod(statement.box[name].extent for name in term.reduce) for term in terms]
                 bound = sum(n * math.prod(map(sizes, t.factors)) for n, t in zip(points, terms, strict=True))
                 needs[statement.target] = min(needs[statement.target], bound)
-        operands = list(statement.operands)
-        match statement.operation:
-            case Divide(fraction=None):
-                operands.pop()
-            case Linear(terms=[only]) if len(only.factors) == 2:
-                operands.clear()
-        for operand in operands:
-            if isinstance(operand, Constant):
-                needs[f"constant {operand.value}"] = abs(float(operand.value))
+        divides = isinstance(statement.operation, Divide) and statement.operation.fraction is None
+        lone = isinstance(statement.operation, Linear) and [len(t.factors) for t in statement.operation.terms] == [2]
+        counted = () if lone else statement.operands[: -1 if divides else None]
+        needs |= {f"constant {o.value}": abs(float(o.value)) for o in counted if isinstance(o, Constant)}
     for integer in range(2, width + 1):
         fraction = width - integer
         if fraction <= 30 and max(needs.values()) <= 2.0 ** (integer - 1) - 2.0**-fraction:
