@@ -106,7 +106,7 @@ def bench(text: str) -> str:
     lines = [made.text(kinds[name], ports, kinds) for name, made in written.items()]
     lines.append(yosys.run(["-q", "-"], SCRIPT.format(text), ignore_warnings=True))
     lines.append("module bench; reg clk = 0; reg rst = 0; always #5 clk = ~clk;")
-    lines.append(f'initial begin #22 rst = 1; #90 rst = 0; #{10 * CYCLES} $display("DONE"); $finish; end')
+    lines.append(f'initial begin #22 rst = 1; #90 rst = 0; #{10 * CYCLES} $display("DONE"); $finish(0); end')
     for number, module in enumerate(modules):
         wires = [wire for wire in module.wires.values() if wire.direction]
         ours = {wire.name: f"p{number}_{place}" for place, wire in enumerate(wires)}
