@@ -1,4 +1,8 @@
-"""Measuring the TableGen front end on the intrinsics of LLVM, which have 14,854 defs."""
+"""Measuring the TableGen front end on the intrinsics of LLVM, which have 14,854 defs.
+
+They took 1.7 to 1.9 seconds of processor time in Python 3.11, and llvm-tblgen 14 takes 0.1. By a profile, a quarter of
+that time is the loop of the LR parser, a tenth is the lexer, and another quarter puts template arguments into records.
+"""
 
 from __future__ import annotations
 
