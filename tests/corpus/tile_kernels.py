@@ -234,16 +234,6 @@ def windows_sum(I):
     return O
 
 
-def prefix_product(I):
-    N = TensorDim()
-    n, k = TensorIndexes(2)
-    I.bind_dims(N)
-    O = TensorOutput(N)
-    O[n] *= I[k]
-    O.add_constraint(n - k < N)
-    return O
-
-
 def row_numbers(I):
     return I + index([4, 3], 0), I * index([4, 3], 1)
 
@@ -320,16 +310,6 @@ def cross_entropy(P, T):
 
 def larger_of_pairs(A, B):
     return max(A, B), min(A, B), abs(A - B)
-
-
-def triangle(A):
-    N = TensorDim()
-    i, j = TensorIndexes(2)
-    A.bind_dims(N, N)
-    O = TensorOutput(N, N)
-    O[i, j] = A[i, j]
-    O.add_constraint(i - j < N)
-    return O
 
 
 def antidiagonals(A):
@@ -411,7 +391,6 @@ TILE_KERNELS = {
         K(transposed_convolution, {"I": (4,), "K": (3,)}, lambda I, K: np.convolve(_spread(I, 1), K)[:9]),
         K(sums_of_four_ways, {"I": (4, 3)}, lambda I: (I.sum(1), I.max(0), I.min(), I.prod(1))),
         K(windows_sum, {"I": (7,)}, lambda I: np.convolve(I, np.ones(3))[:7]),
-        K(prefix_product, {"I": (6,)}, lambda I: np.cumprod(I)),
         K(row_numbers, {"I": (4, 3)}, lambda I: (I + np.arange(4)[:, None], I * np.arange(3))),
         K(rows_by_number, {"T": (5, 3), "At": (4,)}, lambda T, At: T[At.astype(int)], {"At": (0, 5)}),
         K(columns_by_number, {"T": (3, 5), "At": (4,)}, lambda T, At: T[:, At.astype(int)], {"At": (0, 5)}),
@@ -427,7 +406,6 @@ TILE_KERNELS = {
         K(not_written, {"I": (2, 3)}, lambda I: np.pad(I, 1)[:3]),
         K(cross_entropy, {"P": (5,), "T": (5,)}, lambda P, T: -(T * np.log(P)).sum(), low=0.25, high=1.0),
         K(larger_of_pairs, {"A": (5,), "B": (5,)}, lambda A, B: (np.maximum(A, B), np.minimum(A, B), np.abs(A - B))),
-        K(triangle, {"A": (4, 4)}, lambda A: np.tril(A)),
         K(antidiagonals, {"A": (4, 4)}, lambda A: np.array([np.fliplr(A).trace(3 - d) for d in range(7)])),
     )
 }
