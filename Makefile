@@ -13,6 +13,10 @@
 #   make bench-accuracy
 #                    learn 14 problems on 20 splits in formats of 8 to 18 bits, and write docs/accuracy.md; takes about an
 #                    hour; SPLITS, ONLY
+#   make prove       prove the components of the hardware with solvers, and write docs/proofs.md; takes about 20 minutes
+#   make prove-quick make the shorter proofs, in under 5 minutes
+#   make prove-mutants
+#                    plant faults into the hardware, each of which its proof must refuse
 #   make clean       remove everything that the other targets made
 
 PYTHON ?= python3
@@ -24,7 +28,8 @@ PYTEST := $(BIN)/python -m pytest -rs
 # Two workers suit the smallest check machines. On a larger one use `make test WORKERS=8`.
 WORKERS ?= 2
 
-.PHONY: help demo test test-all lint docs docs-test bench bench-bus bench-fpga bench-accuracy simulators clean
+.PHONY: help demo test test-all lint docs docs-test bench bench-bus bench-fpga bench-accuracy \
+	prove prove-quick prove-mutants simulators clean
 .DEFAULT_GOAL := help
 
 help:
@@ -112,6 +117,16 @@ SPLITS ?= 20
 bench-accuracy: $(VENV)/test
 	$(BIN)/python -m benchmarks.accuracy --seeds $(SPLITS) $(if $(ONLY),--only '$(ONLY)') \
 		--json benchmarks/accuracy/measured.json --page docs/accuracy.md
+
+# The proofs need no simulator. PROVED is a word of the subjects' names.
+prove: $(VENV)/test
+	$(BIN)/python -m tests.prove --workers $(WORKERS) $(if $(PROVED),--only '$(PROVED)') --record
+
+prove-quick: $(VENV)/test
+	$(BIN)/python -m tests.prove --workers $(WORKERS) --quick
+
+prove-mutants: $(VENV)/test
+	$(BIN)/python -m tests.prove --workers $(WORKERS) --mutants $(if $(PROVED),--only '$(PROVED)') --record
 
 clean:
 	rm -rf $(VENV) .lint build demo site *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis

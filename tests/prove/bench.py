@@ -1,0 +1,145 @@
+"""What a proof is about: components, the inputs that a solver may choose, and the claims that must always hold."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import reduce
+from operator import and_
+from typing import Any
+
+from amaranth.asserts import AnyConst, AnySeq
+from amaranth.back import rtlil
+from amaranth.hdl import Assert, Assume, ClockDomain, Const, Fragment, Module, Mux, Shape, Signal
+from amaranth.lib import wiring
+
+
+class Bench:
+    """Components under proof in a module of their own, with the inputs and the claims of the proof.
+
+    Everything starts at the initial values of its registers. With `resets` the solver may reset everything in any
+    cycle, the registers of the bench among them.
+    """
+
+    def __init__(self, *, resets: bool = False) -> None:
+        self.m = Module()
+        self.claims: list[str] = []
+        self.assumptions: list[str] = []
+        self.domain = ClockDomain("sync", reset_less=not resets)
+        self.m.domains += self.domain
+        if resets:
+            self.m.d.comb += self.domain.rst.eq(AnySeq(1))
+        self._age: dict[int, Any] = {}
+        self._text = ""
+
+    def add(self, component: Any, name: str = "") -> Any:
+        """Put a component on the bench, and return it."""
+        self.m.submodules[name or f"under_proof_{len(self.m._named_submodules)}"] = component
+        return component
+
+    def free(self, shape: Any, name: str) -> Signal:
+        """Return an input that the solver chooses anew in each cycle."""
+        signal = Signal(Shape.cast(shape), name=name)
+        self.m.d.comb += signal.eq(AnySeq(Shape.cast(shape)))
+        return signal
+
+    def fixed(self, shape: Any, name: str) -> Signal:
+        """Return an input that the solver chooses once."""
+        signal = Signal(Shape.cast(shape), name=name)
+        self.m.d.comb += signal.eq(AnyConst(Shape.cast(shape)))
+        return signal
+
+    def drive(self, component: wiring.Component, **given: Any) -> None:
+        """Connect the inputs of a component: those that are given, and free ones for all others."""
+        for path, member, port in component.signature.flatten(component):
+            if member.flow != wiring.In:
+                continue
+            name = "_".join(map(str, path))
+            value = given.pop(name) if name in given else self.free(port.shape(), name)
+            self.m.d.comb += port.eq(value)
+        assert not given, f"no inputs {sorted(given)}"
+
+    def seen(self, value: Any, name: str) -> Signal:
+        """Return a signal of the bench with this value, which a counterexample shows."""
+        signal = Signal(value.shape(), name=name)
+        self.m.d.comb += signal.eq(value)
+        return signal
+
+    def register(self, value: Any, name: str, **options: Any) -> Signal:
+        """Return a value as it stood a cycle ago, also before a reset. In the first cycle it is 0."""
+        signal = Signal(value.shape(), name=name, **{"reset_less": True, **options})
+        self.m.d.sync += signal.eq(value)
+        return signal
+
+    def past(self, value: Any, cycles: int, name: str) -> Any:
+        """Return a value as it stood so many cycles ago."""
+        for cycle in range(cycles):
+            value = self.register(value, f"{name}_{cycle + 1}")
+        return value
+
+    def older_than(self, cycles: int) -> Any:
+        """Return whether so many cycles have passed since the start or the last reset."""
+        if cycles == 0:
+            return Const(1, 1)
+        if cycles not in self._age:
+            count = Signal(range(cycles + 1), name=f"age_up_to_{cycles}")
+            self.m.d.sync += count.eq(Mux(count == cycles, count, count + 1))
+            # The solver of an induction starts anywhere, but never beyond the end.
+            self._age[cycles] = count >= cycles
+        return self._age[cycles]
+
+    def claim(self, name: str, condition: Any, *, when: Any = None, after: int = 0) -> None:
+        """Claim that a condition holds in every cycle, or whenever `when` does; only `after` so many cycles."""
+        given = [condition for condition in (when, self.older_than(after) if after else None) if condition is not None]
+        holds = condition.bool() if not given else condition.bool() | ~reduce(and_, (g.bool() for g in given))
+        signal = Signal(name=f"claim_{name}")
+        self.m.d.comb += [signal.eq(holds), Assert(signal)]
+        assert name not in self.claims, f"the claim {name} is made twice"
+        self.claims.append(name)
+
+    def assume(self, name: str, condition: Any, *, when: Any = None) -> None:
+        """Leave out what the surroundings of the components never do."""
+        holds = condition.bool() if when is None else condition.bool() | ~when.bool()
+        signal = Signal(name=f"assumption_{name}")
+        self.m.d.comb += [signal.eq(holds), Assume(signal)]
+        assert name not in self.assumptions, f"the assumption {name} is made twice"
+        self.assumptions.append(name)
+
+    def rtlil(self) -> str:
+        """Return the bench as RTLIL. Its components are elaborated at the first call."""
+        if not self._text:
+            self._text = rtlil.convert(self.m, name="top", ports=[self.domain.clk])
+        return self._text
+
+
+class Opened:
+    """A component whose inner signals a claim may name: an induction has to be told what is true of them.
+
+    ``opened["count"]`` is the signal `count` of the component, and ``opened["tokens.count"]`` that of its submodule.
+    """
+
+    def __init__(self, component: Any) -> None:
+        self._fragment = Fragment.get(component, None)
+
+    def elaborate(self, platform: Any) -> Fragment:
+        """Return what was elaborated before, so that the signals are those that were named."""
+        return self._fragment
+
+    def __getitem__(self, path: str) -> Any:
+        *modules, name = path.split(".")
+        fragment = self._fragment
+        for module in modules:
+            fragment = next(inner for inner, inside, _ in fragment.subfragments if inside == module)
+        signals = {
+            id(signal): signal
+            for statements in fragment.statements.values()
+            for statement in statements
+            for signal in statement._lhs_signals()
+        }
+        found = [signal for signal in signals.values() if signal.name == name]
+        if len(found) != 1:
+            names = sorted(signal.name for signal in signals.values())
+            raise KeyError(f"{path}: {len(found)} signals have that name, among {names}")
+        return found[0]
+
+
+Build = Callable[[], Bench]
