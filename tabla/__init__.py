@@ -4,6 +4,7 @@ build = tabla.compile("model.t", pes=16)    # raises tabla.TablaError if the pro
 build.evaluate(arrays)                      # computes the program's results without hardware
 build.simulate(arrays)                      # computes them on the simulated accelerator and counts its cycles
 build.train("data.npz", epochs=5)           # trains the models on the simulated accelerator and in float64
+tabla.from_onnx("model.onnx", pes=16)       # compiles a network that was trained elsewhere
 tabla.formats("model.t", "data.npz", split=(0.2, 0.2))    # compares number formats by what they learn
 build.write("build/")                       # writes Verilog, memory images, manifest, pictures and a test bench
 build.report()                              # returns cycles, their lower bound and the use of the multipliers
@@ -25,8 +26,9 @@ from tabla.source import TablaError  # noqa: E402
 if _TYPE_CHECKING:
     from tabla.comparison import formats
     from tabla.driver import Build, compile
+    from tabla.imported import from_onnx
 
-__all__ = ["Build", "TablaError", "__version__", "compile", "formats"]
+__all__ = ["Build", "TablaError", "__version__", "compile", "formats", "from_onnx"]
 
 
 def __getattr__(name: str) -> _Any:
@@ -35,6 +37,10 @@ def __getattr__(name: str) -> _Any:
         from tabla import driver
 
         return getattr(driver, name)
+    if name == "from_onnx":
+        from tabla import imported
+
+        return getattr(imported, name)
     if name == "formats":
         from tabla import comparison
 

@@ -85,6 +85,7 @@ def artifacts(build: Stages) -> dict[str, str | bytes]:
         f"{name}.graph.dot": dot(build.graph),
         f"{name}.graph.svg": svg(build.graph),
         f"{name}.layout.npz": layout,
+        **({f"{name}.weights.npz": npz_bytes(build.reading.models)} if build.reading.models else {}),
         **_images(build.image),
         "program/image.json": json.dumps(image_record(build.image), separators=(",", ":")) + "\n",
         **{f"tb/{file}": text for file, text in bench.items()},

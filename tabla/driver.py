@@ -18,6 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from tabla.given import Data, Given
 from tabla.ir.format import Format
+from tabla.lang.onnx.model import Model
 from tabla.mapping.effort import DEFAULT_EFFORT
 from tabla.notations import read
 from tabla.options import Options
@@ -42,7 +43,7 @@ NOTHING: Mapping[str, Any] = MappingProxyType({})
 
 
 def compile(
-    source: str | Path | Callable[..., Any],
+    source: str | Path | Model | Callable[..., Any],
     *,
     pes: int | None = None,
     pes_per_pu: int | None = None,
@@ -92,7 +93,8 @@ def compile(
     * the path of a program, ``model.t``;
     * the path of a kernel, ``kernel.tc`` or ``kernel.tc:def``, with ``sizes`` or ``inputs`` among the options;
     * a Tile function, or its path ``layer.py:function``, with ``shapes`` or ``inputs``, and with ``arguments`` for the
-      parameters that are no tensors.
+      parameters that are no tensors;
+    * the path of a model that was trained elsewhere, ``model.onnx``, or the model as :mod:`tabla.imported` reads it.
 
     None leaves a choice to the tool or to the template.
 
@@ -175,7 +177,9 @@ def compile(
 
 
 def build(
-    source: str | Path | Source | Callable[..., Any], options: Options, format_choice: FormatChoice | None = None
+    source: str | Path | Source | Model | Callable[..., Any],
+    options: Options,
+    format_choice: FormatChoice | None = None,
 ) -> Build:
     """Read and check a program. The graph and all stages behind it are made when they are asked for.
 

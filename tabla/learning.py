@@ -87,6 +87,7 @@ def learning_start(
     shapes = shapes_of(build.lowered, "model")
     given, stored = ({}, Preparation()) if weights is None else separated(reals(weights, "weights"))
     refuse_strangers(given, shapes, "the set of weights")
+    own, brought = separated(build.reading.models)
     ready = prepared(
         request_of(
             shapes_of(build.sample, "input"),
@@ -98,7 +99,7 @@ def learning_start(
         ),
         data,
         test,
-        stored=stored,
+        stored=stored.before(brought),
         split=split_of(split, optional_whole("split_seed", split_seed)),
         first=optional_whole("samples", samples),
         shuffle=optional_whole("shuffle", shuffle),
@@ -111,8 +112,8 @@ def learning_start(
             f"{ready.parts.training.count} samples do not fill a minibatch of {build.lowered.samples}",
             hint="use a smaller --minibatch, or more data",
         )
-    if weights is not None:
-        models = take_models({**built_rate(build.lowered), **given}, shapes, "the weights")
+    if weights is not None or own:
+        models = take_models({**built_rate(build.lowered), **own, **given}, shapes, "the weights")
     elif shapes and not build.lowered.updates:
         raise TablaError(
             f"'{build.name}.t' has no gradient, so it learns nothing", hint="give its models with --weights"

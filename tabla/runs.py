@@ -72,7 +72,8 @@ def inputs_of(
     """Split one set of arrays into the samples and the initial models.
 
     Models come from `inputs` or from `weights`; one that both have is a `TablaError`. With a `seed`, a model that is
-    missing from both gets random values. Without one it is a `TablaError`. A learning rate that is missing is the one
+    missing from both gets random values. Without one it is a `TablaError`. A program that brings the values of its
+    models needs neither. A learning rate that is missing is the one
     that the program was compiled with; in what is returned its mantissa stands for it.
     """
     first, seed = optional_whole("samples", first), optional_whole("seed", seed)
@@ -86,12 +87,13 @@ def inputs_of(
     if twice := sorted(given.keys() & arrays.keys()):
         hint = "leave it out of one of them"
         raise TablaError(f"the inputs and the weights both hold the model '{twice[0]}'", hint=hint)
-    arrays = stored.apply(arrays, request.shapes, origin.place) | given
+    own, brought = separated(build.reading.models)
+    arrays = stored.before(brought).apply(arrays, request.shapes, origin.place) | given
     refuse_strangers(arrays, shapes_of(build.sample, "input", "label", "model"), "the input")
     drawn = {} if seed is None else initial_models(shapes, seed)
     found = replace(samples_of(build, arrays, first), origin=origin)
     cure = "add it, take it from --weights, or draw it with --seed 0"
-    models = take_models({**drawn, **built_rate(build.lowered), **arrays}, shapes, "the input", cure=cure)
+    models = take_models({**drawn, **built_rate(build.lowered), **own, **arrays}, shapes, "the input", cure=cure)
     return whole_minibatches(build, found), with_mantissa(build.lowered, build.format, models)
 
 
@@ -175,7 +177,14 @@ def _returned(build: Stages, models: Arrays, results: Arrays, *, stacked: bool) 
     """
     every = stacked and not build.lowered.updates
     shown = without_rate(build.lowered, models) if build.reading.trainable else {}
-    return {**shown, **{name: array if every else array[-1] for name, array in results.items()}}
+    found = {name: array if every else array[-1] for name, array in results.items()}
+    return {**shown, **{name: _labelled(build, name, array) for name, array in found.items()}}
+
+
+def _labelled(build: Stages, name: str, array: Reals) -> Reals:
+    """Return what the host makes of a result: the labels of positions, which may be texts, or the result itself."""
+    labels = build.reading.labels.get(name)
+    return array if labels is None else np.asarray(labels[np.asarray(array).astype(np.int64)])
 
 
 def evaluate(

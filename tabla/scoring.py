@@ -160,7 +160,8 @@ def test(
     shapes = shapes_of(build.sample, "model")
     given, stored = separated(reals(weights, "weights"))
     refuse_strangers(given, shapes, "the set of weights")
-    models = take_models({**built_rate(build.sample), **given}, shapes, "the weights")
+    own, brought = separated(build.reading.models)
+    models = take_models({**built_rate(build.sample), **own, **given}, shapes, "the weights")
     models = without_rate(build.sample, models)  # nothing learns here
     part, prediction = inference_part(build, predict)
     ready = prepared(
@@ -169,7 +170,7 @@ def test(
         ),
         data,
         None,
-        stored=stored,
+        stored=stored.before(brought),
         split=None,
         first=samples,
         shuffle=None,

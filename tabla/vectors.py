@@ -21,6 +21,7 @@ from tabla.stages import Stages
 from tabla.strands.streams import dump_words
 from tabla.templates.template import timing
 from tabla.training.arrays import initial_models
+from tabla.training.preparation import separated
 from tabla.training.rate import built_rate, with_mantissa
 
 SAMPLES, SEED = 4, 1
@@ -103,7 +104,8 @@ def _candidates(build: Stages) -> Iterator[tuple[dict[str, Words], dict[str, Wor
         name: to_words(chance.uniform(-reach, reach, (SAMPLES, *shape)), number, name)
         for name, shape in shapes_of(graph, "input", "label").items()
     }
-    drawn = {**initial_models(shapes_of(graph, "model"), SEED), **built_rate(graph)}
+    own, _ = separated(build.reading.models)
+    drawn = {**initial_models(shapes_of(graph, "model"), SEED), **own, **built_rate(graph)}
     models = {
         name: to_words(array, number, name, guard=graph.tensors[name].guard)
         for name, array in with_mantissa(graph, number, drawn).items()

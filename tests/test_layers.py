@@ -90,6 +90,8 @@ MAY: dict[str, set[str]] = {
         *{"automatic", "compiled", "driver", "given", "learning", "options", "parameters", "progress", "runs"},
         *{"stages", "training"},
     },
+    # models that were trained elsewhere, from Python
+    "imported": {"driver", "lang", "parameters"},
     "scoring": {"learning", "given", "ir", "parameters", "runs", "simulation", "compiled", "training", "stages"},
     "report": {*_COMPILER, "hw", "sim", "_version", "interrupts"},
     # runtime: the host of a build folder; it needs the compiler's image for simulators, and nothing else of it
@@ -104,7 +106,7 @@ MAY: dict[str, set[str]] = {
     "cli": {*_EVERYTHING, "stages", "driver", "commands", "interrupts", "progress"},
     "__main__": {"cli", "interrupts"},
     # the public names; driver only when it is asked for, so that `import tabla` stays light
-    "__init__": {"driver", "comparison", "_version"},  # driver and comparison: inside a function
+    "__init__": {"driver", "comparison", "imported", "_version"},  # all but the version: inside a function
 }
 # What a folder inside a room may import beside itself and `source`. What the cycle model imports through others:
 # tests/test_witness.py.

@@ -151,7 +151,8 @@ def add_engine(parser: ArgumentParser, default: str | None = None, *, trains: bo
 
 def add_file(parser: ArgumentParser) -> None:
     """Add the program, the one argument without a name."""
-    parser.add_argument("file", metavar="FILE", help="the program: model.t, kernel.tc[:def] or layer.py:function")
+    text = "the program: model.t, kernel.tc[:def], layer.py:function or model.onnx"
+    parser.add_argument("file", metavar="FILE", help=text)
 
 
 def add_quiet(parser: ArgumentParser) -> None:

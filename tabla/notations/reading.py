@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,8 +39,10 @@ class Reading:
     `name` is the stem of its file. `text` leads from the places of faults back to the file. `ast` gives the checked
     program as text, and `lower` its graph. `trainable` says that it has models, which are returned with its results.
     `values` are the names that ``--predict`` may ask for. `integers` are the inputs and results whose words are
-    integers in every format, and `positions` returns those that are integers in one format. `warnings` are texts about
-    what is legal and probably a slip, each with its place and its cure.
+    integers in every format, and `positions` returns those that are integers in one format. `models` are the values of
+    models that the program brings, with what lies beside models in their files, such as ``x.mean``. `labels` are texts
+    or numbers that the host returns for the positions that a result has. `warnings` are texts about what is legal and
+    probably a slip, each with its place and its cure.
     """
 
     name: str
@@ -52,4 +54,6 @@ class Reading:
     values: tuple[str, ...] = ()
     integers: frozenset[str] = frozenset()
     positions: Callable[[Format], frozenset[str]] = field(default=lambda number_format: frozenset(), repr=False)
+    models: Mapping[str, NDArray[Any]] = field(default_factory=dict, repr=False)
+    labels: Mapping[str, NDArray[Any]] = field(default_factory=dict, repr=False)
     warnings: tuple[str, ...] = ()

@@ -53,6 +53,12 @@ def _read_tile(path: Path, member: str | None, options: Options) -> Reading:
     return read_tile_file(path, member, options)
 
 
+def _read_onnx(path: Path, member: str | None, options: Options) -> Reading:
+    from tabla.notations.onnx import read_onnx
+
+    return read_onnx(path, options)
+
+
 # Each front end is imported by its reader: who compiles a .t file does not wait for the others.
 _NOTATIONS: dict[str, Notation] = {
     each.suffix: each
@@ -60,6 +66,7 @@ _NOTATIONS: dict[str, Notation] = {
         Notation(suffix=".t", shown="model.t", read=_read_tabla),
         Notation(suffix=".tc", shown="kernel.tc[:def]", read=_read_tensor_comprehensions, has_members=True),
         Notation(suffix=".py", shown="layer.py:function", read=_read_tile, has_members=True, takes_shapes=True),
+        Notation(suffix=".onnx", shown="model.onnx", read=_read_onnx, takes_shapes=True),
     )
 }
 

@@ -42,11 +42,6 @@ def read_tile(function: Callable[..., Any], options: Options, *, name: str | Non
     def evaluated(arrays: Mapping[str, Reals], calls: int | None) -> dict[str, Reals]:
         return _evaluate(program, arrays, keep, calls)
 
-    def positions(number_format: Format) -> frozenset[str]:
-        found = positions_of(program, number_format)
-        names = {f"out{n}" for n, node in enumerate(program.outputs) if node in found}
-        return frozenset(names | {text for node, text in names_of(program).items() if node in found})
-
     source = _source(function)
     return Reading(
         name=name,
@@ -55,9 +50,16 @@ def read_tile(function: Callable[..., Any], options: Options, *, name: str | Non
         lower=lowered,
         evaluate_float=None if program.steps else evaluated,
         trainable=bool(program.steps),
-        positions=positions,
+        positions=lambda number_format: named_positions(program, number_format),
         values=tuple(text for node, text in names_of(program).items() if node not in program.inputs),
     )
+
+
+def named_positions(program: Program, number_format: Format) -> frozenset[str]:
+    """Return the names of the tensors and results of a program whose words are integers in a format."""
+    found = positions_of(program, number_format)
+    names = {name for name, node in program.results() if node in found}
+    return frozenset(names | {text for node, text in names_of(program).items() if node in found})
 
 
 def _source(function: Callable[..., Any]) -> Source:

@@ -45,6 +45,15 @@ class Preparation:
             found |= {f"{name}.{kind}": np.array(names, dtype=str) for name, names in texts.items()}
         return found
 
+    def before(self, other: Preparation) -> Preparation:
+        """Return this preparation, with that of `other` for the names that it does not have."""
+        return Preparation(
+            means={**other.means, **self.means},
+            deviations={**other.deviations, **self.deviations},
+            classes={**other.classes, **self.classes},
+            columns={**other.columns, **self.columns},
+        )
+
     def apply(self, arrays: Raw, shapes: Shapes, place_of: Callable[[int], str]) -> dict[str, NDArray[Any]]:
         """Return arrays as the program takes them. `place_of` says how errors call a sample.
 

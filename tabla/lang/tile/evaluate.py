@@ -47,7 +47,7 @@ def evaluate(program: Program, inputs: Mapping[str, ArrayLike]) -> dict[str, Arr
         for node in program.nodes():
             if node not in values:
                 values[node] = _value(node, values)
-    results = {f"out{number}": values[node] for number, node in enumerate(program.outputs)}
+    results = {name: values[node] for name, node in program.results()}
     for step in program.steps:
         results[step.weights.parameter] = values[step.weights] - float(step.rate) * values[step.gradient]
     return results

@@ -113,6 +113,14 @@ class Number(Node):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Factor(Number):
+    """A number that a product takes as mantissa and shift, in every format, and not as a word (decision 22).
+
+    A sum of which only this product is used may be larger than the format holds.
+    """
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Values(Node):
     """Numbers of the program in an array, in row-major order."""
 
@@ -190,13 +198,24 @@ class Step:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Program:
-    """What a function says for given shapes. `steps` are the updates of its weights, if it learns."""
+    """What a function says for given shapes. `steps` are the updates of its weights, if it learns.
+
+    `shown` are the names of the outputs; where it is empty, they are ``out0``, ``out1`` and so on. `labels` are the
+    inputs that the program learns to predict; None stands for those that it reads only element by element.
+    """
 
     name: str
     inputs: tuple[Input, ...]
     outputs: tuple[Node, ...]
     steps: tuple[Step, ...] = ()
+    shown: tuple[str, ...] = ()
+    labels: tuple[Input, ...] | None = None
     span: Span | None = field(default=None, repr=False)
+
+    def results(self) -> tuple[tuple[str, Node], ...]:
+        """Return the outputs with their names."""
+        names = self.shown or [f"out{number}" for number in range(len(self.outputs))]
+        return tuple(zip(names, self.outputs, strict=True))
 
     def nodes(self) -> tuple[Node, ...]:
         """Return all nodes that the outputs and the steps need, operands first."""

@@ -85,7 +85,7 @@ def names_of(program: Program) -> dict[Node, str]:
             continue
         wanted = node.name.text
         if wanted is None:
-            wanted = f"out{program.outputs.index(node)}" if node in program.outputs else "T"
+            wanted = next((name for name, output in program.results() if output is node), "T")
         number, found = 1, wanted
         while found in taken:
             number, found = number + 1, f"{wanted}.{number + 1}"

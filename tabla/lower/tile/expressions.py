@@ -20,10 +20,11 @@ from tabla.ir.graph import (
     Read,
     Term,
 )
+from tabla.lang.tile import program as tile
 from tabla.lang.tile.elementwise import WHOLE
 from tabla.lang.tile.program import Elementwise, Node, Number, Operator, Ordinal
+from tabla.lower import scaled
 from tabla.lower.builder import GraphBuilder, Sum, negated
-from tabla.lower.scaled import times
 from tabla.lower.tile.bits import Bits
 from tabla.lower.tile.curves import HYPERBOLIC, MADE, Curves
 from tabla.lower.tile.known import Subscripts, constant, refuse, stretched
@@ -80,7 +81,8 @@ class Expressions:
     def sum_of(self, node: Node, at: Subscripts, *, inside: bool = True) -> Sum:
         """Return an element as signed terms. `inside` is False for the node that is being defined."""
         if (value := constant(node)) is not None:
-            return (Term(factors=(Constant(value=value, span=node.span),)),) if value else ()
+            kind = scaled.Factor if isinstance(node, tile.Factor) else Constant
+            return (Term(factors=(kind(value=value, span=node.span),)),) if value else ()
         if node in self.positions and not inside:
             return self.whole.sum_of(node, at, inside=False)
         if node in self.positions and (node in self.held or not isinstance(node, Ordinal)):
@@ -116,7 +118,7 @@ class Expressions:
                 word = toward_zero(self.word(*parts[0]), self.parts(node.span), self.builder.number_format.fraction)
                 return (Term(factors=(word,)),)
             case "divide" if node.kind == "float" and (divisor := self._outside(node.inputs[1])) is not None:
-                return times(self.sum_of(*parts[0]), 1 / divisor, node.inputs[1].span or node.span, inverse=True)
+                return scaled.times(self.sum_of(*parts[0]), 1 / divisor, node.inputs[1].span or node.span, inverse=True)
             case "divide" if node.kind == "integer":
                 left, right = (self.word(*part) for part in parts)
                 word = quotient(left, right, self.parts(node.span), self.builder.number_format.fraction)
@@ -215,9 +217,10 @@ class Expressions:
         return None
 
     def _outside(self, node: Node) -> Fraction | None:
-        """Return the value of a node that is a constant, if the format cannot hold it and it is not 0."""
+        """Return the value of a constant other than 0, if the format cannot hold it or if it is a factor."""
         value = constant(node)
-        return value if value and self.builder.outside(value) else None
+        taken = isinstance(node, tile.Factor) or (value is not None and self.builder.outside(value))
+        return value if value and taken else None
 
     def word(self, node: Node, at: Subscripts) -> Operand:
         """Return an element as one word, a temporary where it is more."""
@@ -238,8 +241,10 @@ class Expressions:
             return ()
         for factor, rest in ((one, other), (other, one)):
             match factor:
-                case (Term(factors=(Constant(value=value),), sign=sign),) if self.builder.outside(value):
-                    return times(rest, sign * value, factor[0].factors[0].span or span)
+                case (Term(factors=(Constant(value=value) as known,), sign=sign),) if (
+                    isinstance(known, scaled.Factor) or self.builder.outside(value)
+                ):
+                    return scaled.times(rest, sign * value, known.span or span)
         sign = 1
         factors: list[Operand] = []
         for terms in (one, other):

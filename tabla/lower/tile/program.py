@@ -117,7 +117,7 @@ class _Lowering:
         for step, rate in zip(self.program.steps, rates, strict=True):
             updater = Updater(self.builder, self.expressions, step, rate)
             updates[step.weights.parameter] = updater.update()
-        results = [(f"out{n}", self._result(f"out{n}", node)) for n, node in enumerate(self.program.outputs)]
+        results = [(shown, self._result(shown, node)) for shown, node in self.program.results()]
         results += [(shown, self._result(shown, node)) for node, shown in self.asked.items()]
         loaded = rates[0].record if rates else None
         return self.builder.graph(name, updates, tuple(dict.fromkeys(results)), loaded)
@@ -354,9 +354,13 @@ def _axes(node: Node) -> tuple[tuple[Affine, ...], tuple[Index, ...]]:
 
 
 def labels_of(program: Program) -> set[Input]:
-    """Return the tensors that a program learns to predict: the parameters that it reads only element by element."""
+    """Return the tensors that a program learns to predict: those that it names, or the parameters that it reads only
+    element by element.
+    """
     if not program.steps:
         return set()
+    if program.labels is not None:
+        return set(program.labels)
     labels = set(program.inputs) - {step.weights for step in program.steps}
     for node in program.nodes():
         if not isinstance(node, Elementwise):

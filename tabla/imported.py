@@ -1,0 +1,33 @@
+"""Models that were trained elsewhere, from Python: ``tabla.from_onnx`` and ``tabla.from_sklearn``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from tabla.driver import Build, compile
+from tabla.lang.onnx import read_path, read_proto
+from tabla.parameters import checked_text
+from tabla.source import TablaTypeError
+
+if TYPE_CHECKING:
+    from onnx import ModelProto
+
+
+def from_onnx(model: str | Path | ModelProto, *, name: str = "model", **options: Any) -> Build:
+    """Compile a model of ONNX: the path of its file, or the model itself as the package onnx holds it.
+
+    `name` is that of the program for a model in memory; a file gives its own. `options` are those of
+    :func:`tabla.compile`. The initialisers of the model are the values of the program's models, so that `evaluate` and
+    `simulate` take the inputs alone. Raises `TablaError` for a model that cannot be read or compiled.
+    """
+    if isinstance(model, str | Path):
+        return compile(read_path(Path(model)), **options)
+    if not hasattr(model, "graph"):
+        raise TablaTypeError(
+            f"model: a value of type {type(model).__name__} is no model of ONNX",
+            hint="give its path, or onnx.load(path)",
+        )
+    return compile(
+        read_proto(model, checked_text("name", name, "model"), checked_text("name", name, "model")), **options
+    )

@@ -1,0 +1,235 @@
+"""One node while it is translated, as its operator sees it: operands, attributes, and the faults it can raise."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from math import prod
+from typing import Any, NoReturn, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tabla.lang.onnx.model import Attribute, Node, shown
+from tabla.lang.onnx.tiles import made, number, reshaped
+from tabla.lang.onnx.values import Known, Labels, Tensor, Value
+from tabla.lang.tile import program as tile
+from tabla.source import Label, Span, TablaError
+
+Results = Value | tuple[Value | None, ...]
+Function = Callable[["Call"], Results]
+REQUIRED = object()
+"""Stands for the default of an attribute that must be given."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Operator:
+    """How the nodes of one operator are translated. `attributes` are those that it knows, each with its default."""
+
+    name: str
+    domain: str
+    function: Function
+    attributes: Mapping[str, Any]
+
+
+class Weights(Protocol):
+    """The known arrays that become models of the program."""
+
+    def weights(self, known: Known, shape: tile.Shape, span: Span | None) -> tile.Node:
+        """Return an array in a shape: as a model, or as a number if it has one element."""
+
+    def new(self, name: str, array: NDArray[Any]) -> Known:
+        """Return an array that a node brings, under a name that no other value has."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Call:
+    """A node with its operands. `opset` is the version of ONNX's operators, `weights` makes models of known arrays."""
+
+    node: Node
+    operator: Operator
+    values: Sequence[Value | None]
+    opset: int
+    weights: Weights = field(repr=False)
+
+    @property
+    def span(self) -> Span | None:
+        """The line of the node."""
+        return self.node.span
+
+    def refuse(self, message: str, hint: str) -> NoReturn:
+        """Raise a fault of this node, which names its attributes."""
+        refuse_node(self.node, message, hint)
+
+    # Attributes
+
+    def attribute(self, name: str) -> Any:
+        """Return an attribute, or its default. One that is missing and has no default is a `TablaError`."""
+        value = self.node.attributes.get(name, self.operator.attributes[name])
+        if value is REQUIRED:
+            self.refuse(f"the attribute '{name}' is missing", "export the model anew")
+        return value
+
+    def integer(self, name: str) -> int:
+        """Return an attribute as an integer."""
+        return int(self.attribute(name))
+
+    def choice(self, name: str, *allowed: Attribute) -> Any:
+        """Return an attribute. A value that is none of `allowed` is a `TablaError`."""
+        value = self.attribute(name)
+        if value not in allowed:
+            self.refuse(
+                f"{name}={shown(value)} is not there", f"{name} may be {', '.join(shown(each) for each in allowed)}"
+            )
+        return value
+
+    # Operands
+
+    @property
+    def count(self) -> int:
+        """The number of operands that are given at the end of the node's list or before."""
+        return max((at + 1 for at, value in enumerate(self.values) if value is not None), default=0)
+
+    def given(self, at: int) -> Value | None:
+        """Return an operand, or None if the node leaves it out."""
+        return self.values[at] if at < len(self.values) else None
+
+    def operand(self, at: int) -> Value:
+        """Return an operand that must be given."""
+        value = self.given(at)
+        if value is None:
+            self.refuse(f"its operand {at} is missing", "export the model anew")
+        return value
+
+    def tensor(self, at: int) -> Tensor:
+        """Return an operand as a tensor."""
+        return self.as_tensor(self.operand(at))
+
+    def as_tensor(self, value: Value) -> Tensor:
+        """Return a value as a tensor. A known array becomes a model; labels are a `TablaError`."""
+        match value:
+            case Tensor():
+                return value
+            case Known():
+                return Tensor(node=self.model(value), batched=False)
+            case Labels():
+                hint = "the host looks labels up: they can be results, and nothing is computed of them"
+                self.refuse("one of its operands are labels of classes", hint)
+
+    def sample(self, at: int, rank: int | None = None) -> Tensor:
+        """Return an operand with an axis of samples, and `rank` axes in all if that is given."""
+        value = self.tensor(at)
+        if not value.batched or (rank is not None and value.rank != rank):
+            axes = f" of {rank} axes" if rank is not None else ""
+            own = f"{['', 'samples, '][value.batched]}{', '.join(map(str, value.shape))}"
+            self.refuse(
+                f"it takes a tensor{axes} whose first axis is that of the samples, and '{self.node.inputs[at]}' has the"
+                f" shape [{own}]",
+                "give the input of the model an axis of samples when it is exported, or say the shape of a sample:"
+                " --shape NAME=3,8,8",
+            )
+        return value
+
+    def model(self, known: Known, shape: tile.Shape | None = None) -> tile.Node:
+        """Return a known array as a model, or as a number if it has one element."""
+        return self.weights.weights(known, known.array.shape if shape is None else shape, self.span)
+
+    def known(self, at: int) -> Known:
+        """Return an operand that must be known before any sample."""
+        value = self.operand(at)
+        if not isinstance(value, Known):
+            self.refuse(
+                f"its operand '{self.node.inputs[at]}' is computed for each sample, and must be known before",
+                "make it an initialiser of the model",
+            )
+        return value
+
+    def integers(self, at: int) -> list[int] | None:
+        """Return the integers of a known operand; None if it is left out."""
+        if self.given(at) is None:
+            return None
+        return [int(each) for each in self.known(at).array.reshape(-1)]
+
+    def real(self, at: int) -> float | None:
+        """Return the one number of a known operand; None if it is left out."""
+        if self.given(at) is None:
+            return None
+        array = self.known(at).array
+        if array.size != 1:
+            self.refuse(f"its operand '{self.node.inputs[at]}' has {array.size} numbers, not one", "give one number")
+        return float(array.reshape(-1)[0])
+
+    # Axes
+
+    def axis(self, value: Tensor, axis: int) -> int:
+        """Return an axis of ONNX's tensor as an axis of the node's. That of the samples is a `TablaError`."""
+        if not -value.rank <= axis < value.rank:
+            self.refuse(f"axis {axis} of a tensor of {value.rank} axes", f"use {-value.rank} to {value.rank - 1}")
+        found = axis % value.rank - value.batched
+        if found < 0:
+            self.refuse(f"axis {axis} is that of the samples", "samples are computed one by one")
+        return found
+
+    # Results
+
+    def elementwise(self, operator: tile.Operator, *values: Value | float) -> Tensor:
+        """Apply an operator to every element. Operands broadcast as numpy broadcasts them, with the axis of samples."""
+        nodes, batched = self.aligned(*values)
+        return Tensor(node=made(operator, *nodes, span=self.span), batched=batched)
+
+    def aligned(self, *values: Value | float) -> tuple[list[tile.Node], bool]:
+        """Return operands as nodes that broadcast together, and whether they have an axis of samples."""
+        parts = [each if isinstance(each, int | float | Known) else self.as_tensor(each) for each in values]
+        ranks = [_rank(each) for each in parts if not isinstance(each, int | float)]
+        rank = max(ranks, default=0)
+        batched = any(isinstance(each, Tensor) and each.batched for each in parts)
+        nodes = [
+            number(Fraction(each), span=self.span) if isinstance(each, int | float) else self._part(each, rank, batched)
+            for each in parts
+        ]
+        self._check_broadcast([node.shape for node in nodes])
+        return nodes, batched
+
+    def _part(self, value: Known | Tensor, rank: int, batched: bool) -> tile.Node:
+        """Return an operand of an expression whose result has `rank` axes in ONNX."""
+        if isinstance(value, Tensor) and value.batched:
+            if value.rank != rank:
+                self.refuse(
+                    f"a tensor with an axis of samples and {value.rank} axes meets one of {rank}",
+                    "the axis of the samples must be the first one of the result",
+                )
+            return value.node
+        shape = value.array.shape if isinstance(value, Known) else value.shape
+        if batched and len(shape) == rank:
+            if shape[0] != 1:
+                self.refuse(
+                    f"an array whose first extent is {shape[0]} meets the axis of the samples",
+                    "its first extent must be 1, so that all samples have the same",
+                )
+            shape = shape[1:]
+        return self.model(value, shape) if isinstance(value, Known) else reshaped(value.node, shape, self.span)
+
+    def _check_broadcast(self, shapes: Sequence[tile.Shape]) -> None:
+        try:
+            np.broadcast_shapes(*shapes)
+        except ValueError:
+            texts = " and ".join(str(list(shape)) for shape in shapes)
+            self.refuse(f"shapes {texts} do not broadcast together", "aligned at the right, extents are equal or 1")
+
+    def reshape(self, value: Tensor, shape: tile.Shape, *, batched: bool | None = None) -> Tensor:
+        """Return the elements of a tensor in another shape of a sample."""
+        if prod(shape) != prod(value.shape):
+            self.refuse(f"{list(value.shape)} elements do not fill {list(shape)}", "the products must be equal")
+        node = reshaped(value.node, shape, self.span)
+        return Tensor(node=node, batched=value.batched if batched is None else batched)
+
+
+def _rank(value: Known | Tensor) -> int:
+    return value.array.ndim if isinstance(value, Known) else value.rank
+
+
+def refuse_node(node: Node, message: str, hint: str) -> NoReturn:
+    """Raise a fault at a node, whose text lists its attributes."""
+    name = f" '{node.name}'" if node.name else ""
+    raise TablaError(f"{node.operator}{name}: {message}", *([Label(node.span)] if node.span else []), hint=hint)

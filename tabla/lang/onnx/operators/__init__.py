@@ -1,0 +1,13 @@
+"""The operators that are there, by domain and name."""
+
+from tabla.lang.onnx.operators import distributions, elementwise, layers, moves, reductions, windows
+from tabla.lang.onnx.operators.registry import Table
+
+OPERATORS: Table = {
+    **elementwise.TABLE,
+    **layers.TABLE,
+    **windows.TABLE,
+    **reductions.TABLE,
+    **distributions.TABLE,
+    **moves.TABLE,
+}

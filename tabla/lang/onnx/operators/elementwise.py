@@ -1,0 +1,141 @@
+"""Operators on every element, and those that change nothing."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tabla.lang.onnx.call import Call, Results
+from tabla.lang.onnx.operators.registry import Table, operator
+from tabla.lang.onnx.tiles import made
+from tabla.lang.onnx.values import Known, Labels, Tensor, Value
+from tabla.lang.tile import program as tile
+
+TABLE: Table = {}
+_POWERS = (0.5, 1.0, 2.0, 3.0, -1.0)
+_TEXT, _INTEGERS, _FLOATS, _BOOLEAN = 8, (2, 3, 4, 5, 6, 7, 12, 13), (1, 10, 11, 16), 9
+
+
+def _register(name: str, of: tile.Operator) -> None:
+    def function(call: Call) -> Results:
+        return call.elementwise(of, *(call.operand(at) for at in range(len(call.values))))
+
+    operator(TABLE, name)(function)
+
+
+for _name, _of in (
+    ("Add", "add"),
+    ("Sub", "subtract"),
+    ("Mul", "multiply"),
+    ("Sqrt", "square_root"),
+    ("Sigmoid", "sigmoid"),
+    ("Tanh", "hyperbolic_tangent"),
+    ("Exp", "exponential"),
+    ("Log", "logarithm"),
+    ("Neg", "negate"),
+    ("Abs", "absolute"),
+    ("Erf", "error_function"),
+):
+    _register(_name, _of)  # type: ignore[arg-type]
+
+
+@operator(TABLE, "Div")
+def _div(call: Call) -> Results:
+    return call.elementwise("divide", call.operand(0), call.operand(1))
+
+
+@operator(TABLE, "Relu")
+def _relu(call: Call) -> Results:
+    return call.elementwise("maximum", call.operand(0), 0)
+
+
+@operator(TABLE, "LeakyRelu", alpha=0.01)
+def _leaky_relu(call: Call) -> Results:
+    value = call.operand(0)
+    scaled = call.elementwise("multiply", value, float(call.attribute("alpha")))
+    below = call.elementwise("less", value, 0)
+    return call.elementwise("select", below, scaled, value)
+
+
+@operator(TABLE, "Clip", min=None, max=None)
+def _clip(call: Call) -> Results:
+    low = call.attribute("min") if call.opset < 11 else call.real(1)
+    high = call.attribute("max") if call.opset < 11 else call.real(2)
+    value: Value = call.tensor(0)
+    for operation, limit in (("maximum", low), ("minimum", high)):
+        if limit is not None and abs(limit) < np.finfo(np.float32).max:
+            value = call.elementwise(operation, value, float(limit))  # type: ignore[arg-type]
+    return value
+
+
+@operator(TABLE, "Pow")
+def _pow(call: Call) -> Results:
+    exponents = call.known(1).array
+    if exponents.size != 1 or float(exponents.reshape(-1)[0]) not in _POWERS:
+        call.refuse("its exponent is none that is there", f"use one of {', '.join(f'{p:g}' for p in _POWERS)}")
+    value, exponent = call.operand(0), float(exponents.reshape(-1)[0])
+    match exponent:
+        case 1.0:
+            return value
+        case 0.5:
+            return call.elementwise("square_root", value)
+        case -1.0:
+            return call.elementwise("divide", 1, value)
+        case _:
+            square = call.elementwise("multiply", value, value)
+            return square if exponent == 2 else call.elementwise("multiply", square, value)
+
+
+@operator(TABLE, "Identity")
+def _identity(call: Call) -> Results:
+    return call.operand(0)
+
+
+@operator(TABLE, "Dropout", ratio=0.5, seed=None)
+def _dropout(call: Call) -> Results:
+    training = call.given(2)
+    if training is not None and (not isinstance(training, Known) or bool(training.array.any())):
+        call.refuse("it drops elements while it learns", "export the model for inference: model.eval()")
+    return call.operand(0)
+
+
+@operator(TABLE, "Cast", to=None, saturate=1, round_mode="up")
+def _cast(call: Call) -> Results:
+    value, to = call.operand(0), call.integer("to")
+    if isinstance(value, Labels):
+        return Labels(position=value.position, labels=_cast_labels(call, value.labels, to))
+    tensor = call.as_tensor(value)
+    kind: tile.Kind
+    if to in _FLOATS:
+        kind = "float"
+    elif to in _INTEGERS:
+        kind = "integer"
+    elif to == _BOOLEAN:
+        kind = "boolean"
+    else:
+        call.refuse(f"a cast to the type {to} of ONNX is not there", "cast to a type of real numbers or integers")
+    if tensor.node.kind == kind or (kind == "float" and tensor.node.kind == "boolean"):
+        return tensor
+    if kind == "float":
+        # An integer is a word of the number format as a real number is.
+        return Tensor(node=made("cast", tensor.node, span=call.span, kind=kind), batched=tensor.batched)
+    return Tensor(node=made("cast", tensor.node, span=call.span, kind=kind), batched=tensor.batched)
+
+
+def _cast_labels(call: Call, labels: NDArray[Any], to: int) -> NDArray[Any]:
+    try:
+        if to == _TEXT:
+            return labels.astype(str)
+        return labels.astype(np.int64 if to in _INTEGERS else np.float64)
+    except ValueError:
+        call.refuse("its labels are texts, which are no numbers", "leave the cast out")
+
+
+@operator(TABLE, "Shape", start=0, end=None)
+@operator(TABLE, "Gather", axis=0)
+@operator(TABLE, "Constant", value=None, value_float=None, value_floats=None, value_int=None, value_ints=None)
+@operator(TABLE, "ConstantOfShape", value=None)
+def _known(call: Call) -> Results:
+    call.refuse("its operands are computed for each sample", "make them initialisers of the model")

@@ -1,0 +1,81 @@
+"""Sums, means and extremes over axes, and normalisation by known figures."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tabla.lang.onnx.call import Call, Results
+from tabla.lang.onnx.operators.registry import Table, operator
+from tabla.lang.onnx.operators.windows import mean_of
+from tabla.lang.onnx.tiles import reduced
+from tabla.lang.onnx.values import Known, Tensor
+from tabla.lang.tile import program as tile
+
+TABLE: Table = {}
+
+
+def _over(call: Call, value: Tensor, inputs_since: int) -> tuple[list[int], bool]:
+    """Return the axes of a reduction, and whether they stay with extent 1."""
+    given = call.integers(1) if call.opset >= inputs_since else call.attribute("axes")
+    keep = bool(call.integer("keepdims"))
+    if given is None or not len(given):
+        if call.attribute("noop_with_empty_axes"):
+            return [], keep
+        if value.batched:
+            call.refuse("it reduces over the samples, because it names no axes", "name the axes, from 1 on")
+        return list(range(len(value.shape))), keep
+    return [call.axis(value, int(each)) for each in given], keep
+
+
+@operator(TABLE, "ReduceMean", axes=None, keepdims=1, noop_with_empty_axes=0)
+def _reduce_mean(call: Call) -> Results:
+    value = call.tensor(0)
+    over, keep = _over(call, value, 18)
+    return Tensor(node=mean_of(call, value.node, over, keep=keep), batched=value.batched)
+
+
+@operator(TABLE, "ReduceSum", axes=None, keepdims=1, noop_with_empty_axes=0)
+def _reduce_sum(call: Call) -> Results:
+    value = call.tensor(0)
+    over, keep = _over(call, value, 13)
+    return Tensor(node=reduced(value.node, over, keep=keep, span=call.span), batched=value.batched)
+
+
+def _extreme(name: str, aggregation: tile.Aggregation) -> None:
+    def function(call: Call) -> Results:
+        value = call.tensor(0)
+        over, keep = _over(call, value, 18)
+        node = reduced(value.node, over, aggregation=aggregation, keep=keep, span=call.span)
+        return Tensor(node=node, batched=value.batched)
+
+    operator(TABLE, name, axes=None, keepdims=1, noop_with_empty_axes=0)(function)
+
+
+_extreme("ReduceMax", "max")
+_extreme("ReduceMin", "min")
+
+
+@operator(TABLE, "BatchNormalization", epsilon=1e-5, momentum=0.9, spatial=1, training_mode=0)
+def _batch_normalization(call: Call) -> Results:
+    if call.integer("training_mode"):
+        call.refuse("it takes its figures from the samples of a batch", "export the model for inference: model.eval()")
+    call.choice("spatial", 1)
+    value = call.sample(0)
+    known = [call.known(at) for at in range(1, 5)]
+    channels = value.shape[0] if value.shape else 1
+    for at, each in enumerate(known):
+        if each.array.shape != (channels,):
+            call.refuse(f"its operand {at + 1} has shape {list(each.array.shape)}", f"give {channels} numbers")
+    scale, bias, mean, variance = (each.array.astype(np.float64) for each in known)
+    factors = scale / np.sqrt(variance + float(call.attribute("epsilon")))
+    addends = bias - mean * factors
+    names, name = tuple(each.name for each in known), call.node.outputs[0]
+    shape = (1, channels, *[1] * (value.rank - 2))
+    multiplied = call.elementwise("multiply", value, _folded(call, f"{name}.factors", factors.reshape(shape), names))
+    return call.elementwise("add", multiplied, _folded(call, f"{name}.addends", addends.reshape(shape), names))
+
+
+def _folded(call: Call, name: str, array: NDArray[np.float64], names: tuple[str, ...]) -> Known:
+    made = call.weights.new(name, array)
+    return Known(name=made.name, array=made.array, folded=names)

@@ -1,0 +1,133 @@
+"""The statements of Tile that ONNX's operators are made of."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+from math import prod
+
+from tabla.lang.tile.elementwise import apply
+from tabla.lang.tile.program import (
+    Access,
+    Aggregation,
+    Constraint,
+    Contraction,
+    Factor,
+    Kind,
+    Node,
+    Number,
+    Operator,
+    Ordinal,
+    Rational,
+    Reshape,
+    Shape,
+    Subscript,
+)
+from tabla.source import Span
+
+
+def number(value: Fraction | float, kind: Kind = "float", span: Span | None = None) -> Number:
+    """Return a number of the program, exactly as it is given."""
+    return Number(shape=(), kind=kind, value=Fraction(value), span=span)
+
+
+def factor(above: int, below: int, span: Span | None = None) -> Factor:
+    """Return the factor ``above / below``, which products take as exactly as words allow."""
+    return Factor(shape=(), kind="float", value=Fraction(above, below), span=span)
+
+
+def form(factors: Mapping[str, int], constant: int = 0) -> Subscript:
+    """Return the subscript ``constant + sum(factor * index)``."""
+    return Subscript(value=Rational.make(constant, factors))
+
+
+def axis(name: str) -> Subscript:
+    """Return the subscript that is an index variable."""
+    return form({name: 1})
+
+
+def axes(count: int, letter: str = "i") -> tuple[Subscript, ...]:
+    """Return the subscripts ``i0``, ``i1`` and so on."""
+    return tuple(axis(f"{letter}{at}") for at in range(count))
+
+
+def fixed(place: int) -> Subscript:
+    """Return a subscript that is a number."""
+    return form({}, place)
+
+
+def within(subscript: Subscript, bound: int) -> Constraint:
+    """Return the constraint ``0 <= subscript < bound``."""
+    return Constraint(subscript=subscript, bound=bound)
+
+
+def read(node: Node, subscripts: Sequence[Subscript], span: Span | None = None) -> Access:
+    """Return the element of a tensor."""
+    return Access(node=node, subscripts=tuple(subscripts), span=span)
+
+
+def contract(
+    shape: Shape,
+    write: Sequence[Subscript],
+    sources: Sequence[Access],
+    *,
+    aggregation: Aggregation = "sum",
+    constraints: Sequence[Constraint] = (),
+    span: Span | None = None,
+) -> Contraction:
+    """Return ``output[write] aggregation= product of sources`` over all valid index values."""
+    return Contraction(
+        shape=shape,
+        kind=sources[0].node.kind,
+        span=span,
+        aggregation=aggregation,
+        write=tuple(write),
+        combination="multiply" if len(sources) > 1 else "none",
+        sources=tuple(sources),
+        constraints=tuple(constraints),
+    )
+
+
+def reduced(
+    node: Node, over: Sequence[int], *, aggregation: Aggregation = "sum", keep: bool = True, span: Span | None = None
+) -> Node:
+    """Aggregate over the axes `over`, which stay as axes of extent 1 if `keep` is set."""
+    rank = len(node.shape)
+    if all(node.shape[each] == 1 for each in over):
+        return node if keep else reshaped(node, tuple(n for at, n in enumerate(node.shape) if at not in over), span)
+    shape, write = [], []
+    for at, (extent, subscript) in enumerate(zip(node.shape, axes(rank), strict=True)):
+        if at not in over:
+            shape.append(extent)
+            write.append(subscript)
+        elif keep:
+            shape.append(1)
+            write.append(fixed(0))
+    return contract(tuple(shape), write, [read(node, axes(rank), span)], aggregation=aggregation, span=span)
+
+
+def reshaped(node: Node, shape: Shape, span: Span | None) -> Node:
+    """Return the same elements in another shape."""
+    if node.shape == shape:
+        return node
+    assert prod(node.shape) == prod(shape), (node.shape, shape)
+    return Reshape(shape=shape, kind=node.kind, operand=node, span=span)
+
+
+def made(operator: Operator, *operands: Node, span: Span | None, kind: Kind | None = None) -> Node:
+    """Return an operator on every element."""
+    return apply(operator, operands, span, kind)
+
+
+def largest_of(node: Node, over: int, *, last: bool = False, span: Span | None = None) -> Node:
+    """Return the position of the largest element along an axis, which stays with extent 1.
+
+    Of several largest elements it is the first one, or the `last` one.
+    """
+    extent = node.shape[over]
+    top = reduced(node, [over], aggregation="max", span=span)
+    places = Ordinal(shape=node.shape, kind="integer", axis=over, span=span)
+    # Somewhere the element is the largest one, so the number that stands elsewhere never wins.
+    other = number(0 if last else extent - 1, "integer", span)
+    chosen = made("select", made("equal", node, top, span=span), places, other, span=span)
+    return reduced(chosen, [over], aggregation="max" if last else "min", span=span)

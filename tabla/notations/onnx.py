@@ -1,0 +1,81 @@
+"""``model.onnx``, or a model in memory: a network that was trained elsewhere."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tabla.ir.format import Format
+from tabla.ir.graph import Graph
+from tabla.lang.faults import did_you_mean
+from tabla.lang.onnx import Imported, Model, inference, read_path
+from tabla.lang.preprocess import Preprocessed
+from tabla.lang.tile.text import names_of
+from tabla.lower.tile import lower
+from tabla.notations.reading import Reading
+from tabla.notations.tile import named_positions
+from tabla.options import Options
+from tabla.source import TablaError
+
+
+def read_onnx(path: Path, options: Options) -> Reading:
+    """Read a model in a file. Everything that is wrong with the model is a `TablaError`."""
+    return read_model(read_path(path), options)
+
+
+def read_model(model: Model, options: Options) -> Reading:
+    """Translate a model, whose initialisers become models on chip.
+
+    Options that make no sense for it are a `TablaError`.
+    """
+    _refuse_options(model, options)
+    made = inference(model, dict(options.shapes))
+    program = made.program
+    shown = {name for name, _ in program.results()}
+    values = [name for node, name in names_of(program).items() if node not in program.inputs]
+    for name in options.results:
+        if name not in values:
+            hint = did_you_mean(name, values) or f"it computes {', '.join(values)}"
+            raise TablaError(f"--result {name}: '{model.name}' does not compute it", hint=hint)
+
+    def lowered(number_format: Format, results: Sequence[str]) -> Graph:
+        more = [name for name in results if name not in shown]
+        return lower(program, number_format=number_format, keep=tuple(made.models), results=more, name=model.name)
+
+    return Reading(
+        name=model.name,
+        text=Preprocessed(source=model.source, original=model.source),
+        ast=model.text,
+        lower=lowered,
+        values=tuple(values),
+        positions=lambda number_format: named_positions(program, number_format),
+        models=_brought(made),
+        labels=made.labels,
+    )
+
+
+def _brought(made: Imported) -> dict[str, NDArray[Any]]:
+    """Return the models with what the host does to inputs, under the names that files of models have for it."""
+    found: dict[str, NDArray[Any]] = dict(made.models)
+    for kind, arrays in (("mean", made.means), ("deviation", made.deviations)):
+        found |= {f"{name}.{kind}": np.asarray(array) for name, array in arrays.items()}
+    return found
+
+
+def _refuse_options(model: Model, options: Options) -> None:
+    for option, given in (("-D", options.defines), ("--size", options.sizes), ("--keep", options.keep)):
+        if given:
+            hint = "leave it out: a model says its sizes, and its initialisers are on chip"
+            raise TablaError(f"{option} is not for models of ONNX, and '{model.name}' is one", hint=hint)
+    if options.arguments:
+        raise TablaError("--arg is for Tile functions, and a model of ONNX has no parameters", hint="leave it out")
+    for option, learns in (
+        ("--learning-rate", options.learning_rate is not None),
+        ("--runtime-rate", options.runtime_rate),
+    ):
+        if learns:
+            raise TablaError(f"{option}: '{model.name}' does not learn", hint="say what learns: --train NAME,NAME")
