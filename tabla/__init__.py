@@ -26,9 +26,9 @@ from tabla.source import TablaError  # noqa: E402
 if _TYPE_CHECKING:
     from tabla.comparison import formats
     from tabla.driver import Build, compile
-    from tabla.imported import from_onnx
+    from tabla.imported import from_onnx, from_sklearn
 
-__all__ = ["Build", "TablaError", "__version__", "compile", "formats", "from_onnx"]
+__all__ = ["Build", "TablaError", "__version__", "compile", "formats", "from_onnx", "from_sklearn"]
 
 
 def __getattr__(name: str) -> _Any:
@@ -37,7 +37,7 @@ def __getattr__(name: str) -> _Any:
         from tabla import driver
 
         return getattr(driver, name)
-    if name == "from_onnx":
+    if name in ("from_onnx", "from_sklearn"):
         from tabla import imported
 
         return getattr(imported, name)

@@ -7,11 +7,24 @@ from typing import TYPE_CHECKING, Any
 
 from tabla.driver import Build, compile
 from tabla.lang.onnx import read_path, read_proto
+from tabla.lang.onnx.estimators import model_of
 from tabla.parameters import checked_text
 from tabla.source import TablaTypeError
 
 if TYPE_CHECKING:
     from onnx import ModelProto
+
+
+def from_sklearn(estimator: Any, *, name: str | None = None, **options: Any) -> Build:
+    """Compile a fitted estimator of scikit-learn: a linear model, a perceptron, a support vector machine with a linear
+    kernel, PCA, a scaler, or a pipeline of them.
+
+    The input is ``x``. A classifier has the results ``label`` and ``probabilities``, or ``decision`` if it has no
+    probabilities; a regressor has ``y`` and a transformer ``transformed``. `name` is that of the program, by default
+    that of the class. `options` are those of :func:`tabla.compile`. Raises `TablaError` for an estimator that is not
+    fitted or that is not there.
+    """
+    return compile(model_of(estimator, None if name is None else checked_text("name", name, "model")), **options)
 
 
 def from_onnx(model: str | Path | ModelProto, *, name: str = "model", **options: Any) -> Build:

@@ -33,8 +33,11 @@ class Operator:
     attributes: Mapping[str, Any]
 
 
-class Weights(Protocol):
-    """The known arrays that become models of the program."""
+class Program(Protocol):
+    """The program while it is made: the known arrays that become its models, and what the host does to its inputs."""
+
+    def standardised(self, source: Tensor, mean: NDArray[Any], deviation: NDArray[Any]) -> Tensor | None:
+        """Let the host standardise an input that nothing else reads. Return None where it cannot."""
 
     def weights(self, known: Known, shape: tile.Shape, span: Span | None) -> tile.Node:
         """Return an array in a shape: as a model, or as a number if it has one element."""
@@ -45,13 +48,18 @@ class Weights(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Call:
-    """A node with its operands. `opset` is the version of ONNX's operators, `weights` makes models of known arrays."""
+    """A node with its operands.
+
+    `sources` are the nodes by the names of their results. `opset` is the version of ONNX's operators. `program` is what
+    the node adds to.
+    """
 
     node: Node
     operator: Operator
     values: Sequence[Value | None]
+    sources: Mapping[str, Node] = field(repr=False)
     opset: int
-    weights: Weights = field(repr=False)
+    program: Program = field(repr=False)
 
     @property
     def span(self) -> Span | None:
@@ -95,6 +103,10 @@ class Call:
         """Return an operand, or None if the node leaves it out."""
         return self.values[at] if at < len(self.values) else None
 
+    def source(self, at: int) -> Node | None:
+        """Return the node whose result an operand is; None for inputs and initialisers."""
+        return self.sources.get(self.node.inputs[at])
+
     def operand(self, at: int) -> Value:
         """Return an operand that must be given."""
         value = self.given(at)
@@ -133,7 +145,7 @@ class Call:
 
     def model(self, known: Known, shape: tile.Shape | None = None) -> tile.Node:
         """Return a known array as a model, or as a number if it has one element."""
-        return self.weights.weights(known, known.array.shape if shape is None else shape, self.span)
+        return self.program.weights(known, known.array.shape if shape is None else shape, self.span)
 
     def known(self, at: int) -> Known:
         """Return an operand that must be known before any sample."""

@@ -119,15 +119,31 @@ def made(operator: Operator, *operands: Node, span: Span | None, kind: Kind | No
     return apply(operator, operands, span, kind)
 
 
+def chosen(node: Node, over: int, numbers: Sequence[int], span: Span | None) -> Node:
+    """Return the elements with these positions along an axis, in this order."""
+    shape = (*node.shape[:over], len(numbers), *node.shape[over + 1 :])
+    result: Node | None = None
+    for at, place in enumerate(numbers):
+        write, source = list(axes(len(shape))), list(axes(len(shape)))
+        write[over], source[over] = fixed(at), fixed(place)
+        part = contract(shape, write, [read(node, source, span)], aggregation="assign", span=span)
+        result = part if result is None else made("add", result, part, span=span)
+    assert result is not None
+    return result
+
+
 def largest_of(node: Node, over: int, *, last: bool = False, span: Span | None = None) -> Node:
     """Return the position of the largest element along an axis, which stays with extent 1.
 
     Of several largest elements it is the first one, or the `last` one.
     """
     extent = node.shape[over]
+    if extent == 2 and not last:
+        first, second = (chosen(node, over, [place], span) for place in (0, 1))
+        return made("cast", made("greater", second, first, span=span), span=span, kind="integer")
     top = reduced(node, [over], aggregation="max", span=span)
     places = Ordinal(shape=node.shape, kind="integer", axis=over, span=span)
     # Somewhere the element is the largest one, so the number that stands elsewhere never wins.
     other = number(0 if last else extent - 1, "integer", span)
-    chosen = made("select", made("equal", node, top, span=span), places, other, span=span)
-    return reduced(chosen, [over], aggregation="max" if last else "min", span=span)
+    candidates = made("select", made("equal", node, top, span=span), places, other, span=span)
+    return reduced(candidates, [over], aggregation="max" if last else "min", span=span)

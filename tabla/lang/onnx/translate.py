@@ -52,6 +52,7 @@ class Translator:
     def __init__(self, model: Model, shapes: Mapping[str, Sequence[int]], learned: Iterable[str] = ()) -> None:
         self.model, self.learned = model, frozenset(learned)
         self.names = program_names(model)
+        self.sources = {output: node for node in model.nodes for output in node.outputs}
         self.values: dict[str, Value] = {}
         self.models: dict[str, Reals] = {}
         self.held: dict[str, tile.Input] = {}
@@ -141,9 +142,9 @@ class Translator:
         node = source.node
         if not isinstance(node, tile.Input) or node not in self.inputs or not (deviation > 0).all():
             return None
-        name = next(onnx for onnx, value in self.values.items() if value is source)
-        readers = [each for each in self.model.nodes if name in each.inputs]
-        if len(readers) != 1 or name in self.model.outputs or node.parameter in self.means:
+        names = {name for name, value in self.values.items() if value is source}
+        readers = [each for each in self.model.nodes if names & set(each.inputs) and not names & set(each.outputs)]
+        if len(readers) != 1 or names & set(self.model.outputs) or node.parameter in self.means:
             return None
         self.means[node.parameter] = np.broadcast_to(mean, node.shape).astype(np.float64)
         self.deviations[node.parameter] = np.broadcast_to(deviation, node.shape).astype(np.float64)
@@ -154,7 +155,14 @@ class Translator:
     def _node(self, node: Node) -> None:
         operator = _operator(node)
         given = [self.values[name] if name else None for name in node.inputs]
-        call = Call(node=node, operator=operator, values=self._operands(given), opset=self.model.opset, weights=self)
+        call = Call(
+            node=node,
+            operator=operator,
+            values=self._operands(given),
+            sources=self.sources,
+            opset=self.model.opset,
+            program=self,
+        )
         folded = computed(call)
         if folded is None:
             results = operator.function(call)

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from tests.lang.onnx.models import Case, drawn, node
+from tests.lang.onnx.models import ML, Case, drawn, node
 
 
 def one(operator: str, inputs: str = "x", *, opset: int = 17, arrays: Any = None, **about: Any) -> Case:
@@ -206,6 +206,85 @@ MOVES = {
     "Pad edge": pad(0, 1, 0, 3, 0, 0, 2, 1, mode="edge"),
     "Pad wrap": pad(0, 0, 2, 1, 0, 2, 0, 4, mode="wrap", opset=19),
 }  # fmt: skip
+ROWS3, ROWS1 = drawn(3, 6, scale=0.6), drawn(1, 6, scale=0.6)
+BOTH: dict[str, Any] = {"outputs": ("label", "scores"), "whole": ("label",)}
+
+
+def classifier(rows: Any, *intercepts: float, about: Any = BOTH, **attributes: Any) -> Case:
+    """Return a linear classifier with its two results."""
+    coefficients = [float(each) for each in np.asarray(rows).ravel()]
+    made = node(
+        "LinearClassifier", "x", "label scores", domain=ML, coefficients=coefficients, intercepts=list(intercepts),
+        **attributes,
+    )  # fmt: skip
+    return Case(nodes=[made], **about)
+
+
+def learned(operator: str, *, of_low: float = -2.0, **attributes: Any) -> Case:
+    """Return a node of the domain for machine learning."""
+    return Case(nodes=[node(operator, "x", "y", domain=ML, **attributes)], low=of_low)
+
+
+COEFFICIENTS = [float(each) for each in ROWS3.ravel()]
+TEXTS: dict[str, Any] = {"outputs": ("label", "scores"), "texts": ("label",)}
+MACHINE_LEARNING = {
+    "LinearClassifier": classifier(ROWS3, 0.1, -0.2, 0.3, classlabels_ints=[0, 1, 2], post_transform="NONE"),
+    "LinearClassifier SOFTMAX": classifier(
+        ROWS3, 0.1, -0.2, 0.3, classlabels_ints=[4, 7, -1], post_transform="SOFTMAX", multi_class=1
+    ),
+    "LinearClassifier LOGISTIC": classifier(
+        ROWS3, 0.1, -0.2, 0.3, about=TEXTS, classlabels_strings=["a", "b", "c"], post_transform="LOGISTIC"
+    ),
+    "LinearClassifier of two labels": classifier(
+        np.concatenate([-ROWS1, ROWS1]), -0.3, 0.3, classlabels_ints=[3, 8], post_transform="LOGISTIC"
+    ),
+    **{
+        f"LinearClassifier of one row {transform}": classifier(
+            ROWS1, 0.3, about=TEXTS, classlabels_strings=["no", "yes"], post_transform=transform
+        )
+        for transform in ("NONE", "LOGISTIC", "SOFTMAX")
+    },
+    "LinearRegressor": learned(
+        "LinearRegressor", coefficients=COEFFICIENTS[:6], intercepts=[0.5], post_transform="NONE", targets=1
+    ),
+    "LinearRegressor of three": learned(
+        "LinearRegressor", coefficients=COEFFICIENTS, intercepts=[0.5, 1.0, -1.0], post_transform="NONE", targets=3
+    ),
+    "Normalizer L1": learned("Normalizer", norm="L1"),
+    "Normalizer L2": learned("Normalizer", norm="L2"),
+    "Normalizer MAX": learned("Normalizer", norm="MAX"),
+    "Normalizer of probabilities": Case(
+        nodes=[node("Softmax", "x", "p"), node("Normalizer", "p", "y", domain=ML, norm="L1")]
+    ),
+    "Scaler": learned("Scaler", offset=[1.0, -1.0, 0.5, 0.0, 2.0, 0.25], scale=[0.5, 2.0, 1.0, 1.5, 0.1, 3.0]),
+    "Scaler with one number": learned("Scaler", offset=[0.5], scale=[0.25]),
+    "Scaler that the array computes": Case(
+        nodes=[node("Relu", "x", "h"), node("Scaler", "h", "y", domain=ML, offset=[0.5], scale=[-1.5])]
+    ),
+    "Scaler of an input with two readers": Case(
+        nodes=[node("Scaler", "x", "h", domain=ML, offset=[0.5], scale=[1.5]), node("Add", "h x", "y")]
+    ),
+    "ArrayFeatureExtractor of labels": Case(
+        nodes=[
+            node("ArgMax", "x", "p", axis=1, keepdims=0), node("ArrayFeatureExtractor", "names p", "l", domain=ML),
+            node("Reshape", "l s", "c"), node("Cast", "c", "y", to=7),
+        ],
+        arrays={"names": np.array([5, 3, 9, 2, 0, 7]), "s": np.array([-1])}, whole=("y",),
+    ),
+    "ArrayFeatureExtractor of features": Case(
+        nodes=[node("ArrayFeatureExtractor", "x i", "y", domain=ML)], arrays={"i": np.array([4, 0, 5])}
+    ),
+    "Where": Case(
+        nodes=[node("Greater", "x z", "c"), node("Where", "c x zero", "y")],
+        shapes={"x": (6,), "z": (6,)}, arrays={"zero": np.float32(0)},
+    ),
+    **{
+        f"Cast of {name}": Case(
+            nodes=[node(name, "x z", "c"), node("Cast", "c", "y", to=1)], shapes={"x": (6,), "z": (6,)}
+        )
+        for name in ("Equal", "Less", "LessOrEqual", "GreaterOrEqual")
+    },
+}  # fmt: skip
 KNOWN = {
     "Constant": Case(nodes=[node("Constant", "", "c", value_floats=[1.0, 2.0, -1.0]), node("Add", "x c", "y")],
                      shapes={"x": (3,)}),
@@ -219,5 +298,5 @@ KNOWN = {
     "an input as a result": Case(nodes=[node("Relu", "x", "y"), node("Identity", "x", "z")], outputs=("z", "y")),
 }  # fmt: skip
 
-TABLES: Sequence[dict[str, Case]] = (LAYERS, ELEMENTWISE, CLASSES, WINDOWS, REDUCTIONS, MOVES, KNOWN)
+TABLES: Sequence[dict[str, Case]] = (LAYERS, ELEMENTWISE, CLASSES, WINDOWS, REDUCTIONS, MOVES, MACHINE_LEARNING, KNOWN)
 CASES = {name: case for table in TABLES for name, case in table.items()}

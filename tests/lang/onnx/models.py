@@ -40,6 +40,7 @@ class Case:
     low: float = -2.0
     high: float = 2.0
     whole: Sequence[str] = ()
+    texts: Sequence[str] = ()
     ranks: Mapping[str, int] = field(default_factory=dict)
     seed: int = 0
     count: int = SAMPLES
@@ -58,7 +59,8 @@ class Case:
 
     def _type(self, result: str) -> tuple[int, list[None]]:
         """Return the type of the elements of a result, and open extents for as many axes as it has."""
-        return TensorProto.INT64 if result in self.whole else TensorProto.FLOAT, [None] * self.ranks.get(result, 2)
+        kind = TensorProto.INT64 if result in self.whole else TensorProto.STRING if result in self.texts else None
+        return TensorProto.FLOAT if kind is None else kind, [None] * self.ranks.get(result, 2)
 
     def samples(self) -> dict[str, Array]:
         """Return the inputs of some samples."""

@@ -1,6 +1,14 @@
 """The operators that are there, by domain and name."""
 
-from tabla.lang.onnx.operators import distributions, elementwise, layers, moves, reductions, windows
+from tabla.lang.onnx.operators import (
+    distributions,
+    elementwise,
+    layers,
+    machine_learning,
+    moves,
+    reductions,
+    windows,
+)
 from tabla.lang.onnx.operators.registry import Table
 
 OPERATORS: Table = {
@@ -10,4 +18,5 @@ OPERATORS: Table = {
     **reductions.TABLE,
     **distributions.TABLE,
     **moves.TABLE,
+    **machine_learning.TABLE,
 }

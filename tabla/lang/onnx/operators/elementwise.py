@@ -37,6 +37,12 @@ for _name, _of in (
     ("Neg", "negate"),
     ("Abs", "absolute"),
     ("Erf", "error_function"),
+    ("Equal", "equal"),
+    ("Greater", "greater"),
+    ("GreaterOrEqual", "greater_equal"),
+    ("Less", "less"),
+    ("LessOrEqual", "less_equal"),
+    ("Where", "select"),
 ):
     _register(_name, _of)  # type: ignore[arg-type]
 
@@ -116,11 +122,8 @@ def _cast(call: Call) -> Results:
         kind = "boolean"
     else:
         call.refuse(f"a cast to the type {to} of ONNX is not there", "cast to a type of real numbers or integers")
-    if tensor.node.kind == kind or (kind == "float" and tensor.node.kind == "boolean"):
+    if tensor.node.kind == kind:
         return tensor
-    if kind == "float":
-        # An integer is a word of the number format as a real number is.
-        return Tensor(node=made("cast", tensor.node, span=call.span, kind=kind), batched=tensor.batched)
     return Tensor(node=made("cast", tensor.node, span=call.span, kind=kind), batched=tensor.batched)
 
 

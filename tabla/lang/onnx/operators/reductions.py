@@ -77,5 +77,5 @@ def _batch_normalization(call: Call) -> Results:
 
 
 def _folded(call: Call, name: str, array: NDArray[np.float64], names: tuple[str, ...]) -> Known:
-    made = call.weights.new(name, array)
+    made = call.program.new(name, array)
     return Known(name=made.name, array=made.array, folded=names)

@@ -182,7 +182,7 @@ def _average_pool(call: Call) -> Results:
     ratios = np.ones(())
     for each, extent in zip(counts, kernel, strict=True):
         ratios = ratios[..., None] * (extent / np.maximum(each, 1))
-    known = call.weights.new(f"{call.node.outputs[0]}.ratios", ratios)
+    known = call.program.new(f"{call.node.outputs[0]}.ratios", ratios)
     return Tensor(node=made("multiply", mean, call.model(known), span=call.span), batched=True)
 
 

@@ -1,0 +1,302 @@
+"""Fitted estimators of scikit-learn as lists of nodes, in the operators that ONNX has for them.
+
+The estimator's own float64 numbers are taken, and neither the package onnx nor skl2onnx is needed. Estimators are known
+by the names of their classes, so that scikit-learn is not imported either.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import combinations
+from typing import Any, NoReturn
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tabla.lang.onnx.model import DEFAULT, MACHINE_LEARNING, Attribute, Given, Model, Node
+from tabla.source import TablaError, TablaTypeError
+
+INPUT = "x"
+"""The name of the input of every estimator."""
+_OPSET = 17
+_ACTIVATIONS = {"relu": "Relu", "tanh": "Tanh", "logistic": "Sigmoid", "softmax": "Softmax"}
+_REGRESSORS = ("LinearModel", "BaseSGDRegressor", "LinearSVR")
+_SCALERS = ("StandardScaler", "MinMaxScaler")
+THERE = (
+    "fitted linear models, SVC and SVR with a linear kernel, MLPClassifier, MLPRegressor, PCA, StandardScaler,"
+    " MinMaxScaler, and pipelines of them"
+)
+"""What can be compiled, as messages say it."""
+
+
+def is_estimator(value: object) -> bool:
+    """Return whether a value is an estimator of scikit-learn, or something with the same interface."""
+    return not isinstance(value, type) and hasattr(value, "get_params") and hasattr(value, "fit")
+
+
+def model_of(estimator: Any, name: str | None = None) -> Model:
+    """Return a fitted estimator as a model with the input ``x``.
+
+    A classifier has the results ``label`` and, where it has probabilities, ``probabilities``, or else ``decision``. A
+    regressor has the result ``y``, and a transformer the result ``transformed``. Raises `TablaError` for an estimator
+    that is not fitted or that is not there.
+    """
+    if not is_estimator(estimator):
+        raise TablaTypeError(
+            f"estimator: a value of type {type(estimator).__name__} is no estimator of scikit-learn",
+            hint=f"there are {THERE}",
+        )
+    name = name or type(estimator).__name__
+    return _Writer(estimator).model(name)
+
+
+class _Writer:
+    """Writes the nodes of an estimator, one after the other. `current` is the value that the next node reads."""
+
+    def __init__(self, estimator: Any) -> None:
+        self.estimator = estimator
+        self.nodes: list[Node] = []
+        self.arrays: dict[str, NDArray[Any]] = {}
+        self.outputs: list[str] = []
+        self.current, self.prefix, self.features = INPUT, "", 0
+
+    def model(self, name: str) -> Model:
+        """Return the model of the estimator."""
+        self._step(self.estimator, last=True)
+        given = Given(name=INPUT, shape=(None, self.features), kind="float")
+        return Model.make(name, [given], self.outputs, self.nodes, self.arrays, opset=_OPSET, file=name)
+
+    # Nodes and arrays
+
+    def _node(
+        self, operator: str, inputs: Sequence[str], output: str, *more: str, domain: str = DEFAULT, **about: Attribute
+    ) -> str:
+        self.nodes.append(
+            Node(operator=operator, inputs=tuple(inputs), outputs=(output, *more), attributes=about, domain=domain)
+        )
+        return output
+
+    def _array(self, name: str, array: Any) -> str:
+        """Add an array under a name of the step, and return that name."""
+        full = f"{self.prefix}{name}"
+        self.arrays[full] = np.asarray(array)
+        return full
+
+    def _named(self, name: str) -> str:
+        """Return the name of an intermediate value."""
+        return f"{self.prefix}{name}"
+
+    # Steps
+
+    def _step(self, estimator: Any, *, last: bool) -> None:
+        kinds = [each.__name__ for each in type(estimator).__mro__]
+        if "Pipeline" in kinds:
+            self._pipeline(estimator)
+            return
+        self._check_fitted(estimator)
+        if not self.features:
+            self.features = int(estimator.n_features_in_)
+        if any(each in kinds for each in _SCALERS):
+            self._scaler(estimator, kinds)
+        elif "PCA" in kinds:
+            self._pca(estimator)
+        elif not last:
+            self._refuse(estimator, f"the step '{kinds[0]}' is not there")
+        elif "SVC" in kinds:
+            self._svc(estimator)
+        elif "SVR" in kinds:
+            self._linear_kernel(estimator)
+            self._regressor(estimator, estimator.coef_, estimator.intercept_)
+        elif "MLPClassifier" in kinds or "MLPRegressor" in kinds:
+            self._perceptron(estimator, classifies="MLPClassifier" in kinds)
+        elif "LinearClassifierMixin" in kinds and hasattr(estimator, "coef_"):
+            self._classifier(estimator)
+        elif any(each in kinds for each in _REGRESSORS) and hasattr(estimator, "coef_"):
+            self._regressor(estimator, estimator.coef_, estimator.intercept_)
+        else:
+            self._refuse(estimator, f"the estimator '{kinds[0]}' is not there")
+        if last and not self.outputs:
+            self.outputs = [self._node("Identity", [self.current], "transformed")]
+
+    def _pipeline(self, pipeline: Any) -> None:
+        steps = [(name, step) for name, step in pipeline.steps if step is not None and step != "passthrough"]
+        if not steps:
+            self._refuse(pipeline, "the pipeline has no steps")
+        for at, (name, step) in enumerate(steps):
+            self.prefix = f"{name}."
+            self._step(step, last=at == len(steps) - 1)
+
+    def _scaler(self, scaler: Any, kinds: Sequence[str]) -> None:
+        offset, scale = np.zeros(scaler.n_features_in_), np.ones(scaler.n_features_in_)
+        if "MinMaxScaler" in kinds:
+            if scaler.clip:
+                self._refuse(scaler, "MinMaxScaler with clip=True is not there")
+            offset, scale = -scaler.min_ / scaler.scale_, scaler.scale_
+        else:
+            offset = scaler.mean_ if scaler.with_mean else offset
+            scale = 1 / scaler.scale_ if scaler.with_std else scale
+        self._scaled("scaled", offset, scale)
+
+    def _scaled(self, name: str, offset: NDArray[Any], scale: NDArray[Any]) -> None:
+        self.current = self._node(
+            "Scaler", [self.current], self._named(name), domain=MACHINE_LEARNING,
+            offset=_numbers(offset), scale=_numbers(scale),
+        )  # fmt: skip
+
+    def _pca(self, pca: Any) -> None:
+        self._scaled("centred", pca.mean_, np.ones(len(pca.mean_)))
+        components = pca.components_.T
+        if pca.whiten:
+            components = components / np.sqrt(np.maximum(pca.explained_variance_, np.finfo(np.float64).eps))
+        weights = self._array("components", components)
+        self.current = self._node("MatMul", [self.current, weights], self._named("projected"))
+
+    # Predictors
+
+    def _scores(self, coefficients: Any, intercepts: Any, output: str) -> str:
+        """Write one score for each row of coefficients."""
+        rows = np.atleast_2d(_dense(coefficients))
+        addends = np.broadcast_to(np.ravel(intercepts), len(rows))
+        weights = [self._array("coef", rows), self._array("intercept", addends)]
+        return self._node("Gemm", [self.current, *weights], output, transB=1)
+
+    def _regressor(self, estimator: Any, coefficients: Any, intercepts: Any) -> None:
+        targets = estimator.predict(np.zeros((1, estimator.n_features_in_))).ndim
+        scores = self._scores(coefficients, intercepts, "y" if targets > 1 else self._named("scores"))
+        self.outputs = [scores if targets > 1 else self._single(scores, "y")]
+
+    def _single(self, scores: str, output: str) -> str:
+        """Write one number a sample, without an axis of its own."""
+        shape = self._array("shape", np.array([-1]))
+        return self._node("Reshape", [scores, shape], output)
+
+    def _classifier(self, estimator: Any) -> None:
+        classes = self._classes(estimator)
+        probable, kinds = _probable(estimator), [each.__name__ for each in type(estimator).__mro__]
+        scores = self._scores(estimator.coef_, estimator.intercept_, self._named("scores"))
+        if len(classes) > 2:
+            self._label(self._node("ArgMax", [scores], self._named("position"), axis=1, keepdims=0), classes)
+            if probable and "LogisticRegression" in kinds:
+                self.outputs.append(self._node("Softmax", [scores], "probabilities", axis=1))
+            elif probable:
+                chances = self._node("Sigmoid", [scores], self._named("chances"))
+                norm = self._node("Normalizer", [chances], "probabilities", domain=MACHINE_LEARNING, norm="L1")
+                self.outputs.append(norm)
+            else:
+                self.outputs.append(self._node("Identity", [scores], "decision"))
+            return
+        decision = self._single(scores, self._named("single") if probable else "decision")
+        self._above(decision, 0.0, classes)
+        if probable:
+            self._two(self._node("Sigmoid", [scores], self._named("chance")))
+        else:
+            self.outputs.append(decision)
+
+    def _above(self, value: str, limit: float, classes: NDArray[Any]) -> None:
+        """Write the label of the second class where a value is above a limit, and else that of the first."""
+        above = self._node("Greater", [value, self._array("limit", np.float64(limit))], self._named("above"))
+        self._label(self._node("Cast", [above], self._named("position"), to=7), classes)
+
+    def _two(self, chance: str) -> None:
+        """Write the probabilities of two classes, given that of the second one."""
+        other = self._node("Sub", [self._array("one", np.float64(1)), chance], self._named("other"))
+        self.outputs.append(self._node("Concat", [other, chance], "probabilities", axis=1))
+
+    def _label(self, position: str, classes: NDArray[Any]) -> None:
+        names = self._array("classes", classes)
+        self.outputs.append(self._node("ArrayFeatureExtractor", [names, position], "label", domain=MACHINE_LEARNING))
+
+    def _classes(self, estimator: Any) -> NDArray[Any]:
+        classes = np.asarray(estimator.classes_)
+        if classes.ndim != 1 or len(classes) < 2:
+            self._refuse(estimator, "a classifier of several labels, or of one class, is not there")
+        if classes.dtype.kind == "b":
+            return classes.astype(np.int64)
+        return classes.astype(str) if classes.dtype.kind in "OSU" else classes
+
+    def _perceptron(self, network: Any, *, classifies: bool) -> None:
+        last = len(network.coefs_) - 1
+        for at, (coefficients, intercepts) in enumerate(zip(network.coefs_, network.intercepts_, strict=True)):
+            weights = [self._array(f"coefs{at}", coefficients), self._array(f"intercepts{at}", intercepts)]
+            self.current = self._node("Gemm", [self.current, *weights], self._named(f"sums{at}"))
+            activation = _ACTIVATIONS.get(network.activation)
+            if at < last and activation is not None:
+                self.current = self._node(activation, [self.current], self._named(f"hidden{at}"))
+        if not classifies:
+            if network.out_activation_ != "identity":
+                self._refuse(network, f"the output activation '{network.out_activation_}' is not there")
+            single = network.n_outputs_ == 1
+            self.outputs = [self._single(self.current, "y") if single else self._node("Identity", [self.current], "y")]
+            return
+        classes = self._classes(network)
+        if network.out_activation_ == "softmax":
+            self._label(self._node("ArgMax", [self.current], self._named("position"), axis=1, keepdims=0), classes)
+            self.outputs.append(self._node("Softmax", [self.current], "probabilities", axis=1))
+        elif network.n_outputs_ == 1:
+            self._above(self._single(self.current, self._named("single")), 0.0, classes)
+            self._two(self._node("Sigmoid", [self.current], self._named("chance")))
+        else:
+            self._refuse(network, "a classifier of several labels is not there")
+
+    def _svc(self, machine: Any) -> None:
+        """Write a decision for each pair of classes, the votes, and the label of the class with the most votes."""
+        self._linear_kernel(machine)
+        classes = self._classes(machine)
+        pairs = list(combinations(range(len(classes)), 2))
+        if len(classes) == 2:
+            scores = self._scores(machine.coef_, machine.intercept_, self._named("scores"))
+            decision = self._single(scores, "decision")
+            self._above(decision, 0.0, classes)
+            self.outputs.append(decision)
+            return
+        by_pairs = machine.decision_function_shape == "ovo"
+        scores = self._scores(machine.coef_, machine.intercept_, "decision" if by_pairs else self._named("scores"))
+        signs = np.zeros((len(pairs), len(classes)))
+        for at, (first, second) in enumerate(pairs):
+            signs[at, first], signs[at, second] = 1, -1
+        above = self._node("Greater", [scores, self._array("limit", np.float64(0))], self._named("above"))
+        won = self._node("Cast", [above], self._named("won"), to=1)
+        # A pair votes for its first class, or else for the second one.
+        weights = [self._array("signs", signs), self._array("lost", (signs < 0).sum(axis=0).astype(np.float64))]
+        votes = self._node("Gemm", [won, *weights], self._named("votes"))
+        decision = scores if by_pairs else self._with_confidences(scores, votes, signs)
+        counted = decision if machine.break_ties and not by_pairs else votes
+        self._label(self._node("ArgMax", [counted], self._named("position"), axis=1, keepdims=0), classes)
+        self.outputs.append(decision)
+
+    def _with_confidences(self, scores: str, votes: str, signs: NDArray[Any]) -> str:
+        """Write the votes, of which ties are broken by the sums of the decisions, as scikit-learn does."""
+        totals = self._node("MatMul", [scores, self._array("confidences", signs)], self._named("totals"))
+        size = self._node("Abs", [totals], self._named("size"))
+        larger = self._node("Add", [size, self._array("one", np.float64(1))], self._named("larger"))
+        divisor = self._node("Mul", [larger, self._array("three", np.float64(3))], self._named("divisor"))
+        share = self._node("Div", [totals, divisor], self._named("share"))
+        return self._node("Add", [votes, share], "decision")
+
+    # Faults
+
+    def _linear_kernel(self, machine: Any) -> None:
+        if machine.kernel != "linear":
+            self._refuse(machine, f"{type(machine).__name__} with the kernel '{machine.kernel}' is not there")
+
+    def _check_fitted(self, estimator: Any) -> None:
+        if not [name for name in vars(estimator) if name.endswith("_") and not name.startswith("__")]:
+            raise TablaError(f"the {type(estimator).__name__} is not fitted", hint="call fit first")
+
+    def _refuse(self, estimator: Any, message: str) -> NoReturn:
+        raise TablaError(message, hint=f"there are {THERE}")
+
+
+def _probable(estimator: Any) -> bool:
+    try:
+        return hasattr(estimator, "predict_proba")
+    except Exception:  # an estimator may raise anything when it is asked for what it does not have
+        return False
+
+
+def _dense(array: Any) -> NDArray[np.float64]:
+    return np.asarray(array.toarray() if hasattr(array, "toarray") else array, dtype=np.float64)
+
+
+def _numbers(array: NDArray[Any]) -> tuple[float, ...]:
+    return tuple(float(each) for each in np.ravel(array))

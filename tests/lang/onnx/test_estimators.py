@@ -1,0 +1,137 @@
+"""Estimators of scikit-learn against their own predictions in float64."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from sklearn import linear_model, svm
+from sklearn.cluster import KMeans
+from sklearn.datasets import load_diabetes, load_iris, load_wine
+from sklearn.decomposition import PCA
+from sklearn.neural_network import MLPClassifier, MLPRegressor
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import MinMaxScaler, StandardScaler
+
+import tabla
+from tabla.driver import Build, build
+from tabla.lang.onnx.estimators import model_of
+from tabla.options import Options
+from tests.lang.onnx.models import close
+
+SHOWN = 40
+
+
+def read(estimator: Any, **options: Any) -> Build:
+    """Read an estimator. Nothing is scheduled before it is asked for."""
+    return build(model_of(estimator), Options(**options))
+
+
+def iris(names: bool = False, classes: int = 3) -> tuple[Any, Any]:
+    """Return iris, whose labels may be texts, and of which only two classes may be left."""
+    X, y = load_iris(return_X_y=True)
+    kept = y < classes
+    return X[kept], np.array(["one", "two", "three"], dtype=object)[y[kept]] if names else y[kept] * 2 + 1
+
+
+NETWORK: dict[str, Any] = {"hidden_layer_sizes": (5, 4), "max_iter": 60, "random_state": 0}
+CLASSIFIERS: dict[str, Callable[[], Any]] = {
+    "LogisticRegression": lambda: linear_model.LogisticRegression(max_iter=300),
+    "SGDClassifier with probabilities": lambda: make_pipeline(
+        StandardScaler(), linear_model.SGDClassifier(loss="log_loss", random_state=0)
+    ),
+    "LinearSVC": lambda: svm.LinearSVC(),
+    "SVC": lambda: svm.SVC(kernel="linear"),
+    "SVC by pairs": lambda: svm.SVC(kernel="linear", decision_function_shape="ovo"),
+    "SVC that breaks ties": lambda: svm.SVC(kernel="linear", break_ties=True),
+    "RidgeClassifier": lambda: linear_model.RidgeClassifier(),
+    "MLPClassifier": lambda: MLPClassifier(**NETWORK),
+    "MLPClassifier tanh": lambda: MLPClassifier(activation="tanh", **NETWORK),
+    "a pipeline": lambda: make_pipeline(StandardScaler(), PCA(3), linear_model.LogisticRegression()),
+}
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("classes", [2, 3])
+@pytest.mark.parametrize("name", CLASSIFIERS)
+def test_a_classifier(name: str, classes: int) -> None:
+    X, y = iris(names="SVC" in name, classes=classes)
+    estimator = CLASSIFIERS[name]().fit(X, y)
+    found = read(estimator, format="q8.24").evaluate({"x": X[::3]})
+    assert np.array_equal(found["label"], estimator.predict(X[::3]).astype(found["label"].dtype))
+    if hasattr(estimator, "predict_proba"):
+        close(found["probabilities"], estimator.predict_proba(X[::3]))
+    else:
+        close(found["decision"], estimator.decision_function(X[::3]))
+
+
+REGRESSORS: dict[str, Callable[[], Any]] = {
+    "LinearRegression": lambda: linear_model.LinearRegression(),
+    "Lasso": lambda: linear_model.Lasso(alpha=0.01),
+    "SGDRegressor": lambda: linear_model.SGDRegressor(random_state=0),
+    "SVR": lambda: svm.SVR(kernel="linear"),
+    "LinearSVR": lambda: svm.LinearSVR(),
+    "MLPRegressor": lambda: MLPRegressor(activation="logistic", **NETWORK),
+    "a pipeline": lambda: make_pipeline(MinMaxScaler(), "passthrough", PCA(4, whiten=True), linear_model.Ridge()),
+    "two targets": lambda: linear_model.Ridge(),
+    "two targets of a network": lambda: MLPRegressor(**NETWORK),
+}
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("name", REGRESSORS)
+def test_a_regressor(name: str) -> None:
+    X, y = load_diabetes(return_X_y=True)
+    y = (y - y.mean()) / y.std()
+    estimator = REGRESSORS[name]().fit(X * 10, np.stack([y, y**2], axis=1) if "two" in name else y)
+    found = read(estimator, format="q8.24").evaluate({"x": X[:SHOWN] * 10})
+    close(found["y"], estimator.predict(X[:SHOWN] * 10))
+
+
+@pytest.mark.parametrize("scaler", [StandardScaler(), StandardScaler(with_mean=False), MinMaxScaler((-1, 1)), PCA(2)])
+def test_a_transformer(scaler: Any) -> None:
+    X, _ = load_iris(return_X_y=True)
+    found = read(scaler.fit(X), format="q8.24").evaluate({"x": X[:SHOWN]})
+    close(found["transformed"], scaler.transform(X[:SHOWN]))
+
+
+def test_the_host_standardises_first() -> None:
+    """Raw numbers that no format of 16 bits holds beside small ones reach the array standardised."""
+    X, y = load_wine(return_X_y=True)
+    estimator = make_pipeline(StandardScaler(), linear_model.LogisticRegression()).fit(X, y)
+    made = read(estimator, format="q6.10")
+    assert X.max() > 1000 and made.lowered.tensors["x"].shape == (13,)
+    assert set(made.reading.models) == {
+        "logisticregression.coef", "logisticregression.intercept", "x.mean", "x.deviation"
+    }  # fmt: skip
+    agreed = made.evaluate({"x": X})["label"] == estimator.predict(X)
+    assert agreed.mean() > 0.99
+
+
+def test_on_the_machine() -> None:
+    X, y = iris(names=True)
+    estimator = make_pipeline(StandardScaler(), svm.SVC(kernel="linear")).fit(X, y)
+    made = tabla.from_sklearn(estimator, pes=4, format="q6.10", effort=0, name="iris")
+    found = made.simulate({"x": X[::10]}).arrays
+    assert made.name == "iris" and list(found["label"]) == list(estimator.predict(X[::10]))
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_what_is_refused() -> None:
+    X, y = iris()
+    for estimator, message in (
+        (linear_model.LogisticRegression(), "LogisticRegression is not fitted"),
+        (svm.SVC().fit(X, y), "SVC with the kernel 'rbf' is not there"),
+        (KMeans(3).fit(X), "the estimator 'KMeans' is not there"),
+        (make_pipeline(KMeans(3), linear_model.Ridge()).fit(X, y), "the step 'KMeans' is not there"),
+        (MinMaxScaler(clip=True).fit(X), "MinMaxScaler with clip=True"),
+        (linear_model.PoissonRegressor().fit(X, y), "the estimator 'PoissonRegressor' is not there"),
+        (MLPClassifier((3,), max_iter=5).fit(X, np.eye(3)[y // 2]), "several labels"),
+    ):
+        with pytest.raises(tabla.TablaError, match=message):
+            model_of(estimator)
+    for value in (3, svm.SVC, None):
+        with pytest.raises(TypeError, match="is no estimator of scikit-learn"):
+            tabla.from_sklearn(value)
