@@ -32,6 +32,7 @@ COMMANDS = {
     "train": "train",
     "test": "test",
     "formats": "formats",
+    "explore": "explore",
     "synth": "synthesise",
     "build": "bitstream",
     "ranges": "ranges",

@@ -101,29 +101,12 @@ def formats(
         raise TablaError(f"formats cannot be compared by the metric '{metric}'", hint="use accuracy or r2")
     made = partial(build, source)
     wide = _learning_stages(made, options)
-    start = learning_start(
-        wide,
-        data,
-        weights=weights,
-        seed=seed,
-        samples=samples,
-        split=split,
-        split_seed=split_seed,
-        needs_test=False,
-        shuffle=shuffle,
-        columns=columns,
-        classes=classes,
-        standardise=standardise,
-        standardise_labels=standardise_labels,
-    )
+    about_data: dict[str, Any] = {"weights": weights, "seed": seed, "samples": samples}
+    about_data |= {"split": split, "split_seed": split_seed, "shuffle": shuffle, "columns": columns, "classes": classes}
+    about_data |= {"standardise": standardise, "standardise_labels": standardise_labels}
+    start = _start(wide, data, about_data)
     parts = start.ready.parts
-    if parts.validation is None:
-        raise TablaError(
-            "formats are compared on a validation part, and the data has none",
-            hint="hold one out with --split 0.2,0.2, which leaves a fifth for the test; or if the test part is a file"
-            " of its own, with --split 0,0.2",
-        )
-    start = replace(start, ready=replace(start.ready, parts=replace(parts, test=None)))
+    assert parts.validation is not None
     run = _Run(made, options, start, epochs, patience, predict, metric, len(bits) * len(guard_bits))
     if remark is not None and (note := run.evaluators(wide).note):
         remark(note)
@@ -143,6 +126,43 @@ def formats(
         float64=reference,
         cells=cells,
     )
+
+
+def learnt(
+    source: str | Path | Callable[..., Any],
+    options: Options,
+    data: Given,
+    *,
+    epochs: int,
+    predict: str | None = None,
+    metric: str | None = None,
+    **about_data: Any,
+) -> tuple[str, Score, Events]:
+    """Learn in the number format of `options`. Return the metric's name, the score of the validation part, and events.
+
+    `about_data` are parameters of :func:`tabla.learning.learning_start`, and the others those of :func:`formats`. The
+    test part is never looked at. A format that does not hold the program or the data is a `TablaError`.
+    """
+    made = partial(build, source)
+    start = _start(_learning_stages(made, options), data, about_data)
+    run = _Run(made, options, start, epochs, None, predict, metric, 1)
+    stages = made(options)
+    _ = stages.legal
+    name = run.measured(stages).metric.name
+    return name, *run.words(stages)
+
+
+def _start(wide: Stages, data: Given, about_data: Mapping[str, Any]) -> Start:
+    """Return what learning starts from, without the test part. Data without a validation part is a `TablaError`."""
+    start = learning_start(wide, data, needs_test=False, **about_data)
+    parts = start.ready.parts
+    if parts.validation is None:
+        raise TablaError(
+            "formats are compared on a validation part, and the data has none",
+            hint="hold one out with --split 0.2,0.2, which leaves a fifth for the test; or if the test part is a file"
+            " of its own, with --split 0,0.2",
+        )
+    return replace(start, ready=replace(start.ready, parts=replace(parts, test=None)))
 
 
 def _learning_stages(made: Made, options: Options) -> Stages:
@@ -174,8 +194,7 @@ class _Run:
 
     def float64(self, wide: Stages) -> tuple[Measure, Score]:
         """Learn in float64. Return the measure of the validation part and the score there."""
-        evaluators = self.evaluators(wide)
-        measure = self._measure(wide, evaluators, lambda samples: {})
+        evaluators, measure = self.evaluators(wide), self.measured(wide)
         plan, steps = evaluators.real(wide.lowered), self._steps(wide, self.start.ready.parts.training.arrays)
         plan.load(self.start.models)
         found = self._kept(self.start.models, lambda: plan.run(steps).models, measure.of_reals)
@@ -185,6 +204,10 @@ class _Run:
                 hint="use a smaller --learning-rate, or scale the inputs and labels to the size of 1",
             )
         return measure, found
+
+    def measured(self, build: Stages) -> Measure:
+        """Return the measure of the validation part in float64."""
+        return self._measure(build, self.evaluators(build), lambda samples: {})
 
     def cells(self, survey: Survey, widths: Sequence[int], guards: Sequence[int]) -> Iterator[Cell]:
         """Yield the cells of the table, width by width."""
@@ -211,12 +234,12 @@ class _Run:
             options = replace(self.options, format=str(choice.format), model_guard=cell.guard)
             build = replace(self.made(options), format_choice=choice)
             _ = build.legal  # what the machine refuses, no format should be praised for
-            score, found = self._words(build)
+            score, found = self.words(build)
         except TablaError as fault:
             return replace(cell, refused=fault.message, cure=fault.hint or "")
         return replace(cell, score=score, events=found)
 
-    def _words(self, build: Stages) -> tuple[Score, Events]:
+    def words(self, build: Stages) -> tuple[Score, Events]:
         """Learn in the number format of a build. Return the score of the validation part, and the events."""
         evaluators = self.evaluators(build)
         measure = self._measure(build, evaluators, lambda samples: sample_words(build, samples))
@@ -241,9 +264,7 @@ class _Run:
                 return scores[best.epoch]
             scores.append(score(learn()))
 
-    def _measure(
-        self, build: Stages, evaluators: Evaluators, words: Callable[[Samples], Mapping[str, Any]]
-    ) -> Measure:
+    def _measure(self, build: Stages, evaluators: Evaluators, words: Callable[[Samples], Mapping[str, Any]]) -> Measure:
         """Return the measure of the validation part, by the metric that suits the labels of the training part."""
         ready = self.start.ready
         graph, prediction = measured_graph(build, ready, self.predict)

@@ -86,6 +86,8 @@ WHOLE = {
     "patience": Whole(low=1),
     "speed": Whole(low=0),
     "seeds": Whole(low=1),
+    "workers": Whole(low=1, high=256),
+    "timeout": Whole(low=1),
     "baud": Whole(low=1),
 }
 """The ranges of whole numbers, by the name of the parameter. An option has the same name with dashes in front."""

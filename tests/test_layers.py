@@ -71,6 +71,8 @@ MAY: dict[str, set[str]] = {
     # templates: the cycle model reads machine.td with our TableGen front end, not through program/layout.py
     "sim": {"templates", "program", "hw", "caches", "processes", "progress"},
     "synth": {"templates", "hw", "program", "processes"},
+    # cost: what hardware takes, told from its image and from what hw says of its own parts
+    "cost": {"templates", "program", "hw"},
     "training": {"ir", "compiled"},
     "examples": {"report", "training"},
     # the rules of single values; ir has the widths of words, mapping the levels of effort
@@ -92,13 +94,18 @@ MAY: dict[str, set[str]] = {
     },
     # models that were trained elsewhere, from Python
     "imported": {"driver", "lang", "parameters"},
+    # many arrays and number formats of one program; it compiles and scores the program in each of them
+    "explore": {
+        *{"comparison", "cost", "driver", "notations", "options", "mapping", "progress", "synth", "templates"},
+        "_version",
+    },
     "scoring": {"learning", "given", "ir", "parameters", "runs", "simulation", "compiled", "training", "stages"},
     "report": {*_COMPILER, "hw", "sim", "_version", "interrupts"},
     # runtime: the host of a build folder; it needs the compiler's image for simulators, and nothing else of it
     "runtime": {"ir", "program", "sim", "link", "report"},
     "stages": {*_COMPILER, "training", "progress", "kept", "notations", "options", "hw", "report"},
     "driver": {*_EVERYTHING, "stages"},
-    "commands": {*_EVERYTHING, "stages", "driver", "comparison", "processes", "progress"},
+    "commands": {*_EVERYTHING, "stages", "driver", "comparison", "explore", "processes", "progress"},
     # sklearn: estimators of scikit-learn, a way to use the tool as the commands are
     "sklearn": {
         *{"automatic", "compiled", "driver", "ir", "options", "parameters", "report", "runs", "simulation", "training"},

@@ -1,0 +1,178 @@
+"""Multipliers and block RAMs, counted one by one as Yosys maps them to a Lattice ECP5."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from tabla.hw.block_memories import microcode_has_blocks, roots_have_blocks
+from tabla.hw.control import sources
+from tabla.hw.features import Features
+from tabla.hw.functions.interpolation import signed_bits
+from tabla.hw.lane import lane_shape
+from tabla.hw.memory import WordMemory
+from tabla.hw.output import OutputBuffer
+from tabla.hw.pipeline import bits_for
+from tabla.hw.strands import StrandFetch
+from tabla.program.image import FunctionTable, Image
+from tabla.program.layout import operation_layout, strand_layout
+from tabla.templates.instructions import operation_format
+
+_MULTIPLIER, _PIECE = 18, 17
+"""The bits of an operand of a MULT18X18D, and those of each piece into which a wider operand is divided."""
+_SHAPES = ((18, 1024), (9, 2048), (4, 4096), (2, 8192), (1, 16384))
+"""Bits and words of a DP16KD with two ports."""
+_RANK_WORDS, _RANK_BITS, _MOST_RANKS = 16, 4, 20
+"""Words and bits of a TRELLIS_DPR16X4, and the most of them that Yosys makes of a memory that may be a block RAM."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Memory:
+    """A memory with a registered read port: `words` of `bits` bits, `copies` times in the array.
+
+    `block` says that the hardware asks for block RAMs. `used` are the bits that somebody reads; None stands for all.
+    """
+
+    bits: int
+    words: int
+    block: bool
+    copies: int = 1
+    used: frozenset[int] | None = None
+
+    @property
+    def parts(self) -> list[int]:
+        """The bits of each memory into which the words are divided, without those of which nobody reads a bit."""
+        found = []
+        for low in range(0, self.bits, WordMemory.WIDEST):
+            bits = range(low, min(low + WordMemory.WIDEST, self.bits))
+            read = len(bits) if self.used is None else len(self.used.intersection(bits))
+            if read:
+                found.append(read)
+        return found
+
+    @property
+    def depth(self) -> int:
+        """The words with those above them that only fill the address."""
+        return 1 << bits_for(self.words)
+
+    def ranks(self, bits: int) -> int:
+        """Return the number of TRELLIS_DPR16X4 that hold a part."""
+        return -(-bits // _RANK_BITS) * -(-self.depth // _RANK_WORDS)
+
+    @property
+    def distributed(self) -> list[int]:
+        """The parts that are made of distributed RAM."""
+        return [bits for bits in self.parts if not self.block and self.ranks(bits) <= _MOST_RANKS]
+
+    @property
+    def block_rams(self) -> int:
+        """The block RAMs of all copies."""
+        parts = [bits for bits in self.parts if self.block or self.ranks(bits) > _MOST_RANKS]
+        return self.copies * sum(_block_rams(bits, self.depth) for bits in parts)
+
+
+def _block_rams(bits: int, words: int) -> int:
+    return min(-(-bits // wide) * -(-words // deep) for wide, deep in _SHAPES)
+
+
+def memories(image: Image, features: Features) -> Iterator[Memory]:
+    """Yield the memories of an array that may be block RAMs."""
+    parameters, shape = image.parameters, lane_shape(image.parameters, features)
+    for name in shape.memories:
+        yield Memory(
+            bits=parameters.width + shape.extra(name),
+            words=shape.depth(name),
+            block=name in shape.blocks,
+            copies=parameters.pes,
+        )
+    yield from _root_memories(image, features)
+    for table in parameters.functions:
+        if table.base:
+            yield _table(table, parameters.roots)
+    for unit in ("stream", *image.units):
+        yield _operations(image, features, unit)
+        if parameters.strand_depth[unit] > StrandFetch.AT_HAND:
+            bits = strand_layout(unit, parameters).width
+            yield Memory(bits=bits, words=parameters.strand_depth[unit], block=True)
+    if parameters.split_results:
+        places = -(-parameters.output_depth // parameters.roots)
+        yield Memory(bits=parameters.width, words=places, block=False, copies=parameters.roots)
+    elif parameters.output_depth > OutputBuffer.DEEP:
+        yield Memory(bits=parameters.width, words=parameters.output_depth, block=True)
+
+
+def _root_memories(image: Image, features: Features) -> Iterator[Memory]:
+    parameters, issue = image.parameters, features["root_issue"]
+    block, depths = roots_have_blocks(parameters), (parameters.root_data_depth, parameters.root_memory_depth)
+    for operand in ("a", "b", "c"):
+        names = {name.removeprefix("gathered_") for name in sources(operation_format("root_issue"), operand, issue)}
+        for name, depth in zip(("data", "memory"), depths, strict=True):
+            wide = operand == "c" and name in issue.wide_sources
+            if name in names or wide:
+                bits = parameters.width + (parameters.model_guard if wide else 0)
+                yield Memory(bits=bits, words=depth, block=block, copies=parameters.roots)
+
+
+def _operations(image: Image, features: Features, unit: str) -> Memory:
+    """Return the memory of a unit's operation words, with the bits that the sequencer reads."""
+    parameters, own = image.parameters, features[unit]
+    layout, form = operation_layout(unit, parameters), operation_format(unit)
+    lean = parameters.roots > 1 or parameters.model_guard > 0
+    names = [field.name for field in form.fields]
+    names += [name for name in layout.fields if name in ("up", "wide")]
+    for generator in form.generators:
+        if generator in own.generators:
+            levels = own.moves.get(generator, frozenset()) if lean else frozenset(range(parameters.levels))
+            names += [f"{generator}.base", *(f"{generator}.delta{level}" for level in sorted(levels))]
+            names += [f"{generator}.window"] if generator in own.windowed else []
+    places = [layout.fields[name] for name in names]
+    used = frozenset(bit for place in places for bit in range(place.offset, place.offset + place.width))
+    return Memory(
+        bits=layout.width,
+        words=parameters.operation_depth[unit],
+        block=microcode_has_blocks(parameters, unit),
+        used=used,
+    )
+
+
+def _table(table: FunctionTable, roots: int) -> Memory:
+    """Return the table of a function. Yosys drops the bits that are the same in all of its words."""
+    # Tables of several roots hold half a unit, as `tabla.hw.functions.interpolation` says.
+    half = 1 << (table.guard - 1) if roots > 1 and table.kind == "direct" and table.guard else 0
+    bases = tuple(base + half for base in table.base)
+    low, high = signed_bits(bases), signed_bits(table.slope)
+    words = [(b & ((1 << low) - 1)) | ((s & ((1 << high) - 1)) << low) for b, s in zip(bases, table.slope, strict=True)]
+    used = frozenset(bit for bit in range(low + high) if len({word >> bit & 1 for word in words}) > 1)
+    return Memory(bits=low + high, words=len(words), block=True, copies=roots, used=used)
+
+
+def block_rams(image: Image, features: Features) -> int:
+    """Return the number of DP16KD of an array."""
+    return sum(memory.block_rams for memory in memories(image, features))
+
+
+def multipliers(image: Image, features: Features) -> int:
+    """Return the number of MULT18X18D of an array."""
+    parameters = image.parameters
+    lanes, roots = (_own_product(features, unit, parameters.width) for unit in ("lane_issue", "root_issue"))
+    for table in parameters.functions:
+        if table.base:
+            roots += _product(signed_bits(table.slope), table.shift + 1)
+        if table.kind in ("exp", "circular"):
+            roots += _product(parameters.width, table.constant.bit_length() + 1)
+    return parameters.pes * lanes + parameters.roots * roots
+
+
+def _own_product(features: Features, unit: str, width: int) -> int:
+    """Return the multipliers of a lane or a root. A factor that is ONE or nothing has a single bit."""
+    form, own = operation_format(unit), features[unit]
+    if not sources(form, "a", own):
+        return 0
+    single = {"one", "position"}.issuperset(sources(form, "b", own))
+    return _product(width, 1 if single else width)
+
+
+def _product(left: int, right: int) -> int:
+    """Return the number of MULT18X18D that multiply two signed words."""
+    pieces = [1 if bits <= _MULTIPLIER else -(-bits // _PIECE) for bits in (left, right)]
+    return pieces[0] * pieces[1]

@@ -1,0 +1,184 @@
+"""Workers of a Dask cluster: those of a scheduler that is named by its address."""
+
+from __future__ import annotations
+
+import platform
+import time
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import CancelledError
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+from tabla._version import VERSION
+from tabla.explore.question import Question, Record, answer
+from tabla.explore.space import Task
+from tabla.source import TablaError
+
+_CONNECT = 15.0
+"""Seconds within which the scheduler has to answer, and in which a first worker has to be there."""
+_LOOK = 1.0
+"""Seconds after which tasks are looked at that may have taken too long."""
+
+
+def identity() -> str:
+    """Return what has to be the same on all machines: the versions of the tool and of Python."""
+    python = ".".join(platform.python_version_tuple()[:2])
+    return f"tabla {VERSION} on Python {python}"
+
+
+def answered(question: Question, task: Task, expected: str) -> Record:
+    """Answer a task on a worker. A worker of another version computes nothing: its record has its `stranger`."""
+    if identity() != expected:
+        return {"stranger": identity()}
+    return answer(question, task)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cluster:
+    """The workers of the Dask scheduler at `address`.
+
+    Dask gives a task of a worker that dies to another one, until four have died over it. A task that takes
+    longer than `patience` seconds is given to another worker once more. `remark` takes lines about such events.
+    """
+
+    address: str
+    patience: float = 600.0
+    remark: Callable[[str], None] | None = None
+
+    def run(self, question: Question, tasks: Sequence[Task]) -> Iterator[tuple[Task, Record]]:
+        """Yield the tasks with their figures as they are made.
+
+        A scheduler that does not answer, a cluster without workers, workers of another version, and a task that no
+        worker can do are a `TablaError`, which names the address.
+        """
+        with self._client() as client:
+            self._check_workers(client)
+            yield from self._answers(client, question.packed(), tasks)
+
+    @contextmanager
+    def _client(self) -> Iterator[Any]:
+        try:
+            import distributed
+        except ImportError:
+            raise TablaError(
+                "the Python package distributed is not installed", hint="pip install 'tabla[explore]'"
+            ) from None
+        try:
+            client_of: Any = distributed.Client
+            client = client_of(self.address, timeout=_CONNECT, set_as_default=False)
+        except (OSError, ValueError, TimeoutError) as fault:
+            said = str(fault).partition("\n")[0] or type(fault).__name__
+            raise TablaError(
+                f"there is no Dask scheduler at '{self.address}': {said}",
+                hint="start one with 'dask scheduler', and name the address that it prints, such as tcp://host:8786",
+            ) from None
+        try:
+            yield client
+        finally:
+            client.close(timeout=_CONNECT)
+
+    def _check_workers(self, client: Any) -> None:
+        """Raise `TablaError` if there is no worker, or if one has another version of the tool."""
+        end = time.monotonic() + _CONNECT
+        while not client.scheduler_info(n_workers=-1)["workers"]:
+            if time.monotonic() > end:
+                raise TablaError(
+                    f"the Dask scheduler at '{self.address}' has no worker",
+                    hint=f"start some with 'dask worker {self.address}'",
+                )
+            time.sleep(0.2)
+        found: dict[str, Any] = client.run(identity, on_error="return")
+        for worker, name in sorted(found.items()):
+            if name != identity():
+                raise _stranger(worker, name if isinstance(name, str) else "no tabla that this one can talk to")
+
+    def _answers(self, client: Any, question: Question, tasks: Sequence[Task]) -> Iterator[tuple[Task, Record]]:
+        import distributed
+
+        finished: Any = distributed.wait
+        sent = client.scatter(question, broadcast=True, hash=False)
+        watch = _Watch(patience=self.patience, remark=self.remark or _silent)
+        open_ = {self._submit(client, sent, task): task for task in tasks}
+        while open_:
+            try:
+                done = finished(list(open_), timeout=_LOOK, return_when="FIRST_COMPLETED").done
+            except TimeoutError:
+                done = set()
+            # The order of the tasks, not that of a set: messages then do not depend on the hash seed.
+            for future in [future for future in open_ if future in done]:
+                task = open_.pop(future)
+                yield task, self._result(client, future, task)
+            for future in watch.overdue(client, list(open_)):
+                task = open_.pop(future)
+                others = watch.others(client, future, task)
+                future.cancel(force=True)
+                open_[self._submit(client, sent, task, others)] = task
+
+    def _submit(self, client: Any, sent: Any, task: Task, workers: Sequence[str] | None = None) -> Any:
+        return client.submit(answered, sent, task, identity(), pure=False, workers=workers, retries=0)
+
+    def _result(self, client: Any, future: Any, task: Task) -> Record:
+        from distributed import KilledWorker
+
+        try:
+            found: Record = future.result()
+        except KilledWorker as fault:
+            raise TablaError(
+                f"workers died over {task.point.name}, the last one at '{fault.last_worker.address}'",
+                hint="see what the worker says; its memory may be too small",
+            ) from None
+        except CancelledError:
+            raise TablaError(
+                f"the Dask scheduler at '{self.address}' has gone",
+                hint="start it again; with -o, the exploration goes on where it stopped",
+            ) from None
+        if "stranger" in found:
+            places = client.who_has([future]).get(future.key) or ("",)
+            raise _stranger(places[0], found["stranger"])
+        return found
+
+
+@dataclass(slots=True, kw_only=True)
+class _Watch:
+    """Sees which tasks take too long. Only the time on a worker counts, and not that of waiting for one."""
+
+    patience: float
+    remark: Callable[[str], None]
+    _began: dict[str, tuple[str, float]] = field(default_factory=dict)
+    _late: dict[Task, str] = field(default_factory=dict)
+
+    def overdue(self, client: Any, futures: Sequence[Any]) -> list[Any]:
+        """Return the futures that have been with one worker for longer than the patience lasts."""
+        now, found = time.monotonic(), dict[str, tuple[str, float]]()
+        for worker, keys in client.processing().items():
+            for key in keys:
+                before = self._began.get(str(key))
+                found[str(key)] = before if before and before[0] == worker else (worker, now)
+        self._began = found
+        return [f for f in futures if f.key in found and now - found[f.key][1] > self.patience]
+
+    def others(self, client: Any, future: Any, task: Task) -> list[str]:
+        """Return the workers that may try a task again. A second one that takes too long is a `TablaError`."""
+        worker = self._began[future.key][0]
+        left = [name for name in client.scheduler_info(n_workers=-1)["workers"] if name != worker]
+        if task in self._late or not left:
+            first = f" and '{self._late[task]}'" if task in self._late else ""
+            raise TablaError(
+                f"{task.point.name} takes more than {self.patience:g} s at '{worker}'{first}",
+                hint="give it more time with --timeout",
+            )
+        self._late[task] = worker
+        self.remark(f"note: '{worker}' takes more than {self.patience:g} s; another worker tries {task.point.name}")
+        return sorted(left)
+
+
+def _silent(_: str) -> None:
+    """Ignore a remark."""
+
+
+def _stranger(worker: str, name: str) -> TablaError:
+    return TablaError(
+        f"the worker at '{worker}' has {name}, and this is {identity()}",
+        hint="install the same version of both on all machines, and start the worker again",
+    )

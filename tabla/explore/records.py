@@ -1,0 +1,111 @@
+"""The file of records: each figure is written as soon as it is made, so that an interrupted exploration can go on."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from tabla.source import TablaError
+
+SCHEMA = "tabla-explore-records-1"
+NAME = "records.jsonl"
+
+
+@dataclass(slots=True, kw_only=True)
+class Records:
+    """The figures of tasks by their keys, and the file that holds them, if there is one.
+
+    The first line of the file names the question, and each further line has one task. A last line that an interrupt
+    cut off is dropped. `finish` puts the lines in order, so that the file does not depend on which worker was first.
+    """
+
+    path: Path | None
+    question: str
+    found: dict[str, dict[str, Any]] = field(default_factory=dict)
+    _made: bool = field(default=False, init=False)
+
+    @staticmethod
+    def of(folder: Path | None, question: str) -> Records:
+        """Open the records in a folder, which is made if it is not there.
+
+        Records of another question, and a folder that holds other files only, are a `TablaError`.
+        """
+        if folder is None:
+            return Records(path=None, question=question)
+        if folder.exists() and not folder.is_dir():
+            raise TablaError(f"'{folder}' is not a folder", hint="name a folder for the report with -o")
+        path = folder / NAME
+        if folder.is_dir() and not path.is_file() and any(folder.iterdir()):
+            raise TablaError(
+                f"'{folder}' is not empty, and tabla explore did not write it",
+                hint="name a new folder with -o",
+            )
+        records = Records(path=path, question=question)
+        if path.is_file():
+            records._read()
+        return records
+
+    def add(self, key: str, figures: dict[str, Any]) -> None:
+        """Keep the figures of a task."""
+        self.found[key] = figures
+        if self.path is not None:
+            if not self.path.is_file():
+                self._made = not self.path.parent.is_dir()
+                self.path.parent.mkdir(parents=True, exist_ok=True)
+                self._write_all([])
+            with self.path.open("a", encoding="utf-8") as file:
+                file.write(_line(key, figures))
+
+    def finish(self, keys: Iterable[str]) -> None:
+        """Write the file anew in the order of `keys`. Tasks of earlier explorations come after them, by their keys."""
+        first = [key for key in dict.fromkeys(keys) if key in self.found]
+        if self.path is not None:
+            self._write_all([*first, *sorted(self.found.keys() - set(first))])
+
+    def discard(self) -> None:
+        """Remove what this process has written, because no figure of it is worth keeping."""
+        if self.path is not None and self._made:
+            self.path.unlink(missing_ok=True)
+            self.path.parent.rmdir()
+
+    def _write_all(self, keys: list[str]) -> None:
+        assert self.path is not None
+        text = json.dumps({"schema": SCHEMA, "question": self.question}) + "\n"
+        text += "".join(_line(key, self.found[key]) for key in keys)
+        new = self.path.with_suffix(".new")
+        new.write_text(text, encoding="utf-8")
+        os.replace(new, self.path)
+
+    def _read(self) -> None:
+        assert self.path is not None
+        try:
+            head, *lines = self.path.read_text(encoding="utf-8").split("\n")
+            first = json.loads(head)
+            known = first["schema"] == SCHEMA
+        except (OSError, ValueError, KeyError, TypeError):
+            known = False
+        if not known:
+            raise TablaError(f"'{self.path}' holds no records of tabla explore", hint="name another folder with -o")
+        if first.get("question") != self.question:
+            raise TablaError(
+                f"'{self.path.parent}' holds the exploration of another program, other options or other data",
+                hint="name another folder with -o, or remove this one",
+            )
+        # What follows the last line end was cut off when the exploration was interrupted.
+        for line in lines[:-1]:
+            try:
+                record = json.loads(line)
+                self.found[record.pop("task")] = record
+            except (ValueError, KeyError, AttributeError):
+                raise TablaError(
+                    f"'{self.path}' is damaged: {line[:60]!r}", hint="remove the line, or the folder, and start again"
+                ) from None
+        self._write_all(list(self.found))
+
+
+def _line(key: str, figures: dict[str, Any]) -> str:
+    return json.dumps({"task": key, **figures}, sort_keys=True) + "\n"

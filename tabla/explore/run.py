@@ -1,0 +1,152 @@
+"""The course of an exploration: all points quickly, and those of the front again at the effort of the user's builds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Protocol
+
+from tabla import progress
+from tabla.explore.command_line import words_of
+from tabla.explore.question import Question, Record
+from tabla.explore.records import Records
+from tabla.explore.result import Candidate, Exploration, Part
+from tabla.explore.space import Point, Space, Task
+from tabla.mapping.effort import DEFAULT_EFFORT
+from tabla.source import TablaError
+
+QUICK = 0
+"""The effort at which all points are compiled first."""
+
+
+class Workers(Protocol):
+    """Whoever answers tasks, in any order: the cores of this machine, or a cluster."""
+
+    def run(self, question: Question, tasks: Sequence[Task]) -> Iterator[tuple[Task, Record]]:
+        """Yield the tasks with their figures as they are made."""
+        ...
+
+
+def explore(
+    question: Question,
+    space: Space,
+    parts: Sequence[Part],
+    workers: Workers,
+    *,
+    folder: Path | None = None,
+    synthesise: bool = False,
+) -> Exploration:
+    """Explore a space. `folder` keeps the figures, and an exploration that was interrupted goes on from them.
+
+    Every point is compiled at the lowest effort. Then the points of the front are compiled at the default effort,
+    which may change the front, until no point of the front is without these figures. With `synthesise`, Yosys and
+    nextpnr confirm the front. A program of which every point is refused is a `TablaError`.
+    """
+    course = _Course(question, space, tuple(parts), workers, Records.of(folder, question.sum), synthesise)
+    points = tuple(space.points())
+    first = [Task(kind="build", point=point, effort=QUICK) for point in points]
+    learning = dict.fromkeys(point.words for point in points) if question.data is not None else {}
+    course.do([*(Task(kind="learn", point=words) for words in learning), *first], "points")
+    course.refuse_if_nothing_is_left(first)
+    while wanted := course.wanted():
+        course.do(wanted, "points of the front")
+    found = course.outcome()
+    course.records.finish(course.keys(found))
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class _Course:
+    question: Question
+    space: Space
+    parts: tuple[Part, ...]
+    workers: Workers
+    records: Records
+    synthesise: bool
+
+    def do(self, tasks: Iterable[Task], stage: str) -> None:
+        """Have those tasks answered that have no figures yet."""
+        every = list(dict.fromkeys(tasks))
+        left = [task for task in every if task.key not in self.records.found]
+        done = len(every) - len(left)
+        progress.tell(stage, done, len(every), "point")
+        for task, figures in self.workers.run(self.question, left) if left else ():
+            self.records.add(task.key, figures)
+            done += 1
+            progress.tell(stage, done, len(every), "point")
+
+    def refuse_if_nothing_is_left(self, tasks: Sequence[Task]) -> None:
+        """Raise `TablaError` with the reason of the last point if every point is refused."""
+        found = [self.records.found[task.key] for task in tasks]
+        if all("refused" in figures for figures in found):
+            self.records.discard()
+            last = found[-1]
+            raise TablaError(f"every point is refused; the last one: {last['refused']}", hint=last["cure"] or None)
+
+    def wanted(self) -> list[Task]:
+        """Return the tasks that the front still lacks."""
+        outcome, tasks = self.outcome(), list[Task]()
+        for part in self.parts:
+            for each in outcome.front(part):
+                better = Task(kind="build", point=each.point, effort=DEFAULT_EFFORT)
+                if better.key not in self.records.found:
+                    tasks.append(better)
+                elif self.synthesise:
+                    tasks.append(replace(better, kind="synth", part=part.name))
+        return [task for task in dict.fromkeys(tasks) if task.key not in self.records.found]
+
+    def outcome(self) -> Exploration:
+        """Return what the figures say that are there."""
+        metric = next((f["metric_name"] for f in self.records.found.values() if "metric_name" in f), "")
+        asked = metric if self.question.data is not None else ""
+        return Exploration(
+            name=Path(self.question.source.rpartition(":")[0] or self.question.source).stem,
+            candidates=tuple(self._candidate(point, part) for part in self.parts for point in self.space.points()),
+            metric=asked,
+        )
+
+    def keys(self, found: Exploration) -> Iterator[str]:
+        """Yield the keys of all tasks in the order of the candidates."""
+        for each in found.candidates:
+            for effort in (QUICK, DEFAULT_EFFORT):
+                yield Task(kind="build", point=each.point, effort=effort).key
+            yield Task(kind="learn", point=each.point.words).key
+
+    def _candidate(self, point: Point, part: Part) -> Candidate:
+        effort, built = self._built(point)
+        learnt = self.records.found.get(Task(kind="learn", point=point.words).key, {})
+        synth = Task(kind="synth", point=point, effort=effort, part=part.name)
+        confirmed = self.records.found.get(synth.key, {}) if self.synthesise else {}
+        refused = next((figures for figures in (built, learnt, confirmed) if "refused" in figures), {})
+        command = tuple(words_of(self.question, point, effort))
+        if refused:
+            return Candidate(
+                point=point, part=part, effort=effort, command=command,
+                refused=refused["refused"], cure=refused["cure"],
+            )  # fmt: skip
+        return Candidate(
+            point=point,
+            part=part,
+            effort=effort,
+            command=command,
+            cycles=built["cycles"],
+            latency=built["latency"],
+            resources=confirmed.get("resources", built["resources"]),
+            megahertz=confirmed.get("megahertz", _clock(built, part)),
+            metric=learnt.get("metric"),
+            confirmed=bool(confirmed),
+        )
+
+    def _built(self, point: Point) -> tuple[int, Mapping[str, Any]]:
+        """Return the figures of a point at the highest effort that there is, and that effort."""
+        for effort in (DEFAULT_EFFORT, QUICK):
+            found = self.records.found.get(Task(kind="build", point=point, effort=effort).key)
+            if found is not None:
+                return effort, found
+        raise AssertionError(f"{point.name} was not compiled")
+
+
+def _clock(built: Mapping[str, Any], part: Part) -> float | None:
+    clocks: Mapping[str, float] = built.get("megahertz", {})
+    return clocks.get(f"{part.device.part}:{part.grade}", clocks.get(str(part.grade)))
