@@ -21,11 +21,13 @@ from tabla.driver import build
 from tabla.explore import Exploration, Space, explore
 from tabla.explore.cluster import Cluster
 from tabla.explore.local import Local, cores
+from tabla.explore.page import explore_page
 from tabla.explore.question import FAMILY, Question
 from tabla.explore.result import Part
 from tabla.explore.run import Workers
 from tabla.learning import learning_start
 from tabla.options import Options
+from tabla.report.folder import replaced_file
 from tabla.source import TablaError
 from tabla.synth.nextpnr import chosen_grade
 from tabla.templates.targets import target
@@ -216,6 +218,9 @@ def _workers(arguments: Namespace, console: Console) -> Workers:
 
 
 def _write(found: Exploration, folder: Path, console: Console) -> None:
-    """Write the figures as JSON beside the records."""
-    path = folder / "explore.json"
-    write_json(str(path), found.as_json(), console)
+    """Write the page, and all figures as JSON, beside the records."""
+    write_json(str(folder / "explore.json"), found.as_json(), console)
+    page = folder / "index.html"
+    with replaced_file(page) as file:
+        file.write_text(explore_page(found), encoding="utf-8")
+    console.remark(f"written      {page}")

@@ -20,8 +20,8 @@ from tabla.templates.instructions import operation_format
 
 _MULTIPLIER, _PIECE = 18, 17
 """The bits of an operand of a MULT18X18D, and those of each piece into which a wider operand is divided."""
-_SHAPES = ((18, 1024), (9, 2048), (4, 4096), (2, 8192), (1, 16384))
-"""Bits and words of a DP16KD with two ports."""
+_SHAPES = ((36, 512), (18, 1024), (9, 2048), (4, 4096), (2, 8192), (1, 16384))
+"""Bits and words of a DP16KD with a port that writes and one that reads. A part of at most 18 bits never takes 36."""
 _RANK_WORDS, _RANK_BITS, _MOST_RANKS = 16, 4, 20
 """Words and bits of a TRELLIS_DPR16X4, and the most of them that Yosys makes of a memory that may be a block RAM."""
 
@@ -31,6 +31,7 @@ class Memory:
     """A memory with a registered read port: `words` of `bits` bits, `copies` times in the array.
 
     `block` says that the hardware asks for block RAMs. `used` are the bits that somebody reads; None stands for all.
+    The words are divided into parts of at most `widest` bits.
     """
 
     bits: int
@@ -38,13 +39,14 @@ class Memory:
     block: bool
     copies: int = 1
     used: frozenset[int] | None = None
+    widest: int = WordMemory.WIDEST
 
     @property
     def parts(self) -> list[int]:
         """The bits of each memory into which the words are divided, without those of which nobody reads a bit."""
         found = []
-        for low in range(0, self.bits, WordMemory.WIDEST):
-            bits = range(low, min(low + WordMemory.WIDEST, self.bits))
+        for low in range(0, self.bits, self.widest):
+            bits = range(low, min(low + self.widest, self.bits))
             read = len(bits) if self.used is None else len(self.used.intersection(bits))
             if read:
                 found.append(read)
@@ -94,11 +96,17 @@ def memories(image: Image, features: Features) -> Iterator[Memory]:
         if parameters.strand_depth[unit] > StrandFetch.AT_HAND:
             bits = strand_layout(unit, parameters).width
             yield Memory(bits=bits, words=parameters.strand_depth[unit], block=True)
+    yield output_memory(image)
+
+
+def output_memory(image: Image) -> Memory:
+    """Return the memory of the words that leave: one for all words, or with results of all roots one for each root."""
+    parameters = image.parameters
     if parameters.split_results:
         places = -(-parameters.output_depth // parameters.roots)
-        yield Memory(bits=parameters.width, words=places, block=False, copies=parameters.roots)
-    elif parameters.output_depth > OutputBuffer.DEEP:
-        yield Memory(bits=parameters.width, words=parameters.output_depth, block=True)
+        return Memory(bits=parameters.width, words=places, block=False, copies=parameters.roots)
+    deep = parameters.output_depth > OutputBuffer.DEEP
+    return Memory(bits=parameters.width, words=parameters.output_depth, block=deep, widest=parameters.width)
 
 
 def _root_memories(image: Image, features: Features) -> Iterator[Memory]:

@@ -102,7 +102,8 @@ class Cluster:
         open_ = {self._submit(client, sent, task): task for task in tasks}
         while open_:
             try:
-                done = finished(list(open_), timeout=_LOOK, return_when="FIRST_COMPLETED").done
+                with client.as_current():
+                    done = finished(list(open_), timeout=_LOOK, return_when="FIRST_COMPLETED").done
             except TimeoutError:
                 done = set()
             # The order of the tasks, not that of a set: messages then do not depend on the hash seed.

@@ -1,0 +1,150 @@
+"""The table behind the estimates of ``tabla explore``: measured, fitted and checked.
+
+python -m benchmarks.cost measure DRAW ...     synthesise designs, and keep their cells
+python -m benchmarks.cost clock DRAW ...       place and route designs too, and keep their clock rates
+python -m benchmarks.cost fit [DRAW ...]       fit tabla/cost/ecp5.json to these designs, or to those it names
+python -m benchmarks.cost check                  hold the estimates against all other designs
+
+The designs are those of ``designs.py``, by the numbers of their draws; ``-1`` and ``-2`` are published problems.
+Measurements are kept in ``measured.json`` after each design, so a long run can be done in parts. ``--parts`` and
+``--seeds`` are the parts with their speed grades, and the seeds of each.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from benchmarks.cost.designs import ROOT, design
+from benchmarks.cost.fit import RESOURCES, as_content, fitted, line_through, sizes_of
+from benchmarks.cost.measure import clocked, measured
+from tabla.cost.clock import causes
+from tabla.cost.estimate import TABLE, estimate
+
+MEASURED = Path(__file__).resolve().parent / "measured.json"
+FITTED = ROOT / "tabla" / "cost" / TABLE
+SCHEMA = "tabla-cost-measured-1"
+LIMITS = {"8": 225.0, "5G": 225.0}
+"""The highest rates of the multipliers, by the data sheet; other grades have none there."""
+
+
+def kept() -> dict[str, Any]:
+    """Return the measurements that are there: `rows` of resources, and `clocks`."""
+    if not MEASURED.is_file():
+        return {"schema": SCHEMA, "rows": [], "clocks": []}
+    found: dict[str, Any] = json.loads(MEASURED.read_text(encoding="utf-8"))
+    return found
+
+
+def keep(content: dict[str, Any]) -> None:
+    """Write the measurements, those of small draws first."""
+    content["rows"].sort(key=lambda row: row["draw"])
+    content["clocks"].sort(key=lambda row: (row["draw"], row["part"], row["grade"]))
+    lines = [
+        f' "{name}": [\n' + ",\n".join("  " + json.dumps(row) for row in content[name]) + "\n ]"
+        for name in ("rows", "clocks")
+    ]
+    MEASURED.write_text("{\n" + ",\n".join([f' "schema": "{SCHEMA}"', *lines]) + "\n}\n", encoding="utf-8")
+
+
+def grade_of(row: dict[str, Any]) -> str:
+    """Return the name that the table has for the speed grade of a part."""
+    return "5G" if "5G" in row["part"] else str(row["grade"])
+
+
+def measure(asked: argparse.Namespace) -> None:
+    """Synthesise the designs that are not measured yet."""
+    for draw in asked.draws:
+        content = kept()
+        if any(row["draw"] == draw for row in content["rows"]):
+            continue
+        row = measured(draw)
+        content["rows"].append(row)
+        keep(content)
+        print(draw, row["design"], row.get("taken", row.get("refused")), flush=True)
+
+
+def clock(asked: argparse.Namespace) -> None:
+    """Place and route designs. Rates that are there already are made anew."""
+    parts = [(name, int(grade)) for name, _, grade in (part.partition(":") for part in asked.parts.split(","))]
+    for draw in asked.draws:
+        for row in clocked(design(draw), parts, asked.seeds):
+            content = kept()
+            same = ("draw", "part", "grade")
+            content["clocks"] = [old for old in content["clocks"] if any(old[key] != row[key] for key in same)]
+            content["clocks"].append(row)
+            keep(content)
+            print(row, flush=True)
+
+
+def fit(asked: argparse.Namespace) -> None:
+    """Fit the table of the package."""
+    content = kept()
+    draws = asked.draws or json.loads(FITTED.read_text(encoding="utf-8"))["draws"]
+    rows = [row for row in content["rows"] if row["draw"] in draws and "taken" in row]
+    luts, flip_flops = fitted(rows, sizes_of(rows))
+    models = {}
+    routed = [row for row in content["clocks"] if row["draw"] in draws and row["megahertz"]]
+    for grade in sorted({grade_of(row) for row in routed}):
+        own = [row for row in routed if grade_of(row) == grade]
+        taken = {row["draw"]: row["taken"]["LUT"] for row in content["rows"] if "taken" in row}
+        images = [design(row["draw"]).build().image for row in own]
+        found = line_through(
+            [max(row["megahertz"]) for row in own],
+            [causes(image, taken[row["draw"]]) for image, row in zip(images, own, strict=True)],
+        )
+        names = ("base", "doubling", "sequencers", "bit")
+        models[grade] = {**dict(zip(names, found, strict=True)), "limit": LIMITS.get(grade, 999.0)}
+    table = as_content(luts, flip_flops, models, "python -m benchmarks.cost fit", sorted(row["draw"] for row in rows))
+    FITTED.write_text(json.dumps(table, indent=1) + "\n", encoding="utf-8")
+
+
+def check(asked: argparse.Namespace) -> None:
+    """Print the errors of the designs to which nothing was fitted."""
+    content, fitted_to = kept(), set(json.loads(FITTED.read_text(encoding="utf-8"))["draws"])
+    rows = [row for row in content["rows"] if row["draw"] not in fitted_to and "taken" in row]
+    heads = ("design", *(f"{kind}, estimate" for kind in (*RESOURCES, "DSP", "RAM")))
+    print("| " + " | ".join(heads) + " |\n|" + "---|" * len(heads))
+    errors: dict[str, list[float]] = {kind: [] for kind in (*RESOURCES, "DSP", "RAM")}
+    for row in rows:
+        found = estimate(design(row["draw"]).build().image).as_json()["resources"]
+        cells = []
+        for kind, taken in row["taken"].items():
+            error = found[kind] / taken - 1
+            errors[kind].append(abs(error))
+            cells.append(f"{taken:,}, {found[kind]:,}" + (f" ({100 * error:+.1f} %)" if found[kind] != taken else ""))
+        print(f"| {row['design']} | " + " | ".join(cells) + " |", flush=True)
+    for kind, found in errors.items():
+        worst, mean = 100 * max(found), 100 * sum(found) / len(found)
+        above = sum(error > 0.1 for error in found)
+        print(f"{kind}: mean error {mean:.1f} %, largest {worst:.1f} %, {above} of {len(found)} above 10 %")
+    for row in (row for row in content["clocks"] if row["draw"] not in fitted_to):
+        rate = estimate(design(row["draw"]).build().image).megahertz.get(grade_of(row))
+        best = max(row["megahertz"])
+        print(f"clock: {row['design']}, {row['part']}:{row['grade']}: {best} of {row['megahertz']}, estimate {rate}")
+
+
+def main(words: list[str]) -> int:
+    """Run one command."""
+    commands: dict[str, Callable[[argparse.Namespace], None]] = {
+        "measure": measure,
+        "clock": clock,
+        "fit": fit,
+        "check": check,
+    }
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.cost")
+    parser.add_argument("command", choices=commands)
+    parser.add_argument("draws", nargs="*", type=int)
+    parser.add_argument("--parts", default="85k:6")
+    parser.add_argument("--seeds", type=int, default=3)
+    asked = parser.parse_args(words)
+    commands[asked.command](asked)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,78 @@
+"""Fitting the prices of the estimate: for each kind of part the least squares of what its cells are, with no price
+below 0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from scipy.optimize import nnls
+
+from benchmarks.cost.designs import design
+from benchmarks.cost.measure import Row
+from tabla.cost.estimate import sizes
+
+_SHARED = {"group": "controls"}
+"""Kinds of parts whose cells have the names of another kind."""
+_RIDGE = 5e-5
+"""How strongly prices are drawn towards 0, as a share of the largest value. It decides what the data leave open."""
+RESOURCES = ("LUT", "FF")
+Prices = dict[str, float]
+
+
+def _kind(name: str) -> str:
+    kind = name.partition(".")[0]
+    return _SHARED.get(kind, kind)
+
+
+def fitted(rows: Sequence[Row], all_sizes: Mapping[int, Mapping[str, float]]) -> tuple[Prices, Prices]:
+    """Return the prices in LUT4s and in flip-flops. `all_sizes` has the sizes of each design, by its draw.
+
+    Errors count by their share of the whole design, because an estimate is held to a share of it.
+    """
+    found: tuple[Prices, Prices] = ({}, {})
+    names = sorted({name for row in rows for name in all_sizes[row["draw"]]})
+    for kind in sorted({_kind(name) for name in names}):
+        own = [name for name in names if _kind(name) == kind]
+        values = np.array([[all_sizes[row["draw"]].get(name, 0.0) for name in own] for row in rows])
+        largest = np.where(values.max(axis=0) > 0, values.max(axis=0), 1.0)
+        for number, resource in enumerate(RESOURCES):
+            weights = np.array([1 / row["taken"][resource] for row in rows])
+            cells = np.array([row["cells"].get(kind, [0, 0])[number] for row in rows])
+            scaled = values / largest * weights[:, None]
+            ridge = np.eye(len(own)) * np.abs(scaled).max() * _RIDGE
+            prices, _ = nnls(np.vstack([scaled, ridge]), np.concatenate([cells * weights, np.zeros(len(own))]))
+            found[number].update(
+                {name: float(f"{price:.4g}") for name, price in zip(own, prices / largest, strict=True) if price > 0}
+            )
+    return found
+
+
+def sizes_of(rows: Iterable[Row]) -> dict[int, dict[str, float]]:
+    """Return the sizes of the designs of some rows, by their draws. The designs are compiled."""
+    return {row["draw"]: sizes(design(row["draw"]).build().image) for row in rows}
+
+
+def line_through(rates: Sequence[float], causes: Sequence[Sequence[float]]) -> list[float]:
+    """Return the base and the costs of a clock model, none below 0, by least squares of relative errors."""
+    weights = 1 / np.array(rates)
+    values = np.column_stack([np.ones(len(rates)), -np.array(causes, dtype=float)])
+    # The base may be anything above 0, and so may the costs: all are found by one fit without negative numbers.
+    shifted, _ = nnls(values * weights[:, None], np.ones(len(rates)))
+    return [float(f"{value:.4g}") for value in shifted]
+
+
+def as_content(luts: Prices, flip_flops: Prices, clocks: Mapping[str, Any], command: str, draws: list[int]) -> Any:
+    """Return the table of the package as JSON values."""
+    from tabla.cost.estimate import SCHEMA
+
+    return {
+        "schema": SCHEMA,
+        "command": command,
+        "draws": draws,
+        "luts": luts,
+        "flip_flops": flip_flops,
+        "clocks": dict(clocks),
+    }

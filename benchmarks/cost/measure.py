@@ -1,0 +1,80 @@
+"""Measuring designs: the cells of each part after synthesis, and the clock rates after place and route."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from tabla.templates.targets import target
+
+from benchmarks.cost.designs import Design, design
+from tabla.source import TablaError
+from tabla.synth.nextpnr import place_and_route
+from tabla.synth.yosys import Netlist, synthesise_flat
+
+FAMILY = "ecp5"
+Row = dict[str, Any]
+_LUTS = {"LUT4": 1, "CCU2C": 2, "TRELLIS_DPR16X4": 6}
+# The kinds of parts of `tabla.cost.structure`, by the names of the cells. The first pattern that fits counts.
+_KINDS = (
+    (r"group_\d+\.lane_\d+\.", "lane"),
+    (r"(group_\d+\.)?tree\.", "tree"),
+    (r"group_\d+\.", "controls"),
+    (r".*_generator\.", "generator"),
+    (r".*\.fetch\.", "fetch"),
+    (r".*\.loops\.", "loops"),
+    (r"stream\.sequencer\.", "stream_sequencer"),
+    (r"\w+_sequencer\.", "sequencer"),
+    (r"(\w+_tokens|controller\.slot_release)\.", "delay"),
+    (r"controller\.", "controller"),
+    (r"stream\.", "stream"),
+    (r"\w+_window\.", "window"),
+    (r"root(_\d+)?\.functions\.\w+\.", "function"),
+    (r"root(_\d+)?\.", "root"),
+    (r"(output|border|serial)\w*\.", "output"),
+)
+
+
+def kind_of(cell: str) -> str:
+    """Return the kind of the part that a cell of a flat netlist belongs to, by its name."""
+    return next((kind for pattern, kind in _KINDS if re.match(pattern, cell)), "top")
+
+
+def cells_of(netlist: Netlist) -> dict[str, list[int]]:
+    """Return the LUT4s and flip-flops of each kind of part."""
+    found: dict[str, list[int]] = {}
+    for name, cell in netlist.parsed()["cells"].items():
+        luts, flip_flop = _LUTS.get(cell["type"], 0), cell["type"] == "TRELLIS_FF"
+        if luts or flip_flop:
+            counts = found.setdefault(kind_of(name), [0, 0])
+            counts[0] += luts
+            counts[1] += flip_flop
+    return dict(sorted(found.items()))
+
+
+def measured(draw: int) -> Row:
+    """Return the resources of a design, or the reason why it does not compile."""
+    drawn = design(draw)
+    try:
+        made = drawn.build()
+        netlist = synthesise_flat(made.verilog, made.module, target(FAMILY))
+    except TablaError as fault:
+        return {"draw": draw, "design": drawn.name, "refused": fault.message}
+    return {
+        "draw": draw,
+        "design": drawn.name,
+        "taken": dict(netlist.taken),
+        "cells": cells_of(netlist),
+    }
+
+
+def clocked(drawn: Design, parts: Sequence[tuple[str, int]], seeds: int) -> Iterator[Row]:
+    """Yield the best clock rate in MHz of so many seeds on each part in a speed grade."""
+    made = drawn.build()
+    netlist = synthesise_flat(made.verilog, made.module, target(FAMILY))
+    for name, grade in parts:
+        device = target(FAMILY).device(name)
+        runs = [place_and_route(netlist, device, grade, seed=seed) for seed in range(1, seeds + 1)]
+        rates = [round(run.clock.claimed, 1) for run in runs if run.clock]
+        yield {"draw": drawn.draw, "design": drawn.name, "part": device.part, "grade": grade, "megahertz": rates}

@@ -1,0 +1,79 @@
+"""The estimates against syntheses that were measured: blocks exactly, the rest within the errors that are stated."""
+
+from __future__ import annotations
+
+import json
+import time
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from benchmarks.cost.designs import design
+from tabla.cost.blocks import Memory
+from tabla.cost.estimate import estimate, sizes, table
+
+MEASURED = Path(__file__).parents[2] / "benchmarks" / "cost" / "measured.json"
+ROWS: dict[int, dict[str, Any]] = {
+    row["draw"]: row for row in json.loads(MEASURED.read_text(encoding="utf-8"))["rows"] if "taken" in row
+}
+QUICK = (0, 27, 48)
+"""Draws that compile in a second or two: a logistic regression, an svm with guard bits, a matrix product."""
+
+
+def held(draw: int) -> None:
+    """Hold the estimate of a design against its synthesis."""
+    taken = ROWS[draw]["taken"]
+    found = estimate(design(draw).build().image).as_json()["resources"]
+    assert (found["DSP"], found["RAM"]) == (taken["DSP"], taken["RAM"])
+    for kind in ("LUT", "FF"):
+        assert abs(found[kind] / taken[kind] - 1) <= 0.15, (kind, found[kind], taken[kind])
+
+
+@pytest.mark.parametrize("draw", QUICK)
+def test_quick_designs(draw: int) -> None:
+    held(draw)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("draw", [draw for draw in ROWS if draw not in QUICK])
+def test_all_designs(draw: int) -> None:
+    held(draw)
+
+
+def test_an_estimate_takes_less_than_a_tenth_of_a_second() -> None:
+    image = design(0).build().image
+    began = time.process_time()
+    estimate(image)
+    assert time.process_time() - began < 0.1
+
+
+def test_every_price_is_of_a_size_that_there_is() -> None:
+    known = set(sizes(design(0).build().image)) | set(sizes(design(48).build().image))
+    priced = set(table().luts) | set(table().flip_flops)
+    assert {name for name in priced if not name.startswith("function.")} <= known
+    assert all(price > 0 for prices in (table().luts, table().flip_flops) for price in prices.values())
+
+
+@pytest.mark.parametrize(
+    ("memory", "expected"),
+    [
+        # As Yosys 0.70 maps these memories, alone in a design.
+        (Memory(bits=18, words=64, block=False), 0),
+        (Memory(bits=10, words=128, block=False), 1),
+        (Memory(bits=8, words=128, block=False), 0),
+        (Memory(bits=8, words=256, block=False), 1),
+        (Memory(bits=4, words=256, block=False), 0),
+        (Memory(bits=10, words=2048, block=True), 2),
+        (Memory(bits=10, words=4096, block=True), 3),
+        (Memory(bits=18, words=4096, block=True), 4),
+        (Memory(bits=8, words=2048, block=True), 1),
+        (Memory(bits=32, words=64, block=False, widest=32), 1),
+        (Memory(bits=37, words=2, block=True, copies=2), 6),
+        (Memory(bits=37, words=2, block=True, used=frozenset({3, 36})), 2),
+    ],
+)
+def test_block_rams_of_a_memory(memory: Memory, expected: int) -> None:
+    assert memory.block_rams == expected
+    assert replace(memory, copies=0).block_rams == 0

@@ -1,0 +1,137 @@
+"""Workers of a real Dask cluster: the same table as on one core, also when one of them is killed in the middle."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+
+import pytest
+from tabla.templates.targets import target
+
+from tabla.explore import Space, explore
+from tabla.explore.cluster import Cluster, answered, identity
+from tabla.explore.local import Local
+from tabla.explore.question import Question, Record
+from tabla.explore.records import NAME
+from tabla.explore.result import Part
+from tabla.explore.space import Point, Task
+from tabla.options import Options
+from tabla.processes import running
+from tabla.source import TablaError
+
+pytest.importorskip("distributed")
+MODEL = """m = 4;
+mu = 0.5;
+model_input x[m];
+model_output y;
+model w[m];
+gradient g[m] -> w;
+iterator i[0:m];
+h = sigmoid(sum[i](w[i] * x[i]));
+g[i] = (h - y) * x[i];
+"""
+PART = Part(device=target("ecp5").device("85k"), grade=6)
+SPACE = Space(pes=(1, 2, 4, 8), formats=(("q6.10", -1), ("q3.5", -1)), minibatches=(1, 2))
+
+
+@pytest.fixture
+def question(tmp_path: Path) -> Question:
+    """A program in a folder that only this process knows."""
+    (tmp_path / "model.t").write_text(MODEL)
+    return Question(source=str(tmp_path / "model.t"), options=Options())
+
+
+@contextmanager
+def dask(*words: str, folder: Path) -> Iterator[subprocess.Popen[bytes]]:
+    """Run a program of Dask in a folder of its own."""
+    folder.mkdir()
+    log = (folder / "log").open("wb")
+    command = [sys.executable, "-m", "distributed.cli.dask_" + words[0], *words[1:]]
+    with log, running(command, cwd=folder, stdout=log, stderr=log) as process:
+        yield process
+
+
+@contextmanager
+def cluster(folder: Path, workers: int) -> Iterator[tuple[str, list[subprocess.Popen[bytes]]]]:
+    """Give the address of a scheduler, and the processes of its workers."""
+    with ExitStack() as stack:
+        file = folder / "scheduler.json"
+        words = ("scheduler", "--port", "0", "--no-dashboard", "--scheduler-file", str(file), "--host", "127.0.0.1")
+        scheduler = stack.enter_context(dask(*words, folder=folder / "scheduler"))
+        while not file.is_file() and scheduler.poll() is None:
+            time.sleep(0.05)
+        words = ("worker", "--scheduler-file", str(file), "--no-nanny", "--nthreads", "1", "--no-dashboard")
+        found = [stack.enter_context(dask(*words, folder=folder / f"worker_{n}")) for n in range(workers)]
+        yield json.loads(file.read_text())["address"], found
+
+
+class Killing:
+    """A cluster of which a process is killed after some answers."""
+
+    def __init__(self, within: Cluster, victim: subprocess.Popen[bytes], after: int) -> None:
+        self.within, self.victim, self.left = within, victim, after
+
+    def run(self, question: Question, tasks: Sequence[Task]) -> Iterator[tuple[Task, Record]]:
+        """Yield what the cluster yields."""
+        for pair in self.within.run(question, tasks):
+            self.left -= 1
+            if self.left == 0:
+                os.kill(self.victim.pid, signal.SIGKILL)
+            yield pair
+
+
+@pytest.mark.slow
+def test_a_worker_that_is_killed_changes_nothing(tmp_path: Path, question: Question) -> None:
+    expected = explore(question, SPACE, [PART], Local(count=1), folder=tmp_path / "local")
+    with cluster(tmp_path, 2) as (address, workers):
+        killing = Killing(Cluster(address=address), workers[0], after=5)
+        found = explore(question, SPACE, [PART], killing, folder=tmp_path / "cluster")
+        assert workers[0].poll() == -signal.SIGKILL and workers[1].poll() is None
+    assert found == expected
+    assert (tmp_path / "cluster" / NAME).read_text() == (tmp_path / "local" / NAME).read_text()
+
+
+@pytest.mark.slow
+def test_what_a_cluster_lacks_is_named(tmp_path: Path, question: Question, monkeypatch: pytest.MonkeyPatch) -> None:
+    tasks = [Task(kind="build", point=Point(pes=2, format="q6.10"))]
+    monkeypatch.setattr("tabla.explore.cluster._CONNECT", 3.0)
+    with pytest.raises(TablaError, match=r"there is no Dask scheduler at .tcp://127\.0\.0\.1:1"):
+        list(Cluster(address="tcp://127.0.0.1:1").run(question, tasks))
+    with cluster(tmp_path, 0) as (address, _), pytest.raises(TablaError, match="has no worker"):
+        list(Cluster(address=address).run(question, tasks))
+
+
+@pytest.mark.slow
+def test_workers_that_are_late_or_strangers_are_named(
+    tmp_path: Path, question: Question, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # The search at this effort takes a minute.
+    slow = Question(source=str(Path(__file__).parents[2] / "examples" / "backprop2.t"), options=Options())
+    tasks, remarks = [Task(kind="build", point=Point(pes=64, format="q6.9"), effort=3)], list[str]()
+    with cluster(tmp_path, 2) as (address, _):
+        with pytest.raises(TablaError, match=r"64 PEs, q6.9 takes more than 0.1 s at 'tcp://.*' and 'tcp://"):
+            list(Cluster(address=address, patience=0.1, remark=remarks.append).run(slow, tasks))
+        assert len(remarks) == 1 and "another worker tries 64 PEs" in remarks[0]
+        monkeypatch.setattr("tabla.explore.cluster.VERSION", "9.9")
+        with pytest.raises(TablaError, match=r"the worker at 'tcp://.*' has tabla .*, and this is tabla 9.9"):
+            list(Cluster(address=address).run(question, tasks))
+
+
+def test_a_worker_of_another_version_computes_nothing(question: Question) -> None:
+    task = Task(kind="build", point=Point(pes=2, format="q6.10"))
+    assert answered(question, task, "tabla 9.9 on Python 3.1") == {"stranger": identity()}
+
+
+def test_files_travel_with_the_question(tmp_path: Path, question: Question) -> None:
+    task = Task(kind="build", point=Point(pes=2, format="q6.10"))
+    packed = question.packed()
+    (tmp_path / "model.t").unlink()
+    assert answered(packed, task, identity())["cycles"] > 0
+    assert "cannot read" in answered(question, task, identity())["refused"]
