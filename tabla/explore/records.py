@@ -26,7 +26,7 @@ class Records:
     path: Path | None
     question: str
     found: dict[str, dict[str, Any]] = field(default_factory=dict)
-    _made: bool = field(default=False, init=False)
+    _made: list[Path] = field(default_factory=list, init=False)
 
     @staticmethod
     def of(folder: Path | None, question: str) -> Records:
@@ -54,7 +54,7 @@ class Records:
         self.found[key] = figures
         if self.path is not None:
             if not self.path.is_file():
-                self._made = not self.path.parent.is_dir()
+                self._made = [self.path] if self.path.parent.is_dir() else [self.path, self.path.parent]
                 self.path.parent.mkdir(parents=True, exist_ok=True)
                 self._write_all([])
             with self.path.open("a", encoding="utf-8") as file:
@@ -68,9 +68,9 @@ class Records:
 
     def discard(self) -> None:
         """Remove what this process has written, because no figure of it is worth keeping."""
-        if self.path is not None and self._made:
-            self.path.unlink(missing_ok=True)
-            self.path.parent.rmdir()
+        for path in self._made:
+            path.rmdir() if path.is_dir() else path.unlink()
+        self._made = []
 
     def _write_all(self, keys: list[str]) -> None:
         assert self.path is not None

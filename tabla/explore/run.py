@@ -39,16 +39,17 @@ def explore(
 ) -> Exploration:
     """Explore a space. `folder` keeps the figures, and an exploration that was interrupted goes on from them.
 
-    Every point is compiled at the lowest effort. Then the points of the front are compiled at the default effort,
-    which may change the front, until no point of the front is without these figures. With `synthesise`, Yosys and
-    nextpnr confirm the front. A program of which every point is refused is a `TablaError`.
+    With data, every number format learns first. Every point is compiled at the lowest effort. Then the points of the
+    front are compiled at the default effort, which may change the front, until no point of the front is without these
+    figures. With `synthesise`, Yosys and nextpnr confirm the front. A program of which every point is refused is a
+    `TablaError`.
     """
     course = _Course(question, space, tuple(parts), workers, Records.of(folder, question.sum), synthesise)
     points = tuple(space.points())
-    first = [Task(kind="build", point=point, effort=QUICK) for point in points]
-    learning = dict.fromkeys(point.words for point in points) if question.data is not None else {}
-    course.do([*(Task(kind="learn", point=words) for words in learning), *first], "points")
-    course.refuse_if_nothing_is_left(first)
+    if question.data is not None:
+        # The data come first: what is wrong with them is wrong with every point.
+        course.do_some([Task(kind="learn", point=words) for words in dict.fromkeys(p.words for p in points)], "formats")
+    course.do_some([Task(kind="build", point=p, effort=QUICK) for p in points if course.learns(p)], "points")
     while wanted := course.wanted():
         course.do(wanted, "points of the front")
     found = course.outcome()
@@ -76,13 +77,18 @@ class _Course:
             done += 1
             progress.tell(stage, done, len(every), "point")
 
-    def refuse_if_nothing_is_left(self, tasks: Sequence[Task]) -> None:
-        """Raise `TablaError` with the reason of the last point if every point is refused."""
+    def do_some(self, tasks: Sequence[Task], stage: str) -> None:
+        """Have tasks answered. Raise `TablaError` with the reason of the last one if every one is refused."""
+        self.do(tasks, stage)
         found = [self.records.found[task.key] for task in tasks]
         if all("refused" in figures for figures in found):
             self.records.discard()
             last = found[-1]
             raise TablaError(f"every point is refused; the last one: {last['refused']}", hint=last["cure"] or None)
+
+    def learns(self, point: Point) -> bool:
+        """Return whether the words of a point hold the data. Points that do not are not compiled."""
+        return "refused" not in self.records.found.get(Task(kind="learn", point=point.words).key, {})
 
     def wanted(self) -> list[Task]:
         """Return the tasks that the front still lacks."""
@@ -114,7 +120,7 @@ class _Course:
             yield Task(kind="learn", point=each.point.words).key
 
     def _candidate(self, point: Point, part: Part) -> Candidate:
-        effort, built = self._built(point)
+        effort, built = self._built(point) if self.learns(point) else (DEFAULT_EFFORT, {})
         learnt = self.records.found.get(Task(kind="learn", point=point.words).key, {})
         synth = Task(kind="synth", point=point, effort=effort, part=part.name)
         confirmed = self.records.found.get(synth.key, {}) if self.synthesise else {}

