@@ -1,33 +1,16 @@
-"""The whole machine."""
+"""The machine with one program."""
 
-from functools import reduce
-from operator import or_
 from typing import Any
 
-from amaranth.hdl import Cat, Module, Mux, Signal
-from amaranth.lib import wiring
-from amaranth.lib.wiring import In, Out
-from tabla.hw.control import MacControl
-from tabla.hw.controller import Controller
-from tabla.hw.counters import EventCounter
-from tabla.hw.drive import Drive
+from amaranth.hdl import Module
+from amaranth.lib.wiring import In
+from tabla.hw.array import Array
 from tabla.hw.features import features_of
-from tabla.hw.group import Group
-from tabla.hw.groups import Groups
-from tabla.hw.lane import lane_shape
 from tabla.hw.pipeline import delayed
-from tabla.hw.root import Root
-from tabla.hw.routing import Routing
 from tabla.hw.sequencer import Sequencer
-from tabla.hw.serial_out import output_of
-from tabla.hw.sharing import placed
-from tabla.hw.stream import Stream
-from tabla.hw.tokens import TokenDelay
-from tabla.hw.window import Window
-from tabla.templates.instructions import LANE_KINDS, kind_of
-from tabla.templates.stages import wanted
+from tabla.hw.timing import Timing
 
-from tabla.program.image import Entry, Image
+from tabla.program.image import Image
 from tabla.program.layout import operation_layout, strand_layout
 
 
@@ -38,7 +21,7 @@ def program_width(image: Image) -> int:
     return max(layout(unit, parameters).width for unit in units for layout in (strand_layout, operation_layout))
 
 
-class Accelerator(wiring.Component):
+class Accelerator(Array):
     """The machine of ``docs/decisions/0003-machine.md`` for one image: samples stream in, results stream out.
 
     The clock is `clk`, and the synchronous reset is `rst`. No command is under way in the cycle after a reset. A reset
@@ -68,60 +51,30 @@ class Accelerator(wiring.Component):
         Only with `stoppable`: as ``Controller``.
     """
 
-    FRONT = TokenDelay.LATENCY + Sequencer.VALUES + Group.FANOUT
-
     def __init__(self, image: Image, *, stoppable: bool = False) -> None:
-        self.image, self.stoppable = image, stoppable
-        self.features = features_of(image)
-        parameters = image.parameters
+        self.image = image
         super().__init__(
-            {
-                "command_valid": In(1),
-                "command_ready": Out(1),
-                "command_code": In(2),
-                "command_count": In(32),
-                "in_valid": In(1),
-                "in_ready": Out(1),
-                "in_data": In(parameters.stream_words * parameters.width),
-                "out_valid": Out(1),
-                "out_ready": In(1),
-                "out_data": Out(parameters.width),
-                "busy": Out(1),
-                "sample_start": Out(1),
-                "update": Out(1),
-                "lane_overflows": Out(32),
-                "root_overflows": Out(32),
-                "domain_errors": Out(32),
+            parameters=image.parameters,
+            features=features_of(image),
+            timing=Timing.of(image),
+            program={
                 "program_valid": In(1),
                 "program_memory": In(image.memory_bits),
                 "program_address": In(16),
                 "program_data": In(program_width(image)),
-                **({"stop": In(1)} if stoppable else {}),
-            }
+            },
+            stoppable=stoppable,
         )
 
-    def elaborate(self, platform: Any) -> Module:
-        m = Module()
-        controller = self._controller(m)
-        stream = self._stream(m, controller)
-        sequencers = {unit: self._sequencer(m, unit, controller) for unit in self.image.units}
-        roots = self._roots(m, sequencers, stream, controller, platform)
-        self._lanes(m, sequencers, stream, roots, controller, platform)
-        return m
-
-    def _controller(self, m: Module) -> Controller:
-        m.submodules.controller = controller = Controller(image=self.image, stoppable=self.stoppable)
-        if self.stoppable:
-            m.d.comb += controller.stop.eq(self.stop)
-        m.d.comb += [
-            controller.command_valid.eq(self.command_valid),
-            controller.command_code.eq(self.command_code),
-            controller.command_count.eq(self.command_count),
-            self.command_ready.eq(controller.command_ready),
-            self.busy.eq(~controller.command_ready),
-            self.sample_start.eq(controller.token),
-        ]
-        return controller
+    def _program_of(self, unit: str) -> Sequencer:
+        """Return what runs a unit's program."""
+        return Sequencer(
+            unit=unit,
+            parameters=self.parameters,
+            features=self.features[unit],
+            strands=self.image.strands[unit],
+            operations=self.image.operations[unit],
+        )
 
     def _program_port(self, m: Module, unit: str, target: Any) -> None:
         """Write microcode words a cycle after they were given, which is soon enough for a machine at rest."""
@@ -131,200 +84,3 @@ class Accelerator(wiring.Component):
         data = delayed(m, self.program_data, 1, name=f"{unit}_program_data")
         address = delayed(m, self.program_address, 1, name=f"{unit}_program_address")
         m.d.comb += [target.write_address.eq(address), target.write_data.eq(data)]
-
-    def _mode(self, m: Module, unit: str, controller: Controller) -> tuple[Any, Any, Any]:
-        """Return `restart`, `load` and `dump` in registers of the unit's own, so that the unit may lie anywhere on the
-        chip.
-
-        They come a cycle late. Units are at rest then, and have nothing to do until the first beat or token.
-        """
-        copies = []
-        for name in ("restart", "load", "dump"):
-            copy = Signal(name=f"{unit}_{name}", attrs={"keep": 1})
-            m.d.sync += copy.eq(getattr(controller, name))
-            copies.append(copy)
-        return copies[0], copies[1], copies[2]
-
-    def _stream(self, m: Module, controller: Controller) -> Stream:
-        image = self.image
-        restart, load_mode, dump = self._mode(m, "stream", controller)
-        m.submodules.stream = stream = Stream(
-            parameters=image.parameters,
-            features=self.features["stream"],
-            data_window=image.data_window,
-            root_data_window=image.root_data_window,
-            strands=image.strands["stream"],
-            operations=image.operations["stream"],
-        )
-        run, load = image.stream_run, image.stream_load
-        m.d.comb += [
-            stream.restart.eq(restart),
-            stream.enable.eq(Mux(load_mode, int(load.beats > 0), int(run.beats > 0)) & ~dump),
-            stream.first_strand.eq(Mux(load_mode, load.begin, run.begin)),
-            stream.last_strand.eq(
-                Mux(load_mode, load.begin + max(1, load.strands) - 1, run.begin + max(1, run.strands) - 1)
-            ),
-            stream.admit.eq(controller.in_ready),
-            controller.prepared.eq(stream.prepared),
-            stream.begins.eq(controller.begins),
-            controller.taken.eq(stream.taken),
-            stream.in_valid.eq(self.in_valid),
-            stream.in_data.eq(self.in_data),
-            self.in_ready.eq(stream.in_ready),
-        ]
-        self._program_port(m, "stream", stream)
-        return stream
-
-    def _sequencer(self, m: Module, unit: str, controller: Controller) -> Sequencer:
-        image = self.image
-        restart, load, dump = self._mode(m, unit, controller)
-        entries = (image.run, image.dump)
-        sequencer = Sequencer(
-            unit=unit,
-            parameters=image.parameters,
-            features=self.features[unit],
-            strands=image.strands[unit],
-            operations=image.operations[unit],
-        )
-        m.submodules[f"{unit}_sequencer"] = sequencer
-        tokens = TokenDelay(
-            delays=(self._delay(unit, image.run), self._delay(unit, image.dump)),
-            periods=(image.run.period, image.dump.period),
-        )
-        m.submodules[f"{unit}_tokens"] = tokens
-        window = Window(
-            width=sequencer.offset_width,
-            words=image.data_window if unit.startswith("lane") else image.root_data_window,
-            slots=image.parameters.ring_slots,
-        )
-        m.submodules[f"{unit}_window"] = window
-        begins = [entry.begin[unit] for entry in entries]
-        counts = [entry.strands[unit] for entry in entries]
-        m.d.comb += [
-            tokens.restart.eq(restart),
-            tokens.dump.eq(dump),
-            tokens.token.eq(controller.token),
-            window.restart.eq(restart),
-            window.dump.eq(dump),
-            window.turn.eq(sequencer.turn),
-            sequencer.offset.eq(window.offset),
-            sequencer.restart.eq(restart),
-            sequencer.enable.eq(Mux(dump, int(counts[1] > 0), int(counts[0] > 0)) & ~load),
-            sequencer.first_strand.eq(Mux(dump, begins[1], begins[0])),
-            sequencer.last_strand.eq(Mux(dump, begins[1] + max(1, counts[1]) - 1, begins[0] + max(1, counts[0]) - 1)),
-            sequencer.token.eq(tokens.delayed),
-        ]
-        self._program_port(m, unit, sequencer)
-        return sequencer
-
-    def _delay(self, unit: str, entry: Entry) -> int:
-        """Return the cycles from a token to the unit's first strand. That is the skew, because the first start is
-        stored as 0.
-        """
-        if not entry.strands[unit]:
-            return 0
-        start = strand_layout(unit, self.image.parameters).fields["start"]
-        return entry.skew[unit] + start.extract(self.image.strands[unit][entry.begin[unit]])
-
-    def _control(self, m: Module, unit: str, sequencer: Sequencer) -> MacControl:
-        control = MacControl(unit=unit, parameters=self.image.parameters, features=self.features[unit])
-        m.submodules[f"{unit}_control"] = control
-        m.d.comb += [
-            getattr(control, name).eq(getattr(sequencer, name))
-            for name in ("valid", "first", "last", "open", "instruction", *(("wide",) if control.guard else ()))
-        ]
-        return control
-
-    def _roots(
-        self, m: Module, sequencers: dict[str, Sequencer], stream: Stream, controller: Controller, platform: Any
-    ) -> list[Root]:
-        parameters = self.image.parameters
-        issue, write = sequencers["root_issue"], sequencers["root_write"]
-        control = self._control(m, "root_issue", issue)
-        # The lanes are Group.FANOUT registers further away than the root; the same cycle must reach both.
-        late = Sequencer.VALUES - Sequencer.FIELDS + Group.FANOUT
-        roots = [Root(parameters=parameters, features=self.features, control=control) for _ in range(parameters.roots)]
-        wires = {
-            name: delayed(m, getattr(control, name), Group.FANOUT, name=f"root_{name}")
-            for name in roots[0].control_wires
-        }
-        inputs = {
-            f"{operand}_address": delayed(
-                m, getattr(issue.values, operand), Group.FANOUT, name=f"root_{operand}_address"
-            )
-            for operand in issue.generators
-        }
-        writes = late + wanted("root_write", "write")
-        inputs |= {
-            "write": delayed(m, write.valid, writes, name="root_write"),
-            "write_instruction": delayed(m, write.instruction, writes, name="root_write_instruction"),
-            "load_address": stream.root_address,
-        }
-        if parameters.model_guard:
-            inputs["write_wide"] = delayed(m, write.wide, writes, name="root_write_wide")
-        if write.generators:
-            addresses = Group.FANOUT + wanted("root_write", "write_address")
-            inputs["write_address"] = delayed(m, write.values.address, addresses, name="root_write_address")
-        routing = Routing(stream=stream, words=tuple(stream.words), lanes=parameters.lanes)
-        for number, root in enumerate(roots):
-            several = len(roots) > 1
-            m.submodules["root" if not several else f"root_{number}"] = (
-                placed(platform, "root", root) if several else root
-            )
-            m.d.comb += [getattr(root.control, name).eq(wire) for name, wire in wires.items()]
-            m.d.comb += [getattr(root, name).eq(wire) for name, wire in inputs.items()]
-            here = routing.root_enable(number) if several else 1
-            m.d.comb += [
-                root.load_data.eq(stream.to_root_data & here),
-                root.load_memory.eq(stream.to_root_memory & here),
-                root.load_word.eq(routing.root_word(number) if several else stream.words[0]),
-            ]
-        self._outputs(m, roots, controller)
-        return roots
-
-    def _outputs(self, m: Module, roots: list[Root], controller: Controller) -> None:
-        """Send the words of the roots to the output, and their events to the counters."""
-        parameters = self.image.parameters
-        output = output_of(m, roots, parameters, every=controller.dump)
-        m.submodules.root_overflow_counter = overflows = EventCounter(sources=2 * len(roots))
-        m.d.comb += [
-            output.out_ready.eq(self.out_ready),
-            self.out_valid.eq(output.out_valid),
-            self.out_data.eq(output.out_data),
-            controller.output_taken.eq(output.taken),
-            controller.output_waits.eq(output.waits),
-            overflows.events.eq(Cat(Cat(root.overflow, root.function_overflow) for root in roots)),
-            self.root_overflows.eq(overflows.count),
-        ]
-        if parameters.functions:
-            m.submodules.domain_error_counter = domain_errors = EventCounter(sources=len(roots))
-            m.d.comb += [
-                domain_errors.events.eq(Cat(root.domain_error for root in roots)),
-                self.domain_errors.eq(domain_errors.count),
-            ]
-
-    def _units(self, kind: str) -> list[str]:
-        return [unit for unit in self.image.units if kind_of(unit) == kind]
-
-    def _lanes(
-        self,
-        m: Module,
-        sequencers: dict[str, Sequencer],
-        stream: Stream,
-        roots: list[Root],
-        controller: Controller,
-        platform: Any,
-    ) -> None:
-        shape = lane_shape(self.image.parameters, self.features)
-        drives = []
-        for units in zip(*(self._units(kind) for kind in LANE_KINDS), strict=True):
-            issue, write = (sequencers[unit] for unit in units)
-            control = self._control(m, issue.unit, issue)
-            drives.append(
-                Drive.of(m, shape, control, issue, write, stream=stream, bus=roots[0].bus, load=controller.load)
-            )
-        m.d.comb += self.update.eq(reduce(or_, (drive.updates for drive in drives)) | roots[0].update)
-        groups = Groups(shape=shape, drives=drives, stream=stream, roots=roots)
-        overflows = groups.join(m, platform)
-        m.submodules.lane_overflow_counter = counter = EventCounter()
-        m.d.comb += [counter.events.eq(overflows.any()), self.lane_overflows.eq(counter.count)]

@@ -1,8 +1,9 @@
 """From an operation's fields to the control wires of a multiply-accumulate pipeline, for lanes and roots alike."""
 
+from collections.abc import Sequence
 from typing import Any
 
-from amaranth.hdl import Const, Module, Mux, Signal
+from amaranth.hdl import Array, Const, Module, Mux, Signal
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 from tabla.hw.features import UnitFeatures
@@ -95,8 +96,12 @@ class MacControl(wiring.Component):
 
     LATENCY = 2
 
-    def __init__(self, *, unit: str, parameters: Parameters, features: UnitFeatures) -> None:
+    def __init__(
+        self, *, unit: str, parameters: Parameters, features: UnitFeatures, shifts: Sequence[Any] = ()
+    ) -> None:
         self.unit = unit
+        # In an overlay the registers that hold the numbers of a program's shifts.
+        self.shifts = shifts
         self.form = operation_format(unit)
         self.a_sources = sources(self.form, "a", features)
         self.b_sources = sources(self.form, "b", features)
@@ -111,7 +116,8 @@ class MacControl(wiring.Component):
         halves = ("half_all", "half_lane0", "half_array0", "tree_half")
         single = ("invert", *halves, "keep", "tree", "array", "inverted", "issued", "emit")
         members |= {name: Out(1) for name in single}
-        members |= {"shift": Out(2), "post": Out(3), "function_code": Out(4)}
+        self.shift_bits = parameters.shift_bits
+        members |= {"shift": Out(self.shift_bits), "post": Out(3), "function_code": Out(4)}
         self.guard = parameters.model_guard
         if self.guard:
             members |= {"wide": In(1), "wide_result": Out(1)}
@@ -157,10 +163,10 @@ class MacControl(wiring.Component):
         for name, value in once.items():
             stage[name] = Signal(name=f"decoded_{name}")
             m.d.sync += stage[name].eq(value)
-        shift = Signal(2, name="decoded_shift", reset_less=True)
+        shift = Signal(self.shift_bits, name="decoded_shift", reset_less=True)
         post = Signal(3, name="decoded_post", reset_less=True)
         function = Signal(4, name="decoded_function")
-        m.d.sync += [shift.eq(self._field("shift")), post.eq(self._field("post"))]
+        m.d.sync += [shift.eq(self._shift()), post.eq(self._field("post"))]
         if "function" in (field.name for field in self.form.fields):
             m.d.sync += function.eq(Mux(self.valid & self.last, self._field("function"), 0))
         selects = {
@@ -205,6 +211,11 @@ class MacControl(wiring.Component):
             m.d.sync += getattr(self, name).eq(stage[name])
         m.d.comb += self.inverted.eq(sense)
         return m
+
+    def _shift(self) -> Any:
+        """Return the number of the operation's shift in the table of the hardware."""
+        field = self._field("shift")
+        return Array(self.shifts)[field] if self.shifts else field
 
     def _field(self, name: str) -> Any:
         return instruction_fields(self.unit, self.instruction)[name]

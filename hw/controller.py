@@ -7,10 +7,10 @@ from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 from tabla.hw.countdown import Countdown
 from tabla.hw.pipeline import delayed
-from tabla.hw.tokens import TokenDelay
+from tabla.hw.timing import Timing, chosen
 from tabla.templates.template import timing
 
-from tabla.program.image import Image
+from tabla.program.image import Parameters
 
 LOAD, RUN, DUMP = 0, 1, 2
 
@@ -44,8 +44,8 @@ class Controller(wiring.Component):
         until the command has ended.
     """
 
-    def __init__(self, *, image: Image, stoppable: bool = False) -> None:
-        self.image, self.stoppable = image, stoppable
+    def __init__(self, *, parameters: Parameters, timing: Timing, stoppable: bool = False) -> None:
+        self.parameters, self.timing, self.stoppable = parameters, timing, stoppable
         super().__init__(
             {
                 "command_valid": In(1),
@@ -68,8 +68,7 @@ class Controller(wiring.Component):
 
     def elaborate(self, platform: Any) -> Module:
         m = Module()
-        image, law = self.image, timing()
-        run, dump = image.run, image.dump
+        numbers, law = self.timing, timing()
         # Kept as it is, so that what it chooses fits into the counters' carry chains.
         accepted = Signal(attrs={"keep": 1})
         at_work = Signal()
@@ -81,8 +80,7 @@ class Controller(wiring.Component):
 
         m.submodules.tokens = tokens = Countdown(width=32)
         m.submodules.samples = samples = Countdown(width=32)  # their last beats are still to come
-        streams = image.stream_run.beats > 0
-        loads = image.stream_load.beats > 0
+        streams, loads = numbers["stream.run.enable"], numbers["stream.load.enable"]
         is_load, is_run, is_dump = (self.command_code == code for code in (LOAD, RUN, DUMP))
         m.d.comb += [
             tokens.load.eq(accepted),
@@ -90,12 +88,12 @@ class Controller(wiring.Component):
             tokens.short.eq(~(is_run | is_dump)),
             samples.load.eq(accepted),
             samples.count.eq(self.command_count),
-            samples.short.eq(~(is_run & int(streams))),
-            samples.one.eq(is_load & int(loads)),
+            samples.short.eq(~(is_run & streams)),
+            samples.one.eq(is_load & loads),
         ]
 
         # Cycles until all that was started has come to rest; also the start of a command, while programs are fetched.
-        rest = Signal(signed((max(run.drain, dump.drain) + law.front).bit_length() + 1), init=-1)
+        rest = Signal(signed((numbers.greatest("run.drain", "dump.drain") + law.front).bit_length() + 1), init=-1)
         opened = Signal()
         with m.If(~rest[-1]):
             m.d.sync += rest.eq(rest - 1)
@@ -105,17 +103,17 @@ class Controller(wiring.Component):
         with m.If(self.taken & last_beat & self.load):
             m.d.sync += rest.eq(law.front - 3)
         with m.If(self.token):
-            m.d.sync += rest.eq(Mux(self.dump, dump.drain, run.drain) + law.front - 3)
+            m.d.sync += rest.eq(Mux(self.dump, numbers["dump.drain"], numbers["run.drain"]) + law.front - 3)
         more, more_after, left = samples.any, samples.several, tokens.any
-        begun = Signal(range(image.parameters.ring_slots + 1))
+        begun = Signal(range(self.parameters.ring_slots + 1))
         if self.stoppable:
             more, more_after, left = more & ~self.stop, more_after & ~self.stop, (left & ~self.stop) | (begun != 0)
         with m.If(opened & rest[-1] & ~left & ~more & ~self.output_waits & ~self.taken & ~self.token):
             m.d.sync += [at_work.eq(0), opened.eq(0)]
 
-        fires = self._tokens(m, tokens.any if streams else left, opened, last_beat)
+        fires = self._tokens(m, chosen(streams, tokens.any, left), opened, last_beat)
         self._admit(m, opened=opened, more=more, more_after=more_after, last_beat=last_beat)
-        if self.stoppable and streams:
+        if self.stoppable and not (isinstance(streams, int) and not streams):
             # Samples that have come whole and wait for their tokens.
             m.d.sync += begun.eq(begun + (self.taken & last_beat & ~self.load) - (fires & ~self.dump))
             with m.If(self.restart):
@@ -133,9 +131,9 @@ class Controller(wiring.Component):
 
     def _beats(self, m: Module) -> Any:
         """Count the beats of a sample, and return whether the next one is its last."""
-        run, load = max(1, self.image.stream_run.beats), max(1, self.image.stream_load.beats)
-        beats = Signal(signed(max(run, load).bit_length() + 1))
-        full = Mux(self.load, load - 2, run - 2)
+        numbers = self.timing
+        beats = Signal(signed((numbers.greatest("run.beats", "load.beats") + 2).bit_length() + 1))
+        full = Mux(self.load, numbers["load.beats"], numbers["run.beats"])
         begins = Signal(init=1)
         with m.If(self.taken):
             m.d.sync += [begins.eq(beats[-1]), beats.eq(Mux(beats[-1], full, beats - 1))]
@@ -163,18 +161,13 @@ class Controller(wiring.Component):
 
         Tokens give their slots back `release` cycles later.
         """
-        image = self.image
-        delay = image.release - TokenDelay.LATENCY
-        if delay < 0:
-            raise ValueError(f"a slot is released {image.release} cycles after its token: too early to be real")
-        m.submodules.slot_release = release = TokenDelay(
-            delays=(delay, delay), periods=(image.run.period, image.run.period)
-        )
-        slots = image.parameters.ring_slots
-        free = Signal(range(slots + 1), init=slots)
+        numbers = self.timing
+        m.submodules.slot_release = release = numbers.token_delay("release.wait")
+        most, slots = self.parameters.ring_slots, numbers["ring.last"] + 1
+        free = Signal(range(most + 1), init=most)
         m.d.comb += [
             release.restart.eq(self.restart),
-            release.token.eq(self.token & ~self.dump & (image.stream_run.beats > 0)),
+            release.token.eq(self.token & ~self.dump & numbers["stream.run.enable"]),
         ]
         m.d.sync += free.eq(free + release.delayed - (self.taken & self.begins & ~self.load))
         with m.If(self.restart):
@@ -184,9 +177,7 @@ class Controller(wiring.Component):
 
     def _tokens(self, m: Module, left: Any, opened: Any, last_beat: Any) -> Any:
         """Return whether the next cycle is a token's."""
-        image, law = self.image, timing()
-        run, dump = image.run, image.dump
-        parameters = image.parameters
+        numbers, law, parameters = self.timing, timing(), self.parameters
 
         fires = Signal()
         m.d.sync += self.token.eq(fires)
@@ -196,17 +187,18 @@ class Controller(wiring.Component):
         # Whether there will be one ready, worked out beside the count instead of from it.
         waits = Signal()
         m.d.sync += waits.eq(Mux(fires & ~self.dump, (ready > 1) | ((ready == 1) & arrived), (ready != 0) | arrived))
-        needs_no_input = self.dump if image.stream_run.beats else 1
+        needs_no_input = chosen(numbers["stream.run.enable"], self.dump, 1)
 
-        pause = Signal(signed(max(run.period, dump.period).bit_length() + 1))
+        pause = Signal(signed((numbers.greatest("run.pause", "dump.pause") + 2).bit_length() + 1))
         with m.If(fires):
-            m.d.sync += pause.eq(Mux(self.dump, dump.period - 2, run.period - 2))
+            m.d.sync += pause.eq(Mux(self.dump, numbers["dump.pause"], numbers["run.pause"]))
         with m.Elif(~pause[-1]):
             m.d.sync += pause.eq(pause - 1)
 
         # Free words of the output buffer, less what a token wants.
-        spare = Signal(signed(max(parameters.output_depth, run.outputs, dump.outputs).bit_length() + 2))
-        wanted = Mux(self.dump, dump.outputs, run.outputs)
+        most = max(parameters.output_depth, numbers.greatest("run.outputs", "dump.outputs"))
+        spare = Signal(signed(most.bit_length() + 2))
+        wanted = Mux(self.dump, numbers["dump.outputs"], numbers["run.outputs"])
         m.d.sync += spare.eq(spare + self.output_taken - Mux(fires, wanted, 0))
 
         with m.If(self.restart):

@@ -13,12 +13,15 @@ from amaranth.hdl import Fragment, ValueCastable
 from amaranth.hdl._ir import PortDirection
 from amaranth.lib import wiring
 from tabla.hw.accelerator import Accelerator
+from tabla.hw.array import Array
 from tabla.hw.module_text import ModuleText
 from tabla.hw.names import Names, identifier
 from tabla.hw.netlist import Module, modules_of
+from tabla.hw.overlay.accelerator import OverlayAccelerator
 from tabla.hw.sharing import Emission
 
 from tabla.program.image import Image
+from tabla.program.overlay import Overlay
 
 _HEADER = """\
 // {name}: {pes} processing elements in groups of {pes_per_pu}, words of {width} bits, {fraction} of them fraction.
@@ -108,7 +111,16 @@ def _rtlil(component: wiring.Component, name: str, platform: Any, sources: bool)
     return rtlil.convert(fragment, name=name, ports=ports, emit_src=sources), sheets
 
 
-def netlist(image: Image, name: str, *, sources: bool = False, stoppable: bool = False) -> Netlist:
+def hardware_of(content: Image | Overlay, *, stoppable: bool = False) -> Array:
+    """Return the accelerator of a program, or one that takes a program after the other."""
+    match content:
+        case Overlay():
+            return OverlayAccelerator(content, stoppable=stoppable)
+        case _:
+            return Accelerator(content, stoppable=stoppable)
+
+
+def netlist(image: Image | Overlay, name: str, *, sources: bool = False, stoppable: bool = False) -> Netlist:
     """Return all modules of the accelerator; with `sources`, wires have their places in ``hw/`` as an attribute.
 
     With `stoppable` the accelerator has the input `stop`.
@@ -117,7 +129,7 @@ def netlist(image: Image, name: str, *, sources: bool = False, stoppable: bool =
     modules: dict[str, Module] = {}
     sheets: dict[str, Sheet] = {}
     done: dict[str, list[Module]] = {}
-    waiting: dict[str, wiring.Component] = {name: Accelerator(image, stoppable=stoppable)}
+    waiting: dict[str, wiring.Component] = {name: hardware_of(image, stoppable=stoppable)}
     with _without_collection():
         while waiting:
             module, component = waiting.popitem()
@@ -153,7 +165,7 @@ def _verilog(found: Netlist) -> str:
     return "\n".join(_comment(sheets[name]) + text.text(names[name], ports, names) for name, text in texts.items())
 
 
-def verilog(image: Image, name: str, *, stoppable: bool = False) -> str:
+def verilog(image: Image | Overlay, name: str, *, stoppable: bool = False) -> str:
     """Return the whole accelerator as self-contained Verilog; with `stoppable` it has the input `stop`.
 
     Its top module is `name`, and the names of all others begin with `<name>_`. A `name` that is no Verilog identifier

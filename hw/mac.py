@@ -100,7 +100,7 @@ class Mac(wiring.Component):
             "addend": In(signed(self.addend_width)),
             "invert": In(1),
             "half": In(1),
-            "shift": In(2),
+            "shift": In(max(2, (len(shifts) - 1).bit_length())),
             "keep": In(1),
             "accumulator": Out(signed(accumulator)),
         }

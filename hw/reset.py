@@ -1,6 +1,7 @@
 """How long `rst` must be high: until nothing of what was under way is left in registers that have no reset."""
 
 from tabla.program.image import Image
+from tabla.program.overlay import Overlay
 
 _OPERATION = 11
 """Registers without reset in a row from the microcode of an operation, through addresses and memories, to a product."""
@@ -12,7 +13,7 @@ _DIVISOR = 14
 """Registers without reset in a row from the microcode, through addresses and memories, to the divisor of a quotient."""
 
 
-def reset_cycles(image: Image) -> int:
+def reset_cycles(image: Image | Overlay) -> int:
     """Return the cycles for which `rst` must be high.
 
     In the first cycle all registers with a reset get their values. From there on these values flow through the

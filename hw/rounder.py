@@ -88,7 +88,7 @@ class Rounder(wiring.Component):
             {
                 "accumulator": In(signed(accumulator)),
                 "inverted": In(1),
-                "shift": In(2),
+                "shift": In(max(2, (len(shifts) - 1).bit_length())),
                 "valid": In(1),
                 "post": In(3),
                 **({"load": In(1), "loaded": In(width)} if loads else {}),

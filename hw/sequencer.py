@@ -86,7 +86,10 @@ class Sequencer(wiring.Component):
         self.instruction_width = instruction_width(unit)
         self.offset_width = parameters.address_bits[unit]
         self.generators = tuple(g for g in operation_format(unit).generators if g in features.generators)
-        strand_address = bits_for(parameters.strand_depth[unit])
+        super().__init__(self._members())
+
+    def _members(self) -> dict[str, Any]:
+        strand_address = bits_for(self.parameters.strand_depth[self.unit])
         members: dict[str, Any] = {
             "restart": In(1),
             "enable": In(1),
@@ -110,9 +113,9 @@ class Sequencer(wiring.Component):
         }
         if self.generators:
             members["values"] = Out(
-                wiring.Signature({g: Out(generator_width(unit, g, parameters)) for g in self.generators})
+                wiring.Signature({g: Out(generator_width(self.unit, g, self.parameters)) for g in self.generators})
             )
-        super().__init__(members)
+        return members
 
     def elaborate(self, platform: Any) -> Module:
         m = Module()
@@ -120,7 +123,7 @@ class Sequencer(wiring.Component):
         m.submodules.fetch = fetch = StrandFetch(
             layout=self.strand_layout,
             levels=levels,
-            depth=self.parameters.strand_depth[self.unit],
+            depth=self._words(self.parameters.strand_depth[self.unit]),
             init=self.strands,
         )
         m.submodules.loops = loops = Loops(
@@ -131,23 +134,23 @@ class Sequencer(wiring.Component):
         )
         m.submodules.operations = operations = WordMemory(
             width=self.operation_layout.width,
-            depth=self.parameters.operation_depth[self.unit],
+            depth=self._words(self.parameters.operation_depth[self.unit]),
             init=self.operations,
             block=microcode_has_blocks(self.parameters, self.unit),
         )
         m.d.comb += [
             fetch.restart.eq(self.restart),
             fetch.enable.eq(self.enable),
-            fetch.first.eq(self.first_strand),
-            fetch.last.eq(self.last_strand),
+            fetch.first.eq(self._running(self.first_strand)),
+            fetch.last.eq(self._running(self.last_strand)),
             fetch.write_enable.eq(self.strand_write),
-            fetch.write_address.eq(self.write_address),
-            fetch.write_data.eq(self.write_data),
+            fetch.write_address.eq(self._written(self.parameters.strand_depth[self.unit])),
+            fetch.write_data.eq(self._strand_word()),
             loops.restart.eq(self.restart),
             loops.allow.eq(self.allow | int(self.timed)),
-            operations.read_address.eq(loops.operation),
+            operations.read_address.eq(self._running(loops.operation)),
             operations.write_enable.eq(self.operation_write),
-            operations.write_address.eq(self.write_address),
+            operations.write_address.eq(self._written(self.parameters.operation_depth[self.unit])),
             operations.write_data.eq(self.write_data),
             self.turn.eq(delayed(m, self.token, self.FIELDS, name="turn", clear=self.restart)),
         ]
@@ -161,6 +164,22 @@ class Sequencer(wiring.Component):
         self._describe(m, operations.read_data, valid, flags)
         self._generate(m, operations.read_data, valid, flags, slots)
         return m
+
+    def _words(self, depth: int) -> int:
+        """Return the words of a memory that holds `depth` words of a program."""
+        return depth
+
+    def _running(self, address: Any) -> Any:
+        """Return where the memories hold a word of the program that runs."""
+        return address
+
+    def _written(self, depth: int) -> Any:
+        """Return where `write_address` lies in a memory that holds `depth` words of a program."""
+        return self.write_address
+
+    def _strand_word(self) -> Any:
+        """Return the word of a strand that is written."""
+        return self.write_data
 
     def _start_strands(self, m: Module, fetch: StrandFetch, loops: Loops) -> Any:
         """Count down the wait of the strand whose turn is next.

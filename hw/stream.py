@@ -6,9 +6,9 @@ from typing import Any
 from amaranth.hdl import Cat, Module, Mux, Signal
 from amaranth.lib import memory, wiring
 from amaranth.lib.wiring import In, Out
-from tabla.hw.features import UnitFeatures
 from tabla.hw.pipeline import delayed
 from tabla.hw.sequencer import Sequencer
+from tabla.hw.timing import Timing
 from tabla.hw.window import Window
 from tabla.templates.instructions import operation_format
 
@@ -49,17 +49,12 @@ class Stream(wiring.Component):
         self,
         *,
         parameters: Parameters,
-        features: UnitFeatures,
-        data_window: int,
-        root_data_window: int,
-        strands: Sequence[int],
-        operations: Sequence[int],
+        timing: Timing,
+        sequencer: Sequencer,
     ) -> None:
         self.parameters = parameters
-        self.windows = {"lane": data_window, "root": root_data_window}
-        self.sequencer = Sequencer(
-            unit="stream", parameters=parameters, features=features, strands=strands, operations=operations
-        )
+        self.timing = timing
+        self.sequencer = sequencer
         self.blocks = -(-parameters.pes // parameters.stream_words)
         self.targets = tuple(f.name for f in operation_format("stream").fields if f.name not in ("all", "same"))
         inputs = self.sequencer.signature.members
@@ -72,7 +67,7 @@ class Stream(wiring.Component):
             "write_address",
             "write_data",
         )
-        self.passed = {name: inputs[name] for name in names}
+        self.passed = {name: inputs[name] for name in (*names, "bank", "strand_data") if name in inputs}
         address = parameters.address_bits["stream"]
         super().__init__(
             {
@@ -158,11 +153,15 @@ class Stream(wiring.Component):
     def _send(self, m: Module, beat: Any, taken: Any, fields: dict[str, Any]) -> None:
         parameters = self.parameters
         width, count = parameters.width, parameters.stream_words
-        words = [beat[k * width : (k + 1) * width] for k in range(count)]
+        given = [beat[k * width : (k + 1) * width] for k in range(count)]
         address = fields.get("address", 0)
-        for target, words_per_sample in self.windows.items():
+        timing = self.timing
+        for target, slot in (("lane", timing["data.window"]), ("root", timing["root_data.window"])):
             window = Window(
-                width=parameters.address_bits["stream"], words=words_per_sample, slots=parameters.ring_slots
+                width=parameters.address_bits["stream"],
+                words=slot,
+                slots=parameters.ring_slots,
+                last=timing["ring.last"],
             )
             m.submodules[f"{target}_window"] = window
             m.d.comb += [window.restart.eq(self.restart), window.turn.eq(self.taken & self.begins)]
@@ -172,7 +171,7 @@ class Stream(wiring.Component):
         if several:
             m.d.sync += [self.all.eq(fields["all"]), self.same.eq(fields["same"])]
         everyone = 0 if several else fields["all"]
-        words = [Mux(everyone, words[0], words[k]) for k in range(count)]
+        words = [Mux(everyone, given[0], given[k]) for k in range(count)]
         if parameters.model_guard:
             self._stored(m, words, taken, fields["wide"])
         else:

@@ -1,11 +1,25 @@
 """Carries a sample's token to a unit some cycles later, while newer tokens are already on the way."""
 
+from dataclasses import dataclass
 from typing import Any
 
 from amaranth.hdl import Module, Mux, Signal
 from amaranth.lib import memory, wiring
 from amaranth.lib.wiring import In, Out
 from tabla.hw.pipeline import bits_for, delayed
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HeldDelays:
+    """The delays of runs and of dumps where registers hold them.
+
+    `waits` are the registers, which hold the delays and 2 cycles more. No delay is above `longest`, and at most
+    `tokens` are on the way.
+    """
+
+    waits: tuple[Any, Any]
+    longest: int
+    tokens: int
 
 
 class TokenDelay(wiring.Component):
@@ -27,14 +41,19 @@ class TokenDelay(wiring.Component):
     LATENCY = 3
     CHAIN = 64
 
-    def __init__(self, *, delays: tuple[int, int], periods: tuple[int, int]) -> None:
+    def __init__(
+        self, *, delays: tuple[int, int] = (0, 0), periods: tuple[int, int] = (1, 1), held: HeldDelays | None = None
+    ) -> None:
         self.delays = delays
-        self.in_flight = max((delay + 2) // max(1, period) + 2 for delay, period in zip(delays, periods, strict=True))
+        self.waits: tuple[Any, Any] = held.waits if held else (delays[0] + 2, delays[1] + 2)
+        self.longest = held.longest if held else max(delays)
+        self.chains = held is None and self.longest <= self.CHAIN
+        self.in_flight = held.tokens if held else tokens_on_the_way(delays, periods)
         super().__init__({"restart": In(1), "dump": In(1), "token": In(1), "delayed": Out(1)})
 
     def elaborate(self, platform: Any) -> Module:
         m = Module()
-        if max(self.delays) <= self.CHAIN:
+        if self.chains:
             self._chain(m)
         else:
             self._queue(m)
@@ -45,14 +64,14 @@ class TokenDelay(wiring.Component):
         cleared = Signal(attrs={"keep": 1})
         m.d.sync += cleared.eq(self.restart)
         places = [self.token]
-        for cycle in range(1, max(self.delays) + self.LATENCY):
+        for cycle in range(1, self.longest + self.LATENCY):
             places.append(delayed(m, places[-1], 1, name=f"token_{cycle}", clear=cleared))
         run, dump = (places[delay + self.LATENCY - 1] for delay in self.delays)
         m.d.sync += self.delayed.eq(Mux(self.dump, dump, run) & ~self.restart & ~cleared)
 
     def _queue(self, m: Module) -> None:
-        # A due time lies at most max(delays) + 2 ahead, so this many bits tell all of them apart.
-        bits = (max(self.delays) + 4).bit_length()
+        # A due time lies at most the longest delay and 2 ahead, so this many bits tell all of them apart.
+        bits = (self.longest + 4).bit_length()
         now = Signal(bits)
         m.d.sync += now.eq(now + 1)
 
@@ -60,7 +79,7 @@ class TokenDelay(wiring.Component):
         due = Signal(bits, reset_less=True)
         m.d.sync += [
             arrived.eq(self.token & ~self.restart),
-            due.eq(now + Mux(self.dump, self.delays[1] + 2, self.delays[0] + 2)),
+            due.eq(now + Mux(self.dump, self.waits[1], self.waits[0])),
         ]
         depth = 1 << bits_for(self.in_flight)
         m.submodules.queue = queue = memory.Memory(shape=bits, depth=depth, init=[])
@@ -93,3 +112,8 @@ class TokenDelay(wiring.Component):
             m.d.sync += read.addr.eq(read.addr + 1)
         with m.If(self.restart):
             m.d.sync += [waiting.eq(0), filled.eq(0), read.addr.eq(0), write.addr.eq(0)]
+
+
+def tokens_on_the_way(delays: tuple[int, int], periods: tuple[int, int]) -> int:
+    """Return how many tokens, the periods apart, may be on their way at a time."""
+    return max((delay + 2) // max(1, period) + 2 for delay, period in zip(delays, periods, strict=True))

@@ -23,17 +23,19 @@ class Window(wiring.Component):
     offset : Out(width)
     """
 
-    def __init__(self, *, width: int, words: int, slots: int) -> None:
+    def __init__(self, *, width: int, words: Any, slots: int, last: Any = None) -> None:
         self.width = width
         self.words = words
         self.slots = slots
+        # The number of the last slot, which a register may hold; there are never more than `slots`.
+        self.last = slots - 1 if last is None else last
         super().__init__({"restart": In(1), "dump": In(1), "turn": In(1), "offset": Out(width)})
 
     def elaborate(self, platform: Any) -> Module:
         m = Module()
         following = Signal(self.width)
         slot = Signal(bits_for(self.slots))
-        wraps = slot == self.slots - 1
+        wraps = slot == self.last
         step = Mux(self.dump, 1, self.words)
         with m.If(self.turn):
             m.d.sync += [self.offset.eq(following), following.eq(following + step), slot.eq(slot + 1)]

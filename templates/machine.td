@@ -329,6 +329,38 @@ def Pe32 : Template<32, 16>;
 def Pe64 : Template<64, 16>;
 def Pe128 : Template<128, 16>;
 
+// What an overlay has room for: an array without a program, which takes one
+// image after the other. The depths of its memories are in words. Levels and
+// Body are the most loops and operations of a strand. Cycles, Intervals, Counts
+// and Guards are the bits of cycles, of the interval and the counts of a strand,
+// and of the bounds of lanes. Strands and Operations are the words of a unit's
+// microcode. Tokens is how many samples may lie between their token and a unit's
+// first strand. Terms is the most products of a sum. Shifts are the places of
+// sums, in bits beyond the fraction: an update with a learning rate of m * 2^-s,
+// where 1/2 < m <= 1, needs place s.
+class Overlay {
+  int ModelWords = 1024;
+  int DataWords = 256;
+  int InterimWords = 256;
+  int RootDataWords = 256;
+  int RootMemoryWords = 512;
+  int OutputWords = 1024;
+  int StreamWords = 2;
+  int Levels = 5;
+  int Body = 4;
+  int Cycles = 16;
+  int Intervals = 8;
+  int Counts = 10;
+  int Guards = 10;
+  int Strands = 32;
+  int Operations = 64;
+  int Tokens = 8;
+  int Terms = 1024;
+  list<int> Shifts = [0, 1, 2, 3, 4, 5, 6, 7];
+  list<FunctionUnit> Functions = [Sigmoid, Tanh, Gaussian, Exp, Log, Sqrt, Divide];
+}
+def DefaultOverlay : Overlay;
+
 // The array that is built where none is asked for.
 def Default {
   Template Preset = Pe16;

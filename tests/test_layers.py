@@ -119,7 +119,10 @@ MAY: dict[str, set[str]] = {
 # tests/test_witness.py.
 FOLDERS: dict[str, set[str]] = {
     "sim/model": {"sim.machine", "templates", "program.image", "progress"},
-    "sim/engines": {"sim.machine", "hw", "program.image", "caches", "processes", "progress"},
+    "sim/engines": {
+        *{"sim.machine", "hw", "program.image", "program.overlay", "program.overlay_words"},
+        *{"caches", "processes", "progress"},
+    },
 }
 MAY_PRINT = {"cli.py", "__main__.py"}
 PRINTS = {"print", "sys.exit", "exit", "quit"}

@@ -20,7 +20,10 @@ from cocotb.triggers import FallingEdge
 from cocotb.types import Logic
 from tabla.sim.engines.host_loop import Host, Inputs, Outputs, request_from
 
+PROGRAM, PROGRAM_PATIENCE, PROGRAM_TAKES = 3, 64, 1
+"""The code of a request with an image, the cycles that its status may take, and the status while words are to come."""
 SHOWN = ("command_ready", "in_ready", "out_valid", "busy", "sample_start", "update")
+PROGRAM_PORTS = ("program_valid", "program_memory", "program_address", "program_data", "program_start")
 COUNTERS = ("lane_overflows", "root_overflows", "domain_errors")
 
 
@@ -31,10 +34,10 @@ class Ports:
         self.dut = dut
         self.cycle = 0
         self._driven: dict[str, int] = {}
-        # Only an accelerator that a bus wrapper drives has the input `stop`.
-        stop = ("stop",) if hasattr(dut, "stop") else ()
-        for name in ("program_valid", "program_memory", "program_address", "program_data", *stop):
-            getattr(dut, name).value = 0
+        # Only an accelerator that a bus wrapper drives has the input `stop`, and an overlay takes images.
+        for name in (*PROGRAM_PORTS, "stop"):
+            if hasattr(dut, name):
+                getattr(dut, name).value = 0
         self.drive(Inputs())
 
     def drive(self, inputs: Inputs) -> None:
@@ -58,6 +61,8 @@ class Ports:
 
     async def play(self, fields: dict[str, Any], told: Callable[[int], None] | None = None) -> dict[str, Any]:
         """Run one request; the observation as a dictionary. `told` is called with the number of samples begun."""
+        if fields["code"] == PROGRAM:
+            return await self.program([int(word, 16) for word in fields["beats"]])
         host = Host(request_from(fields))
         while not host.done:
             await FallingEdge(self.dut.clk)
@@ -71,6 +76,30 @@ class Ports:
                 told(len(host.seen.starts))
         host.seen.counters = [self.word(name) for name in COUNTERS]
         return vars(host.seen)
+
+
+    async def _step(self) -> None:
+        await FallingEdge(self.dut.clk)
+        self.cycle += 1
+
+    async def program(self, words: list[int]) -> dict[str, Any]:
+        """Give an overlay the words of an image; the status, and the cycles of the first and the last step."""
+        dut, left, begin, index = self.dut, PROGRAM_PATIENCE, self.cycle, 0
+        dut.program_start.value = 1
+        await self._step()
+        dut.program_start.value = 0
+        while left and (index < len(words) or self.word("program_status") == PROGRAM_TAKES):
+            dut.program_valid.value = int(index < len(words))
+            if index < len(words):
+                dut.program_data.value = words[index]
+            else:
+                left -= 1
+            # No output depends on an input of the same cycle.
+            index += index < len(words) and self.word("program_ready")
+            await self._step()
+        dut.program_valid.value = 0
+        await self._step()
+        return {"outputs": [self.word("program_status")], "starts": [begin], "leaves": [self.cycle]}
 
 
 def _await_request(path: Path, parent: int) -> str:

@@ -22,12 +22,13 @@ from typing import Any
 from tabla.hw.reset import reset_cycles
 from tabla.sim.engines import cocotb_simulator
 from tabla.sim.engines.host_loop import Observation, Request, request_fields
-from tabla.sim.engines.port_machine import RUN, PortMachine, pack
+from tabla.sim.engines.port_machine import PROGRAM, RUN, PortMachine, pack
 from tabla.sim.machine import Words, missing_tool
 
 from tabla import progress
 from tabla.processes import kill, running
 from tabla.program.image import Image
+from tabla.program.overlay import Overlay
 
 BENCH = "tabla.sim.engines.cocotb_bench"
 SIMULATORS = ("icarus", "verilator")
@@ -112,13 +113,15 @@ def _silent() -> None:
 
 
 class CocotbMachine(PortMachine):
-    """The machine of `image` in Icarus Verilog or Verilator.
+    """The machine of `image`, or an overlay, in Icarus Verilog or Verilator.
 
-    `verilog` is the text that the emitter writes for the image, and `name` is its top module.
+    `verilog` is the text that the emitter writes for the image or for the overlay, and `name` is its top module.
     """
 
-    def __init__(self, image: Image, verilog: str, name: str, simulator: str = "icarus") -> None:
-        super().__init__(image)
+    def __init__(
+        self, image: Image, verilog: str, name: str, simulator: str = "icarus", overlay: Overlay | None = None
+    ) -> None:
+        super().__init__(image, overlay)
         path = require(simulator)
         self._folder = Path(tempfile.mkdtemp(prefix=f"tabla-{simulator}-"))
         self._number = 0
@@ -146,7 +149,7 @@ class CocotbMachine(PortMachine):
         command = [sys.executable, str(Path(cocotb_simulator.__file__)), json.dumps(order)]
         environment = _environment(path) | {
             "TABLA_EXCHANGE": str(self._folder),
-            "TABLA_RESET_CYCLES": str(reset_cycles(self.image)),
+            "TABLA_RESET_CYCLES": str(reset_cycles(self.content)),
             "PYTHONPATH": os.pathsep.join(entry or os.getcwd() for entry in sys.path),
             "COCOTB_LOG_LEVEL": "WARNING",
         }
@@ -188,8 +191,15 @@ class CocotbMachine(PortMachine):
         part.write_text(text, encoding="utf-8")
         part.rename(self._folder / f"request-{self._number}.json")
 
+    def _program(self, words: list[int]) -> Observation:
+        return self._exchange(Request(code=PROGRAM, count=1, beats=words))
+
     def _command(self, request: Request, rows: Words) -> Observation:
         request.beats = pack(rows, self.image.parameters.width)
+        return self._exchange(request)
+
+    def _exchange(self, request: Request) -> Observation:
+        """Give the bench a request, and return what it has seen."""
         (self._folder / "progress").unlink(missing_ok=True)
         self._send(json.dumps(request_fields(request)))
         answer = self._folder / f"answer-{self._number}.json"

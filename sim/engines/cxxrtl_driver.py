@@ -156,3 +156,44 @@ int main() {
     return 0;
 }
 """
+
+_COMMANDS = "        std::vector<uint32_t> beats(request.beats * CHUNKS);\n"
+_PROGRAM = r"""
+        if (request.code == 3) return program(request.beats);
+"""
+_FUNCTION = r"""
+    // The words of an image; the answer has the status, and the cycles of the first and the last step.
+    bool program(uint64_t count) {
+        std::vector<uint32_t> words(count), outputs;
+        std::vector<uint64_t> none, starts, leaves;
+        if (!receive(words.data(), words.size())) return false;
+        starts.push_back(cycle);
+        top.p_command__valid = cxxrtl::value<1>{0u};
+        top.p_program__start = cxxrtl::value<1>{1u};
+        settle(); edge();
+        top.p_program__start = cxxrtl::value<1>{0u};
+        uint32_t status = PROGRAM_TAKES;
+        uint64_t index = 0;
+        for (int left = PROGRAM_PATIENCE; left && (index < count || status == PROGRAM_TAKES);) {
+            top.p_program__valid = cxxrtl::value<1>{index < count ? 1u : 0u};
+            if (index < count) top.p_program__data = cxxrtl::value<32>{words[index]};
+            settle();
+            status = uint32_t(number(top.p_program__status));
+            if (index < count) index += number(top.p_program__ready); else --left;
+            edge();
+        }
+        top.p_program__valid = cxxrtl::value<1>{0u};
+        outputs.push_back(status);
+        leaves.push_back(cycle);
+        std::vector<uint32_t> counters;
+        reply(outputs); reply(starts); reply(none); reply(none); reply(none); reply(leaves);
+        reply(counters); reply(none);
+        std::fflush(stdout);
+        return true;
+    }
+"""
+_SERVE = "\n    bool serve() {\n"
+OVERLAY_DRIVER = DRIVER.replace(_COMMANDS, _PROGRAM + _COMMANDS).replace(_SERVE, _FUNCTION + _SERVE)
+"""The driver of an overlay, which also takes images: its program port is not that of other accelerators.
+
+`PROGRAM_PATIENCE` and `PROGRAM_TAKES` are defined before it."""

@@ -24,16 +24,18 @@ import numpy as np
 import numpy.typing as npt
 from tabla.hw.reset import reset_cycles
 from tabla.sim.engines import cxxrtl_source
-from tabla.sim.engines.cxxrtl_driver import DRIVER
+from tabla.sim.engines.cxxrtl_driver import DRIVER, OVERLAY_DRIVER
 from tabla.sim.engines.cxxrtl_source import Source, recast
 from tabla.sim.engines.cxxrtl_words import RUNTIME
 from tabla.sim.engines.host_loop import Observation, Request
-from tabla.sim.engines.port_machine import PortMachine
+from tabla.sim.engines.port_machine import PROGRAM, PROGRAM_PATIENCE, PortMachine
 from tabla.sim.machine import Words, missing_tool
 
 from tabla import caches, progress
 from tabla.processes import Outcome, kill, run, run_side_by_side, running
 from tabla.program.image import Image
+from tabla.program.overlay import Overlay
+from tabla.program.overlay_words import Status
 from tabla.source import TablaError
 
 _LISTS: tuple[tuple[str, type[np.unsignedinteger[Any]]], ...] = (
@@ -192,16 +194,18 @@ def chunks(rows: Words, width: int) -> npt.NDArray[np.uint32]:
 
 
 class CxxrtlMachine(PortMachine):
-    """The machine of `image` as a compiled process.
+    """The machine of `image`, or an overlay, as a compiled process.
 
-    `verilog` is the text that the emitter writes for the image, and `name` is its top module.
+    `verilog` is the text that the emitter writes for the image or for the overlay, and `name` is its top module.
     """
 
-    def __init__(self, image: Image, verilog: str, name: str) -> None:
-        super().__init__(image)
+    def __init__(self, image: Image, verilog: str, name: str, overlay: Overlay | None = None) -> None:
+        super().__init__(image, overlay)
         # The numbers are part of the text, and so of the program's name in the cache.
-        defines = f"#define RESET_CYCLES {reset_cycles(image)}\n#define PROGRESS_INTERVAL {_INTERVAL}\n"
-        driver = defines + DRIVER
+        defines = f"#define RESET_CYCLES {reset_cycles(self.content)}\n#define PROGRESS_INTERVAL {_INTERVAL}\n"
+        if overlay is not None:
+            defines += f"#define PROGRAM_PATIENCE {PROGRAM_PATIENCE}\n#define PROGRAM_TAKES {Status.TAKES.value}\n"
+        driver = defines + (DRIVER if overlay is None else OVERLAY_DRIVER)
         command = [str(build(verilog, name, driver))]
         self._open = ExitStack()
         self._process = self._open.enter_context(running(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE))
@@ -214,6 +218,14 @@ class CxxrtlMachine(PortMachine):
         return self._packed[1]
 
     def _command(self, request: Request, rows: Words) -> Observation:
+        return self._exchange(request, len(rows), self._bytes(rows))
+
+    def _program(self, words: list[int]) -> Observation:
+        request = Request(code=PROGRAM, count=1, beats=words)
+        return self._exchange(request, len(words), np.array(words, dtype="<u4").tobytes())
+
+    def _exchange(self, request: Request, beats: int, packed: bytes) -> Observation:
+        """Send a request with so many beats, packed, and return what the simulator has seen."""
         if self._process.poll() is not None:
             raise RuntimeError(f"the simulator has ended with status {self._process.returncode}")
         pipe, answers = self._process.stdin, self._process.stdout
@@ -221,17 +233,17 @@ class CxxrtlMachine(PortMachine):
         pauses = (request.input_pauses, request.output_pauses)
         head = [request.code, request.count, request.sample_beats, len(pauses[0]), len(pauses[1]), request.patience]
         pipe.write(np.array(head, dtype="<u4").tobytes())
-        pipe.write(np.array([len(rows), request.outputs], dtype="<u8").tobytes())
+        pipe.write(np.array([beats, request.outputs], dtype="<u8").tobytes())
         for list_of in pauses:
             pipe.write(np.array(list_of, dtype="<u4").tobytes())
-        pipe.write(self._bytes(rows))
+        pipe.write(packed)
         pipe.flush()
         lists = {name: _receive(answers, number, request.count) for name, number in _LISTS}
         if lists["hung"]:
-            cycle, taken, beats, outputs = lists["hung"]
+            cycle, taken, arrived, outputs = lists["hung"]
             raise RuntimeError(
                 f"the machine hangs in cycle {cycle}: command {'taken' if taken else 'not taken'}, "
-                f"{beats} of {len(rows)} beats taken, {outputs} of {request.outputs} words out"
+                f"{arrived} of {beats} beats taken, {outputs} of {request.outputs} words out"
             )
         del lists["hung"]
         return Observation(**lists)

@@ -6,14 +6,19 @@ Commands become requests to the ports, and what is seen at the ports becomes res
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Sequence
 
 import numpy as np
 from tabla.sim.engines.host_loop import Observation, Request
 from tabla.sim.machine import BeatRows, Counters, Machine, RunResult, Stalls, Words, as_beats
 
 from tabla.program.image import Image
+from tabla.program.overlay import Overlay
+from tabla.program.overlay_words import Status, program_words
 
-LOAD, RUN, DUMP = 0, 1, 2
+LOAD, RUN, DUMP, PROGRAM = 0, 1, 2, 3
+PROGRAM_PATIENCE = 64
+"""The cycles after its last word in which an overlay says what became of an image."""
 
 
 def pack(rows: Words, width: int) -> list[int]:
@@ -35,10 +40,39 @@ def signed(words: list[int], width: int) -> list[int]:
 
 
 class PortMachine(Machine):
-    """A machine that is reached through its ports only; an engine implements `_command`."""
+    """A machine that is reached through its ports only; an engine implements `_command`.
 
-    def __init__(self, image: Image) -> None:
+    With an `overlay` the hardware is that of the overlay. It has no program until `program` gives it one, and then
+    takes one after the other.
+    """
+
+    def __init__(self, image: Image, overlay: Overlay | None = None) -> None:
+        self.image, self.overlay = image, overlay
+
+    @property
+    def content(self) -> Image | Overlay:
+        """What the hardware is built for."""
+        return self.image if self.overlay is None else self.overlay
+
+    def program(self, image: Image) -> None:
+        """Load another image, between two commands. The models have to be loaded after it."""
+        assert self.overlay is not None, "hardware that is built for one program takes no other"
+        status, _ = self.send(program_words(image, self.overlay))
+        if status != Status.RUNS:
+            raise AssertionError(f"the overlay refuses the image: {status.name}")
         self.image = image
+
+    def send(self, words: Sequence[int]) -> tuple[Status, int]:
+        """Give an overlay the words of an image. Return what became of it, and the cycles that it took."""
+        seen = self._program(list(words))
+        return Status(seen.outputs[0]), seen.leaves[0] - seen.starts[0]
+
+    @abstractmethod
+    def _program(self, words: list[int]) -> Observation:
+        """Give the words of an image to the overlay, one after the other.
+
+        What is seen is the status as the only word of `outputs`, and the cycles of the first and the last step.
+        """
 
     @abstractmethod
     def _command(self, request: Request, rows: Words) -> Observation:

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from tabla.ir.body import MOST_SHIFTS
-from tabla.ir.functions import table
 from tabla.ir.graph import Divide, Function, Graph, Linear
-from tabla.program.image import Entry, FunctionTable, Image, Parameters, StreamEntry
+from tabla.program.fit import refuse_misfit, refuse_numbers
+from tabla.program.image import Entry, Image, Parameters, StreamEntry
 from tabla.program.layout import WordLayout, operation_layout, strand_layout
 from tabla.program.operands import ordered_operands
+from tabla.program.overlay import Overlay
+from tabla.program.sizes import accumulator_bits, address_widths, function_table
 from tabla.schedule.schedule import Schedule
 from tabla.source import TablaError
 from tabla.strands.strand import Address, Operation, Strand, by_unit
@@ -19,10 +22,10 @@ from tabla.templates.instructions import kind_of, operation_format
 from tabla.templates.template import functions, timing
 
 
-def encode(schedule: Schedule) -> Image:
-    """Return the image of a schedule.
+def encode(schedule: Schedule, overlay: Overlay | None = None) -> Image:
+    """Return the image of a schedule: for hardware of its own, or for an overlay.
 
-    Raises `TablaError` if the program needs a shift that the machine does not have.
+    Raises `TablaError` if the program needs a shift that the machine does not have, or does not fit the overlay.
     """
     run = schedule.units
     dump = by_unit(schedule.dump, schedule.template.sequencers)
@@ -36,6 +39,8 @@ def encode(schedule: Schedule) -> Image:
         memories[unit] = [*own, *dump[unit]]
     memories = ordered_operands(memories)
     parameters = _parameters(schedule, memories)
+    if overlay is not None:
+        parameters = _on_overlay(parameters, overlay)
     strands, operations = {}, {}
     for unit, held in memories.items():
         strands[unit], operations[unit] = _words(unit, held, parameters)
@@ -57,7 +62,7 @@ def encode(schedule: Schedule) -> Image:
         outputs=schedule.outputs,
         drain=laws.front + schedule.end + laws.result + laws.broadcast,
     )
-    return Image(
+    image = Image(
         parameters=parameters,
         run=run_entry,
         dump=dump_entry,
@@ -73,6 +78,18 @@ def encode(schedule: Schedule) -> Image:
         strands=strands,
         operations=operations,
     )
+    if overlay is not None:
+        refuse_numbers(parameters.name, image, overlay)
+    return image
+
+
+def _on_overlay(needed: Parameters, overlay: Overlay) -> Parameters:
+    """Return the sizes of an overlay, with the shifts and the ring of a program.
+
+    Raises `TablaError` if the program does not fit.
+    """
+    refuse_misfit(needed.name, needed, overlay)
+    return replace(overlay.parameters, name=needed.name, shifts=needed.shifts, ring_slots=needed.ring_slots)
 
 
 def _parameters(schedule: Schedule, memories: Mapping[str, Sequence[Strand]]) -> Parameters:
@@ -95,15 +112,6 @@ def _parameters(schedule: Schedule, memories: Mapping[str, Sequence[Strand]]) ->
         "interim": max(1, depths.interim, template.interim_words),
         "root_data": max(1, depths.root_data * slots),
         "root_memory": max(1, depths.root_memory),
-    }
-    lanes = max(depth["model"], depth["data"], depth["interim"], schedule.dump_count)
-    root = max(depth["root_data"], depth["root_memory"], schedule.dump_count)
-    reach = {
-        "lane_issue": lanes,
-        "lane_write": max(depth["model"], depth["interim"]),
-        "root_issue": root,
-        "root_write": depth["root_memory"],
-        "stream": max(lanes, root),
     }
     names = _functions(schedule.mapped)
     return Parameters(
@@ -128,12 +136,12 @@ def _parameters(schedule: Schedule, memories: Mapping[str, Sequence[Strand]]) ->
         start_bits=max(1, max(s.start for s in every).bit_length()),
         interval_bits=max(s.interval for s in every).bit_length(),
         count_bits=max(1, max((c - 1 for s in every for c in s.counts), default=0).bit_length()),
-        address_bits={u: max(1, (reach[kind_of(u)] - 1).bit_length()) for u in memories},
+        address_bits=address_widths(memories, depth, schedule.dump_count),
         guard_bits=_guard_bits(every),
         block_bits=max(1, (max(1, template.pes // schedule.stream_words)).bit_length()),
         strand_depth={u: max(1, len(held)) for u, held in memories.items()},
         operation_depth={u: max(1, sum(len(s.body) for s in held)) for u, held in memories.items()},
-        functions=tuple(_table(n, schedule) for n in names),
+        functions=tuple(function_table(n, format) for n in names),
         sequencers=template.sequencers,
         split_results=schedule.split_results,
         model_guard=schedule.mapped.model_guard,
@@ -148,33 +156,8 @@ def _functions(graph: Graph) -> list[str]:
     return sorted(used, key=lambda n: functions()[n].code)
 
 
-def _table(name: str, schedule: Schedule) -> FunctionTable:
-    unit, format = functions()[name], schedule.format
-    made = table(name, format)
-    return FunctionTable(
-        name=name,
-        code=unit.code,
-        kind=unit.kind,
-        latency=unit.cycles(format.width, format.fraction),
-        shift=made.shift,
-        guard=made.guard,
-        reach=made.reach,
-        index_bits=made.index_bits,
-        fraction_bits=made.fraction_bits,
-        constant=made.constant,
-        base=tuple(int(v) for v in made.base),
-        slope=tuple(int(v) for v in made.slope),
-        exponent=tuple(int(v) for v in made.exponent),
-    )
-
-
 def _accumulator(schedule: Schedule, shifts: Sequence[int]) -> int:
-    """Return the bits of an accumulator that never wraps (decision 3, section 3.9).
-
-    The largest value is that of the largest product or addend, times the most terms of a sum and one more for the half
-    unit of rounding.
-    """
-    width = schedule.format.width
+    """Return the bits of an accumulator that never wraps."""
     most = schedule.template.pes
     for statement in schedule.mapped.statements:
         if isinstance(statement.operation, Linear):
@@ -183,8 +166,7 @@ def _accumulator(schedule: Schedule, shifts: Sequence[int]) -> int:
             most = max(most, points * (schedule.template.roots if statement.crosses else 1))
     # A stored word has the guard bits more, by which its shift is less.
     places = [s + schedule.mapped.model_guard * (n >= schedule.wide_from) for n, s in enumerate(shifts)]
-    largest = 1 << max(2 * (width - 1), width - 1 + max(places))
-    return ((most + 1) * largest).bit_length() + 1
+    return accumulator_bits(schedule.format.width, places, most)
 
 
 def _guard_bits(strands: Sequence[Strand]) -> int:

@@ -107,6 +107,11 @@ class Parameters:
         return tuple(s if n in self.wide_shifts else s - guard for n, s in enumerate(self.shifts))
 
     @property
+    def shift_bits(self) -> int:
+        """The bits of the number of a shift: those of the field of an operation, or more in an overlay."""
+        return max(2, (len(self.shifts) - 1).bit_length())
+
+    @property
     def lane_guard(self) -> int:
         """The guard bits of the lanes' results: none where only roots have wide models."""
         return self.model_guard if {"model", "interim"}.intersection(self.wide_memories) else 0

@@ -8,6 +8,7 @@ from hand_assembler import assemble, parameters
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tabla.hw.controller import DUMP, LOAD, RUN, Controller
+from tabla.hw.timing import Timing
 from tabla.templates.template import timing
 
 from tabla.program.image import Entry, Image, StreamEntry
@@ -28,7 +29,7 @@ class Seen:
 
 def observed(image: Image, code: int, count: int, offers: list[bool], leaves: list[int], end: int) -> Seen:
     """Play one command: a beat is offered in the cycles that `offers` says; words leave the output in `leaves`."""
-    controller = Controller(image=image)
+    controller = Controller(parameters=image.parameters, timing=Timing.of(image))
     seen = Seen()
 
     async def bench(context: Any) -> None:

@@ -1,0 +1,123 @@
+"""Whether a program fits an overlay. What does not fit is an error that names the limit, and by how much."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from tabla.program.image import Image, Parameters
+from tabla.program.overlay import Overlay, program_numbers, timing_widths
+from tabla.program.timing import timing_numbers
+from tabla.source import TablaError
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Need:
+    """What a program needs of one limit of an overlay, and what the overlay has. `what` is in the plural."""
+
+    what: str
+    needs: int
+    has: int
+    option: str
+
+    @property
+    def text(self) -> str:
+        """The need as the end of a sentence."""
+        return f"needs {self.needs:,} {self.what}, the overlay has {self.has:,}"
+
+
+_DEPTHS = (
+    ("model_depth", "model words a lane", "--model-words"),
+    ("data_depth", "data words a lane", "--data-words"),
+    ("interim_depth", "interim words a lane", "--interim-words"),
+    ("root_data_depth", "data words of the root", "--root-data-words"),
+    ("root_memory_depth", "memory words of the root", "--root-memory-words"),
+    ("output_depth", "words in the output buffer", "--output-words"),
+    ("ring_slots", "slots of the ring", ""),
+    ("levels", "loop levels", "--levels"),
+    ("body", "operations in a strand", "--body"),
+    ("start_bits", "bits for the cycle of a strand", "--cycles"),
+    ("interval_bits", "bits for the interval of a strand", "--intervals"),
+    ("count_bits", "bits for the iterations of a loop", "--counts"),
+    ("guard_bits", "bits for the bounds of lanes", "--guards"),
+)
+
+
+def refuse_misfit(name: str, needed: Parameters, overlay: Overlay) -> None:
+    """Raise `TablaError` if the hardware that a program needs is larger than the overlay."""
+    has = overlay.parameters
+    _refuse(name, [need for need in _sizes(needed, has) if need.needs > need.has])
+    missing = [f.name for f in needed.functions if f.name not in {g.name for g in has.functions}]
+    if missing:
+        there = ", ".join(f.name for f in has.functions) or "none"
+        raise TablaError(
+            f"'{name}' needs the function {missing[0]}, the overlay has {there}",
+            hint=f"build the overlay with --functions {','.join([*(f.name for f in has.functions), *missing])}",
+        )
+    shifts = [shift - has.fraction for shift in needed.shifts if shift not in has.shifts]
+    if shifts:
+        there = ",".join(str(shift - has.fraction) for shift in has.shifts)
+        raise TablaError(
+            f"'{name}' needs sums at place {shifts[0]}, the overlay has the places {there}",
+            hint=f"build the overlay with --shifts={there},{shifts[0]}, or use another learning rate",
+        )
+    if needed.accumulator > has.accumulator:
+        bits = needed.accumulator - has.accumulator
+        raise TablaError(
+            f"'{name}' needs accumulators of {needed.accumulator} bits, the overlay has {has.accumulator}",
+            hint=f"its sums have up to {1 << bits} times as many terms: build the overlay with"
+            f" --terms {overlay.room.terms << bits}",
+        )
+    if needed.model_guard:
+        raise TablaError(f"'{name}' needs models with guard bits, the overlay has none", hint="leave --model-guard out")
+
+
+def _sizes(needed: Parameters, has: Parameters) -> Iterator[Need]:
+    for field, what, option in _DEPTHS:
+        yield Need(what=what, needs=getattr(needed, field), has=getattr(has, field), option=option)
+    for unit, words in needed.strand_depth.items():
+        yield Need(what=f"strands of {unit}", needs=words, has=has.strand_depth[unit], option="--strands")
+    for unit, words in needed.operation_depth.items():
+        yield Need(what=f"operations of {unit}", needs=words, has=has.operation_depth[unit], option="--operations")
+
+
+def _refuse(name: str, needs: Sequence[Need]) -> None:
+    """Raise `TablaError` for the first of some needs, with all the others in its hint."""
+    if not needs:
+        return
+    first, *others = needs
+    options = dict[str, int]()
+    for need in needs:
+        if need.option:
+            options[need.option] = max(need.needs, options.get(need.option, 0))
+    more = "".join(f"it also {need.text}; " for need in others)
+    cure = " ".join(f"{option} {words}" for option, words in options.items())
+    hint = f"{more}build the overlay with {cure}" if cure else f"{more}use another array"
+    raise TablaError(f"'{name}' {first.text}", hint=hint)
+
+
+def refuse_numbers(name: str, image: Image, overlay: Overlay) -> None:
+    """Raise `TablaError` if a register of the overlay is too narrow for a number of the program."""
+    on_the_way = tokens_of(image)
+    if on_the_way > overlay.room.tokens:
+        tokens = Need(
+            what="samples between their token and a unit", needs=on_the_way, has=overlay.room.tokens, option="--tokens"
+        )
+        _refuse(name, [tokens])
+    numbers = program_numbers(image, overlay)
+    assert numbers.keys() == timing_widths(overlay).keys()
+    for number, (width, signed) in timing_widths(overlay).items():
+        value, most = numbers[number], (1 << (width - signed)) - 1
+        if value > most:
+            hint = f"build the overlay with --cycles {overlay.room.cycles + value.bit_length() - most.bit_length()}"
+            raise TablaError(f"'{name}' needs {value:,} for {number}, the overlay has room for {most:,}", hint=hint)
+
+
+def tokens_of(image: Image) -> int:
+    """Return how many samples may lie between their token and the start of a unit, or the release of their slot."""
+    numbers = timing_numbers(image)
+    waits = [(numbers["release.wait"], image.run.period)]
+    for command, entry in (("run", image.run), ("dump", image.dump)):
+        waits += [(numbers[f"{unit}.{command}.wait"], entry.period) for unit in image.units]
+    return max(wait // max(1, period) + 2 for wait, period in waits)
+
