@@ -33,6 +33,8 @@ COMMANDS = {
     "test": "test",
     "formats": "formats",
     "explore": "explore",
+    "overlay": "overlay",
+    "load": "load",
     "synth": "synthesise",
     "build": "bitstream",
     "ranges": "ranges",

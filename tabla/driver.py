@@ -24,7 +24,7 @@ from tabla.notations import read
 from tabla.options import Options
 from tabla.parameters import check_tools, checked_path
 from tabla.passes.pipeline import Pass
-from tabla.source import Source
+from tabla.source import Source, TablaError
 from tabla.stages import STAGES, Stages
 
 if TYPE_CHECKING:
@@ -68,6 +68,7 @@ def compile(
     templates: str | Path | None = None,
     bus: str | None = None,
     bus_width: int | None = None,
+    onto: str | Path | None = None,
     effort: int = DEFAULT_EFFORT,
     force: bool = False,
     passes: Sequence[Pass] = (),
@@ -109,6 +110,7 @@ def compile(
     * `format`: a number format ``qI.F``, where I is 2 to 32, F is 0 to 30 and I + F is 8 to 32; or the name of one; or
       ``auto``, or ``autoN`` for N bits, 8 to 32: the data choose it, see below.
     * `bus`: ``axi`` for a wrapper that speaks AXI. `bus_width`: the bits of its streams, 32, 64, 128, 256 or 512.
+    * `onto`: the folder of an overlay, for whose array the program is compiled; it has all of the above fixed.
     * `effort`: how long to search for a fast schedule, 0 to 3. `force` goes on with a program that no known part holds.
 
     The program:
@@ -158,6 +160,7 @@ def compile(
         templates=None if templates is None else checked_path("templates", templates),
         bus=bus,
         bus_width=bus_width,
+        onto=None if onto is None else checked_path("onto", onto),
         effort=effort,
         force=force,
         passes=passes,
@@ -359,8 +362,9 @@ class Build(Stages):
     def synthesise(self, target: str, *, place_and_route: bool = False, **options: Any) -> SynthesisReport:
         """Return the area on an FPGA, by the name of its family; with `place_and_route`, also the clock.
 
-        `options` are those of :func:`tabla.synth.synthesise`.
+        `options` are those of :func:`tabla.synth.synthesise`. A program for an overlay is a `TablaError`.
         """
+        self._refuse_overlay("tabla synth takes its folder")
         from tabla.hw.places import signal_places
         from tabla.synth import chosen_part, source_lines, synthesise
 
@@ -388,13 +392,20 @@ class Build(Stages):
         from tabla.templates.targets import board as find_board
         from tabla.templates.targets import target
 
+        self._refuse_overlay("tabla synth takes its folder")
         check_tools(options)
         templates = None if templates is None else checked_path("templates", templates)
         found = find_board(board, templates)
         return build_bitstream(self.image, self.module, self.verilog, found, target(found.target, templates), **options)
 
+    def _refuse_overlay(self, cure: str) -> None:
+        """Raise `TablaError` if the program is for an overlay, which has hardware of its own."""
+        if self.options.onto is not None:
+            raise TablaError("a program for an overlay has no hardware of its own", hint=f"leave --onto out; {cure}")
+
     def write(self, folder: str | Path = "build") -> Path:
         """Write the output folder of ``tabla gen``, as a whole or not at all, and return its path."""
         from tabla.artifacts import write
 
+        self._refuse_overlay("tabla load writes its image")
         return write(self, Path(checked_path("folder", folder)))

@@ -234,7 +234,7 @@ class _Task:
 
     def machine(self) -> AbstractContextManager[Session]:
         """Return the accelerator on its engine, which runs while the context is open."""
-        return session(self.build.schedule, self.build.image, self.hardware, self.build.module)
+        return session(self.build.schedule, self.build.image, self.hardware, self.build.module, self.build.overlay)
 
 
 def _task(

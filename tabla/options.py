@@ -22,6 +22,8 @@ from tabla.parameters import (
     optional_whole,
 )
 from tabla.passes.pipeline import Pass
+from tabla.program.overlay import Overlay
+from tabla.program.overlay_file import read_overlay
 from tabla.source import TablaError, TablaTypeError, TablaValueError
 from tabla.templates.template import Template, default_preset, formats, limits, pes_per_pu_for, presets
 
@@ -41,6 +43,11 @@ _OPTIONAL_WHOLE = (
     "interim_words",
     "bus_width",
 )
+_OF_OVERLAYS = (
+    *("pes", "pes_per_pu", "sequencers", "format", "stream_words", "model_words", "data_words", "interim_words"),
+    *("template", "model_guard", "bus"),
+)
+"""What an overlay has fixed, so that no option may change it."""
 _TEXTS = {"format": "q6.10", "template": "Pe16", "bus": "axi"}
 
 
@@ -51,7 +58,8 @@ class Options:
     Array: `pes` is the number of PEs, 1 to 128, and `pes_per_pu` the number of PEs of a tap group. `sequencers` is the
     number of sequencers. `stream_words` is the number of words of a beat, a power of two. `model_words`, `data_words`
     and `interim_words` are depths of the lanes' memories. `template` names a preset, and `templates` is a file with
-    more presets and formats. `format` is a number format such as ``q6.10``.
+    more presets and formats. `format` is a number format such as ``q6.10``. `onto` is the folder of an overlay, which
+    has all of these, and takes the place of the array.
 
     Program: `defines` are the ``-D`` options by name. `learning_rate` is the constant ``mu``, and with `runtime_rate`
     hosts can load another one. `minibatch` is the number
@@ -88,6 +96,7 @@ class Options:
     templates: str | None = None
     bus: str | None = None
     bus_width: int | None = None
+    onto: str | None = None
     effort: int = DEFAULT_EFFORT
     force: bool = False
     runtime_rate: bool = False
@@ -129,6 +138,8 @@ class Options:
             yield name, checked_names(name, getattr(self, name))
         if self.learning_rate is not None:
             yield "learning_rate", checked_number("learning_rate", self.learning_rate)
+        if self.onto is not None:
+            yield "onto", checked_path("onto", self.onto)
         if self.templates is not None:
             yield "templates", checked_path("templates", self.templates)
         defines = checked_mapping("defines", self.defines, "{'m': 10}")
@@ -168,8 +179,11 @@ class Options:
     def chosen_template(self) -> Template:
         """Return the array: the preset, ours or the user's, changed as the options say.
 
-        Raises `TablaError` for an unknown preset or a value that the array cannot have.
+        Raises `TablaError` for an unknown preset or a value that the array cannot have. An overlay has an array of its
+        own, and takes no option about it.
         """
+        if self.onto is not None:
+            return self._overlay_array(self.onto)
         preset = self._preset()
         pes = self.pes if self.pes is not None else preset.pes
         per_pu = self.pes_per_pu
@@ -194,6 +208,23 @@ class Options:
             **asked,
         )
 
+    @property
+    def overlay(self) -> Overlay | None:
+        """The overlay that the program is compiled for, if there is one. One that cannot be read is a `TablaError`."""
+        return None if self.onto is None else read_overlay(self.onto)
+
+    def _overlay_array(self, folder: str) -> Template:
+        """Return the array of an overlay. Raises `TablaError` for an option that would change it."""
+        overlay = read_overlay(folder)
+        for name in _OF_OVERLAYS:
+            if getattr(self, name):
+                option = name.replace("_", "-")
+                raise TablaValueError(
+                    f"--{option} is given with --onto, and the overlay in '{folder}' has it fixed",
+                    hint=f"leave --{option} out, or build another overlay",
+                )
+        return overlay.template
+
     def _asked_roots(self, preset: Template, pes: int) -> int:
         """Return one root for each tap group if the user asks for tap groups, else the preset's number of roots."""
         if self.pes_per_pu is None or (self.sequencers or preset.sequencers) > 1 or pes % max(1, self.pes_per_pu):
@@ -209,7 +240,10 @@ class Options:
         return known[self.template]
 
     def chosen_format(self, preset: Template | None = None) -> Format:
-        """Return the number format: that of the option, else that of the preset."""
+        """Return the number format: that of the option, else that of the preset or of the overlay."""
+        if self.onto is not None:
+            array = self._overlay_array(self.onto)
+            return Format(integer=array.integer_bits, fraction=array.fraction_bits)
         if self.format is not None:
             return self._named_format(self.format)
         preset = preset or self._preset()

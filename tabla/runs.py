@@ -306,7 +306,7 @@ def simulate(
     count = data.count // build.lowered.samples
     # The evaluation comes first, because it reports bad data: a machine would stop at a position outside its tensor.
     expected = expected_run(build, model_words, steps, count)
-    with session(build.schedule, build.image, engine, build.module) as machine:
+    with session(build.schedule, build.image, engine, build.module, build.overlay) as machine:
         machine.load(model_words)
         results = machine.run(steps, count)
         after = {**model_words, **machine.models()}

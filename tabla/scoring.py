@@ -199,7 +199,7 @@ def test(
     expected = plan.run(words, [prediction.tensor], found.count)
     predicted = expected.kept[prediction.tensor]
     simulated = found.count if engine else min(found.count, CHECKED)
-    with session(part.schedule, part.image, engine or ENGINE, part.module) as machine:
+    with session(part.schedule, part.image, engine or ENGINE, part.module, part.overlay) as machine:
         machine.load(model_words)
         results = machine.run({name: array[:simulated] for name, array in words.items()}, simulated)
         assert np.array_equal(results[prediction.name], predicted[:simulated]), "the engine differs from the evaluation"

@@ -15,7 +15,9 @@ from numpy.typing import NDArray
 from tabla.link.machine import PREFIX, SerialMachine, place_of
 from tabla.program.host import Host
 from tabla.program.image import Image
+from tabla.program.overlay import Overlay
 from tabla.schedule.schedule import Schedule
+from tabla.sim.engines.port_machine import PortMachine
 from tabla.sim.machine import Counters, Machine, RunResult
 from tabla.source import TablaError, TablaTypeError, TablaValueError
 
@@ -62,6 +64,8 @@ ENGINES: dict[str, Opener] = {
     "amaranth": _amaranth,
 }
 """The engines that need no board, by name. ``serial:PATH`` is a board, and not in the table."""
+OVERLAY_ENGINES = ("model", "cxxrtl", "verilator", "icarus", "amaranth")
+"""The engines that an image for an overlay runs on. The cycle model runs it as it runs every image."""
 MOST_WORDS = 100_000
 """Words of models up to which the simulator of the Verilog is built within half a minute."""
 EVALUATION = "evaluation"
@@ -114,10 +118,46 @@ def checking_engine(schedule: Schedule) -> tuple[str, str]:
     return "cxxrtl", ""
 
 
-def open_machine(image: Image, engine: str, module: str) -> Machine:
-    """Return the machine of an image on an engine. Raises `TablaError`, with its cure, for a tool that is missing."""
+def open_machine(image: Image, engine: str, module: str, overlay: Overlay | None = None) -> Machine:
+    """Return the machine of an image on an engine: hardware of its own, or an overlay with the image loaded.
+
+    Raises `TablaError`, with its cure, for a tool that is missing.
+    """
     opener = ENGINES.get(checked_engine(engine))
+    if overlay is not None and engine != "model":
+        machine = overlay_machine(image, engine, module, overlay)
+        try:
+            machine.program(image)
+        except BaseException:
+            machine.close()
+            raise
+        return machine
     return SerialMachine(image, engine) if opener is None else opener(image, module)
+
+
+def overlay_machine(image: Image, engine: str, module: str, overlay: Overlay) -> PortMachine:
+    """Return an overlay on an engine, without a program. `image` is the first that it will get.
+
+    Raises `TablaError` for an engine that has no overlays, and for a tool that is missing.
+    """
+    match checked_engine(engine):
+        case "amaranth":
+            from tabla.sim.engines.amaranth_run import AmaranthMachine
+
+            return AmaranthMachine(image, overlay)
+        case "cxxrtl":
+            from tabla.hw.emit import verilog
+            from tabla.sim.engines.cxxrtl_run import CxxrtlMachine
+
+            return CxxrtlMachine(image, verilog(overlay, module), module, overlay)
+        case "icarus" | "verilator":
+            from tabla.hw.emit import verilog
+            from tabla.sim.engines.cocotb_run import CocotbMachine, require
+
+            require(engine)
+            return CocotbMachine(image, verilog(overlay, module), module, engine, overlay)
+        case _:
+            raise TablaError(f"engine '{engine}' has no overlays", hint=f"use {', '.join(OVERLAY_ENGINES)}")
 
 
 @dataclass(slots=True, kw_only=True, eq=False)
@@ -185,7 +225,12 @@ class Session:
 
 
 @contextmanager
-def session(schedule: Schedule, image: Image, engine: str, module: str) -> Iterator[Session]:
-    """Open a machine for the length of a ``with`` block. `module` is the name of the Verilog module."""
-    with open_machine(image, engine, module) as machine:
+def session(
+    schedule: Schedule, image: Image, engine: str, module: str, overlay: Overlay | None = None
+) -> Iterator[Session]:
+    """Open a machine for the length of a ``with`` block. `module` is the name of the Verilog module.
+
+    With an `overlay` the machine is that overlay, with the image loaded.
+    """
+    with open_machine(image, engine, module, overlay) as machine:
         yield Session(machine=machine, host=Host(schedule))

@@ -23,6 +23,8 @@ from tabla.passes.minibatch import minibatched
 from tabla.passes.model_guard import with_model_guard
 from tabla.passes.pipeline import shaped
 from tabla.program.image import Image
+from tabla.program.overlay import Overlay
+from tabla.program.overlay_file import NAME as OVERLAY_NAME
 from tabla.schedule.schedule import Schedule
 from tabla.source import TablaError, TablaValueError
 from tabla.templates.template import Template, function_kinds, functions
@@ -109,21 +111,26 @@ class Stages:
         """What is legal in the program and probably a slip, and what the number format makes of its constants."""
         return (*self.reading.warnings, *self.graph.notes)
 
+    @cached_property
+    def overlay(self) -> Overlay | None:
+        """The overlay that the program is compiled for, if there is one."""
+        return self.options.overlay
+
     @property
     def module(self) -> str:
-        """The name of the Verilog module: the program's name, made legal."""
+        """The name of the Verilog module: the program's name, made legal. All overlays have the same name."""
         from tabla.report.names import legal
 
-        return legal(self.name)
+        return legal(self.name) if self.overlay is None else OVERLAY_NAME
 
     @cached_property
     def verilog(self) -> str:
-        """The accelerator as Verilog text."""
+        """The accelerator as Verilog text; with an overlay, that of the overlay."""
         from tabla.hw.emit import verilog
 
-        image = self.image
+        content = self.overlay or self.image
         progress.step("Verilog")
-        return verilog(image, self.module)
+        return verilog(content, self.module)
 
     @cached_property
     def bus_shape(self) -> BusShape | None:
@@ -224,12 +231,29 @@ class Stages:
 
     @cached_property
     def image(self) -> Image:
-        """The microcode and the parameters of the hardware."""
+        """The microcode and the parameters of the hardware.
+
+        Raises `TablaError` for a program that does not fit the overlay that it is for.
+        """
         from tabla.program.encode import encode
 
         schedule = self.schedule
         progress.step("microcode")
-        return encode(schedule)
+        return encode(schedule, self.overlay)
+
+    @cached_property
+    def image_file(self) -> bytes:
+        """The image for the overlay, as ``tabla load`` writes it. Raises `TablaError` without an overlay."""
+        from tabla.program.host import Host
+        from tabla.program.overlay_image import image_file
+        from tabla.program.positions import positions
+        from tabla.training.arrays import npz_bytes
+
+        if self.overlay is None:
+            raise TablaError("an image is for an overlay, and there is none", hint="name its folder with --onto")
+        image, schedule = self.image, self.schedule
+        figures = {"cycles": schedule.cycles, "latency": schedule.latency, "dump_count": schedule.dump_count}
+        return image_file(image, self.overlay, figures, npz_bytes(positions(Host(schedule))))
 
     def check(self) -> None:
         """Make every stage up to the microcode, so that every fault of the program is found."""

@@ -2,11 +2,36 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from types import MappingProxyType
 
 from tabla.templates.records import MACHINE, integer, integers, records, records_of, string
+from tabla.templates.template import functions, limits
 
 from tabla.lang import tablegen
+from tabla.source import TablaError, TablaValueError
+
+RANGES: Mapping[str, tuple[int, int]] = MappingProxyType(
+    {
+        "root_data_words": (1, 65536),
+        "root_memory_words": (1, 65536),
+        "output_words": (1, 65536),
+        "levels": (1, 7),
+        "body": (1, 64),
+        "cycles": (4, 24),
+        "intervals": (1, 16),
+        "counts": (1, 16),
+        "guards": (2, 16),
+        "strands": (1, 2048),
+        "operations": (1, 2048),
+        "tokens": (2, 64),
+        "terms": (1, 1 << 20),
+    }
+)
+"""The least and the greatest value of each number of an overlay that is not a number of the array, too."""
+MOST_PLACES = 16
+"""The most places of sums that an overlay has."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,6 +57,26 @@ class OverlayRoom:
     terms: int
     shifts: tuple[int, ...]
     functions: tuple[str, ...]
+
+    def __post_init__(self) -> None:
+        for name, (least, most) in RANGES.items():
+            if not least <= getattr(self, name) <= most:
+                option = name.replace("_", "-")
+                raise TablaValueError(
+                    f"--{option} {getattr(self, name)} is out of range", hint=f"use {least} to {most}"
+                )
+        for field in ("model_words", "data_words", "interim_words"):
+            if not 1 <= getattr(self, field) <= limits().memory_words:
+                option = field.replace("_", "-")
+                hint = f"use 1 to {limits().memory_words}"
+                raise TablaValueError(f"--{option} {getattr(self, field)} is not a memory depth", hint=hint)
+        if not self.shifts or len(set(self.shifts)) != len(self.shifts) or len(self.shifts) > MOST_PLACES:
+            raise TablaValueError("--shifts is no list of places", hint=f"name 1 to {MOST_PLACES} different places")
+        for name in self.functions:
+            if name not in functions():
+                raise TablaValueError(
+                    f"there is no function '{name}'", hint=f"the functions are {', '.join(sorted(functions()))}"
+                )
 
 
 def _room(record: tablegen.Record) -> OverlayRoom:
@@ -60,7 +105,20 @@ def _room(record: tablegen.Record) -> OverlayRoom:
 
 def overlay_rooms(own: str | None = None) -> dict[str, OverlayRoom]:
     """Return the records of overlays by name: ours, and those of a user's own file."""
-    return {r.name: _room(r) for r in records(MACHINE, own).of_class("Overlay")}
+    return {r.name: _named(r) for r in records(MACHINE, own).of_class("Overlay")}
+
+
+def _named(record: tablegen.Record) -> OverlayRoom:
+    try:
+        return _room(record)
+    except TablaError as fault:
+        if fault.labels:
+            raise
+        raise TablaError(f"overlay '{record.name}': {fault.message}", hint=fault.hint) from None
+
+
+ROOM_NUMBERS = tuple(f.name for f in fields(OverlayRoom) if f.name not in ("shifts", "functions"))
+"""The numbers of an overlay, each of which is an option of its own."""
 
 
 def default_room() -> OverlayRoom:

@@ -267,6 +267,8 @@ def add_build(parser: ArgumentParser) -> None:
     )
     array.add_argument("--template", metavar="NAME", help="a preset of the array (see tabla templates)")
     array.add_argument("--templates", metavar="FILE.td", help="a file with presets and number formats of your own")
+    text = "the folder of an overlay: compile for its array, which has all of the above fixed"
+    array.add_argument("--onto", metavar="FOLDER", help=text)
     text = f"how long to search for a fast schedule: 0 is quickest, 3 may take minutes (default {DEFAULT_EFFORT})"
     array.add_argument("--effort", type=whole("effort"), default=DEFAULT_EFFORT, metavar="0..3", help=text)
     array.add_argument("--force", action="store_true", help="go on with a program that no known part holds")
@@ -342,7 +344,7 @@ _RECORDS = ("template", "format", "target", "board")
 def build_options(arguments: Namespace) -> Options:
     """Return the driver's options. Raises `TablaError` if ``--templates`` names a file and nothing of it is used."""
     fields = ("pes", "pes_per_pu", "sequencers", "format", "learning_rate", "minibatch", "model_guard", "stream_words")
-    more = ("model_words", "data_words", "interim_words", "template", "templates", "effort", "force", "runtime_rate")
+    more = ("model_words", "data_words", "interim_words", "template", "templates", "onto", "effort", "force")
     options = Options(
         defines=dict(arguments.defines),
         results=_listed(arguments.results),
@@ -353,6 +355,7 @@ def build_options(arguments: Namespace) -> Options:
         arguments=dict(arguments.arguments),
         bus=getattr(arguments, "bus", None),
         bus_width=getattr(arguments, "bus_width", None),
+        runtime_rate=arguments.runtime_rate,
         **{name: getattr(arguments, name) for name in (*fields, *more)},
     )
     options.refuse_unused_records(*(getattr(arguments, name, None) for name in _RECORDS))

@@ -12,7 +12,7 @@ from tabla.source import TablaError
 
 _READ = ("file", "inputs", "data", "weights", "test", "templates")
 """The options that name a file to read, by their names in Python."""
-_FOLDERS = ("gen", "build", "examples", "explore")
+_FOLDERS = ("gen", "build", "examples", "explore", "overlay")
 """The commands whose ``-o`` names a folder. They check it themselves."""
 
 

@@ -21,7 +21,7 @@ from tabla.commands.console import Console
 from tabla.commands.output import write_json
 from tabla.driver import build
 from tabla.options import Options
-from tabla.report.folder import MANIFEST_SCHEMA
+from tabla.report.folder import MANIFEST_SCHEMA, OVERLAY_SCHEMA
 from tabla.source import TablaError
 from tabla.synth import SynthesisReport, source_lines, synthesise
 from tabla.templates.targets import target as find_target
@@ -34,7 +34,7 @@ SEEDS = 4
 
 def configure(parser: ArgumentParser) -> None:
     """Add the options of the command."""
-    parser.add_argument("file", metavar="FILE|DIR", help="the program, or a folder that tabla gen wrote")
+    parser.add_argument("file", metavar="FILE|DIR", help="the program, or a folder of tabla gen or tabla overlay")
     part = parser.add_argument_group("the FPGA")
     part.add_argument("--target", required=True, metavar="NAME", help="the family of the FPGA (see tabla targets)")
     part.add_argument("--device", metavar="NAME", help="the part, such as 85k (default: the family's largest)")
@@ -86,12 +86,16 @@ def run(arguments: Namespace, console: Console) -> int:
 
 
 def _folder_report(folder: Path, target: str, asked: dict[str, Any]) -> SynthesisReport:
-    """Synthesise the Verilog in a folder of ``tabla gen``; its manifest has the module's name and the cycles."""
+    """Synthesise the Verilog in a folder of ``tabla gen`` or ``tabla overlay``.
+
+    Its manifest has the module's name and, of a program, the cycles.
+    """
     manifest = _manifest(folder)
     path = folder / f"{manifest['name']}.v"
     try:
         verilog = path.read_text(encoding="utf-8")
-        top, cycles = str(manifest["module"]), int(manifest["cycles"])
+        top = str(manifest["module"])
+        cycles = int(manifest["cycles"]) if manifest["schema"] == MANIFEST_SCHEMA else None
     except (OSError, UnicodeDecodeError):
         raise TablaError(f"cannot read '{path}'", hint="write the folder again with tabla gen") from None
     except (KeyError, TypeError, ValueError):
@@ -105,8 +109,9 @@ def _manifest(folder: Path) -> dict[str, Any]:
             found = json.loads(path.read_text(encoding="utf-8"))
         except (OSError, ValueError):
             continue
-        if isinstance(found, dict) and found.get("schema") == MANIFEST_SCHEMA:
-            return {"name": path.stem, **{key: found[key] for key in ("module", "cycles") if key in found}}
+        if isinstance(found, dict) and found.get("schema") in (MANIFEST_SCHEMA, OVERLAY_SCHEMA):
+            kept = ("schema", "module", "cycles")
+            return {"name": path.stem, **{key: found[key] for key in kept if key in found}}
     raise TablaError(
         f"there is no manifest in '{folder}', so tabla gen did not write it",
         hint="name a program, or a folder of tabla gen",

@@ -110,7 +110,8 @@ def refuse_numbers(name: str, image: Image, overlay: Overlay) -> None:
         value, most = numbers[number], (1 << (width - signed)) - 1
         if value > most:
             hint = f"build the overlay with --cycles {overlay.room.cycles + value.bit_length() - most.bit_length()}"
-            raise TablaError(f"'{name}' needs {value:,} for {number}, the overlay has room for {most:,}", hint=hint)
+            # All other registers are as wide as the sizes that `refuse_misfit` compares.
+            raise TablaError(f"'{name}' needs {value:,} cycles ({number}), the overlay counts to {most:,}", hint=hint)
 
 
 def tokens_of(image: Image) -> int:
@@ -120,4 +121,3 @@ def tokens_of(image: Image) -> int:
     for command, entry in (("run", image.run), ("dump", image.dump)):
         waits += [(numbers[f"{unit}.{command}.wait"], entry.period) for unit in image.units]
     return max(wait // max(1, period) + 2 for wait, period in waits)
-

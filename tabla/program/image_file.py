@@ -29,14 +29,19 @@ def image_of(record: Mapping[str, Any]) -> Image:
 
     Raises a KeyError, TypeError or ValueError for any other record.
     """
+    parameters = _frozen(record["parameters"])
+    functions = tuple(FunctionTable(**function) for function in parameters["functions"])
+    return image_on(record, Parameters(**{**parameters, "functions": functions}))
+
+
+def image_on(record: Mapping[str, Any], parameters: Parameters) -> Image:
+    """Return the image of a record that `image_record` made, with other parameters. Raises as `image_of` does."""
     if record["schema"] != _SCHEMA:
         raise ValueError(f"an image with the schema {record['schema']!r}")
     parts = {key: _frozen(part) for key, part in record.items() if key != "schema"}
-    parameters = parts["parameters"]
-    functions = tuple(FunctionTable(**function) for function in parameters["functions"])
     whole = {
         **parts,
-        "parameters": Parameters(**{**parameters, "functions": functions}),
+        "parameters": parameters,
         "run": Entry(**parts["run"]),
         "dump": Entry(**parts["dump"]),
         "stream_run": StreamEntry(**parts["stream_run"]),

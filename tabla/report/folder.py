@@ -17,7 +17,7 @@ from pathlib import Path
 from tabla.interrupts import held
 from tabla.source import TablaError
 
-MANIFEST_SCHEMA, BOARD_SCHEMA = "tabla-manifest-1", "tabla-board-1"
+MANIFEST_SCHEMA, BOARD_SCHEMA, OVERLAY_SCHEMA = "tabla-manifest-1", "tabla-board-1", "tabla-overlay-1"
 
 
 def _made_by_us(folder: Path) -> bool:
@@ -27,7 +27,7 @@ def _made_by_us(folder: Path) -> bool:
             manifest = json.loads(path.read_text(encoding="utf-8"))
         except (OSError, ValueError):
             continue
-        if isinstance(manifest, dict) and manifest.get("schema") in (MANIFEST_SCHEMA, BOARD_SCHEMA):
+        if isinstance(manifest, dict) and manifest.get("schema") in (MANIFEST_SCHEMA, BOARD_SCHEMA, OVERLAY_SCHEMA):
             return True
     return False
 

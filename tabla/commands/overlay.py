@@ -1,0 +1,122 @@
+"""``tabla overlay`` writes an array without a program, which takes one image after the other."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser, ArgumentTypeError, Namespace
+from dataclasses import replace
+from pathlib import Path
+
+from tabla.commands.arguments import add_json, add_quiet, names, whole
+from tabla.commands.console import Console
+from tabla.commands.output import write_json
+from tabla.options import Options
+from tabla.program.overlay import Overlay, overlay_of
+from tabla.program.overlay_file import NAME
+from tabla.report.folder import check_replaceable, replaced_folder
+from tabla.report.overlay import overlay_files, overlay_manifest, overlay_text
+from tabla.source import TablaError
+from tabla.templates.overlays import ROOM_NUMBERS, OverlayRoom, default_room, overlay_rooms
+
+HELP = "write an array without a program, which takes one image after the other"
+FOLDER = "overlay"
+_ARRAY = ("pes", "pes_per_pu", "sequencers")
+_MEANINGS = {
+    "model_words": "depth of the model memory of each PE",
+    "data_words": "depth of the data memory of each PE",
+    "interim_words": "depth of the interim memory of each PE",
+    "root_data_words": "depth of the root's memory of samples",
+    "root_memory_words": "depth of the root's other memory",
+    "output_words": "words of results that wait for the host",
+    "stream_words": "words of the input port per cycle, a power of two",
+    "levels": "the most loops of a strand",
+    "body": "the most operations in a loop",
+    "cycles": "bits of a cycle of a sample",
+    "intervals": "bits of the cycles from one operation of a strand to the next",
+    "counts": "bits of the iterations of a loop",
+    "guards": "bits of the bounds of lanes",
+    "strands": "strands of each unit",
+    "operations": "operations of each unit",
+    "tokens": "the most samples on their way to a unit",
+    "terms": "the most products of a sum",
+}
+
+
+def places(text: str) -> tuple[int, ...]:
+    """Read ``0,5,7`` as whole numbers."""
+    try:
+        return tuple(int(part) for part in text.split(","))
+    except ValueError:
+        raise ArgumentTypeError(f"'{text}' is not a list of whole numbers") from None
+
+
+def configure(parser: ArgumentParser) -> None:
+    """Add the options of the command."""
+    parser.add_argument("-o", "--output", metavar="FOLDER", help=f"the output folder (default {FOLDER})")
+    array = parser.add_argument_group("the array")
+    array.add_argument("--template", metavar="NAME", help="a preset of the array, or a record Overlay")
+    array.add_argument("--templates", metavar="FILE.td", help="a file with records of your own")
+    array.add_argument("--pes", type=whole("pes"), metavar="N", help="processing elements, 1 to 128 (default 16)")
+    array.add_argument("--pes-per-pu", type=whole("pes_per_pu"), metavar="N", help="PEs per processing unit")
+    array.add_argument("--sequencers", type=whole("sequencers"), metavar="N", help="instruction streams (default 1)")
+    array.add_argument("--format", metavar="qI.F", help="number format (default q6.10)")
+    limits = parser.add_argument_group("what it has room for")
+    room = default_room()
+    limits.add_argument(
+        "--functions", type=_functions, metavar="A,B", help=f"functions (default {','.join(room.functions)})"
+    )
+    limits.add_argument(
+        "--shifts",
+        type=places,
+        metavar="S,S",
+        help="places of sums in bits beyond the fraction; a learning rate from 2^-(s+1) to 2^-s needs place s (default"
+        f" {','.join(map(str, room.shifts))})",
+    )
+    for name in ROOM_NUMBERS:
+        text = f"{_MEANINGS[name]} (default {getattr(room, name)})"
+        limits.add_argument(f"--{name.replace('_', '-')}", type=int, metavar="N", help=text)
+    add_json(parser)
+    add_quiet(parser)
+
+
+def _functions(text: str) -> tuple[str, ...]:
+    return tuple(names(text)) if text else ()
+
+
+def overlay_from_options(arguments: Namespace) -> Overlay:
+    """Return the overlay that the options describe. A value that it cannot have is a `TablaError`."""
+    rooms = overlay_rooms(arguments.templates)
+    named = rooms.get(arguments.template or "")
+    room: OverlayRoom = named or default_room()
+    options = Options(
+        template=None if named else arguments.template,
+        templates=arguments.templates,
+        format=arguments.format,
+        **{name: getattr(arguments, name) for name in _ARRAY},
+    )
+    options.refuse_unused_records(arguments.template, arguments.format)
+    array = options.chosen_template()
+    given = {name: getattr(arguments, name) for name in (*ROOM_NUMBERS, "functions", "shifts")}
+    asked = {name: value for name, value in given.items() if value is not None}
+    fixed = {"model_words": array.model_words, "data_words": array.data_words, "interim_words": array.interim_words}
+    room = replace(room, **{**{name: words for name, words in fixed.items() if words}, **asked})
+    if array.roots > 1:
+        raise TablaError("an overlay has one root", hint="leave --pes-per-pu out, or use a template with one root")
+    return overlay_of(replace(array, roots=1, stream_words=room.stream_words), room)
+
+
+def run(arguments: Namespace, console: Console) -> int:
+    """Write the folder of an overlay."""
+    folder = Path(arguments.output or FOLDER)
+    check_replaceable(folder)
+    overlay = overlay_from_options(arguments)
+    console.progress("overlay: Verilog")
+    files = overlay_files(overlay)
+    with replaced_folder(folder) as fresh:
+        for name, text in files.items():
+            (fresh / name).write_text(text, encoding="utf-8", newline="\n")
+    if arguments.json:
+        write_json(arguments.json, overlay_manifest(overlay), console)
+    if arguments.json != "-":
+        console.result(overlay_text(overlay))
+        console.result(f"written      {folder / NAME}.v")
+    return 0

@@ -1,0 +1,59 @@
+"""The manifest of an overlay: what it has room for, and the overlay again from that."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from tabla.program.overlay import Overlay, overlay_of
+from tabla.source import TablaError
+from tabla.templates.overlays import OverlayRoom
+from tabla.templates.template import Template
+
+SCHEMA = "tabla-overlay-1"
+NAME = "overlay"
+"""The name of the Verilog module of every overlay, and of its files."""
+
+
+def overlay_record(overlay: Overlay) -> dict[str, Any]:
+    """Return what an overlay is made of, as a record of numbers, texts and lists, with its fingerprint."""
+    return {
+        "schema": SCHEMA,
+        "fingerprint": overlay.fingerprint,
+        "array": asdict(overlay.template),
+        "limits": {name: list(v) if isinstance(v, tuple) else v for name, v in asdict(overlay.room).items()},
+    }
+
+
+def overlay_from(record: Mapping[str, Any]) -> Overlay:
+    """Return the overlay of a record that `overlay_record` made.
+
+    Raises a KeyError, TypeError or ValueError for any other record, and for one of another version of this tool.
+    """
+    if record["schema"] != SCHEMA:
+        raise ValueError(f"an overlay with the schema {record['schema']!r}")
+    room: dict[str, Any] = {name: tuple(v) if isinstance(v, list) else v for name, v in record["limits"].items()}
+    overlay = overlay_of(Template(**record["array"]), OverlayRoom(**room))
+    if overlay.fingerprint != record["fingerprint"]:
+        raise ValueError("the overlay of another version")
+    return overlay
+
+
+def read_overlay(folder: str | Path) -> Overlay:
+    """Return the overlay of a folder that ``tabla overlay`` wrote. Raises `TablaError` for any other folder."""
+    path = Path(folder) / f"{NAME}.json"
+    cure = "write it with tabla overlay"
+    try:
+        record = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError):
+        raise TablaError(f"there is no overlay in '{folder}'", hint=cure) from None
+    except ValueError:
+        raise TablaError(f"'{path}' is damaged", hint=cure) from None
+    try:
+        return overlay_from(record)
+    except (KeyError, TypeError, ValueError, TablaError):
+        hint = "write the overlay and its bitstream again with this version of tabla"
+        raise TablaError(f"'{path}' is not the manifest of an overlay that this version makes", hint=hint) from None

