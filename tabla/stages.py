@@ -210,14 +210,17 @@ class Stages:
         def made() -> Schedule:
             mapping = self.mapping
             progress.step("schedule and its check")
-            return checked_schedule(self.graph, mapping, self.template, self.format, self._scheduler)
+            # What does not fit an overlay is told by its limits, when the image is made.
+            deep = self.template if self.overlay is None else self.template.of_any_depth()
+            return checked_schedule(self.graph, mapping, deep, self.format, self._scheduler)
 
         with self.reading.text.pointing_back():
             if self.options.scheduler is not None:  # nobody can say when a function of the user's changes
                 return drawn_schedule(made())
             # Users may add functions and kinds of functions, whose latencies the schedule keeps.
             known = (tuple(sorted(functions().items())), tuple(sorted(function_kinds().items())))
-            parts = (self.graph, self.template, self.format, effort_of(self.options.effort), known)
+            parts: tuple[object, ...] = (self.graph, self.template, self.format, effort_of(self.options.effort), known)
+            parts += () if self.overlay is None else ("overlay",)
             return drawn_schedule(kept(parts, made))
 
     @cached_property

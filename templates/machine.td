@@ -346,7 +346,7 @@ class Overlay {
   int RootMemoryWords = 512;
   int OutputWords = 1024;
   int StreamWords = 2;
-  int Levels = 5;
+  int Levels = 6;
   int Body = 4;
   int Cycles = 16;
   int Intervals = 8;

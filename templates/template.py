@@ -183,6 +183,10 @@ class Template:
         """The levels of registers of the tree from the groups' sums to the sum that every root sees."""
         return (max(1, self.roots) - 1).bit_length()
 
+    def of_any_depth(self) -> Template:
+        """Return the array with memories as deep as a program needs."""
+        return replace(self, model_words=0, data_words=0, interim_words=0)
+
     def with_sequencers(self, sequencers: int) -> Template:
         """Return the array with so many sequencers."""
         return replace(self, sequencers=sequencers)

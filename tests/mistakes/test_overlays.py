@@ -1,0 +1,61 @@
+"""Mistakes of ``tabla overlay`` and ``tabla load``, and of programs that are compiled onto an overlay."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from tabla.templates.overlays import default_room
+from tabla.templates.template import presets
+
+from tabla.program.overlay import overlay_of
+from tabla.program.overlay_file import overlay_record
+from tests.mistakes.conftest import Refused
+from tests.mistakes.mistake import Mistake, mistake, usage
+
+OVERLAY = {
+    "a program": usage("overlay model.t", "unrecognized arguments: model.t"),
+    "three PEs in PUs of two": mistake("overlay --pes 3 --pes-per-pu 2", "2 PEs per PU do not divide 3 PEs"),
+    "several roots": mistake("overlay --pes 16 --pes-per-pu 4", "an overlay has one root"),
+    "a format from data": mistake("overlay --format auto", "there is none here"),
+    "an unknown function": mistake("overlay --functions sigmoid,tan", "there is no function 'tan'"),
+    "a place that is no number": usage("overlay --shifts a", "'a' is not a list of whole numbers"),
+    "a place twice": mistake("overlay --shifts 0,0", "--shifts is no list of places"),
+    "too many loops": mistake("overlay --levels 8", "--levels 8 is out of range", "use 1 to 7"),
+    "no strands": mistake("overlay --strands 0", "--strands 0 is out of range"),
+    "no model words": mistake("overlay --model-words 0", "--model-words 0 is not a memory depth"),
+    "an unknown record": mistake("overlay --template Mine", "unknown template 'Mine'"),
+    "records for nothing": mistake("overlay --templates mine.td", "no option uses any of them"),
+    "a file as output": mistake("overlay -o model.t", "'model.t' is not a folder"),
+}
+LOAD = {
+    "no overlay": mistake("load model.t", "an image is for an overlay, and none is named", "--onto"),
+    "a folder without an overlay": mistake("load model.t --onto .", "there is no overlay in '.'", "tabla overlay"),
+    "PEs": mistake("load model.t --onto small --pes 4", "--pes is given with --onto", "leave --pes out"),
+    "a format": mistake("sim model.t --onto small --format q8.8 --inputs in.npz", "--format is given with --onto"),
+    "a function that is not there": mistake(
+        "load model.t --onto small", "'model' needs the function sigmoid, the overlay has none", "--functions sigmoid"
+    ),
+    "a damaged manifest": mistake("load model.t --onto damaged", "is damaged", "tabla overlay"),
+    "a manifest of another version": mistake("load model.t --onto other", "not the manifest of an overlay that this"),
+    "hardware of its own": mistake("gen model.t --onto small", "a program for an overlay has no hardware of its own"),
+    "the program as image": mistake("load model.t --onto small -o model.t", "the command reads this file"),
+}
+
+
+def _overlays(folder: Path) -> None:
+    """An overlay without functions, and manifests that are none."""
+    overlay = overlay_of(presets()["Pe2"], replace(default_room(), model_words=8, functions=()))
+    record = json.dumps(overlay_record(overlay))
+    texts = {"small": record, "damaged": record[:-9], "other": record.replace('"levels": 6', '"levels": 5')}
+    for name, text in texts.items():
+        (folder / name).mkdir()
+        (folder / name / "overlay.json").write_text(text)
+
+
+@pytest.mark.parametrize("case", [pytest.param(case, id=name) for name, case in {**OVERLAY, **LOAD}.items()])
+def test_a_mistake(case: Mistake, folder: Path, refused: Refused) -> None:
+    _overlays(folder)
+    refused(case)
