@@ -9,17 +9,21 @@ from pathlib import Path
 from tabla.commands.arguments import add_json, add_quiet, names, whole
 from tabla.commands.console import Console
 from tabla.commands.output import write_json
+from tabla.driver import build
 from tabla.options import Options
+from tabla.program.least_overlay import least_room
 from tabla.program.overlay import Overlay, overlay_of
 from tabla.program.overlay_file import NAME
 from tabla.report.folder import check_replaceable, replaced_folder
 from tabla.report.overlay import overlay_files, overlay_manifest, overlay_text
 from tabla.source import TablaError
 from tabla.templates.overlays import ROOM_NUMBERS, OverlayRoom, default_room, overlay_rooms
+from tabla.templates.template import Template
 
 HELP = "write an array without a program, which takes one image after the other"
 FOLDER = "overlay"
 _ARRAY = ("pes", "pes_per_pu", "sequencers")
+_DEPTHS = ("model_words", "data_words", "interim_words")
 _MEANINGS = {
     "model_words": "depth of the model memory of each PE",
     "data_words": "depth of the data memory of each PE",
@@ -60,6 +64,14 @@ def configure(parser: ArgumentParser) -> None:
     array.add_argument("--sequencers", type=whole("sequencers"), metavar="N", help="instruction streams (default 1)")
     array.add_argument("--format", metavar="qI.F", help="number format (default q6.10)")
     limits = parser.add_argument_group("what it has room for")
+    limits.add_argument(
+        "--for",
+        dest="programs",
+        action="append",
+        default=[],
+        metavar="FILE",
+        help="a program that it has to hold; may be repeated. Limits that are not given are the least that hold all",
+    )
     room = default_room()
     limits.add_argument(
         "--functions", type=_functions, metavar="A,B", help=f"functions (default {','.join(room.functions)})"
@@ -95,13 +107,27 @@ def overlay_from_options(arguments: Namespace) -> Overlay:
     )
     options.refuse_unused_records(arguments.template, arguments.format)
     array = options.chosen_template()
+    if array.roots > 1:
+        raise TablaError("an overlay has one root", hint="leave --pes-per-pu out, or use a template with one root")
+    if arguments.programs:
+        room = _least(arguments, options, array, room)
     given = {name: getattr(arguments, name) for name in (*ROOM_NUMBERS, "functions", "shifts")}
     asked = {name: value for name, value in given.items() if value is not None}
     fixed = {"model_words": array.model_words, "data_words": array.data_words, "interim_words": array.interim_words}
     room = replace(room, **{**{name: words for name, words in fixed.items() if words}, **asked})
-    if array.roots > 1:
-        raise TablaError("an overlay has one root", hint="leave --pes-per-pu out, or use a template with one root")
     return overlay_of(replace(array, roots=1, stream_words=room.stream_words), room)
+
+
+def _least(arguments: Namespace, options: Options, array: Template, room: OverlayRoom) -> OverlayRoom:
+    """Return the least room that holds the programs of ``--for`` on an array with one root."""
+    beats = {"stream_words": arguments.stream_words or room.stream_words}
+    depths = {name: words for name in _DEPTHS if (words := getattr(arguments, name)) is not None}
+    fixed = replace(array, roots=1, sequencers=max(1, array.sequencers), **beats, **depths)
+    images = []
+    for file in arguments.programs:
+        made = replace(build(file, options), template=fixed)
+        images.append(made.image)
+    return least_room(images)
 
 
 def run(arguments: Namespace, console: Console) -> int:

@@ -17,6 +17,7 @@ from tabla.driver import Build
 from tabla.program.encode import encode
 from tabla.program.fit import tokens_of
 from tabla.program.image import Image
+from tabla.program.least_overlay import least_room
 from tabla.program.overlay import Overlay, overlay_of, program_numbers, timing_layout, timing_widths, timing_word
 from tabla.program.overlay_image import image_file, read_image
 from tabla.program.overlay_words import checksum, program_words
@@ -113,6 +114,17 @@ def test_what_is_missing_is_named(changes: dict[str, object], text: str, cure: s
         encoded(overlay(**changes))
     assert text in str(fault.value)
     assert cure in (fault.value.hint or "")
+
+
+def test_the_least_room_is_found() -> None:
+    """All but the terms, which only widen the accumulators, and the cycles, of which the least is searched here."""
+    found = least_room([built().image])
+    assert replace(found, terms=5, cycles=8) == least()
+    assert encoded(overlay(cycles=found.cycles, terms=found.terms))
+    for one_less in ({"cycles": found.cycles - 1}, {"terms": found.terms // 2}):
+        if all(one_less.values()):
+            with pytest.raises(tabla.TablaError):
+                encoded(overlay(**{"cycles": found.cycles, "terms": found.terms, **one_less}))
 
 
 @pytest.mark.parametrize("sequencers", [1, 2])
