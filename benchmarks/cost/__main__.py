@@ -5,7 +5,8 @@ python -m benchmarks.cost clock DRAW ...       place and route designs too, and 
 python -m benchmarks.cost fit [DRAW ...]       fit tabla/cost/ecp5.json to these designs, or to those it names
 python -m benchmarks.cost check                  hold the estimates against all other designs
 
-The designs are those of ``designs.py``, by the numbers of their draws; ``-1`` and ``-2`` are published problems.
+The designs are those of ``designs.py``, by the numbers of their draws; ``-1`` and ``-2`` are published problems. Clock
+rates without a draw are those of ``docs/fpga.md``, which ``make bench-fpga`` has measured.
 Measurements are kept in ``measured.json`` after each design, so a long run can be done in parts. ``--parts`` and
 ``--seeds`` are the parts with their speed grades, and the seeds of each.
 """
@@ -15,14 +16,14 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 from benchmarks.cost.designs import ROOT, design
 from benchmarks.cost.fit import RESOURCES, as_content, fitted, line_through, sizes_of
-from benchmarks.cost.measure import clocked, measured
-from tabla.cost.clock import causes
+from benchmarks.cost.measure import Row, clocked, measured
+from tabla.cost.clock import ClockModel, causes
 from tabla.cost.estimate import TABLE, estimate
 
 MEASURED = Path(__file__).resolve().parent / "measured.json"
@@ -43,7 +44,7 @@ def kept() -> dict[str, Any]:
 def keep(content: dict[str, Any]) -> None:
     """Write the measurements, those of small draws first."""
     content["rows"].sort(key=lambda row: row["draw"])
-    content["clocks"].sort(key=lambda row: (row["draw"], row["part"], row["grade"]))
+    content["clocks"].sort(key=lambda row: (row["draw"] is not None, row["design"], row["part"], row["grade"]))
     lines = [
         f' "{name}": [\n' + ",\n".join("  " + json.dumps(row) for row in content[name]) + "\n ]"
         for name in ("rows", "clocks")
@@ -87,18 +88,7 @@ def fit(asked: argparse.Namespace) -> None:
     draws = asked.draws or json.loads(FITTED.read_text(encoding="utf-8"))["draws"]
     rows = [row for row in content["rows"] if row["draw"] in draws and "taken" in row]
     luts, flip_flops = fitted(rows, sizes_of(rows))
-    models = {}
-    routed = [row for row in content["clocks"] if row["draw"] in draws and row["megahertz"]]
-    for grade in sorted({grade_of(row) for row in routed}):
-        own = [row for row in routed if grade_of(row) == grade]
-        taken = {row["draw"]: row["taken"]["LUT"] for row in content["rows"] if "taken" in row}
-        images = [design(row["draw"]).build().image for row in own]
-        found = line_through(
-            [max(row["megahertz"]) for row in own],
-            [causes(image, taken[row["draw"]]) for image, row in zip(images, own, strict=True)],
-        )
-        names = ("base", "doubling", "sequencers", "bit")
-        models[grade] = {**dict(zip(names, found, strict=True)), "limit": LIMITS.get(grade, 999.0)}
+    models = clock_models([row for row in content["clocks"] if row["draw"] is None or row["draw"] in draws])
     table = as_content(luts, flip_flops, models, "python -m benchmarks.cost fit", sorted(row["draw"] for row in rows))
     FITTED.write_text(json.dumps(table, indent=1) + "\n", encoding="utf-8")
 
@@ -122,10 +112,39 @@ def check(asked: argparse.Namespace) -> None:
         worst, mean = 100 * max(found), 100 * sum(found) / len(found)
         above = sum(error > 0.1 for error in found)
         print(f"{kind}: mean error {mean:.1f} %, largest {worst:.1f} %, {above} of {len(found)} above 10 %")
-    for row in (row for row in content["clocks"] if row["draw"] not in fitted_to):
-        rate = estimate(design(row["draw"]).build().image).megahertz.get(grade_of(row))
-        best = max(row["megahertz"])
-        print(f"clock: {row['design']}, {row['part']}:{row['grade']}: {best} of {row['megahertz']}, estimate {rate}")
+    check_clocks(content["clocks"])
+
+
+def clock_models(rows: Sequence[Row]) -> dict[str, Any]:
+    """Return the clock models that fit the best rates of some rows, by the speed grade."""
+    models = {}
+    for grade in sorted({grade_of(row) for row in rows}):
+        own = [row for row in rows if grade_of(row) == grade]
+        found = line_through([max(row["megahertz"]) for row in own], [causes_of(row) for row in own])
+        names = ("base", "doubling", "sequencers", "bit")
+        models[grade] = {**dict(zip(names, found, strict=True)), "limit": LIMITS.get(grade, 999.0)}
+    return models
+
+
+def causes_of(row: Row) -> tuple[float, float, float]:
+    """Return what makes the design of a row slower."""
+    return causes(luts=row["luts"], sequencers=row["sequencers"], width=row["width"])
+
+
+def check_clocks(rows: Sequence[Row]) -> None:
+    """Print the errors of clock rates, each by the models that fit all other designs."""
+    errors: dict[str, list[float]] = {}
+    for row in rows:
+        grade = grade_of(row)
+        others = [other for other in rows if grade_of(other) == grade and other["design"] != row["design"]]
+        model = ClockModel(**clock_models(others)[grade])
+        found = model.rate(luts=row["luts"], sequencers=row["sequencers"], width=row["width"])
+        error = found / max(row["megahertz"]) - 1
+        errors.setdefault(grade, []).append(abs(error))
+        where = f"{row['design']}, {row['part']}:{row['grade']}"
+        print(f"{where}: {row['megahertz']}, estimate {found} ({100 * error:+.1f} %)")
+    for grade, found in errors.items():
+        print(f"grade {grade}: mean error {100 * sum(found) / len(found):.1f} %, largest {100 * max(found):.1f} %")
 
 
 def main(words: list[str]) -> int:

