@@ -60,6 +60,9 @@ def compile(
     keep: Sequence[str] = (),
     shapes: Mapping[str, Sequence[int]] = NOTHING,
     arguments: Mapping[str, object] = NOTHING,
+    train: Sequence[str] = (),
+    freeze: Sequence[str] = (),
+    loss: str | None = None,
     stream_words: int | None = None,
     model_words: int | None = None,
     data_words: int | None = None,
@@ -124,6 +127,8 @@ def compile(
     * `sizes`: the sizes of a kernel, each 1 or more. `inputs`: arrays by name, or their file, whose shapes give sizes.
     * `keep`: the names of the inputs of a kernel that are loaded once.
     * `shapes` and `arguments`: the tensors and the other parameters of a Tile function.
+    * `train`: the initialisers of a model of ONNX that learn; or with `freeze`, those that do not. `loss`:
+      ``cross-entropy`` or ``mse``, against the label ``label``.
 
     Extensions: `passes` run after those of :mod:`tabla.passes.pipeline`, and `scheduler` places the strands.
 
@@ -137,35 +142,14 @@ def compile(
     for one that is out of its range a ValueError.
     """
     options = Options(
-        pes=pes,
-        pes_per_pu=pes_per_pu,
-        sequencers=sequencers,
-        format=format,
-        defines=defines,
-        learning_rate=learning_rate,
-        runtime_rate=runtime_rate,
-        minibatch=minibatch,
-        model_guard=model_guard,
-        results=results,
-        sizes=sizes,
-        inputs=inputs,
-        keep=keep,
-        shapes=shapes,
-        arguments=arguments,
-        stream_words=stream_words,
-        model_words=model_words,
-        data_words=data_words,
-        interim_words=interim_words,
-        template=template,
-        templates=None if templates is None else checked_path("templates", templates),
-        bus=bus,
-        bus_width=bus_width,
-        onto=None if onto is None else checked_path("onto", onto),
-        effort=effort,
-        force=force,
-        passes=passes,
-        scheduler=scheduler,
-    )
+        pes=pes, pes_per_pu=pes_per_pu, sequencers=sequencers, format=format, defines=defines,
+        learning_rate=learning_rate, runtime_rate=runtime_rate, minibatch=minibatch, model_guard=model_guard,
+        results=results, sizes=sizes, inputs=inputs, keep=keep, shapes=shapes, arguments=arguments, train=train,
+        freeze=freeze, loss=loss, stream_words=stream_words, model_words=model_words, data_words=data_words,
+        interim_words=interim_words, template=template,
+        templates=None if templates is None else checked_path("templates", templates), bus=bus, bus_width=bus_width,
+        onto=None if onto is None else checked_path("onto", onto), effort=effort, force=force, passes=passes, scheduler=scheduler,
+    )  # fmt: skip
     options.refuse_unused_records(template, format)
     from tabla.automatic import for_build
 

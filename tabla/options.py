@@ -48,7 +48,7 @@ _OF_OVERLAYS = (
     *("template", "model_guard", "bus"),
 )
 """What an overlay has fixed, so that no option may change it."""
-_TEXTS = {"format": "q6.10", "template": "Pe16", "bus": "axi"}
+_TEXTS = {"format": "q6.10", "template": "Pe16", "bus": "axi", "loss": "mse"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,7 +66,8 @@ class Options:
     of samples of a step. `model_guard` is the number of guard bits of the models that learn; None stands for 0, or with
     ``auto`` for what the data ask for. `results` are the names of values to return beside the models. `sizes` gives a
     kernel its sizes; so do `inputs`, which are arrays by name or their .npz file. `keep` names the inputs of a kernel
-    that are loaded once. `shapes` and `arguments` are the tensors and the other parameters of a Tile function.
+    that are loaded once. `shapes` and `arguments` are the tensors and the other parameters of a Tile function. Of a
+    model that was trained elsewhere, the initialisers `train` learn, or all but those of `freeze`, from the `loss`.
 
     Search: `effort` is the level of the search for a mapping, 0 to 3. `force` goes on with a program that no known part
     holds. `passes` run after those of
@@ -100,6 +101,9 @@ class Options:
     effort: int = DEFAULT_EFFORT
     force: bool = False
     runtime_rate: bool = False
+    train: Sequence[str] = ()
+    freeze: Sequence[str] = ()
+    loss: str | None = None
     passes: Sequence[Pass] = ()
     scheduler: Scheduler | None = None
 
@@ -134,7 +138,7 @@ class Options:
         for name, example in _TEXTS.items():
             if (text := getattr(self, name)) is not None:
                 yield name, checked_text(name, text, example)
-        for name in ("results", "keep"):
+        for name in ("results", "keep", "train", "freeze"):
             yield name, checked_names(name, getattr(self, name))
         if self.learning_rate is not None:
             yield "learning_rate", checked_number("learning_rate", self.learning_rate)
@@ -158,6 +162,13 @@ class Options:
         yield "passes", tuple(self.passes)
         if self.scheduler is not None and not callable(self.scheduler):
             raise TablaTypeError("scheduler: this is not a function", hint="docs/extend/scheduler.md has an example")
+
+    def refuse_fine_tuning(self, name: str) -> None:
+        """Raise `TablaError` if the options say what learns of the program `name`, which says that itself."""
+        for option, given in (("--train", self.train), ("--freeze", self.freeze), ("--loss", self.loss)):
+            if given:
+                hint = "leave it out: a program says itself what it learns"
+                raise TablaError(f"{option} is for models of ONNX, and '{name}' is none", hint=hint)
 
     def refuse_unused_records(self, *users: object) -> None:
         """Raise `TablaError` if `templates` names a file and none of the options in `users` takes a record from it."""

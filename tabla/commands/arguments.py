@@ -304,6 +304,19 @@ def add_build(parser: ArgumentParser) -> None:
         metavar="W,B",
         help="inputs that are loaded once and stay on the chip",
     )
+    add_fine_tuning(parser)
+
+
+def add_fine_tuning(parser: ArgumentParser) -> None:
+    """Add the options that say what learns of a model that was trained elsewhere."""
+    group = parser.add_argument_group("fine-tuning a model (.onnx)")
+    for option, text in (
+        ("--train", "the initialisers that learn, by their names in the model"),
+        ("--freeze", "the initialisers that do not learn; all others do"),
+    ):
+        group.add_argument(option, action="append", type=names, default=[], metavar="W,B", help=text)
+    text = "the loss against the label 'label': cross-entropy, or mse for half the sum of the squared errors"
+    group.add_argument("--loss", metavar="LOSS", help=text)
 
 
 def add_bus(parser: ArgumentParser) -> None:
@@ -345,18 +358,20 @@ def build_options(arguments: Namespace) -> Options:
     """Return the driver's options. Raises `TablaError` if ``--templates`` names a file and nothing of it is used."""
     fields = ("pes", "pes_per_pu", "sequencers", "format", "learning_rate", "minibatch", "model_guard", "stream_words")
     more = ("model_words", "data_words", "interim_words", "template", "templates", "onto", "effort", "force")
+    told = ("runtime_rate", "loss")
     options = Options(
         defines=dict(arguments.defines),
         results=_listed(arguments.results),
         sizes=dict(arguments.sizes),
         inputs=getattr(arguments, "inputs", None),
         keep=_listed(arguments.keep),
+        train=_listed(arguments.train),
+        freeze=_listed(arguments.freeze),
         shapes=dict(arguments.shapes),
         arguments=dict(arguments.arguments),
         bus=getattr(arguments, "bus", None),
         bus_width=getattr(arguments, "bus_width", None),
-        runtime_rate=arguments.runtime_rate,
-        **{name: getattr(arguments, name) for name in (*fields, *more)},
+        **{name: getattr(arguments, name) for name in (*fields, *more, *told)},
     )
     options.refuse_unused_records(*(getattr(arguments, name, None) for name in _RECORDS))
     return options

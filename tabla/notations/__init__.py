@@ -21,6 +21,9 @@ def read(source: str | Path | Source | Model | Callable[..., Any], options: Opti
 
     A fault of the text or of `options` is a `TablaError`.
     """
+    if not isinstance(source, str | Path | Model):
+        name = source.name if isinstance(source, Source) else getattr(source, "__name__", "function")
+        options.refuse_fine_tuning(name)
     if isinstance(source, Source):
         from tabla.notations.tabla import read_tabla_text
 

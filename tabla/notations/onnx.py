@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from tabla.ir.format import Format
 from tabla.ir.graph import Graph
 from tabla.lang.faults import did_you_mean
 from tabla.lang.onnx import Imported, Model, inference, read_path
+from tabla.lang.onnx.training import Tuning, learning
 from tabla.lang.preprocess import Preprocessed
 from tabla.lang.tile.text import names_of
 from tabla.lower.tile import lower
@@ -33,7 +35,8 @@ def read_model(model: Model, options: Options) -> Reading:
     Options that make no sense for it are a `TablaError`.
     """
     _refuse_options(model, options)
-    made = inference(model, dict(options.shapes))
+    learns = bool(options.train or options.freeze or options.loss)
+    made = learning(model, dict(options.shapes), _tuning(options)) if learns else inference(model, dict(options.shapes))
     program = made.program
     shown = {name for name, _ in program.results()}
     values = [name for node, name in names_of(program).items() if node not in program.inputs]
@@ -43,19 +46,49 @@ def read_model(model: Model, options: Options) -> Reading:
             raise TablaError(f"--result {name}: '{model.name}' does not compute it", hint=hint)
 
     def lowered(number_format: Format, results: Sequence[str]) -> Graph:
-        more = [name for name in results if name not in shown]
-        return lower(program, number_format=number_format, keep=tuple(made.models), results=more, name=model.name)
+        _refuse_zeros(made, number_format)
+        return lower(
+            program,
+            number_format=number_format,
+            keep=tuple(made.models),
+            results=[name for name in results if name not in shown],
+            name=model.name,
+            runtime_rate=options.runtime_rate,
+        )
 
     return Reading(
         name=model.name,
         text=Preprocessed(source=model.source, original=model.source),
         ast=model.text,
         lower=lowered,
+        trainable=learns,
         values=tuple(values),
         positions=lambda number_format: named_positions(program, number_format),
         models=_brought(made),
         labels=made.labels,
     )
+
+
+def _tuning(options: Options) -> Tuning:
+    rate = options.learning_rate
+    return Tuning(
+        train=tuple(options.train),
+        freeze=tuple(options.freeze),
+        loss=options.loss,
+        rate=None if rate is None else Fraction(str(rate)),
+    )
+
+
+def _refuse_zeros(made: Imported, number_format: Format) -> None:
+    """Raise `TablaError` for an initialiser that learns, and of whose numbers no word is left."""
+    for step in made.program.steps:
+        name = step.weights.parameter
+        array = made.models[name]
+        if array.any() and not np.floor(array * number_format.one + 0.5).any():
+            raise TablaError(
+                f"'{name}' cannot learn: {number_format} rounds all of its numbers to 0",
+                hint="choose a format with more fraction bits",
+            )
 
 
 def _brought(made: Imported) -> dict[str, NDArray[Any]]:
@@ -67,15 +100,16 @@ def _brought(made: Imported) -> dict[str, NDArray[Any]]:
 
 
 def _refuse_options(model: Model, options: Options) -> None:
-    for option, given in (("-D", options.defines), ("--size", options.sizes), ("--keep", options.keep)):
-        if given:
+    for option, listed in (("-D", options.defines), ("--size", options.sizes), ("--keep", options.keep)):
+        if listed:
             hint = "leave it out: a model says its sizes, and its initialisers are on chip"
             raise TablaError(f"{option} is not for models of ONNX, and '{model.name}' is one", hint=hint)
     if options.arguments:
         raise TablaError("--arg is for Tile functions, and a model of ONNX has no parameters", hint="leave it out")
-    for option, learns in (
+    learns = options.train or options.freeze or options.loss
+    for option, given in (
         ("--learning-rate", options.learning_rate is not None),
         ("--runtime-rate", options.runtime_rate),
     ):
-        if learns:
+        if given and not learns:
             raise TablaError(f"{option}: '{model.name}' does not learn", hint="say what learns: --train NAME,NAME")

@@ -25,7 +25,8 @@ class Notation:
 
     `suffix` ends the names of its files, and includes the dot. `shown` is how messages write such a file, for example
     ``model.t``. ``read(path, member, options)`` reads and checks a file; `member` is what the user wrote behind a colon
-    after the path, and None unless `has_members`. `takes_shapes` says that ``--shape`` and ``--arg`` mean something.
+    after the path, and None unless `has_members`. `takes_shapes` says that ``--shape`` and ``--arg`` mean something,
+    and `learns_by_option` that ``--train``, ``--freeze`` and ``--loss`` do.
     """
 
     suffix: str
@@ -33,6 +34,7 @@ class Notation:
     read: Callable[[Path, str | None, Options], Reading]
     has_members: bool = False
     takes_shapes: bool = False
+    learns_by_option: bool = False
 
 
 def _read_tabla(path: Path, member: str | None, options: Options) -> Reading:
@@ -66,7 +68,7 @@ _NOTATIONS: dict[str, Notation] = {
         Notation(suffix=".t", shown="model.t", read=_read_tabla),
         Notation(suffix=".tc", shown="kernel.tc[:def]", read=_read_tensor_comprehensions, has_members=True),
         Notation(suffix=".py", shown="layer.py:function", read=_read_tile, has_members=True, takes_shapes=True),
-        Notation(suffix=".onnx", shown="model.onnx", read=_read_onnx, takes_shapes=True),
+        Notation(suffix=".onnx", shown="model.onnx", read=_read_onnx, takes_shapes=True, learns_by_option=True),
     )
 }
 
@@ -106,4 +108,6 @@ def read_file(file: str, options: Options) -> Reading:
         for option, given in (("--shape", options.shapes), ("--arg", options.arguments)):
             if given:
                 raise TablaError(f"{option} is for Tile functions, '{path}' is none", hint="write layer.py:function")
+    if not notation.learns_by_option:
+        options.refuse_fine_tuning(str(path))
     return notation.read(path, member, options)

@@ -36,6 +36,9 @@ class Operator:
 class Program(Protocol):
     """The program while it is made: the known arrays that become its models, and what the host does to its inputs."""
 
+    def decided(self, output: str, scores: Tensor, probabilities: Tensor) -> None:
+        """Note that a result is the probabilities of scores, element by element of the same shape."""
+
     def standardised(self, source: Tensor, mean: NDArray[Any], deviation: NDArray[Any]) -> Tensor | None:
         """Let the host standardise an input that nothing else reads. Return None where it cannot."""
 
@@ -150,6 +153,8 @@ class Call:
     def known(self, at: int) -> Known:
         """Return an operand that must be known before any sample."""
         value = self.operand(at)
+        if isinstance(value, Tensor) and isinstance(value.node, tile.Input) and not value.batched:
+            self.refuse(f"it folds '{self.node.inputs[at]}', which therefore cannot learn", "leave it out of --train")
         if not isinstance(value, Known):
             self.refuse(
                 f"its operand '{self.node.inputs[at]}' is computed for each sample, and must be known before",

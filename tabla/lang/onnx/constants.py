@@ -24,11 +24,9 @@ def computed(call: Call) -> tuple[Value | None, ...] | None:
     if not known and call.node.operator not in _BROUGHT:
         return None
     arrays = [value.array if isinstance(value, Known) else None for value in call.values]
-    folded = tuple(name for value in known if isinstance(value, Known) for name in (*value.folded, value.name))
     found = _evaluated(call, arrays)
     return tuple(
-        Known(name=name, array=np.asarray(array), folded=folded)
-        for name, array in zip(call.node.outputs, found, strict=False)
+        Known(name=name, array=np.asarray(array)) for name, array in zip(call.node.outputs, found, strict=False)
     )
 
 

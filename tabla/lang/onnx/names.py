@@ -21,11 +21,11 @@ _OTHER = re.compile(r"[^A-Za-z0-9_.:/-]")
 _OURS = re.compile(r"\.(next|mean|deviation|classes|columns|words|any|flat|t?\d+)$")
 
 
-def program_names(model: Model) -> dict[str, str]:
-    """Return the name of the program for each value of a model."""
+def program_names(model: Model, taken: Iterable[str] = ()) -> dict[str, str]:
+    """Return the name of the program for each value of a model. None of them is in `taken`."""
     values = [given.name for given in model.inputs] + list(model.arrays)
     values += [output for node in model.nodes for output in node.outputs if output]
-    return distinct(values)
+    return distinct(values, taken)
 
 
 def distinct(values: Iterable[str], taken: Iterable[str] = ()) -> dict[str, str]:

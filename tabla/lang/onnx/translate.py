@@ -18,7 +18,7 @@ from tabla.lang.faults import did_you_mean
 from tabla.lang.onnx.call import Call, Operator, refuse_node
 from tabla.lang.onnx.constants import computed
 from tabla.lang.onnx.model import Given, Model, Node, shown
-from tabla.lang.onnx.names import program_names
+from tabla.lang.onnx.names import LABEL, program_names
 from tabla.lang.onnx.operators import OPERATORS
 from tabla.lang.onnx.tiles import number, reshaped
 from tabla.lang.onnx.values import Known, Labels, Tensor, Value
@@ -34,7 +34,8 @@ class Translation:
 
     `values` are the model's values by their names in ONNX, and `names` the names of the program for them. `models` are
     the arrays that stay on chip, by the names of the program. `labels` are what the host makes of the positions that a
-    result has. `means` and `deviations` are by what the host standardises inputs.
+    result has. `means` and `deviations` are by what the host standardises inputs. `decisions` are scores and
+    probabilities by the names of the values that are probabilities.
     """
 
     values: Mapping[str, Value] = field(repr=False)
@@ -44,6 +45,7 @@ class Translation:
     weights: tuple[tile.Input, ...] = ()
     means: Mapping[str, Reals] = field(default_factory=dict, repr=False)
     deviations: Mapping[str, Reals] = field(default_factory=dict, repr=False)
+    decisions: Mapping[str, tuple[Tensor, Tensor]] = field(default_factory=dict, repr=False)
 
 
 class Translator:
@@ -51,7 +53,9 @@ class Translator:
 
     def __init__(self, model: Model, shapes: Mapping[str, Sequence[int]], learned: Iterable[str] = ()) -> None:
         self.model, self.learned = model, frozenset(learned)
-        self.names = program_names(model)
+        # A model that learns has a label, too.
+        self.names = program_names(model, [LABEL] if self.learned else [])
+        self.decisions: dict[str, tuple[Tensor, Tensor]] = {}
         self.sources = {output: node for node in model.nodes for output in node.outputs}
         self.values: dict[str, Value] = {}
         self.models: dict[str, Reals] = {}
@@ -81,6 +85,7 @@ class Translator:
             weights=tuple(self.held.values()),
             means=self.means,
             deviations=self.deviations,
+            decisions=self.decisions,
         )
 
     def _input(self, given: Given, shape: Sequence[int] | None) -> Tensor:
@@ -136,6 +141,10 @@ class Translator:
             self.models[name] = array.astype(np.float64).reshape(shape)
             self.held[name] = tile.Input(shape=shape, kind="float", name=tile.Name(name), parameter=name)
         return reshaped(self.held[name], shape, span)
+
+    def decided(self, output: str, scores: Tensor, probabilities: Tensor) -> None:
+        """Note that a result is the probabilities of scores."""
+        self.decisions[output] = scores, probabilities
 
     def standardised(self, source: Tensor, mean: Reals, deviation: Reals) -> Tensor | None:
         """Let the host standardise an input that nothing else reads. Return None where it cannot."""

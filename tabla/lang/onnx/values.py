@@ -36,12 +36,11 @@ class Tensor:
 class Known:
     """An array that is known before any sample: an initialiser, or what the model computes of initialisers alone.
 
-    `name` is that of the initialiser or the value. `folded` are the initialisers that it was computed from.
+    `name` is that of the initialiser or the value.
     """
 
     name: str
     array: NDArray[np.generic]
-    folded: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

@@ -10,6 +10,7 @@ from tabla.lang.tile.places import here, refuse
 from tabla.lang.tile.program import Node, ordered
 from tabla.lang.tile.steps import update
 from tabla.lang.tile.tensors import Tensor
+from tabla.source import Span
 
 
 def gradient(loss: Tensor, weights: Sequence[Tensor]) -> list[Tensor]:
@@ -22,27 +23,33 @@ def gradient(loss: Tensor, weights: Sequence[Tensor]) -> list[Tensor]:
     if root.size != 1:
         refuse(f"the loss has shape {root.shape}", "sum it up first: L[()] += E[i]")
     wanted = [each.node for each in weights]
+    backward = backwards(root, node_of(1.0), wanted, span)
+    return [Tensor(derivative(backward, node)) for node in wanted]
+
+
+def backwards(root: Node, seed: Node, wanted: Sequence[Node], span: Span | None) -> Derivatives:
+    """Return the derivatives with respect to `wanted`, given the derivative `seed` of a loss with respect to `root`."""
     order = ordered([root])
     concerned: set[Node] = set(wanted)
     for node in order:
         if any(operand in concerned for operand in node.operands):
             concerned.add(node)
-    backward = Derivatives(concerned, span)
-    backward.add(root, node_of(1.0))
+    found = Derivatives(concerned, span)
+    found.add(root, seed)
     for node in reversed(order):
         if node in concerned and node not in wanted:
-            backward.through(node)
-    return [_tensor(backward, node) for node in wanted]
+            found.through(node)
+    return found
 
 
-def _tensor(backward: Derivatives, node: Node) -> Tensor:
-    """The derivative as a tensor of the weights' shape; zeros where the loss does not depend on them."""
+def derivative(backward: Derivatives, node: Node) -> Node:
+    """Return a derivative in the shape of the weights; zeros where the loss does not depend on them."""
     found = backward.filled(backward.of(node), node.shape)
     found.name.text = found.name.text or (f"d{node.name.text}" if node.name.text else None)
-    return Tensor(found)
+    return found
 
 
 def descend(loss: Tensor, weights: Sequence[Tensor], rate: float) -> None:
     """Take one step against the gradient: after this sample each of `weights` is ``w - rate * gradient``."""
-    for each, derivative in zip(weights, gradient(loss, weights), strict=True):
-        update(each, derivative, rate)
+    for each, slope in zip(weights, gradient(loss, weights), strict=True):
+        update(each, slope, rate)

@@ -201,7 +201,8 @@ class Program:
     """What a function says for given shapes. `steps` are the updates of its weights, if it learns.
 
     `shown` are the names of the outputs; where it is empty, they are ``out0``, ``out1`` and so on. `labels` are the
-    inputs that the program learns to predict; None stands for those that it reads only element by element.
+    inputs that the program learns to predict; None stands for those that it reads only element by element. `predicted`
+    is the value that is compared with a label, if the program names one; it is a word.
     """
 
     name: str
@@ -210,6 +211,7 @@ class Program:
     steps: tuple[Step, ...] = ()
     shown: tuple[str, ...] = ()
     labels: tuple[Input, ...] | None = None
+    predicted: Node | None = None
     span: Span | None = field(default=None, repr=False)
 
     def results(self) -> tuple[tuple[str, Node], ...]:

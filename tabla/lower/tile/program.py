@@ -375,6 +375,7 @@ def _words(program: Program, nodes: Sequence[Node], asked: set[Node]) -> set[Nod
     uses = Counter(operand for node in nodes for operand in node.operands)
     shown = asked.union(program.outputs)
     words = {node for node in shown if not isinstance(node, Input | Number)}
+    words |= {program.predicted} if program.predicted is not None else set()
     words |= {step.gradient for step in program.steps if not fused(step.gradient, uses[step.gradient])}
     words |= {node for node in nodes if isinstance(node, Contraction | Reshape | Values)}
     words -= {step.gradient for step in program.steps if step.gradient not in shown} & {

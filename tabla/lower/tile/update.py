@@ -54,10 +54,11 @@ def rates_of(program: Program, builder: GraphBuilder, *, loaded: bool) -> list[R
     rates, and one with another value of that name.
     """
     if not loaded:
-        found = [Rate(step.rate, builder.number_format, step.span) for step in program.steps]
-        for each in found:
+        places = dict.fromkeys((step.rate, step.span) for step in program.steps)
+        found = {(rate, span): Rate(rate, builder.number_format, span) for rate, span in places}
+        for each in found.values():
             each.check(builder.quantiser)
-        return found
+        return [found[step.rate, step.span] for step in program.steps]
     _refuse_loaded_rate(program)
     rate = Rate(program.steps[0].rate, builder.number_format, program.steps[0].span, loaded=True)
     rate.define(builder)

@@ -31,7 +31,9 @@ def _softmax(call: Call) -> Results:
             "before version 13 it runs over all axes from this one on, and evaluators differ about that",
             "convert the model: onnx.version_converter.convert_version(model, 13)",
         )
-    return Tensor(node=softmax(value.node, over, call.span), batched=value.batched)
+    found = Tensor(node=softmax(value.node, over, call.span), batched=value.batched)
+    call.program.decided(call.node.outputs[0], value, found)
+    return found
 
 
 @operator(TABLE, "ArgMax", axis=0, keepdims=1, select_last_index=0)

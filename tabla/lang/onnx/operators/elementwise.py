@@ -30,7 +30,6 @@ for _name, _of in (
     ("Sub", "subtract"),
     ("Mul", "multiply"),
     ("Sqrt", "square_root"),
-    ("Sigmoid", "sigmoid"),
     ("Tanh", "hyperbolic_tangent"),
     ("Exp", "exponential"),
     ("Log", "logarithm"),
@@ -50,6 +49,14 @@ for _name, _of in (
 @operator(TABLE, "Div")
 def _div(call: Call) -> Results:
     return call.elementwise("divide", call.operand(0), call.operand(1))
+
+
+@operator(TABLE, "Sigmoid")
+def _sigmoid(call: Call) -> Results:
+    value = call.tensor(0)
+    found = call.elementwise("sigmoid", value)
+    call.program.decided(call.node.outputs[0], value, found)
+    return found
 
 
 @operator(TABLE, "Relu")

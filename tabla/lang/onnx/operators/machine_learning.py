@@ -77,8 +77,10 @@ def _linear_classifier(call: Call) -> Results:
                 found = softmax(both, 0, call.span)
             case _:
                 found = both
-    place = Tensor(node=reshaped(position, (), call.span), batched=True)
-    return Labels(position=place, labels=labels), Tensor(node=found, batched=True)
+    place, result = Tensor(node=reshaped(position, (), call.span), batched=True), Tensor(node=found, batched=True)
+    if rows > 1 and transform != "NONE":
+        call.program.decided(call.node.outputs[1], Tensor(node=scores, batched=True), result)
+    return Labels(position=place, labels=labels), result
 
 
 def _labels(call: Call) -> NDArray[Any]:

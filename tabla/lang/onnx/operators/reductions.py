@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from tabla.lang.onnx.call import Call, Results
 from tabla.lang.onnx.operators.registry import Table, operator
 from tabla.lang.onnx.operators.windows import mean_of
 from tabla.lang.onnx.tiles import reduced
-from tabla.lang.onnx.values import Known, Tensor
+from tabla.lang.onnx.values import Tensor
 from tabla.lang.tile import program as tile
 
 TABLE: Table = {}
@@ -70,12 +69,8 @@ def _batch_normalization(call: Call) -> Results:
     scale, bias, mean, variance = (each.array.astype(np.float64) for each in known)
     factors = scale / np.sqrt(variance + float(call.attribute("epsilon")))
     addends = bias - mean * factors
-    names, name = tuple(each.name for each in known), call.node.outputs[0]
+    name = call.node.outputs[0]
     shape = (1, channels, *[1] * (value.rank - 2))
-    multiplied = call.elementwise("multiply", value, _folded(call, f"{name}.factors", factors.reshape(shape), names))
-    return call.elementwise("add", multiplied, _folded(call, f"{name}.addends", addends.reshape(shape), names))
-
-
-def _folded(call: Call, name: str, array: NDArray[np.float64], names: tuple[str, ...]) -> Known:
-    made = call.program.new(name, array)
-    return Known(name=made.name, array=made.array, folded=names)
+    # Two arrays are left of the four.
+    multiplied = call.elementwise("multiply", value, call.program.new(f"{name}.factors", factors.reshape(shape)))
+    return call.elementwise("add", multiplied, call.program.new(f"{name}.addends", addends.reshape(shape)))
