@@ -250,13 +250,16 @@ class Stages:
         from tabla.program.host import Host
         from tabla.program.overlay_image import image_file
         from tabla.program.positions import positions
+        from tabla.report.manifest import HOST_FIELDS, manifest
         from tabla.training.arrays import npz_bytes
 
         if self.overlay is None:
             raise TablaError("an image is for an overlay, and there is none", hint="name its folder with --onto")
         image, schedule = self.image, self.schedule
-        figures = {"cycles": schedule.cycles, "latency": schedule.latency, "dump_count": schedule.dump_count}
-        return image_file(image, self.overlay, figures, npz_bytes(positions(Host(schedule))))
+        program, rate = self.reading.text.original, self.lowered.rate
+        whole = manifest(schedule, self.bound, image, self.module, program, None, self.integers, rate)
+        needed = {name: whole[name] for name in HOST_FIELDS if name in whole}
+        return image_file(image, self.overlay, needed, npz_bytes(positions(Host(schedule))))
 
     def check(self) -> None:
         """Make every stage up to the microcode, so that every fault of the program is found."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from tabla.commands.arguments import add_json, add_quiet, names, whole
 from tabla.commands.console import Console
@@ -120,9 +121,9 @@ def overlay_from_options(arguments: Namespace) -> Overlay:
 
 def _least(arguments: Namespace, options: Options, array: Template, room: OverlayRoom) -> OverlayRoom:
     """Return the least room that holds the programs of ``--for`` on an array with one root."""
-    beats = {"stream_words": arguments.stream_words or room.stream_words}
-    depths = {name: words for name in _DEPTHS if (words := getattr(arguments, name)) is not None}
-    fixed = replace(array, roots=1, sequencers=max(1, array.sequencers), **beats, **depths)
+    beat = arguments.stream_words or room.stream_words
+    depths: dict[str, Any] = {name: words for name in _DEPTHS if (words := getattr(arguments, name)) is not None}
+    fixed = replace(array, roots=1, sequencers=max(1, array.sequencers), stream_words=beat, **depths)
     images = []
     for file in arguments.programs:
         made = replace(build(file, options), template=fixed)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import asdict
@@ -40,6 +41,21 @@ def overlay_from(record: Mapping[str, Any]) -> Overlay:
     if overlay.fingerprint != record["fingerprint"]:
         raise ValueError("the overlay of another version")
     return overlay
+
+
+def overlay_verilog(folder: str | Path) -> str:
+    """Return the Verilog of a folder of ``tabla overlay``. Raises `TablaError` if it is not what was written."""
+    path = Path(folder) / f"{NAME}.v"
+    cure = "write the overlay again with tabla overlay"
+    try:
+        text = path.read_text(encoding="utf-8")
+        record = json.loads((Path(folder) / f"{NAME}.json").read_text(encoding="utf-8"))
+        same = record["sha256"][path.name] == hashlib.sha256(text.encode()).hexdigest()
+    except (OSError, ValueError, KeyError, TypeError):
+        raise TablaError(f"cannot read '{path}'", hint=cure) from None
+    if not same:
+        raise TablaError(f"'{path}' and the manifest are of different overlays", hint=cure)
+    return text
 
 
 def read_overlay(folder: str | Path) -> Overlay:

@@ -6,7 +6,7 @@ its name of four letters, the place of its first byte, its length and its CRC-32
 four bytes are the CRC-32 of all others.
 
 * ``WORD``: the words of 32 bits for the port of the overlay (:mod:`tabla.program.overlay_words`).
-* ``INFO``: JSON with the name of the program, its figures, and the numbers of its image.
+* ``INFO``: JSON with the name of the program, what hosts need of its manifest, and the numbers of its image.
 * ``LAYO``: where every element lies in the streams, as ``<name>.layout.npz``.
 """
 
@@ -35,15 +35,15 @@ _OWN = ("name", "shifts", "ring_slots")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ImageFile:
-    """The content of an image: `name` and `figures` of the program, its microcode and numbers, and its layout.
+    """The content of an image: the `name` of the program, its microcode and numbers, and its layout.
 
-    `fingerprint` is that of the overlay, `words` are those for its port, `content` are the numbers of the image, and
-    `layout` is the content of ``<name>.layout.npz``.
+    `manifest` is what hosts need of the program's manifest. `fingerprint` is that of the overlay, `words` are those for
+    its port, `content` are the numbers of the image, and `layout` is the content of ``<name>.layout.npz``.
     """
 
     name: str
     fingerprint: int
-    figures: Mapping[str, int]
+    manifest: Mapping[str, Any] = field(repr=False)
     words: tuple[int, ...] = field(repr=False)
     content: Mapping[str, Any] = field(repr=False)
     layout: bytes = field(repr=False)
@@ -61,11 +61,11 @@ class ImageFile:
         return image_on(self.content, shape)
 
 
-def image_file(image: Image, overlay: Overlay, figures: Mapping[str, int], layout: bytes) -> bytes:
-    """Return the bytes of an image for an overlay. `figures` are numbers of the program, such as its cycles."""
+def image_file(image: Image, overlay: Overlay, manifest: Mapping[str, Any], layout: bytes) -> bytes:
+    """Return the bytes of an image for an overlay. `manifest` is what hosts need of the program's manifest."""
     content = image_record(image)
     content["parameters"] = {name: content["parameters"][name] for name in _OWN}
-    info = {"name": image.parameters.name, "figures": dict(figures), "image": content}
+    info = {"name": image.parameters.name, "manifest": dict(manifest), "image": content}
     words = program_words(image, overlay)
     sections = {
         b"WORD": struct.pack(f"<{len(words)}I", *words),
@@ -108,7 +108,7 @@ def read_image(content: bytes, where: str) -> ImageFile:
     return ImageFile(
         name=info["name"],
         fingerprint=fingerprint,
-        figures=info["figures"],
+        manifest=info["manifest"],
         words=struct.unpack(f"<{len(sections[b'WORD']) // 4}I", sections[b"WORD"]),
         content=info["image"],
         layout=sections[b"LAYO"],

@@ -23,6 +23,11 @@ from tabla.source import Source
 from tabla.strands.strand import Strand
 from tabla.strands.streams import beats_of, dump_words, loaded, streamed
 
+HOST_FIELDS = (
+    *("name", "module", "format", "integer_bits", "fraction_bits", "minibatch", "cycles", "latency", "ring_slots"),
+    *("stream_words", "tensors", "stream", "runtime_rate"),
+)
+"""What a host needs of a program that runs on an overlay, whose ports are not those of the program."""
 LICENCE = "The generated Verilog belongs to whoever generated it; see LICENSE of tabla for the parts that it contains."
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from typing import Any
 
@@ -16,10 +17,9 @@ from tabla.report.manifest import LICENCE
 
 def overlay_files(overlay: Overlay) -> dict[str, str]:
     """Return the content of every file of ``tabla overlay``, by its path in the folder."""
-    return {
-        f"{NAME}.v": verilog(overlay, NAME),
-        f"{NAME}.json": json.dumps(overlay_manifest(overlay), indent=2) + "\n",
-    }
+    text = verilog(overlay, NAME)
+    content = overlay_manifest(overlay) | {"sha256": {f"{NAME}.v": hashlib.sha256(text.encode()).hexdigest()}}
+    return {f"{NAME}.v": text, f"{NAME}.json": json.dumps(content, indent=2) + "\n"}
 
 
 def overlay_manifest(overlay: Overlay) -> dict[str, Any]:

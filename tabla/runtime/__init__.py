@@ -11,6 +11,7 @@ docs/runtime.md is the manual, and docs/decisions/0020-runtime.md has the reason
 from tabla.runtime.accelerator import Accelerator
 from tabla.runtime.connecting import connect
 from tabla.runtime.mmio import Board
+from tabla.runtime.overlay_board import OverlayBoard, connect_overlay
 from tabla.runtime.transport import Counters, DeviceFault
 
-__all__ = ["Accelerator", "Board", "Counters", "DeviceFault", "connect"]
+__all__ = ["Accelerator", "Board", "Counters", "DeviceFault", "OverlayBoard", "connect", "connect_overlay"]

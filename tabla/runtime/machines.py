@@ -23,7 +23,7 @@ SIMULATORS = ("cxxrtl", "verilator", "icarus")
 ENGINES = ("model", *SIMULATORS)
 SIMULATED, LINE = 120.0, 1.2
 """Seconds that a simulator may take for one request, and for which a board may be silent."""
-_STEPS = {"model": 256, "cxxrtl": 1024, "verilator": 64, "icarus": 64}
+STEPS = {"model": 256, "cxxrtl": 1024, "verilator": 64, "icarus": 64}
 """The steps of one request. What a request has finished is acknowledged, and a time-out covers one request."""
 
 
@@ -154,9 +154,9 @@ def open_machine(folder: BuildFolder, engine: str, seconds: float | None) -> Mac
     if engine == "model":
         from tabla.sim.model.cycle_model import CycleModel
 
-        return MachineTransport(folder, CycleModel(image), _STEPS[engine], None, limit)
+        return MachineTransport(folder, CycleModel(image), STEPS[engine], None, limit)
     machine = _simulator(folder, image, engine)
-    return MachineTransport(folder, machine, _STEPS[engine], machine.stop, limit)
+    return MachineTransport(folder, machine, STEPS[engine], machine.stop, limit)
 
 
 def _simulator(folder: BuildFolder, image: Image, engine: str) -> _Stoppable:

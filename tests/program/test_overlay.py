@@ -169,7 +169,7 @@ def test_an_image_is_read_back() -> None:
     image = found.image(overlay())
     assert image == encoded(overlay())
     assert list(found.words) == program_words(image, overlay())
-    assert (found.name, found.figures, found.layout) == ("logistic", {"cycles": 9}, b"layout")
+    assert (found.name, found.manifest, found.layout) == ("logistic", {"cycles": 9}, b"layout")
 
 
 @settings(max_examples=40, deadline=None)

@@ -1,0 +1,107 @@
+"""Images on an overlay from Python: one program after the other, and foreign ones refused before anything is sent."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from tabla.sim.engines.cocotb_run import available
+from tabla.sim.model.cycle_model import CycleModel
+from tabla.templates.overlays import default_room
+from tabla.templates.template import presets
+
+import tabla
+from tabla.program.overlay import overlay_of
+from tabla.report.overlay import overlay_files
+from tabla.runtime import OverlayBoard, connect_overlay
+
+EXAMPLES = Path(tabla.__file__).resolve().parent.parent / "examples"
+ROOM = replace(
+    default_room(),
+    model_words=8, data_words=16, interim_words=4, root_data_words=8, root_memory_words=8, output_words=8,
+    stream_words=1, levels=2, body=1, cycles=8, intervals=2, counts=4, guards=5, strands=8, operations=8,
+    tokens=8, terms=8, shifts=(0, 5, 7), functions=("sigmoid",),
+)  # fmt: skip
+X = np.array([[0.5, -1.0, 0.25], [1.0, 0.5, -0.5], [0.0, 2.0, 1.0]])
+Y = np.array([1.0, 0.0, 1.0])
+
+
+@pytest.fixture(scope="module")
+def images(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with an overlay, another one, and an image of two programs for the first."""
+    folder = tmp_path_factory.mktemp("overlays")
+    for name, room in (("overlay", ROOM), ("other", replace(ROOM, operations=9))):
+        (folder / name).mkdir()
+        for file, text in overlay_files(overlay_of(presets()["Pe2"], room)).items():
+            (folder / name / file).write_text(text)
+    for program in ("logistic", "linear"):
+        made = tabla.compile(EXAMPLES / f"{program}.t", onto=folder / "overlay", defines={"m": 3})
+        (folder / f"{program}.image").write_bytes(made.image_file)
+    return folder
+
+
+def expected(program: str, images: Path) -> dict[str, np.ndarray]:  # type: ignore[type-arg]
+    made = tabla.compile(EXAMPLES / f"{program}.t", onto=images / "overlay", defines={"m": 3})
+    return dict(made.evaluate({"x": X, "y": Y, "w": np.zeros(3), "b": 0.0}))
+
+
+def learnt(board: OverlayBoard, images: Path, program: str) -> None:
+    """One program on the device, held against the evaluation."""
+    accelerator = board.program(images / f"{program}.image")
+    accelerator.load(w=np.zeros(3), b=0.0)
+    accelerator.run(x=X, y=Y)
+    models = accelerator.models()
+    for name, array in expected(program, images).items():
+        assert np.array_equal(models[name], array), name
+
+
+@pytest.fixture
+def board(images: Path) -> Iterator[OverlayBoard]:
+    with connect_overlay(images / "overlay", "model") as board:
+        yield board
+
+
+def test_one_program_after_the_other(board: OverlayBoard, images: Path) -> None:
+    for program in ("logistic", "linear", "logistic"):
+        learnt(board, images, program)
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not available("icarus"), reason="needs cocotb and Icarus Verilog")
+def test_one_program_after_the_other_in_the_verilog(images: Path) -> None:
+    with connect_overlay(images / "overlay", "icarus") as board:
+        for program in ("logistic", "linear", "logistic"):
+            learnt(board, images, program)
+
+
+def test_an_accelerator_ends_with_the_next_program(board: OverlayBoard, images: Path) -> None:
+    first = board.program(images / "logistic.image")
+    board.program(images / "linear.image")
+    with pytest.raises(tabla.TablaError, match="is closed"):
+        first.models()
+
+
+def test_a_foreign_or_damaged_image_touches_nothing(
+    images: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    content = bytearray((images / "logistic.image").read_bytes())
+    content[-20] ^= 4
+    (tmp_path / "damaged.image").write_bytes(content)
+    opened: list[object] = []
+    monkeypatch.setattr(CycleModel, "__init__", lambda self, *_: opened.append(self))
+    with connect_overlay(images / "other", "model") as other:
+        with pytest.raises(tabla.TablaError, match="is for the overlay"):
+            other.program(images / "logistic.image")
+    with connect_overlay(images / "overlay", "model") as board:
+        for path, text in ((tmp_path / "damaged.image", "damaged"), (tmp_path / "none.image", "cannot read")):
+            with pytest.raises(tabla.TablaError, match=text):
+                board.program(path)
+    assert not opened
+
+
+def test_a_device_without_overlays_is_refused(images: Path) -> None:
+    with pytest.raises(tabla.TablaError, match="has no overlays"):
+        connect_overlay(images / "overlay", "serial:/dev/none")
