@@ -1,16 +1,19 @@
 """The benchmarks of ``make bench``.
 
-python -m benchmarks [gen] [efforts] [engines] [evaluation] [learning] [kernels] [sizes] [records] [-o FOLDER]
+python -m benchmarks [gen] [efforts] [engines] [evaluation] [learning] [minibatches] [kernels] [sizes] [records]
+    [-o FOLDER]
 
 ``gen`` measures the time and the peak memory of ``tabla gen`` on each example. ``efforts`` measures its time, and the
 cycles of a sample, at each level of ``--effort``. ``engines`` measures the simulated cycles per second of each engine.
 ``evaluation`` measures the samples per second that the evaluation learns in machine code. ``learning`` counts the
-cycles of the published learning problems at full size. ``kernels`` counts the cycles of Tensor Comprehensions and the
-use of the multipliers. ``sizes`` measures the time of ``tabla gen`` against the number of features. ``records`` runs
-the TableGen front end on the intrinsics of LLVM. If no part is named, all parts run.
+cycles of the published learning problems at full size, and ``minibatches`` those of steps of many samples. ``kernels``
+counts the cycles of Tensor Comprehensions and the use of the multipliers. ``sizes`` measures the time of ``tabla gen``
+against the number of features. ``records`` runs the TableGen front end on the intrinsics of LLVM. If no part is named,
+all parts run.
 
 FOLDER gets all figures as ``benchmarks.json``, the table of the learning problems as ``learning.txt``, ``learning.csv``
-and ``learning.md``, and the times of ``tabla gen`` as ``gen-time.svg`` and ``gen-time.md``.
+and ``learning.md``, that of the steps as ``minibatches.md``, and the times of ``tabla gen`` as ``gen-time.svg`` and
+``gen-time.md``.
 
 The exit status is 0 if the limits on the tool itself are kept: time, memory, simulated cycles and samples per
 second. A number of cycles that misses its aim is marked in the tables and does not change the exit status.
@@ -40,7 +43,7 @@ from benchmarks.kernels.measure import bench_kernels
 from benchmarks.kernels.problems import GEN_SECONDS as KERNEL_SECONDS
 from benchmarks.learning.aims import GEN_MEGABYTES, GEN_SECONDS
 from benchmarks.learning.gen_time import bench_sizes, picture, table
-from benchmarks.learning.measure import bench_learning
+from benchmarks.learning.measure import bench_learning, bench_minibatches
 from benchmarks.learning.table import COLUMN_NOTES, HEAD, LEGEND, as_csv, as_markdown, line, summary
 from benchmarks.process import measured
 from benchmarks.records import MOST_MEGABYTES as RECORDS_MEGABYTES
@@ -139,6 +142,20 @@ def learning(folder: Path | None) -> Part:
     return [row.as_json() for row in rows], met
 
 
+def minibatches(folder: Path | None) -> Part:
+    """Print and write the table of steps of many samples."""
+    print(f"\n{HEAD}", flush=True)
+    rows = []
+    for row in bench_minibatches():
+        rows.append(row)
+        print(line(row), flush=True)
+    print(summary(rows))
+    if folder:
+        (folder / "minibatches.md").write_text(as_markdown(rows), encoding="utf-8")
+    met = all(row.gen_seconds <= GEN_SECONDS and row.gen_megabytes <= GEN_MEGABYTES for row in rows)
+    return [row.as_json() for row in rows], met
+
+
 def kernels(_: Path | None) -> Part:
     """Print the table of the kernels. Only the time of ``tabla gen`` has a limit."""
     print(f"\n{KERNELS_HEAD}", flush=True)
@@ -175,6 +192,7 @@ PARTS: Mapping[str, Callable[[Path | None], Part]] = {
     "engines": engines,
     "evaluation": evaluation,
     "learning": learning,
+    "minibatches": minibatches,
     "kernels": kernels,
     "sizes": sizes,
     "records": records,

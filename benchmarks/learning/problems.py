@@ -27,6 +27,15 @@ SIZES: Mapping[str, tuple[tuple[int, ...], ...]] = {
     "reco": ((138, 130, 10), (1682, 943, 10), (2113, 10197, 20)),
     "backprop": ((8, 16, 3), (16, 32, 3), (61, 128, 4), (64, 128, 10), (351, 1000, 40), (784, 784, 10)),
 }
+# The kind, the sizes, the samples of a step and the number of PEs.
+STEPS: tuple[tuple[str, tuple[int, ...], int, int], ...] = (
+    ("linear", (55,), 64, 64),
+    ("logistic", (54,), 64, 64),
+    ("backprop", (8, 16, 3), 64, 64),
+    ("backprop", (16, 32, 3), 64, 64),
+    ("backprop", (16, 32, 3), 32, 16),
+    ("backprop", (64, 128, 10), 32, 64),
+)
 NEURONS = ("linear", "logistic", "svm")
 
 
@@ -72,3 +81,9 @@ def problems() -> Iterator[Problem]:
             yield Problem(kind=kind, sizes=sizes)
             if (kind, sizes) == ("linear", (784,)):
                 yield Problem(kind=kind, sizes=sizes, minibatch=8)
+
+
+def minibatches() -> Iterator[tuple[Problem, int]]:
+    """Yield the steps of many samples of their own table, each with its number of PEs."""
+    for kind, sizes, samples, pes in STEPS:
+        yield Problem(kind=kind, sizes=sizes, minibatch=samples), pes

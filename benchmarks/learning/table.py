@@ -78,8 +78,9 @@ def summary(rows: Sequence[Row]) -> str:
     fine = sum(not row.missed for row in rows)
     aims = [row for row in rows if row.aim is not None]
     cycles = sum(row.aim is not None and row.cycles <= row.aim for row in aims)
-    ratios = sum(row.ratio <= row.ratio_aim for row in rows)
-    return f"reached: {cycles} of {len(aims)} aims in cycles, {ratios} of {len(rows)} ratios; all of a row: {fine}"
+    asked = [row for row in rows if row.ratio_aim is not None]
+    ratios = sum(row.ratio_reached for row in asked)
+    return f"reached: {cycles} of {len(aims)} aims in cycles, {ratios} of {len(asked)} ratios; all of a row: {fine}"
 
 
 def as_csv(rows: Iterable[Row]) -> str:
@@ -107,7 +108,7 @@ def as_markdown(rows: Iterable[Row]) -> str:
         aim = "" if row.aim is None else f"{row.aim:,}" if row.cycles <= row.aim else f"**{row.aim:,}**"
         cells = (
             *(row.program, str(row.pes), f"{row.operations:,}", f"{row.cycles:,}", f"{row.bound:,} {row.binding}"),
-            f"{row.ratio:.2f}" if row.ratio <= row.ratio_aim else f"**{row.ratio:.2f}**",
+            f"{row.ratio:.2f}" if row.ratio_reached else f"**{row.ratio:.2f}**",
             *(f"{100 * row.utilisation:.0f} %", f"{row.model_words:,}", f"{row.memory_bits / 1000:,.0f}"),
             f"{row.stream_words}{mark}",
             *(f"{row.gen_seconds:.1f} s", "" if row.peer is None else f"{row.peer:,}", aim),

@@ -8,8 +8,10 @@ from tabla.ir.legal import Legal
 from tabla.mapping.changes import at_hand
 from tabla.mapping.clusters import divisors, spread_out
 from tabla.mapping.effort import Effort
+from tabla.mapping.joined import all_joined
+from tabla.mapping.kept import with_kept_copies
 from tabla.mapping.mapping import Mapping, operands_of_functions
-from tabla.mapping.places import ALL
+from tabla.mapping.places import ALL, ROOT
 from tabla.mapping.search import Search
 from tabla.templates.template import Template
 
@@ -24,10 +26,25 @@ def candidates(legal: Legal, template: Template, effort: Effort) -> list[Mapping
     if operands_of_functions(legal.graph):
         fused = Search(legal, template, effort=effort, fused=True)
         whole = distinct([*whole, *fused.candidates(effort.fused)])
+    whole = [*whole, *_with_kept_copies(legal, template, effort, whole)]
+    whole = distinct([*whole, *(all_joined(mapping) for mapping in whole)])
     if template.sequencers == 1:
         return whole
     widths = divisors(template.sequencers)
     return distinct([*whole, *in_own_lanes(legal, template, effort.candidates, widths, effort)])
+
+
+def _with_kept_copies(legal: Legal, template: Template, effort: Effort, others: Sequence[Mapping]) -> Iterator[Mapping]:
+    """Yield mappings in which lanes keep copies of models whose home is the root: of `others`, and of a search that
+    expects them.
+    """
+    if not any(mapping.homes[model] == ROOT for mapping in others for model in legal.graph.updates):
+        return
+    expected = Search(legal, template, effort=effort, kept=True).candidates(effort.kept)
+    for mapping in distinct([*others, *expected]):
+        changed = with_kept_copies(mapping, effort)
+        if changed.kept:
+            yield changed
 
 
 def in_own_lanes(legal: Legal, template: Template, most: int, widths: Sequence[int], effort: Effort) -> list[Mapping]:
@@ -69,6 +86,6 @@ def distinct(mappings: Iterable[Mapping]) -> list[Mapping]:
     """Return each mapping once, the first of those that compute the same way."""
     found: list[Mapping] = []
     for mapping in mappings:
-        if all(m.fits != mapping.fits or m.homes != mapping.homes for m in found):
+        if all((m.fits, m.homes, m.kept) != (mapping.fits, mapping.homes, mapping.kept) for m in found):
             found.append(mapping)
     return found

@@ -15,6 +15,8 @@ from tabla.ir.body import common_reduction
 from tabla.ir.graph import Affine, Graph, Index, Linear, Read, Statement, Term
 from tabla.mapping.effort import Effort
 from tabla.mapping.fit import Fit, without_bus
+from tabla.mapping.joined import joined
+from tabla.mapping.kept import keeping
 from tabla.mapping.mapping import Mapping, operands_of_functions
 from tabla.mapping.places import EVERY
 from tabla.templates.template import timing
@@ -38,6 +40,8 @@ def _changes(mapping: Mapping, effort: Effort) -> Iterator[Mapping]:
     yield from sums_in_turns(mapping, effort)
     yield from by_rows(mapping, effort)
     yield from in_waves(mapping, effort)
+    yield from keeping(mapping, effort)
+    yield from joined(mapping, effort)
 
 
 def taken_early(mapping: Mapping, effort: Effort) -> Iterator[Mapping]:
@@ -137,7 +141,8 @@ def sums_in_turns(mapping: Mapping, effort: Effort) -> Iterator[Mapping]:
     graph = mapping.graph
     functions = operands_of_functions(graph)
     for number, (statement, fit) in enumerate(zip(graph.statements, mapping.fits, strict=True)):
-        if statement.target in functions or statement.constraints or fit.parts > 1 or len(statement.indices) != 1:
+        whole = fit.parts == 1 and not fit.through
+        if statement.target in functions or statement.constraints or not whole or len(statement.indices) != 1:
             continue
         if (fit.way == "tree" or _sums(statement, fit)) and 1 < statement.indices[0].extent <= effort.most_turns:
             yield _replaced(mapping, number, replace(fit, parts=statement.indices[0].extent))

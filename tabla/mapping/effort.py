@@ -18,6 +18,9 @@ class Effort:
     Candidates, which are scheduled exactly:
 
     * `beam`: partial mappings that the estimate keeps after each statement.
+    * `kept`: further ones by an estimate that expects lanes to keep copies of models whose home is the root.
+    * `most_kept`: words of a model of which every lane may keep a copy that the root's update writes: a block RAM of 18
+      kbit holds as many of 16 bits.
     * `homes`: combinations of the models' homes that are enumerated; beyond it, one model at a time is improved.
     * `candidates`: mappings by the estimate; `fused`: further ones by an estimate that knows that a function costs
       nothing after the root operation that makes its operand.
@@ -47,8 +50,10 @@ class Effort:
 
     beam: int = 4
     homes: int = 36
+    most_kept: int = 1024
     candidates: int = 6
     fused: int = 3
+    kept: int = 3
     roots: tuple[int, ...] = (2, 4, 8)
     cuts: int = 2
     least_lanes: int = 4
@@ -72,14 +77,15 @@ class Effort:
 
 
 EFFORTS = (
-    Effort(candidates=2, fused=1, roots=(), sequencers=(), starts=0, starts_of_long=0, hastened=0),
-    Effort(candidates=4, fused=2, cuts=1, starts=1, starts_of_long=1, hastened=1, promising=0),
+    Effort(candidates=2, fused=1, kept=1, roots=(), sequencers=(), starts=0, starts_of_long=0, hastened=0),
+    Effort(candidates=4, fused=2, kept=2, cuts=1, starts=1, starts_of_long=1, hastened=1, promising=0),
     Effort(),
     Effort(
         beam=12,
         homes=256,
         candidates=16,
         fused=8,
+        kept=8,
         cuts=6,
         clustered=6,
         starts=10,

@@ -22,6 +22,9 @@ class Mapping:
     model with an update lies, and `copies` lists the further spots that each sample, or the load, copies a tensor to.
     `estimate` is the search's estimate of the cycles of a sample, in cycles.
 
+    `kept` are those of the copies that are never copied: they are copies of models, loaded with them, and the root's
+    update of such a model writes each new word there too.
+
     With `waves`, the list scheduler takes the parts of several statements in turns, so that a part of one statement
     comes before a later part of the statement before it.
 
@@ -35,6 +38,12 @@ class Mapping:
     copies: tuple[tuple[str, Spot], ...]
     estimate: float = field(compare=False)
     waves: bool = False
+    kept: tuple[tuple[str, Spot], ...] = ()
+
+    @property
+    def updated(self) -> frozenset[tuple[str, Spot]]:
+        """The models with an update, each with every spot where a sample leaves its next value."""
+        return frozenset((model, self.homes[model]) for model in self.graph.updates) | frozenset(self.kept)
 
     @property
     def graph(self) -> Graph:
@@ -47,7 +56,7 @@ class Mapping:
         for tensor, spot in sorted(self.homes.items()):
             lines.append(f"{tensor} at home at {spot}")
         for tensor, spot in self.copies:
-            lines.append(f"{tensor} copied to {spot}")
+            lines.append(f"{tensor} {'kept' if (tensor, spot) in self.kept else 'copied to'} {spot}")
         lines += [
             f"s{statement.id} {statement.target}: {fit.text()}"
             for statement, fit in zip(self.graph.statements, self.fits, strict=True)

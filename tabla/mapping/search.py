@@ -39,7 +39,7 @@ class Search:
     `template` is the array; its lanes are those of one tap group. With `clustered`, the estimate expects each statement
     in the lanes of as few sequencers as take the fewest issue slots of all lanes. With `fused`, the estimate knows that
     a function costs nothing after the root operation that makes its operand, and that operands of functions come to
-    the root at once.
+    the root at once. With `kept`, it expects that lanes keep their copies of models whose home is the root.
     """
 
     def __init__(
@@ -50,6 +50,7 @@ class Search:
         effort: Effort = EFFORTS[DEFAULT_EFFORT],
         clustered: bool = False,
         fused: bool = False,
+        kept: bool = False,
     ) -> None:
         graph = legal.graph
         self.legal = legal
@@ -64,6 +65,7 @@ class Search:
         self.model_of = {n: m for m, n in graph.updates.items()}
         self.results = {t for _, t in graph.results}
         self.fused = fused
+        self.kept = kept
         self.operands = operands_of_functions(graph) if fused else frozenset[str]()
         self._fits = {s.id: tuple(self._ways(s)) for s in graph.statements}
         self._shared = self._shared_homes()
@@ -212,6 +214,8 @@ class Search:
             # axis arrive several a beat.
             return 0.3 * size if spot != Spot("lane", spot.axis) else 0.3 * size / self.pes
         home = homes[tensor]
+        if self.kept and tensor in self.graph.updates and home == ROOT:
+            return 0.0
         cost = 0.0
         if home.kind == "lane" and spot != ROOT and (tensor, ROOT) not in copies:
             copies.add((tensor, ROOT))

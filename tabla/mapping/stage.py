@@ -9,6 +9,7 @@ from tabla.ir.format import Format
 from tabla.ir.graph import Graph
 from tabla.ir.legal import Legal
 from tabla.ir.work import multiplies
+from tabla.mapping.addends import with_products
 from tabla.mapping.candidates import candidates, roots_to_try, side_by_side
 from tabla.mapping.capacity import LARGEST_PLACE, largest_tensor
 from tabla.mapping.effort import Effort
@@ -38,7 +39,7 @@ def map_graph(
     groups += [[found] for found in _judged(side_by_side(legal, template, effort), judge)]
     for roots in roots_to_try(template, effort):
         for cut in cuts(legal.graph, roots)[: effort.cuts]:
-            part = replace(legal, graph=partition(legal.graph, cut, roots))
+            part = with_products(replace(legal, graph=partition(legal.graph, cut, roots)), format)
             groups.append(_fastest(candidates(part, one.with_roots(roots), effort), judge, effort))
     starts = [with_promise(group, judge, effort) for group in groups if group]
     if not effort.starts:

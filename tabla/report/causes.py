@@ -52,7 +52,7 @@ class Causes:
         self.placed = schedule.placed
         self.strands = strands
         self.sequencers = schedule.template.sequencers
-        self.models = {((m, schedule.mapping.homes[m]), False) for m in schedule.graph.updates}
+        self.models = {(key, False) for key in schedule.mapping.updated}
         self.written = self._last(writes=True)
         self.read = self._last(writes=False)
         self.busy = self._busy()

@@ -48,7 +48,7 @@ def schedule_mapping(
         tasks = Builder(site).tasks()
     except TooLarge:
         return None
-    models = frozenset(((m, mapping.homes[m]), False) for m in graph.updates if (m, mapping.homes[m]) in layout.places)
+    models = frozenset((key, False) for key in mapping.updated if key in layout.places)
     placed = scheduler(tasks, models, sequencers=one.sequencers, waves=mapping.waves)
     return None if placed is None else _assemble(graph, mapping, site, placed, format)
 

@@ -58,8 +58,8 @@ def _gap(late: NDArray[np.int64], early: NDArray[np.int64]) -> int:
 
 def period_of(placed: list[Placed], mapping: Mapping, layout: Layout) -> int:
     """Return the smallest period that memories, units, the bus and the function unit allow, in cycles."""
-    least, graph, sequencers = 1, mapping.graph, mapping.template.sequencers
-    models = {((m, mapping.homes[m]), False) for m in graph.updates}
+    least, sequencers = 1, mapping.template.sequencers
+    models = {(key, False) for key in mapping.updated}
     for key, t in touches(placed).items():
         if key in models:
             # The next sample reads what this one wrote.

@@ -67,7 +67,7 @@ def _bank(graph: Graph, mapping: Mapping, tensor: str, spot: Spot, static: froze
         return "data"
     if spot == ROOT:
         return "memory"
-    if tensor in static or (record.role == "model" and mapping.homes.get(tensor) == spot):
+    if tensor in static or (tensor, spot) in mapping.updated:
         return "model"
     return "interim"
 

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import assert_never
 
 from tabla.ir.graph import Function, Statement
-from tabla.mapping.fit import AT_ROOT, Fit, without_bus
+from tabla.mapping.fit import Fit, without_bus
 from tabla.mapping.places import ROOT
 from tabla.strands.finish import Delivered, finish
 from tabla.strands.fused import fusions, passed_on, rising
-from tabla.strands.loops import nest_of
+from tabla.strands.joined import joined_task
 from tabla.strands.moves import TAKE, down_move, sent_up, twin_copies, up_move
 from tabla.strands.results import result_tasks
 from tabla.strands.single import lane_strands, lane_task, name_of, root_task, scan_task, sum_strand, tree_task
@@ -43,14 +43,18 @@ class Builder:
             if fit.through or statement.id in fused.values() or statement.target in taken_as_made:
                 continue
             if statement.id in from_tree:
-                out.append(self._function_of_tree(statement, from_tree[statement.id]))
+                out += self._function_of_tree(statement, from_tree[statement.id])
                 continue
             if fit.as_made:
                 (maker,) = site.graph.writers(fit.bus)
                 out.append(self._as_made(maker, statement, fit))
                 continue
             parts = site.parts(statement, fit)
-            if before := chains.get(statement.id):
+            before = chains.get(statement.id, ())
+            if before and site.chosen.fits[before[0].id].way == "tree":
+                out.append(joined_task(site, delivered, (*before, statement)))
+                continue
+            if before:
                 whole = [*(site.parts(each, fit) for each in before), parts]
                 made = [self._chain(together) for together in zip(*whole, strict=True)]
                 out += [task.of_part(number) for number, task in enumerate(made)]
@@ -127,14 +131,14 @@ class Builder:
         name = " + ".join(name_of(statement) for statement in chain)
         return task_of(site, name, [*strands, *last], extras, statement=chain[-1].id)
 
-    def _function_of_tree(self, statement: Statement, tensor: str) -> Task:
-        """Return the task of a function whose operands, a vector of the lanes, come up the tree."""
+    def _function_of_tree(self, statement: Statement, tensor: str) -> Iterator[Task]:
+        """Yield the tasks of a function whose operands, a tensor of the lanes, come up the tree."""
         site, name = self.site, name_of(statement)
         self.delivered.received.add((tensor, ROOT))
         assert isinstance(statement.operation, Function)
-        outs, _ = nest_of(statement, None, AT_ROOT)
         take = TAKE.with_fields(function=functions()[statement.operation.name].code)
-        counts = tuple(loop.count for loop in outs)
-        root = Strand(unit="root_issue", start=site.word_up, body=(take,), counts=counts, comment=name)
-        strands, extras = finish(site, self.delivered, statement, None, root, outs)
-        return task_of(site, name, [sent_up(site, tensor, name), *strands], extras, statement=statement.id)
+        for part, (send, outs) in enumerate(sent_up(site, statement, tensor, name)):
+            counts = tuple(loop.count for loop in outs)
+            root = Strand(unit="root_issue", start=site.word_up, body=(take,), counts=counts, comment=name)
+            strands, extras = finish(site, self.delivered, statement, None, root, outs)
+            yield task_of(site, name, [send, *strands], extras, statement=statement.id).of_part(part)

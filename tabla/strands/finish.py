@@ -11,7 +11,7 @@ from tabla.mapping.places import Spot
 from tabla.strands.fused import same_elements
 from tabla.strands.leaving import nest
 from tabla.strands.loops import Loop
-from tabla.strands.moves import receive
+from tabla.strands.receiving import receive
 from tabla.strands.site import Extras, Output, Site, shown_words, task_of
 from tabla.strands.strand import Strand
 from tabla.strands.tasks import Shown, Task

@@ -15,6 +15,9 @@ from tabla.strands.site import Site
 from tabla.strands.spread import pieces
 from tabla.strands.uses import Uses
 
+MOST_ROWS = 8
+"""The most rows of lanes of a tensor that goes up the tree into a function: each row takes strands of its own."""
+
 
 def passed_on(site: Site) -> dict[int, tuple[Statement, ...]]:
     """Find the chains at the root: by number of the last statement, the statements before it, in order.
@@ -63,9 +66,10 @@ def fusions(site: Site) -> dict[int, int]:
 
 
 def rising(uses: Uses) -> dict[int, str]:
-    """Find the functions that take words as these come up the tree: by number, the vector of the lanes that comes up.
+    """Find the functions that take words as these come up the tree: by number, the tensor of the lanes that comes up.
 
-    Nobody else reads such a vector, so no memory of the root holds it.
+    Nobody else reads such a tensor, so no memory of the root holds it. A vector comes up in one strand. A tensor with
+    more axes comes up row of lanes by row of lanes, at most `MOST_ROWS` of them.
     """
     found: dict[int, str] = {}
     for after, tensor, _ in _functions(uses):
@@ -74,13 +78,22 @@ def rising(uses: Uses) -> dict[int, str]:
             home.kind == "lane"
             and uses.readers[tensor] == 1
             and uses.copies(tensor) == [ROOT]
-            and [index.extent for index in after.indices] == [*shape]
-            and len(shape) == 1
-            # One strand of the lanes sends the whole vector.
-            and len(pieces(0, shape[0], uses.lanes(home))) == 1
+            and _whole(after, shape)
+            and (
+                len(pieces(0, shape[0], uses.lanes(home))) == 1
+                if len(shape) == 1
+                else -(-shape[home.axis] // uses.lanes(home)) <= MOST_ROWS
+            )
         ):
             found[after.id] = tensor
     return found
+
+
+def _whole(after: Statement, shape: tuple[int, ...]) -> bool:
+    """Say whether a function takes every word of a tensor of a shape, each axis along an index of its own."""
+    assert isinstance(after.operation, Function) and isinstance(after.operation.operand, Read)
+    ends = [subscript.bounds(after.box) for subscript in after.operation.operand.subscripts]
+    return len(after.indices) == len(shape) and ends == [(0, extent - 1) for extent in shape]
 
 
 def same_elements(before: Statement, after: Statement) -> dict[str, Affine] | None:

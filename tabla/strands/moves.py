@@ -2,78 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Iterator
 from dataclasses import replace
 
-from tabla.ir.graph import Affine
+from tabla.ir.graph import Affine, Function, Read, Statement
 from tabla.mapping.places import EVERY, ROOT, Place, Spot
-from tabla.strands.loops import Loop, address
+from tabla.strands.loops import Loop, address, plain
+from tabla.strands.receiving import take
 from tabla.strands.results import reordered, result_from_tree, row_major
-from tabla.strands.site import Extras, Output, Site, task_of
+from tabla.strands.site import Extras, Site, task_of
 from tabla.strands.spread import every_lane, first_words, other_axes, pieces, root_nest, spread_nest, written_boxes
 from tabla.strands.strand import Address, Operation, Strand
 from tabla.strands.tasks import Task
 from tabla.templates.template import timing
-
-
-def _take(
-    site: Site,
-    tensor: str,
-    spot: Spot,
-    nest: tuple[Loop, ...],
-    at: Address,
-    bounds: dict[str, Address],
-    start: int,
-    interval: int,
-) -> Strand:
-    """Return the strand of ``lane_write`` that takes words from the bus into every bank of a place.
-
-    `nest` are its loops, `at` the address under them, `bounds` the guards, and `start` the cycle in which the first
-    word stands on the bus.
-    """
-    place = site.layout.place(tensor, spot)
-    fields: dict[str, str | int] = {"source": "bus", **{f"to_{bank}": 1 for bank in place.banks}}
-    return Strand(
-        unit="lane_write",
-        start=start,
-        interval=interval,
-        counts=tuple(x.count for x in nest),
-        comment=f"{tensor} to {spot}",
-        sequencers=site.sequencers(spot.span),
-        body=(Operation(fields=fields, addresses={"address": at, **bounds}),),
-    )
-
-
-def receive(site: Site, target: str, write: Sequence[Affine], output: Output) -> tuple[Spot | None, list[Strand]]:
-    """Return the strands of the lanes that take a result from the bus as the root makes it, and the spot they fill.
-
-    `target` and `write` say which elements the root makes, `output` when they show. The spot is None, and there are no
-    strands, unless the result is a scalar or a vector that one statement makes and that lanes need a copy of.
-    """
-    wanted = [s for s in site.copies(target) if s != ROOT]
-    alone = sum(1 for _ in site.graph.writers(target)) == 1
-    if not wanted or not alone or len(output.loops) > 1 or len(write) > 1 or site.layout.owner(target) != target:
-        return None, []
-    if write and (not output.loops or write[0].coefficient(output.loops[0].name) != 1):
-        return None, []
-    spot = wanted[0]
-    place = site.layout.place(target, spot)
-    start = output.show + timing().broadcast
-    if spot == EVERY:
-        at, loops = address(place, write, output.loops), output.loops
-        if loops:
-            begin = write[0].constant + loops[0].low
-            loops = first_words(loops, site.words_in_every_lane(target) - begin)
-            if not loops:
-                return spot, []
-        return spot, [_take(site, target, spot, loops, at, every_lane(place, loops), start, output.interval)]
-    low = write[0].constant + output.loops[0].low
-    strands = []
-    for piece in pieces(low, low + output.loops[0].count, place.pes):
-        nest, at, bounds = spread_nest(place, piece, ())
-        begin = start + (piece[0] - low) * output.interval
-        strands.append(_take(site, target, spot, nest, at, bounds, begin, output.interval))
-    return spot, strands
 
 
 def down_move(site: Site, tensor: str, spot: Spot) -> Task:
@@ -105,7 +47,7 @@ def down_move(site: Site, tensor: str, spot: Spot) -> Task:
         strands += [
             Strand(unit="root_issue", start=start, body=(fetch,), counts=counts, comment=name),
             Strand(unit="root_write", start=show, body=(put,), counts=counts, comment=name),
-            _take(site, tensor, spot, nest, at, bounds, show + laws.broadcast, 1),
+            take(site, tensor, spot, nest, at, bounds, show + laws.broadcast, 1),
         ]
         start += strands[-1].iterations
     return task_of(site, f"move {tensor} to {spot}", strands, Extras())
@@ -158,16 +100,34 @@ def up_move(site: Site, tensor: str) -> tuple[Task, tuple[Spot, ...]]:
             show = strands[-1].start + timing().broadcast
             wanted = first_words(nest, site.words_in_every_lane(tensor) - piece[0]) if not others else nest
             if wanted:
-                strands.append(_take(site, tensor, EVERY, wanted, here, every_lane(copy, wanted), show, 1))
+                strands.append(take(site, tensor, EVERY, wanted, here, every_lane(copy, wanted), show, 1))
     return task_of(site, f"move {tensor} to root", strands, Extras(shows=shows)), (EVERY,) * every
 
 
-def sent_up(site: Site, tensor: str, name: str) -> Strand:
-    """Return the strand in which lanes send up a vector that is one piece: a word a cycle from cycle 0 on, in order."""
-    place = site.layout.place(tensor, site.home(tensor))
-    (piece,) = pieces(0, site.graph.tensors[tensor].size, place.pes)
-    nest, at, bounds = spread_nest(place, piece, ())
-    return _send(site, place, at, bounds, tuple(loop.count for loop in nest), 0, name)
+def sent_up(site: Site, statement: Statement, tensor: str, name: str) -> Iterator[tuple[Strand, tuple[Loop, ...]]]:
+    """Yield the strands in which lanes send up the operands of a function, a word a cycle from cycle 0 on.
+
+    With each strand come the loops over the elements of the function `statement`, in the order of the words. A vector
+    is one strand. Of a tensor with more axes each row of lanes is a strand.
+    """
+    place, shape = site.layout.place(tensor, site.home(tensor)), site.graph.tensors[tensor].shape
+    assert isinstance(statement.operation, Function) and isinstance(statement.operation.operand, Read)
+    # Each axis is read along an index of its own, from its first element to its last.
+    along = [statement.box[subscript.names[0]] for subscript in statement.operation.operand.subscripts]
+    axis = place.spot.axis
+    others = other_axes([(0, extent) for extent in shape], axis)
+    rows = pieces(0, shape[axis], place.pes)
+    if others:
+        starts = range(0, shape[axis], place.pes)
+        rows = [(low, (Loop(name="lane", count=min(place.pes, shape[axis] - low)),)) for low in starts]
+    for low, loops in rows:
+        nest, at, bounds = spread_nest(place, (low, loops), others)
+        count = math.prod(loop.count for loop in loops)
+        order = [d for d in range(len(shape)) if d != axis] + [axis]
+        outs = [plain(along[d]) for d in order]
+        outs[-1] = replace(outs[-1], count=count, low=outs[-1].low + low)
+        counts = tuple(loop.count for loop in nest)
+        yield _send(site, place, at, bounds, counts, 0, name), tuple(outs)
 
 
 def _send(

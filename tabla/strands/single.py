@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from tabla.ir.body import common_reduction
 from tabla.ir.graph import FLIPPED, Compare, Divide, Extreme, Function, Gather, Linear, Product, Read, Statement
@@ -61,11 +61,23 @@ def lane_strands(site: Site, statement: Statement, fit: Fit) -> tuple[Strand, St
     return issue, write, broadcast(site, statement, fit, loops, len(body))
 
 
-def tree_task(site: Site, delivered: Delivered, statement: Statement, fit: Fit, after: Statement | None) -> Task:
-    """Return the task of a statement whose terms are summed in the lanes, by the tree, and finished at the root.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TreeSum:
+    """What a statement that goes up the tree takes of lanes and root.
 
-    Terms without a summed index are added at the root, beside the tree's word.
+    `issue` is the strand of the lanes from cycle 0 on, and `loops` are its loops. `outs` are those over the outputs.
+    Lanes take `slots` cycles for each output, and `above` are the operations of the root for it.
     """
+
+    issue: Strand
+    loops: tuple[Loop, ...]
+    outs: tuple[Loop, ...]
+    slots: int
+    above: tuple[Operation, ...]
+
+
+def tree_sum(site: Site, statement: Statement, fit: Fit) -> TreeSum:
+    """Return what the lanes and the root do for a statement whose terms are summed by the tree."""
     lanes = Lanes.of(statement, fit, site.template.lanes)
     outs, reduced = nest_of(statement, lanes, fit)
     loops = (*outs, *reduced)
@@ -81,33 +93,42 @@ def tree_task(site: Site, delivered: Delivered, statement: Statement, fit: Fit, 
             above = root_extreme(extreme, top, tree=True)
         case _:
             raise AssertionError(f"statement {statement.id} cannot go up the tree")
-    slots = len(body) * math.prod(_counts(reduced))
-    several = math.prod(_counts(outs)) > 1
-    # The root has as many cycles for an output as the lanes take for it, so its operations must divide that time: if
-    # they do not, the lanes slow down.
-    interval = len(above) // math.gcd(slots, len(above)) if several else 1
-    name = name_of(statement, after)
     issue = Strand(
         unit="lane_issue",
         start=0,
         body=body,
         counts=_counts(loops),
-        interval=interval,
         reduce=len(reduced),
-        comment=name,
+        comment=name_of(statement),
         sequencers=site.sequencers(fit.span),
     )
-    spacing = slots * interval // len(above) if several else 1
+    slots = len(body) * math.prod(_counts(reduced))
+    return TreeSum(issue=issue, loops=loops, outs=outs, slots=slots, above=above)
+
+
+def tree_task(site: Site, delivered: Delivered, statement: Statement, fit: Fit, after: Statement | None) -> Task:
+    """Return the task of a statement whose terms are summed in the lanes, by the tree, and finished at the root.
+
+    Terms without a summed index are added at the root, beside the tree's word.
+    """
+    found = tree_sum(site, statement, fit)
+    slots, above, counts = found.slots, found.above, _counts(found.outs)
+    several = math.prod(counts) > 1
+    # The root has as many cycles for an output as the lanes take for it, so its operations must divide that time: if
+    # they do not, the lanes slow down.
+    interval = len(above) // math.gcd(slots, len(above)) if several else 1
+    name = name_of(statement, after)
+    issue = replace(found.issue, interval=interval, comment=name)
     root = Strand(
         unit="root_issue",
         start=(slots - 1) * interval + site.up(statement),
         body=above,
-        counts=_counts(outs),
-        interval=spacing,
+        counts=counts,
+        interval=slots * interval // len(above) if several else 1,
         comment=name,
     )
-    strands, extras = finish(site, delivered, statement, after, root, outs)
-    feed = broadcast(site, statement, fit, loops, len(body) * interval)
+    strands, extras = finish(site, delivered, statement, after, root, found.outs)
+    feed = broadcast(site, statement, fit, found.loops, len(issue.body) * interval)
     return fed_task(site, statement, (issue, *strands), feed, fit, issue, name, extras)
 
 

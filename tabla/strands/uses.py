@@ -97,11 +97,21 @@ class Uses:
         return tensor not in self.static and self.graph.tensors[tensor].role not in ("input", "label")
 
     def copies(self, tensor: str) -> list[Spot]:
-        """Return the spots to which each sample copies a tensor."""
+        """Return the spots to which each sample copies a tensor: not its home, and none that its update keeps."""
         if not self.moving(tensor):
             return []
-        home = self.chosen.homes.get(tensor)
-        return [s for t, s in self.chosen.copies if t == tensor and s != home]
+        kept = {(tensor, self.chosen.homes.get(tensor)), *self.chosen.kept}
+        return [s for t, s in self.chosen.copies if t == tensor and (t, s) not in kept]
+
+    def taken(self, tensor: str) -> list[Spot]:
+        """Return the spots in the lanes that may take a tensor from the bus as the root makes it.
+
+        Of the next value of a model these are the copies that its update keeps.
+        """
+        owner = self.graph.owner(tensor)
+        if owner != tensor:
+            return [spot for model, spot in self.chosen.kept if model == owner]
+        return [spot for spot in self.copies(tensor) if spot != ROOT]
 
     def bus_scalars(self) -> frozenset[str]:
         """Return the scalars that some statement takes from the bus."""

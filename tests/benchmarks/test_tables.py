@@ -14,7 +14,7 @@ from benchmarks.learning.aims import CYCLES, PEER, ratio_aim
 from benchmarks.learning.gen_time import FEATURES, GenTime, picture, table
 from benchmarks.learning.measure import Row, measure
 from benchmarks.learning.operations import operations
-from benchmarks.learning.problems import PES, Problem, problems
+from benchmarks.learning.problems import PES, Problem, minibatches, problems
 from benchmarks.learning.table import as_csv, as_markdown, line, summary
 from benchmarks.process import measured
 from tabla.lang.tabla import parse
@@ -55,7 +55,10 @@ def test_every_kind_of_operation_counts() -> None:
 def test_aims_and_peers_name_problems_of_the_list() -> None:
     names = {problem.name for problem in problems()}
     assert len(names) == 21 + 1
+    names |= {problem.name for problem, _ in minibatches()}
     assert {name for name, _ in (*CYCLES, *PEER)} <= names
+    assert {(problem.name, pes) for problem, pes in minibatches()} <= CYCLES.keys()
+    assert ratio_aim(Problem(kind="svm", sizes=(54,), minibatch=64), 16) is None
     assert ratio_aim(Problem(kind="svm", sizes=(54,)), 16) == 1.05
     assert ratio_aim(Problem(kind="reco", sizes=(138, 130, 10)), 128) == 1.50
     assert ratio_aim(Problem(kind="reco", sizes=(138, 130, 10)), 64) == 1.25
@@ -89,6 +92,7 @@ def test_a_missed_aim_is_named(row: Row) -> None:
         missed = replace(fine, **change)
         assert said in line(missed) and missed.as_json()["missed"]
         assert summary([fine, missed]).endswith("all of a row: 1")
+    assert replace(fine, ratio=3.0, ratio_aim=None).missed == ()
     assert "64*" in line(replace(row, stream_words=64, narrow_binds=True))
     assert "32!" in line(replace(row, stream_words=32, narrow_binds=True, stream_binds=True))
 

@@ -57,11 +57,13 @@ class Images:
     regions: Regions = field(init=False)
     read: dict[MemoryKey, Marks] = field(default_factory=dict)
     written: dict[MemoryKey, Marks] = field(default_factory=dict)
+    _left: frozenset[MemoryKey] = field(init=False)
     _images: dict[tuple[MemoryKey, bool], Residues] = field(default_factory=dict)
     _upper: dict[MemoryKey, Residues] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.regions = Regions(self.schedule.layout)
+        self._left = frozenset((key, False) for key in self.schedule.mapping.updated)
         for memory, held in self.regions.all().items():
             for before, after in pairwise(held):
                 if after.base < before.base + before.words:
@@ -75,8 +77,7 @@ class Images:
 
     def updated(self, key: MemoryKey) -> bool:
         """Whether a sample leaves the next values of a model there."""
-        (tensor, spot), twin = key
-        return not twin and tensor in self.schedule.mapped.updates and self.schedule.mapping.homes[tensor] == spot
+        return key in self._left
 
     def wide(self, key: MemoryKey) -> bool:
         """Whether stored integers of a wide model lie there, guard bits included."""
@@ -140,7 +141,7 @@ class Images:
 
     def unwritten(self) -> Iterator[tuple[MemoryKey, int, int]]:
         """Words that are read though no sample writes them and nothing loads them: region, address, lane."""
-        for key in sorted(self.read.keys() | self.written.keys() | set(self._homes())):
+        for key in sorted(self.read.keys() | self.written.keys() | self._left):
             wide = self.schedule.template.lanes if key[0][1].kind != "root" else 1
             shape = (self.place(key).words, wide)
             none = np.zeros(shape, dtype=np.bool_)
@@ -149,11 +150,6 @@ class Images:
             missing = wanted & ~self.written.get(key, none) & self._needs(key)
             for at, lane in np.argwhere(missing)[:1].tolist():
                 yield key, at, lane
-
-    def _homes(self) -> Iterator[MemoryKey]:
-        """The places that a sample leaves next values in."""
-        homes: Iterator[MemoryKey] = ((home, False) for home in self.schedule.mapping.homes.items())
-        return (key for key in homes if self.updated(key))
 
     def _needs(self, key: MemoryKey) -> Marks:
         """The words, of shape [words, lanes] or broadcast to it, that each sample has to write before it reads them."""

@@ -105,7 +105,7 @@ def _per_lane(template: Template, strand: Strand, slot: int, rows: Cycles, cycle
 def _region(schedule: Schedule, region: Region, t: _Times, zeros: frozenset[str]) -> None:
     (tensor, spot), _ = region.key
     name = f"{tensor} at {spot}"
-    model = tensor in schedule.graph.updates and schedule.mapping.homes[tensor] == spot
+    model = (tensor, spot) in schedule.mapping.updated
     place: Place | None = schedule.layout.places.get((tensor, spot))
     read, written = t.last["read"] >= 0, t.last["write"] >= 0
     both = read & written
