@@ -148,7 +148,8 @@ def compile(
         freeze=freeze, loss=loss, stream_words=stream_words, model_words=model_words, data_words=data_words,
         interim_words=interim_words, template=template,
         templates=None if templates is None else checked_path("templates", templates), bus=bus, bus_width=bus_width,
-        onto=None if onto is None else checked_path("onto", onto), effort=effort, force=force, passes=passes, scheduler=scheduler,
+        onto=None if onto is None else checked_path("onto", onto), effort=effort, force=force, passes=passes,
+        scheduler=scheduler,
     )  # fmt: skip
     options.refuse_unused_records(template, format)
     from tabla.automatic import for_build
