@@ -5,10 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
+import pytest
 from onnx import save
 
 from tabla.cli import main
 from tabla.runtime import connect
+from tests.lang.onnx.cases import CASES
 from tests.lang.onnx.models import Case, close, drawn, node, read
 
 NETWORK = Case(
@@ -36,6 +38,17 @@ def test_a_perceptron() -> None:
     found, expected = build.simulate(NETWORK.samples()).arrays, NETWORK.expected()
     close(found["probabilities"], expected["probabilities"])
     assert np.array_equal(found["label"], expected["label"])
+
+
+QUICK = ("Conv of two groups", "MaxPool that overlaps", "LinearClassifier of one row LOGISTIC")
+
+
+@pytest.mark.parametrize("name", [pytest.param(n, marks=[] if n in QUICK else pytest.mark.slow) for n in CASES])
+def test_an_operator(name: str) -> None:
+    """`simulate` holds every word against the evaluation, which tests/lang/onnx/test_operators.py judges."""
+    case = CASES[name]
+    samples = {given: array[:2] for given, array in case.samples().items()}
+    read(case.proto(), format="q6.10", pes=4, effort=0).simulate(samples)
 
 
 def test_the_folder_has_the_weights(tmp_path: Path) -> None:
