@@ -18,6 +18,8 @@ _SHARED = {"group": "controls"}
 """Kinds of parts whose cells have the names of another kind."""
 _RIDGE = 5e-5
 """How strongly prices are drawn towards 0, as a share of the largest value. It decides what the data leave open."""
+_COUNTED = ("distributed", "at_hand", "ahead", "ranks")
+"""Sizes that are numbers of LUT4s: those of distributed RAM. Their price is 1, also where no design shows it."""
 RESOURCES = ("LUT", "FF")
 Prices = dict[str, float]
 
@@ -40,12 +42,15 @@ def fitted(rows: Sequence[Row], all_sizes: Mapping[int, Mapping[str, float]]) ->
         largest = np.where(values.max(axis=0) > 0, values.max(axis=0), 1.0)
         for number, resource in enumerate(RESOURCES):
             weights = np.array([1 / row["taken"][resource] for row in rows])
-            cells = np.array([row["cells"].get(kind, [0, 0])[number] for row in rows])
-            scaled = values / largest * weights[:, None]
+            cells = np.array([row["cells"].get(kind, [0, 0])[number] for row in rows], dtype=float)
+            counted = [resource == "LUT" and name.partition(".")[2] in _COUNTED for name in own]
+            found[number].update({name: 1.0 for name, known in zip(own, counted, strict=True) if known})
+            cells -= values @ np.array(counted, dtype=float)
+            scaled = values * ~np.array(counted) / largest * weights[:, None]
             ridge = np.eye(len(own)) * np.abs(scaled).max() * _RIDGE
             prices, _ = nnls(np.vstack([scaled, ridge]), np.concatenate([cells * weights, np.zeros(len(own))]))
             found[number].update(
-                {name: float(f"{price:.4g}") for name, price in zip(own, prices / largest, strict=True) if price > 0}
+                {name: float(f"{price:.4g}") for name, price in zip(own, prices / largest, strict=True) if price > 1e-9}
             )
     return found
 

@@ -80,7 +80,13 @@ def _block_rams(bits: int, words: int) -> int:
 def memories(image: Image, features: Features) -> Iterator[Memory]:
     """Yield the memories of an array that may be block RAMs."""
     parameters, shape = image.parameters, lane_shape(image.parameters, features)
-    for name in shape.memories:
+    # What nobody writes is always 0, and Yosys drops it.
+    written = {
+        "model": shape.model_written or shape.model_loaded,
+        "data": features["stream"].uses("to_data", "1"),
+        "interim": shape.interim_written or shape.interim_loaded,
+    }
+    for name in (name for name in shape.memories if written[name]):
         yield Memory(
             bits=parameters.width + shape.extra(name),
             words=shape.depth(name),
