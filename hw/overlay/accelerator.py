@@ -6,6 +6,7 @@ from amaranth.hdl import Module, Signal
 from amaranth.lib.wiring import In, Out
 from tabla.hw.array import Array
 from tabla.hw.controller import Controller
+from tabla.hw.overlay.about import About
 from tabla.hw.overlay.features import overlay_features
 from tabla.hw.overlay.loader import Loader
 from tabla.hw.overlay.sequencer import BankedSequencer
@@ -42,6 +43,8 @@ class OverlayAccelerator(Array):
         The words of an image (see ``Loader``).
     program_status : Out(3)
         What became of the last image.
+    about_index : In(5), about_word : Out(32)
+        What the overlay has room for (see ``About``).
     stop : In(1)
         Only with `stoppable`: as ``Controller``.
     """
@@ -69,6 +72,8 @@ class OverlayAccelerator(Array):
                 "program_ready": Out(1),
                 "program_data": In(CONTAINER),
                 "program_status": Out(3),
+                "about_index": In(5),
+                "about_word": Out(CONTAINER),
             },
             stoppable=stoppable,
         )
@@ -77,6 +82,7 @@ class OverlayAccelerator(Array):
         self._loader = loader = Loader(self.overlay)
         m = super().elaborate(platform)
         m.submodules.loader = loader
+        m.submodules.about = about = About(self.overlay)
         m.d.comb += [
             loader.start.eq(self.program_start),
             loader.valid.eq(self.program_valid),
@@ -84,6 +90,8 @@ class OverlayAccelerator(Array):
             loader.busy.eq(self.busy),
             self.program_ready.eq(loader.ready),
             self.program_status.eq(loader.status),
+            about.index.eq(self.about_index),
+            self.about_word.eq(about.word),
         ]
         with m.If(loader.switch):
             m.d.sync += [

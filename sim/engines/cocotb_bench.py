@@ -35,7 +35,7 @@ class Ports:
         self.cycle = 0
         self._driven: dict[str, int] = {}
         # Only an accelerator that a bus wrapper drives has the input `stop`, and an overlay takes images.
-        for name in (*PROGRAM_PORTS, "stop"):
+        for name in (*PROGRAM_PORTS, "about_index", "stop"):
             if hasattr(dut, name):
                 getattr(dut, name).value = 0
         self.drive(Inputs())

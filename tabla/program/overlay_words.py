@@ -66,3 +66,39 @@ def framed(memories: Mapping[int, Sequence[int]], overlay: Overlay) -> list[int]
 def checksum(words: Sequence[int]) -> int:
     """Return the CRC-32 of words of 32 bits, the lowest byte of each first."""
     return zlib.crc32(struct.pack(f"<{len(words)}I", *words))
+
+
+def about_overlay(overlay: Overlay) -> dict[str, int]:
+    """Return the numbers, of 32 bits each, with which an overlay says what it is and what it has room for, by name.
+
+    They stand in this order. Bit n of `functions` is the function with the code n. Bit n of `shifts` is place n.
+    """
+    parameters, room = overlay.parameters, overlay.room
+    return {
+        "magic": MAGIC,
+        "fingerprint": overlay.fingerprint,
+        "pes": parameters.pes,
+        "pes_per_pu": parameters.pes_per_pu,
+        "sequencers": parameters.sequencers,
+        "width": parameters.width,
+        "fraction": parameters.fraction,
+        "stream_words": parameters.stream_words,
+        "model_words": parameters.model_depth,
+        "data_words": parameters.data_depth,
+        "interim_words": parameters.interim_depth,
+        "root_data_words": parameters.root_data_depth,
+        "root_memory_words": parameters.root_memory_depth,
+        "output_words": parameters.output_depth,
+        "strands": room.strands,
+        "operations": room.operations,
+        "levels": room.levels,
+        "body": room.body,
+        "cycles": room.cycles,
+        "intervals": room.intervals,
+        "counts": room.counts,
+        "guards": room.guards,
+        "tokens": room.tokens,
+        "terms": room.terms,
+        "functions": sum(1 << function.code for function in parameters.functions),
+        "shifts": sum(1 << place for place in room.shifts if 0 <= place < CONTAINER),
+    }

@@ -11,7 +11,7 @@ from tabla.hw.emit import verilog
 from tabla.hw.reset import reset_cycles
 from tabla.program.overlay import CONTAINER, Overlay, timing_layout, timing_widths
 from tabla.program.overlay_file import NAME, overlay_record
-from tabla.program.overlay_words import Status
+from tabla.program.overlay_words import Status, about_overlay
 from tabla.report.manifest import LICENCE
 
 
@@ -34,6 +34,10 @@ def overlay_manifest(overlay: Overlay) -> dict[str, Any]:
         "ports": [
             {"name": name, "direction": direction, "bits": bits, "description": text}
             for name, direction, bits, text in _ports(overlay)
+        ],
+        "about": [
+            {"index": index, "name": name, "value": value}
+            for index, (name, value) in enumerate(about_overlay(overlay).items())
         ],
         "status": {status.name.lower(): status.value for status in Status},
         "memories": [
@@ -73,6 +77,8 @@ def _ports(overlay: Overlay) -> list[tuple[str, str, int, str]]:
         ("program_ready", "out", 1, "a word of an image is taken"),
         ("program_data", "in", CONTAINER, "the word"),
         ("program_status", "out", 3, "what became of the last image: see status"),
+        ("about_index", "in", 5, "which number of the overlay is asked for: see about"),
+        ("about_word", "out", CONTAINER, "the number, a cycle later"),
     ]
 
 

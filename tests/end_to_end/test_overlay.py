@@ -173,7 +173,7 @@ def everything(folder: Path) -> list[Program]:
 def test_every_kind_of_program_on_one_overlay(pes: int, tmp_path: Path) -> None:
     room = replace(
         default_room(),
-        model_words=128, data_words=128, interim_words=64, root_data_words=128, root_memory_words=256, output_words=256,
+        model_words=128, data_words=128, interim_words=64, root_data_words=256, root_memory_words=256, output_words=256,
     )  # fmt: skip
     overlay = overlay_of(presets()[f"Pe{pes}"], room)
     play(overlay, everything(tmp_path), tmp_path, "cxxrtl", 12)

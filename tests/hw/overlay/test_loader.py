@@ -13,13 +13,14 @@ import pytest
 from amaranth.sim import Simulator
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tabla.hw.overlay.about import About
 from tabla.hw.overlay.crc import Crc32
 from tabla.hw.overlay.loader import Loader
 from tabla.templates.overlays import default_room
 from tabla.templates.template import presets
 
 from tabla.program.overlay import Overlay, overlay_of
-from tabla.program.overlay_words import Status, framed
+from tabla.program.overlay_words import MAGIC, Status, about_overlay, framed
 
 PACE = 5
 """The cycles from one word of the port to the next."""
@@ -167,3 +168,21 @@ def test_the_crc_is_that_of_zlib() -> None:
     simulator.add_clock(1e-6)
     simulator.add_testbench(bench)
     simulator.run()
+
+
+def test_the_overlay_says_what_it_has_room_for() -> None:
+    about, numbers = About(overlay()), list(about_overlay(overlay()).values())
+    assert numbers[:3] == [MAGIC, overlay().fingerprint, 2]
+    seen = []
+
+    async def bench(context: Any) -> None:
+        for index in range(32):
+            context.set(about.index, index)
+            await context.tick()
+            seen.append(context.get(about.word))
+
+    simulator = Simulator(about)
+    simulator.add_clock(1e-6)
+    simulator.add_testbench(bench)
+    simulator.run()
+    assert seen == numbers + [0] * (32 - len(numbers))
