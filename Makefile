@@ -17,6 +17,8 @@
 #   make prove-quick make the shorter proofs, in under 5 minutes
 #   make prove-mutants
 #                    plant faults into the hardware, each of which its proof must refuse
+#   make fuzz-texts  give changed texts and files to all readers of the tool, and report what is neither a result nor an
+#                    error with its place; N inputs each, SEED, ONLY
 #   make clean       remove everything that the other targets made
 
 PYTHON ?= python3
@@ -29,7 +31,7 @@ PYTEST := $(BIN)/python -m pytest -rs
 WORKERS ?= 2
 
 .PHONY: help demo test test-all lint docs docs-test bench bench-bus bench-fpga bench-accuracy \
-	prove prove-quick prove-mutants simulators clean
+	prove prove-quick prove-mutants fuzz-texts simulators clean
 .DEFAULT_GOAL := help
 
 help:
@@ -128,5 +130,10 @@ prove-quick: $(VENV)/test
 prove-mutants: $(VENV)/test
 	$(BIN)/python -m tests.prove --workers $(WORKERS) --mutants $(if $(PROVED),--only '$(PROVED)') --record
 
+# The input of each fault goes into the folder fuzz-faults. A seed gives the same inputs each time.
+N ?= 10000
+fuzz-texts: $(VENV)/test
+	$(BIN)/python -m tests.fuzz.texts --count $(N) --seed $(SEED) $(if $(ONLY),--only '$(ONLY)')
+
 clean:
-	rm -rf $(VENV) .lint build demo site *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) .lint build demo site fuzz-faults *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -16,6 +16,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 _BOM = "\ufeff"
+_WIDEST = 400
+"""The most characters of a line that a message quotes, those around the place."""
+_LONGEST = 2000
+"""The most characters of a message in front of its places."""
 _OTHER_LINE_END = re.compile(r"\r\n?")
 
 
@@ -139,11 +143,15 @@ class Label:
     def render(self) -> str:
         """Return three lines of text: the place, the source line and the caret under it, as rustc draws them."""
         source, (line, column) = self.span.source, self.span.source.line_column(self.span.start)
-        text = source.line(line)
+        text, shown = source.line(line), column
+        if len(text) > _WIDEST:
+            # A line of megabytes, which is no program, would bury the message.
+            first = max(0, column - 1 - _WIDEST // 2)
+            text, shown = text[first : first + _WIDEST], column - first
         number = str(line)
         # Tabs stay tabs under the line so that the caret stands where the terminal puts the character.
-        lead = "".join("\t" if c == "\t" else " " for c in text[: column - 1])
-        width = max(1, min(self.span.end - self.span.start, len(text) - column + 1))
+        lead = "".join("\t" if c == "\t" else " " for c in text[: shown - 1])
+        width = max(1, min(self.span.end - self.span.start, len(text) - shown + 1))
         caret = f"{' ' * len(number)} | {lead}{'^' * width} {self.text}".rstrip()
         return f" --> {source.name}:{line}:{column}\n{number} | {text}\n{caret}"
 
@@ -186,7 +194,8 @@ class TablaError(Exception):
         return self.labels[0].span.column if self.labels else None
 
     def __str__(self) -> str:
-        lines = [f"error: {self.message}"]
+        message = self.message if len(self.message) <= _LONGEST else f"{self.message[:_LONGEST]}..."
+        lines = [f"error: {message}"]
         lines += [label.render() for label in self.labels]
         lines += [f"note: {note}" for note in self.notes]
         if self.hint:

@@ -53,6 +53,8 @@ MAY: dict[str, set[str]] = {
     # schedules on disk, from the compiler's point of view any record
     "kept": {"caches", "record_text", "_version"},
     "record_text": set(),
+    # npz: archives of arrays, which may come from anywhere
+    "npz": set(),
     # a graph as machine code; its judge is the evaluation in ir
     "compiled": {"ir", "caches", "_version"},
     "lower": {"lang", "ir"},
@@ -73,7 +75,7 @@ MAY: dict[str, set[str]] = {
     "synth": {"templates", "hw", "program", "processes"},
     # cost: what hardware takes, told from its image and from what hw says of its own parts
     "cost": {"templates", "program", "hw"},
-    "training": {"ir", "compiled"},
+    "training": {"ir", "compiled", "npz"},
     "examples": {"report", "training"},
     # the rules of single values; ir has the widths of words, mapping the levels of effort
     "parameters": {"ir", "mapping"},
@@ -102,7 +104,7 @@ MAY: dict[str, set[str]] = {
     "scoring": {"learning", "given", "ir", "parameters", "runs", "simulation", "compiled", "training", "stages"},
     "report": {*_COMPILER, "hw", "sim", "_version", "interrupts"},
     # runtime: the host of a build folder; it needs the compiler's image for simulators, and nothing else of it
-    "runtime": {"ir", "program", "sim", "link", "report"},
+    "runtime": {"ir", "npz", "program", "sim", "link", "report"},
     "stages": {*_COMPILER, "training", "progress", "kept", "notations", "options", "hw", "report"},
     "driver": {*_EVERYTHING, "stages"},
     "commands": {*_EVERYTHING, "stages", "driver", "comparison", "explore", "processes", "progress"},

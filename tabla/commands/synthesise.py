@@ -107,7 +107,7 @@ def _manifest(folder: Path) -> dict[str, Any]:
     for path in sorted(folder.glob("*.json")):
         try:
             found = json.loads(path.read_text(encoding="utf-8"))
-        except (OSError, ValueError):
+        except (OSError, ValueError, RecursionError):
             continue
         if isinstance(found, dict) and found.get("schema") in (MANIFEST_SCHEMA, OVERLAY_SCHEMA):
             kept = ("schema", "module", "cycles")

@@ -13,17 +13,34 @@ from numpy.typing import NDArray
 
 from tabla.ir.graph import Affine, Index, Statement
 from tabla.ir.windows import ramp
+from tabla.source import TablaError
 
 Mask = NDArray[np.bool_]
+MOST_POINTS = 1 << 25
+"""The most points that are ever listed one by one: of a tensor that is written in parts, of a box that constraints tie.
+The largest array holds a quarter of that."""
 
 
-def satisfied(constraints: Iterable[Affine], indices: Sequence[Index]) -> Mask:
+class TooManyPoints(TablaError):
+    """A statement for which more than `MOST_POINTS` points would have to be listed."""
+
+
+def refuse_many(extents: Iterable[int], what: str) -> None:
+    """Raise `TooManyPoints` if so many points are too many. `what` begins the sentence."""
+    if (points := prod(extents)) > MOST_POINTS:
+        count = f"{points:,}" if points < 10**30 else "more than 10^30"
+        raise TooManyPoints(f"{what} has {count} points; the limit is {MOST_POINTS:,}", hint="make its extents smaller")
+
+
+def satisfied(constraints: Sequence[Affine], indices: Sequence[Index]) -> Mask:
     """Return where all constraints hold over a box: one axis per index, of extent 1 where no constraint mentions the
     index.
 
     The constraints may mention indices of the box only.
     """
     mask: Mask = np.ones((1,) * len(indices), dtype=np.bool_)
+    mentioned = {name for constraint in constraints for name in constraint.names}
+    refuse_many((index.extent for index in indices if index.name in mentioned), "what a condition ties")
     for constraint in constraints:
         # Two sides compared, so that no array of integers as large as the mask is made.
         left = Affine.make(0, dict(constraint.coefficients[:1]))
@@ -73,6 +90,7 @@ def coordinates(
     box = [index for index in indices if index.name in wanted]
     if not box:
         return {}
+    refuse_many((index.extent for index in box), "what a condition restricts")
     mask = satisfied([c for group in tied for c in group[1]], box)
     where = np.nonzero(np.broadcast_to(mask, [index.extent for index in box]))
     return {index.name: index.low + axis for index, axis in zip(box, where, strict=True)}

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from tabla.ir.constraints import applying, coordinates, ends, values
+from tabla.ir.constraints import TooManyPoints, applying, coordinates, ends, refuse_many, values
 from tabla.ir.functions import FUNCTIONS
 from tabla.ir.graph import (
     Affine,
@@ -34,6 +34,7 @@ from tabla.ir.graph import (
     is_stored,
 )
 from tabla.ir.windows import ramp, window
+from tabla.source import Label
 
 _GIVEN = ("input", "label", "model", "constant")
 
@@ -43,7 +44,8 @@ class GraphFault(AssertionError):
 
 
 def verify(graph: Graph, *, flat_gathers: bool = False) -> None:
-    """Raise `GraphFault` for the first rule that a graph breaks. The rules are:
+    """Raise `GraphFault` for the first rule that a graph breaks, and `TooManyPoints` where telling it would take too
+    much memory. The rules are:
 
     - Statements are numbered by position. They write tensors of the role value or next, each element at most once,
       inside the shape.
@@ -76,6 +78,9 @@ def verify(graph: Graph, *, flat_gathers: bool = False) -> None:
             _check_write(statement, graph, written)
         except GraphFault as fault:
             raise GraphFault(f"statement {statement.id} ({statement.target}): {fault}") from None
+        except TooManyPoints as fault:
+            places = () if statement.span is None else (Label(statement.span),)
+            raise TooManyPoints(fault.message, *places, hint=fault.hint) from None
     for shown, name in graph.results:
         if not written[name].whole and not graph.tensors[name].filled:
             raise GraphFault(f"result {shown} ({name}) has elements that nothing writes")
@@ -295,6 +300,7 @@ class _Written:
             self.whole = True
             return
         if self._mask is None:
+            refuse_many(self._tensor.shape, f"'{self._tensor.name}', which is written in parts,")
             self._mask = np.zeros(self._tensor.shape, dtype=bool)
         target = window(self._mask, subscripts, indices)
         if target.any():
@@ -319,6 +325,7 @@ class _Written:
     ) -> None:
         elements = _elements(subscripts, indices, constraints)
         if self._mask is None:
+            refuse_many(self._tensor.shape, f"'{self._tensor.name}', which is written in parts,")
             self._mask = np.full(self._tensor.shape, self.whole, dtype=bool)
         if self._mask[elements].any():
             raise GraphFault(f"elements of {self._tensor.name} are written already")
@@ -380,6 +387,7 @@ def _injective(write: Sequence[Affine], indices: Sequence[Index], tensor: Tensor
     reach = 0
     for length, extent in sorted((abs(address.coefficient(i.name)), i.extent) for i in indices if i.extent > 1):
         if length <= reach:
+            refuse_many((index.extent for index in indices), "a statement whose subscripts may meet")
             values = ramp(address, indices)
             points = int(np.prod([index.extent for index in indices]))
             return bool(np.unique(np.broadcast_to(values, [i.extent for i in indices])).size == points)

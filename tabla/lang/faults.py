@@ -9,6 +9,8 @@ from tabla.source import Label, Span, TablaError
 
 # A screenful: past this a user mends the first ones before reading on.
 _SHOWN = 20
+# A comparison takes long, and who has thousands of names of one length is not helped by one of them.
+_COMPARED = 2000
 
 
 class Faults:
@@ -59,5 +61,6 @@ def did_you_mean(name: str, known: Iterable[str]) -> str | None:
     A slip changes, adds or drops a letter or two. So a name is not near one that it only contains, as ``softmax``
     contains ``max``.
     """
-    near = [each for each in get_close_matches(name, sorted(known), cutoff=0.6) if abs(len(each) - len(name)) <= 2]
+    like = [each for each in sorted(known) if abs(len(each) - len(name)) <= 2][:_COMPARED] if len(name) <= 80 else []
+    near = get_close_matches(name, like, cutoff=0.6)
     return f"did you mean '{near[0]}'?" if near else None

@@ -12,10 +12,16 @@ from typing import Any, Protocol
 import ply.lex as ply_lex  # type: ignore[import-untyped]
 
 from tabla.lang.faults import Faults
-from tabla.source import Source, Span
+from tabla.source import Label, Source, Span, TablaError
 
 MOST_DIGITS = 400
 """Numbers past this many digits hold in no format. Python itself refuses ``int()`` of 4300 digits."""
+MOST_TOKENS = 100_000
+"""The most words, numbers and signs of a program. A program grows with what it says and not with its sizes, so a longer
+one is a slip or a trap."""
+
+MOST_STRAYS = 1000
+"""The most runs of characters that begin no token, after which reading ends."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,7 +44,8 @@ class Token(Protocol):
 def tokens_of(rules: ModuleType, source: Source, faults: Faults) -> tuple[list[Token], list[int]]:
     """Return all tokens of `source`, in order, by the lexer that the module `rules` describes as PLY wants it.
 
-    What is not a token is noted in `faults` and skipped; the second list says where the skipped characters stood.
+    What is not a token is noted in `faults` and skipped; the second list says where the skipped characters stood. More
+    than `MOST_TOKENS` tokens are a `TablaError`.
     """
     lexer = _lexer(rules).clone()
     lexer.source, lexer.faults, lexer.strays = source, faults, []
@@ -49,6 +56,9 @@ def tokens_of(rules: ModuleType, source: Source, faults: Faults) -> tuple[list[T
         span = Span(source=source, start=token.lexpos, end=lexer.lexpos)
         token.value = Lexeme(text=token.value, span=span)
         found.append(token)
+        if len(found) > MOST_TOKENS:
+            message = f"the program is too long: it has more than {MOST_TOKENS:,} words, numbers and signs"
+            raise TablaError(message, Label(span, "here"), hint="let indices run instead of writing every element")
     return found, lexer.strays
 
 
@@ -84,6 +94,8 @@ def skip_stray(t: Token, strays: re.Pattern[str], cure: Callable[[str], str | No
     run = strays.match(lexer.lexdata, lexer.lexpos)
     text = run.group() if run else lexer.lexdata[lexer.lexpos]
     span = Span(source=lexer.source, start=lexer.lexpos, end=lexer.lexpos + len(text))
+    if len(lexer.strays) > MOST_STRAYS:
+        raise TablaError(f"more than {MOST_STRAYS:,} runs of stray characters", Label(span), hint="is this a program?")
     kind = "character" if len(text) == 1 else "characters"
     lexer.strays.append(span.start)
     lexer.faults.add(f"stray {kind} {_quoted(text)}", span, hint=cure(text))

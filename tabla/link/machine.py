@@ -254,7 +254,7 @@ class SerialMachine(Machine):
 
     def _check_tokens(self, status: Status, count: int) -> None:
         if status.tokens != count:
-            raise AssertionError(f"the board ran {status.tokens} samples, not {count}")
+            raise _unsound(f"the board ran {status.tokens} samples, not {count}")
 
     def dump(self, count: int) -> list[int]:
         """Send the dump command and return the words."""
@@ -266,7 +266,7 @@ class SerialMachine(Machine):
     def _ask(self, code: Request, argument: int) -> bytes:
         reply = self._requests.ask(code, argument)
         if reply is None:
-            raise AssertionError(f"the board refuses request {code.name}")
+            raise _unsound(f"the board refuses request {code.name}")
         return reply
 
     def _send(self, rows: Words) -> None:
@@ -277,7 +277,7 @@ class SerialMachine(Machine):
             text = packed(part, self.image.parameters.width)
             while self._requests.ask(Request.BEATS, len(part), text) is None:
                 if not self._requests.status().busy:
-                    raise AssertionError("the board has no room for beats, and does nothing")
+                    raise _unsound("the board has no room for beats, and does nothing")
                 time.sleep(_REFUSED_PAUSE)
 
     def _read(self, count: int) -> list[int]:
@@ -288,7 +288,7 @@ class SerialMachine(Machine):
             part = min(_READ_WORDS, count - len(found))
             text = self._ask(Request.READ, part)
             if len(text) != part * size:
-                raise AssertionError(f"the board sent {len(text)} bytes for {part} words")
+                raise _unsound(f"the board sent {len(text)} bytes for {part} words")
             sheet = np.frombuffer(text, dtype=np.uint8).reshape(part, size).astype(np.int64)
             words = (sheet << (8 * np.arange(size))).sum(axis=1)
             found += (words - ((words >> (width - 1)) << width)).tolist()
@@ -303,6 +303,11 @@ class SerialMachine(Machine):
     def close(self) -> None:
         """Close the line. The board keeps its state."""
         self._requests.close()
+
+
+def _unsound(message: str) -> TablaError:
+    """Return the error of a board that answers, but not as a board of `tabla build` does."""
+    return TablaError(message, hint="load its bitstream again, and start anew; if it happens again, build it anew")
 
 
 def packed(rows: Words, width: int) -> bytes:

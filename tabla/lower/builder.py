@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, MutableMapping, Sequence, Set
+from collections.abc import Iterable, Iterator, Mapping, MutableMapping, Sequence, Set
 from dataclasses import replace
 from fractions import Fraction
 from typing import assert_never
@@ -36,10 +36,13 @@ from tabla.ir.rate import RuntimeRate
 from tabla.ir.rewrite import summed_names
 from tabla.lower.quantise import Quantiser, Use
 from tabla.lower.scaled import Fitting, outside
-from tabla.source import Span
+from tabla.source import Label, Span, TablaError
 
 Sum = tuple[Term, ...]
 """A value as signed terms, each a word or a product of words."""
+
+LARGEST_STEP = 1 << 40
+"""The largest number by which a subscript or a condition multiplies an index, or that it adds."""
 
 
 class GraphBuilder:
@@ -87,6 +90,7 @@ class GraphBuilder:
         Temporaries come before it where its operation has constants that the format cannot hold (decision 22).
         """
         constraints, summed = tuple(constraints), set(summed_names(operation))
+        _refuse_huge((*write, *constraints, *_affines(operation)), span)
         operation = self._fitted(target, indices, operation, span, constraints)
         # Where temporaries have summed over an index already, its constraints are theirs.
         summed -= set(summed_names(operation))
@@ -225,6 +229,31 @@ def _uses(operation: Operation) -> list[tuple[Operand, Use]]:
             return [(operand, "addend") for operand in operands_of(operation)]
         case _:
             assert_never(operation)
+
+
+def _affines(operation: Operation) -> Iterator[Affine]:
+    """Yield the affine forms of an operation: subscripts, and numbers made of indices."""
+    for operand, _ in _uses(operation):
+        match operand:
+            case Read(subscripts=subscripts):
+                yield from subscripts
+            case Ordinal(value=value):
+                yield value
+    if isinstance(operation, Gather):
+        yield from (s.offset if isinstance(s, Gathered) else s for s in operation.subscripts)
+
+
+def _refuse_huge(affines: Iterable[Affine], span: Span | None) -> None:
+    """Raise `TablaError` for a number in a subscript or a condition that 64 bits may not hold once it is multiplied."""
+    for affine in affines:
+        huge = [n for n in (affine.constant, *(c for _, c in affine.coefficients)) if abs(n) > LARGEST_STEP]
+        if huge:
+            shown = f"{huge[0]:,}" if abs(huge[0]) < 10**30 else "a number of more than 30 digits"
+            raise TablaError(
+                f"a subscript or a condition has {shown}; the limit is {LARGEST_STEP:,}",
+                *(() if span is None else (Label(span),)),
+                hint="no tensor is so large",
+            )
 
 
 def _excluded(constraints: Sequence[Affine], mentioned: Set[str], box: Mapping[str, Index]) -> bool:

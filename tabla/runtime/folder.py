@@ -6,8 +6,6 @@ import hashlib
 import json
 import os
 import struct
-import zipfile
-import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -19,6 +17,7 @@ from numpy.typing import NDArray
 
 from tabla.ir.format import Format
 from tabla.ir.rate import RATE, RuntimeRate
+from tabla.npz import read_npz
 from tabla.report.folder import BOARD_SCHEMA, MANIFEST_SCHEMA
 from tabla.source import TablaError
 
@@ -31,9 +30,9 @@ _MOST_SHIFT = 64
 """No learning rate of a format has a larger shift."""
 _DAMAGE = (
     *(OSError, EOFError, ValueError, KeyError, IndexError, TypeError, AttributeError, OverflowError, MemoryError),
-    *(RecursionError, RuntimeError, struct.error, zlib.error, zipfile.BadZipFile),
+    *(RecursionError, RuntimeError, struct.error),
 )
-"""What reading a damaged file may raise: JSON that is not that of `tabla gen`, or an archive with other bytes."""
+"""What reading a damaged file may raise: JSON that is not that of `tabla gen`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -239,7 +238,9 @@ def _check_manifest(manifest: Mapping[str, Any], folder: Path) -> None:
         found = BuildFolder(path=folder, manifest=manifest, layout={})
         numbers = [found.dump_count, found.guard_bits, found.beat_words - 1, found.minibatch - 1]
         sizes = [size for entry in found.tensors for size in entry.shape]
-        whole = isinstance(manifest["name"], str) and isinstance(manifest["module"], str)
+        names = [manifest["name"], manifest["module"], *(text for e in found.tensors for text in (e.name, e.role))]
+        # The names of files are made of the program's, and none of them may lie elsewhere.
+        whole = all(isinstance(name, str) for name in names) and Path(names[0]).name == names[0]
         fraction = found.format.fraction
         if (rate := found.rate) is not None:
             models = {entry.name: entry.shape for entry in found.tensors if entry.role == "model"}
@@ -262,14 +263,12 @@ def _check_manifest(manifest: Mapping[str, Any], folder: Path) -> None:
 
 
 def _layout(path: Path) -> dict[str, NDArray[np.int32]]:
+    if not path.exists():
+        raise TablaError(f"'{path}' is missing: an older tabla wrote the folder", hint=_AGAIN)
     try:
-        # numpy does not close a file that it cannot read.
-        with path.open("rb") as stored, np.load(stored, allow_pickle=False) as arrays:
-            layout = {name: np.asarray(arrays[name]) for name in arrays.files}
-            sound = all(_is_sound(name, array, layout) for name, array in layout.items())
-    except FileNotFoundError:
-        raise TablaError(f"'{path}' is missing: an older tabla wrote the folder", hint=_AGAIN) from None
-    except _DAMAGE:
+        layout = dict(read_npz(path))
+        sound = all(_is_sound(name, array, layout) for name, array in layout.items())
+    except (TablaError, *_DAMAGE):
         raise TablaError(f"'{path}' is damaged", hint=_AGAIN) from None
     if missing := sorted({f"{kind}.template" for kind in KINDS} - layout.keys()):
         raise TablaError(f"'{path}' has no '{missing[0]}'", hint=_AGAIN)

@@ -49,7 +49,7 @@ class Footprint:
         at, cycles, wait = (np.array([start], dtype=np.int64) for start in (address.base - base, strand.start, 0))
         cycles = cycles + slot * strand.interval
         for count, stride in zip(reversed(strand.counts), reversed(address.strides), strict=True):
-            if stride:
+            if stride and count > 1:
                 turns = np.arange(count, dtype=np.int64)
                 at = np.add.outer(stride * turns, at).reshape(-1)
                 cycles = np.add.outer(step * turns, cycles).reshape(-1)

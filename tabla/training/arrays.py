@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import io
 import zipfile
-import zlib
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from math import prod
@@ -19,17 +18,14 @@ from typing import IO, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from tabla.source import TablaError, refuse_pipe
+from tabla.npz import read_npz
+from tabla.source import TablaError
 from tabla.training.origin import Origin
 from tabla.training.table import MISSING, SUFFIXES, read_table
 
 Reals = NDArray[np.float64]
 Arrays = Mapping[str, Reals]
 
-_SAVE = "write it again with np.savez(...), or give a .csv file"
-# The exceptions that numpy and zipfile raise for a file that is truncated, damaged, encrypted, compressed in an
-# unsupported way, or no archive at all.
-BROKEN_ARCHIVE = (ValueError, AttributeError, TypeError, EOFError, RuntimeError, zlib.error, zipfile.BadZipFile)
 NOTES = (".classes", ".columns")
 """The ends of the names of arrays of texts that lie beside models (:mod:`tabla.training.preparation`)."""
 MOST_DRAWN = 1 << 26
@@ -68,7 +64,6 @@ def read_arrays(path: Path, *, texts: Collection[str] = ()) -> dict[str, NDArray
 
     `texts` are the names whose arrays may hold texts, the names of classes.
     """
-    refuse_pipe(path)
     if path.suffix == ".npz":
         return _read_npz(path, texts)
     if path.suffix in SUFFIXES:
@@ -77,35 +72,11 @@ def read_arrays(path: Path, *, texts: Collection[str] = ()) -> dict[str, NDArray
 
 
 def _read_npz(path: Path, texts: Collection[str]) -> dict[str, NDArray[Any]]:
-    found: dict[str, NDArray[Any]] = {}
-    name = None
-    try:
-        # The file is opened here, because numpy does not close a file that it cannot read.
-        with path.open("rb") as file:
-            if (start := file.read(6)) == b"\x93NUMPY":
-                hint = f"give it its name: np.savez('{path}', x=np.load(...), y=...)"
-                raise TablaError(f"'{path}' is not an .npz file but a single array without a name (.npy)", hint=hint)
-            if not zipfile.is_zipfile(file):
-                what = "it is empty" if not start else "it is damaged, or has another format"
-                raise TablaError(f"'{path}' is not an .npz file: {what}", hint=_SAVE)
-            file.seek(0)
-            with np.load(file, allow_pickle=False) as archive:
-                for name in archive.files:
-                    found[name] = archive[name]
-    except OSError as fault:
-        raise TablaError(f"cannot read '{path}': {fault.strerror or fault}", hint="check the path") from None
-    except BROKEN_ARCHIVE as fault:
-        if name is None:
-            raise TablaError(f"'{path}' is not an .npz file: it is damaged", hint=_SAVE) from None
-        objects = "allow_pickle" in str(fault)
-        what = "holds Python objects, not numbers" if objects else "cannot be read: the file is damaged"
-        hint = "save it as an array of numbers" if objects else _SAVE
-        raise TablaError(f"array '{name}' of '{path}' {what}", hint=hint) from None
     return {
         name: array
         if array.dtype.kind == "U" and (name in texts or name.endswith(NOTES))
         else real_array(array, f"array '{name}' of '{path}'")
-        for name, array in found.items()
+        for name, array in read_npz(path).items()
     }
 
 

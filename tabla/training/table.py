@@ -11,6 +11,7 @@ import csv
 import io
 import math
 import re
+from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import prod
@@ -145,15 +146,16 @@ class Table:
             name: tuple(each for column in given for each in (rest if column == REST else [column]))
             for name, given in columns.items()
         }
+        known = set(self.header)
         for column in (column for each in found.values() for column in each):
-            if column not in self.header:
+            if column not in known:
                 raise TablaError(f"{self.origin} has no column '{column}'", hint=f"it has {_listed(self.header)}")
         return found
 
     def _by_names(
         self, columns: Columns, texts: Collection[str], shapes: Mapping[str, tuple[int, ...]]
     ) -> dict[str, tuple[tuple[int, ...], list[int]]]:
-        found = {}
+        found, places = {}, {header: place for place, header in enumerate(self.header)}
         for name, wanted in columns.items():
             shape = shapes.get(name, (len(wanted),))
             if name not in texts and prod(shape) != len(wanted):
@@ -164,16 +166,19 @@ class Table:
                 raise TablaError(
                     f"'{name}' takes {len(wanted)} of the columns, but the program declares '{declared}'", hint=cure
                 )
-            found[name] = (shape, [self.header.index(column) for column in wanted])
+            found[name] = (shape, [places[column] for column in wanted])
         return found
 
     def _by_header(self) -> dict[str, tuple[tuple[int, ...], list[int]]]:
         """Return the shape of each name in the header, and its columns in row-major order."""
-        columns = [self._subscripted(header) for header in self.header]
-        return {name: self._gathered(name, columns) for name in dict.fromkeys(n for n, _ in columns)}
+        columns: dict[str, dict[tuple[int, ...], int]] = {}
+        for column, header in enumerate(self.header):
+            name, subscripts = self._subscripted(header)
+            columns.setdefault(name, {})[subscripts] = column
+        return {name: self._gathered(name, places) for name, places in columns.items()}
 
     def _subscripted(self, header: str) -> tuple[str, tuple[int, ...]]:
-        found = re.fullmatch(r"([A-Za-z_]\w*'?)((?:\[\d+\])*)", header)
+        found = re.fullmatch(r"([A-Za-z_]\w*'?)((?:\[[0-9]{1,18}\])*)", header)
         if not found:
             raise TablaError(
                 f"{self.origin}: column '{header}' is not a name of a program",
@@ -182,8 +187,7 @@ class Table:
             )
         return found[1], tuple(int(k) for k in re.findall(r"\d+", found[2]))
 
-    def _gathered(self, name: str, columns: Sequence[tuple[str, tuple[int, ...]]]) -> tuple[tuple[int, ...], list[int]]:
-        places = {subscripts: k for k, (n, subscripts) in enumerate(columns) if n == name}
+    def _gathered(self, name: str, places: Mapping[tuple[int, ...], int]) -> tuple[tuple[int, ...], list[int]]:
         if len({len(s) for s in places}) > 1:
             raise TablaError(
                 f"{self.origin}: columns of '{name}' have different numbers of subscripts",
@@ -271,8 +275,8 @@ def _rows(text: str, delimiter: str) -> Iterator[tuple[int, list[str]]]:
 
 def _distinct(table: Table) -> Table:
     """Return a table as it is. A name that two columns have is a `TablaError`."""
-    for name in table.header:
-        if table.header.count(name) > 1:
+    for name, count in Counter(table.header).items():
+        if count > 1:
             raise TablaError(f"{table.origin} has two columns '{name}'", hint="give each column a name of its own")
     return table
 

@@ -23,6 +23,7 @@ from tabla.link.requests import Status
 from tabla.program.host import Host
 from tabla.program.image import Image
 from tabla.program.protocol import MAGIC, OUTPUT_WORDS, LinkShape, Request, fingerprint
+from tabla.source import TablaError
 
 INFERENCE = """m = 3; n = 40;
 model_input x[m]; model w[m][n]; iterator i[0:m]; iterator j[0:n];
@@ -226,14 +227,14 @@ def test_outputs_of_a_replay_may_exceed_the_board(build: Build, monkeypatch: pyt
     assert first.cycles == 7 and again.cycles == 0
 
 
-def test_a_board_that_loses_a_sample_is_a_fault_of_ours(build: Build, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_board_that_loses_a_sample_is_refused(build: Build, monkeypatch: pytest.MonkeyPatch) -> None:
     board = Board(build.image, 4096)
     tested = machine(monkeypatch, build, board)
     host = Host(build.schedule)
     tested.load(host.load_beats({"w": np.zeros((3, 40), dtype=np.int64)}))
     status = board.status
     monkeypatch.setattr(board, "status", lambda cycles: replace(status(cycles), tokens=5))
-    with pytest.raises(AssertionError, match="ran 5 samples, not 1"):
+    with pytest.raises(TablaError, match="ran 5 samples, not 1"):
         tested.run(host.sample_beats({"x": np.zeros((2, 3), dtype=np.int64)}), 2)
     with pytest.raises(ValueError, match="no stalls"):
         tested.run([], 0, Stalls(inputs=(1,)))

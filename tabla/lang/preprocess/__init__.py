@@ -16,6 +16,7 @@ from types import MappingProxyType
 from tabla.lang.preprocess.comments import TABLA, TENSOR_COMPREHENSIONS, TENSOR_LANGUAGE, Comments, comments_of
 from tabla.lang.preprocess.expand import Expansion, from_command_line
 from tabla.lang.preprocess.positions import Preprocessed
+from tabla.lang.preprocess.scopes import MOST_CHARACTERS, TooLong
 from tabla.lang.preprocess.values import Definition, Kind, Value
 from tabla.source import Source
 
@@ -43,8 +44,14 @@ def preprocess(
     `defines` are those of the command line, ``{"n": "64"}`` for ``-D n=64``. Whether a name that the text does not use
     (`Preprocessed.used`) is a fault is for the caller to say. `comments` are those of the notation; by default the name
     of the source tells which. Raises one `TablaError`, the first in the order of the text, with the others of the same
-    run in its `more`. A text without ``$`` is returned as it is.
+    run in its `more`, and `TooLong` for a text, or for values, of more than `MOST_CHARACTERS` characters. A text
+    without ``$`` is returned as it is.
     """
+    if len(source.text) > MOST_CHARACTERS:
+        raise TooLong(
+            f"'{source.name}' has {len(source.text):,} characters; the limit is {MOST_CHARACTERS:,}",
+            hint="is this a program?",
+        )
     comments = comments if comments is not None else comments_of(source.name)
     given = from_command_line(defines, comments)
     if "$" not in source.text:

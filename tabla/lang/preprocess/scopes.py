@@ -10,6 +10,13 @@ from tabla.lang.preprocess.scanner import written
 from tabla.lang.preprocess.values import Definition
 from tabla.source import Label, Span, TablaError
 
+MOST_CHARACTERS = 2_000_000
+"""The most characters of a text, and of all that stands for the names that it uses."""
+
+
+class TooLong(TablaError):
+    """A text, or what stands for its names, that is longer than `MOST_CHARACTERS`."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Poisoned:
@@ -30,6 +37,7 @@ class Scopes:
         self._given = dict(given)
         self._open: list[dict[str, Definition | Poisoned]] = [{}]
         self._closed: dict[str, Span] = {}
+        self._handed = 0
         # Names of the command line that the text uses or offers a default for.
         self.used: set[str] = set()
 
@@ -89,13 +97,13 @@ class Scopes:
         if isinstance(found, Poisoned):
             raise AlreadyReported
         if found is not None:
-            return found
+            return self._handed_out(found, use)
         if name in self._given:
             self.used.add(name)
             given = self._given[name]
             if isinstance(given, TablaError):
                 raise given
-            return given
+            return self._handed_out(given, use)
         if name in self._closed:
             raise TablaError(
                 f"'${name}' is not defined here",
@@ -109,6 +117,18 @@ class Scopes:
             Label(use),
             hint=near or f"define it before this place, '${name} = ...', or with -D {name}=...",
         )
+
+    def _handed_out(self, found: Definition, use: Span) -> Definition:
+        """Count the characters that stand for uses: values of values double with every line, and soon fill any memory.
+        """
+        self._handed += len(found.value.text)
+        if self._handed > MOST_CHARACTERS:
+            raise TooLong(
+                f"what '$' names stand for has more than {MOST_CHARACTERS:,} characters in all",
+                Label(use),
+                hint="does a value contain another one again and again?",
+            )
+        return found
 
     def visible(self) -> frozenset[str]:
         """Return every name that may be used now."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
 from fractions import Fraction
 from typing import assert_never
 
@@ -326,7 +327,8 @@ class ExpressionChecker:
 def shown(value: Fraction) -> str:
     """Return a rational number as messages show it."""
     if value.denominator != 1:
-        return f"{float(value):.6g}"
+        # Decimal, because the largest constants are larger than any float64.
+        return f"{Decimal(value.numerator) / value.denominator:.6g}"
     text = str(value)
     return text if len(text) <= 24 else f"a number of {len(text.lstrip('-'))} digits"
 

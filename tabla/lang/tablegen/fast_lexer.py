@@ -23,6 +23,10 @@ _NAME, _MARK, _NUMBER, _TEXT, _VARIABLE, _OPERATOR = range(1, 7)
 _KINDS = {_NUMBER: "INTEGER", _TEXT: "TEXT", _VARIABLE: "VARIABLE"}
 
 
+MAX_TOKENS = 2_000_000
+"""The most tokens of a run, with all files that are included: some seconds of reading."""
+
+
 class Token:
     """A token as PLY wants it. `lexpos` is the index of the token in the run, see `positions`."""
 
@@ -42,7 +46,7 @@ def fast_tokens(lexer: Any, source: int, positions: Positions, tokens: list[Any]
     match, keyword, append = _TOKEN.match, KEYWORDS.get, tokens.append
     add_start, add_end = positions.starts.append, positions.ends.append
     index = first = len(positions.starts)
-    while (found := match(text, position)) is not None:
+    while index < MAX_TOKENS and (found := match(text, position)) is not None:
         kind = found.lastindex or _NAME
         value: Any = found[kind]
         if kind == _NAME:

@@ -28,6 +28,8 @@ _SHOWN_OF_A_NAME = 60
 
 # Whoever has this many faults to mend does not read further ones.
 MAX_FAULTS = 100
+# A record takes nearly a kilobyte, so these take half a gigabyte.
+MAX_RECORDS = 500_000
 
 
 class TooManyFaults(Exception):
@@ -111,6 +113,9 @@ class RecordKeeper:
 
     def add_def(self, record: Record) -> None:
         """Enter a finished def."""
+        if len(self.defs) >= MAX_RECORDS:
+            hint = "does a foreach run over a range that is too long?"
+            raise self.fault(f"more than {MAX_RECORDS} records", self.current, hint=hint)
         self.defs[record.name_text()] = record
 
     def global_value(self, name: str) -> Value | None:

@@ -71,7 +71,7 @@ def t_CODE_TEXT(token: Any) -> Any:
 
 
 def t_TEXT(token: Any) -> Any:
-    r'"(?:[^"\\\n]|\\[^\n])*"'
+    r'"(?:[^"\\\n]|\\[^\n])*+"'
     body = token.value[1:-1]
     token.value = _ESCAPE.sub(_unescape(token.lexpos + 1), body) if "\\" in body else body
     return token

@@ -20,6 +20,10 @@ from tabla.source import TablaError
 
 _V = TypeVar("_V", bound=Value)
 
+MAX_TEXT = 1 << 20
+"""The most characters of a string, which a few lines of doubling would pass."""
+MAX_ITEMS = 1 << 20
+"""The most items of a list."""
 _INT64 = 1 << 64
 _INT64_MIN = -(1 << 63)
 
@@ -110,6 +114,8 @@ class InterningPool:
         table = self._codes if is_code else self._strings
         found = table.get(text)
         if found is None:
+            if len(text) > MAX_TEXT:
+                raise self._fault(f"a text of more than {MAX_TEXT} characters", None)
             found = table[text] = StringValue(text, is_code)
         return found
 
@@ -130,6 +136,8 @@ class InterningPool:
         key = (element, tuple(items))
         found = self._lists.get(key)
         if found is None:
+            if len(key[1]) > MAX_ITEMS:
+                raise self._fault(f"a list of more than {MAX_ITEMS} items", None)
             found = self._lists[key] = ListValue(self.list_type(element), key[1])
         return found
 

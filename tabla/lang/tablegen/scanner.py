@@ -3,18 +3,22 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
 from tabla.lang.tablegen import lexer as rules
-from tabla.lang.tablegen.fast_lexer import Token, fast_tokens
+from tabla.lang.tablegen.fast_lexer import MAX_TOKENS, Token, fast_tokens
 from tabla.lang.tablegen.positions import IncludedSource, Positions
 from tabla.lang.tablegen.preprocessor import FileState, LexicalFault
 from tabla.source import Label, Source, Span, TablaError
 
 # Deeper than any real tree of files; a file that includes itself ends here instead of filling the memory.
 MAX_INCLUDE_DEPTH = 200
+
+# More than any real tree has; files that include each other twice would otherwise double at each level.
+MAX_INCLUDES = 10_000
 
 # The limits of Linux, in bytes, which a message about a long name mentions.
 _MAX_NAME, _MAX_PATH = 255, 4095
@@ -62,6 +66,8 @@ class Scanner:
                 fast_tokens(lexer, number, positions, tokens)
                 if (token := next_token()) is None:
                     break
+                if len(positions.starts) >= MAX_TOKENS:
+                    raise LexicalFault(f"the files have more than {MAX_TOKENS:,} words and signs", token.lexpos)
                 start = token.lexpos
                 state.last_end = lexer.lexpos
                 token.lexpos = add(number, start, lexer.lexpos)
@@ -95,6 +101,10 @@ class Scanner:
             raise self.positions.fault(
                 f"includes are nested more than {MAX_INCLUDE_DEPTH} deep", index, hint="does a file include itself?"
             )
+        if len(self.dependencies) >= MAX_INCLUDES:
+            raise self.positions.fault(
+                f"more than {MAX_INCLUDES} files are included", index, hint="does a file include another one twice?"
+            )
         # The reference tool tries the name as it stands (from the working directory), then the -I directories.
         candidates = [name, *(f"{directory}/{name}" for directory in self._include_dirs)]
         found = next((path for path in candidates if _is_file(path)), None)
@@ -105,8 +115,24 @@ class Scanner:
                 hint += f"; a file name has at most {_MAX_NAME} bytes, and a path {_MAX_PATH}"
                 name = f"{name[:_SHOWN_OF_A_NAME]}..."
             raise self.positions.fault(f"could not find include file '{name}'", index, hint=hint)
+        self._refuse_outside(found, name, index)
         self.dependencies.append(found)
         self._file(Source.from_path(found), included_at=index, depth=depth)
+
+    def _refuse_outside(self, found: str, name: str, index: int) -> None:
+        """Raise `TablaError` for a file outside the folders in which users have us search, or have given us a file.
+
+        The reference tool reads any file of the machine, and quotes it in its messages.
+        """
+        path = os.path.abspath(found)
+        given = {os.path.dirname(each.source.name) for each in self.positions.sources if each.included_at is None}
+        folders = [os.path.abspath(folder) for folder in (".", *given, *self._include_dirs)]
+        if not any(path.startswith(os.path.join(folder, "")) for folder in folders):
+            raise self.positions.fault(
+                f"the include file '{name}' lies outside the folders that are searched",
+                index,
+                hint=f"name its folder: -I {os.path.dirname(found)}",
+            )
 
     def _user_fault(self, fault: LexicalFault, number: int) -> TablaError:
         positions = self.positions

@@ -8,6 +8,9 @@ from typing import Any
 
 from tabla.lang.tile.places import here, refuse
 
+MOST_NAMES = 1024
+"""The most sizes or indices that one call makes."""
+
 
 class TensorDim:
     """The size of a dimension, which ``Tensor.bind_dims`` sets. ``+ - * //`` and the sign ``-`` make further sizes.
@@ -139,6 +142,8 @@ def names_given(names: Sequence[int | str], function: str) -> list[str | None]:
     """Return the names that a function of several got: ``function(2)``, ``function("N", "M")`` or ``function("N M")``.
     """
     match names:
+        case [int(count)] if not isinstance(count, bool) and count > MOST_NAMES:
+            refuse(f"{function} makes at most {MOST_NAMES} at once", "a tensor has fewer axes than that")
         case [int(count)] if not isinstance(count, bool) and count >= 0:
             return [None] * count
         case [_, *_] if all(isinstance(name, str) for name in names):

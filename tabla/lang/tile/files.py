@@ -5,7 +5,7 @@ from __future__ import annotations
 import linecache
 import sys
 from pathlib import Path
-from types import ModuleType
+from types import CodeType, ModuleType
 
 from tabla.lang.tile.places import line_span, place, source_of
 from tabla.source import Label, Source, Span, TablaError
@@ -14,6 +14,7 @@ from tabla.source import Label, Source, Span, TablaError
 def load_module(path: Path) -> ModuleType:
     """Run a file. What is wrong with it is a `TablaError` at its place, under the name that the user gave."""
     source = Source.from_path(path)
+    code = _compiled(source, path)
     linecache.checkcache(str(path))
     module = ModuleType(f"tile_{path.stem}")
     module.__file__ = str(path)
@@ -24,18 +25,31 @@ def load_module(path: Path) -> ModuleType:
     folder = str(path.parent.resolve())
     sys.path.insert(0, folder)
     try:
-        exec(compile(source.text, str(path), "exec"), module.__dict__)
+        exec(code, module.__dict__)
     except TablaError:
         raise
-    except SyntaxError as error:
-        span = _syntax_span(source, error)
-        raise TablaError(f"{type(error).__name__}: {error.msg}", *([Label(span)] if span else [])) from error
     except (Exception, SystemExit) as error:
         span = _span_in(path, error)
         raise TablaError(f"{type(error).__name__}: {error}", *([Label(span)] if span else [])) from error
     finally:
         sys.path.remove(folder)
     return module
+
+
+def _compiled(source: Source, path: Path) -> CodeType:
+    """Compile a file. What Python cannot compile is a `TablaError`."""
+    if (nothing := source.text.find("\0")) >= 0:
+        place = Label(Span(source=source, start=nothing, end=nothing + 1))
+        raise TablaError("a program holds no null characters", place, hint="is this a text?")
+    try:
+        return compile(source.text, str(path), "exec")
+    except SyntaxError as error:
+        span = _syntax_span(source, error)
+        raise TablaError(f"{type(error).__name__}: {error.msg}", *([Label(span)] if span else [])) from error
+    except (MemoryError, RecursionError, ValueError, OverflowError) as error:
+        # Python's own parser ends so where a text is nested deeper than it can read.
+        reason = str(error) or type(error).__name__
+        raise TablaError(f"Python cannot compile '{path}': {reason}", hint="is something nested too deeply?") from None
 
 
 def _syntax_span(source: Source, error: SyntaxError) -> Span | None:

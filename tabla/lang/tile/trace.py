@@ -62,6 +62,12 @@ def _call(function: Callable[..., Any], passed: Mapping[str, Any]) -> Any:
         return function(**passed)
     except TablaError:
         raise
+    except (RecursionError, MemoryError) as error:
+        # Our own frames are the innermost ones by chance.
+        span = _deepest_own(error.__traceback__)
+        raise TablaError(
+            f"{type(error).__name__}: {error}", *([Label(span)] if span else []), hint="does the function call itself?"
+        ) from None
     except (Exception, SystemExit) as error:
         span = _deepest(error.__traceback__)
         if span is None:
@@ -84,6 +90,16 @@ def _deepest(traceback: TracebackType | None) -> Span | None:
     if last is None or last.tb_frame.f_globals.get("__name__", "").startswith("tabla."):
         return None
     return place(last.tb_frame.f_code, last.tb_lasti, last.tb_lineno)
+
+
+def _deepest_own(traceback: TracebackType | None) -> Span | None:
+    """Where in the user's text an exception comes from, whoever raised it."""
+    found: Span | None = None
+    while traceback is not None:
+        if not traceback.tb_frame.f_globals.get("__name__", "").startswith("tabla."):
+            found = place(traceback.tb_frame.f_code, traceback.tb_lasti, traceback.tb_lineno) or found
+        traceback = traceback.tb_next
+    return found
 
 
 def _outputs(returned: Any, function: Callable[..., Any], where: Span | None) -> tuple[Node, ...]:

@@ -1,0 +1,69 @@
+"""Bombs, deep nesting and endless numbers are refused by a limit that the error names, in time and memory."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.fuzz.attacks import ATTACKS, SLOW, Attack
+from tests.fuzz.sandbox import outcomes
+from tests.fuzz.subjects import SUBJECTS
+
+ROOT = Path(__file__).resolve().parents[2]
+
+UNSAFE = {"pickle", "cPickle", "marshal", "shelve", "dill", "joblib", "yaml"}
+"""Modules that run what they read."""
+SUSPECT = re.compile(r"allow_pickle|read_array|np\.(load|fromfile|memmap)|" + "|".join(UNSAFE))
+
+
+def refused(attack: Attack) -> None:
+    (found,) = outcomes(SUBJECTS[attack.subject]().read, [attack.make()])
+    assert found.kind == "refused", f"{found.kind} after {found.seconds:.1f} s, {found.bytes:,} bytes\n{found.said}"
+    assert attack.says in found.said
+    assert len(found.said) < 20_000, "the error quotes the whole input"
+
+
+@pytest.mark.parametrize("name", ATTACKS)
+def test_attacks(name: str) -> None:
+    refused(ATTACKS[name])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", SLOW)
+def test_slow_attacks(name: str) -> None:
+    refused(SLOW[name])
+
+
+def sources() -> Iterator[Path]:
+    for folder in ("tabla", "hw", "sim", "templates", "examples"):
+        yield from sorted((ROOT / folder).rglob("*.py"))
+
+
+def test_no_source_reads_a_pickle() -> None:
+    """Arrays are read by one function, without pickles, and nothing imports a module that runs what it reads."""
+    readers: list[str] = []
+    for path in sources():
+        name, text = path.relative_to(ROOT).as_posix(), path.read_text(encoding="utf-8")
+        for node in ast.walk(ast.parse(text)) if SUSPECT.search(text) else ():
+            match node:
+                case ast.Import(names=names):
+                    imported = {alias.name.partition(".")[0] for alias in names}
+                case ast.ImportFrom(module=str(module), level=0):
+                    imported = {module.partition(".")[0]}
+                case ast.keyword(arg="allow_pickle", value=value):
+                    assert isinstance(value, ast.Constant) and value.value is False, f"{name}:{value.lineno}"
+                    continue
+                case ast.Call(func=ast.Attribute(value=ast.Name(id="np"), attr="load" | "fromfile" | "memmap")):
+                    raise AssertionError(f"{name}:{node.lineno}: read arrays with tabla.npz.read_npz")
+                case ast.Call(func=ast.Attribute(attr="read_array")):
+                    assert "allow_pickle" in {keyword.arg for keyword in node.keywords}
+                    readers.append(name)
+                    continue
+                case _:
+                    continue
+            assert not imported & UNSAFE, name
+    assert readers == ["tabla/npz.py"]
