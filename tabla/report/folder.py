@@ -6,18 +6,22 @@ only if it holds a manifest of this tool. Any other folder that is not empty is 
 
 from __future__ import annotations
 
+import ctypes
+import errno
 import json
 import os
 import shutil
+import sys
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from tabla.interrupts import held
 from tabla.source import TablaError
 
 MANIFEST_SCHEMA, BOARD_SCHEMA, OVERLAY_SCHEMA = "tabla-manifest-1", "tabla-board-1", "tabla-overlay-1"
+_TRIES = 5
 
 
 def _made_by_us(folder: Path) -> bool:
@@ -25,7 +29,7 @@ def _made_by_us(folder: Path) -> bool:
     for path in sorted(folder.glob("*.json")):
         try:
             manifest = json.loads(path.read_text(encoding="utf-8"))
-        except (OSError, ValueError):
+        except (OSError, ValueError, RecursionError):
             continue
         if isinstance(manifest, dict) and manifest.get("schema") in (MANIFEST_SCHEMA, BOARD_SCHEMA, OVERLAY_SCHEMA):
             return True
@@ -67,7 +71,8 @@ def check_writable(folder: Path) -> None:
 def replaced_folder(folder: Path) -> Iterator[Path]:
     """Yield a new empty folder, which becomes `folder` when the ``with`` block ends.
 
-    After an exception in the block the old folder is unchanged. A folder that must not be replaced, or cannot be
+    After an exception in the block the old folder is unchanged, and after a power cut there is the old folder or the
+    new one. A folder that must not be replaced, or cannot be
     written, is a `TablaError`.
     """
     check_replaceable(folder)
@@ -80,20 +85,59 @@ def replaced_folder(folder: Path) -> Iterator[Path]:
         fresh = work / "new"
         fresh.mkdir()
         yield fresh
-        # The old folder is renamed first, because a folder cannot be renamed to one that has files.
         check_replaceable(folder)
-        with held():  # an interrupt between the two would lose the old folder
-            if folder.is_dir():
-                folder.rename(work / "old")
-            try:
-                fresh.rename(folder)
-            except OSError as fault:
-                if (work / "old").is_dir():
-                    (work / "old").rename(folder)
-                raise TablaError(f"cannot write '{folder}': {fault.strerror or fault}") from None
+        settle(fresh)
+        with held():
+            _put(fresh, folder, work / "old")
+    except OSError as fault:
+        raise TablaError(
+            f"cannot write '{folder}': {fault.strerror or fault}", hint="choose another folder with -o"
+        ) from None
     finally:
         with held():
             shutil.rmtree(work, ignore_errors=True)
+
+
+def settle(path: Path) -> None:
+    """Bring a file, or all files below a folder, onto the disk: a name is worth nothing if a power cut takes what it
+    names.
+    """
+    for each in sorted(path.rglob("*")) if path.is_dir() else [path]:
+        if each.is_file():
+            with each.open("rb") as file:
+                os.fsync(file.fileno())
+
+
+def _put(fresh: Path, folder: Path, old: Path) -> None:
+    """Give a new folder the name of an old one, which may not exist. Another process may do the same meanwhile.
+
+    Linux exchanges two folders at one stroke, so that at no time there is none of that name. Elsewhere the old one is
+    renamed first, because a folder cannot be renamed to one that has files.
+    """
+    for _ in range(_TRIES):
+        if folder.is_dir():
+            if _exchanged(fresh, folder):
+                return
+            with suppress(FileNotFoundError):
+                folder.rename(old)
+        try:
+            fresh.rename(folder)
+            return
+        except OSError:
+            if old.is_dir() and not folder.exists():
+                old.rename(folder)
+            elif old.is_dir():
+                shutil.rmtree(old, ignore_errors=True)
+            if not folder.is_dir():
+                raise
+    raise OSError(errno.EBUSY, "other processes write it again and again")
+
+
+def _exchanged(one: Path, other: Path) -> bool:
+    """Exchange the names of two folders with Linux's `renameat2`. Return False where there is none."""
+    rename = getattr(ctypes.CDLL(None), "renameat2", None) if sys.platform == "linux" else None
+    here, exchange = -100, 2  # AT_FDCWD, RENAME_EXCHANGE
+    return rename is not None and rename(here, os.fsencode(one), here, os.fsencode(other), exchange) == 0
 
 
 def check_file(path: Path) -> None:
@@ -131,6 +175,7 @@ def replaced_file(path: Path) -> Iterator[Path]:
                 hint = "name another file"
                 raise TablaError(f"cannot write '{path}': {fault.strerror or fault}", hint=hint) from None
         else:
+            settle(work / path.name)
             (work / path.name).replace(path)
     finally:
         with held():

@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from tabla.lang import tablegen
+from tabla.source import TablaError
 from tests.fuzz.attacks import ATTACKS, SLOW, Attack
 from tests.fuzz.sandbox import outcomes
 from tests.fuzz.subjects import SUBJECTS
@@ -67,3 +69,13 @@ def test_no_source_reads_a_pickle() -> None:
                     continue
             assert not imported & UNSAFE, name
     assert readers == ["tabla/npz.py"]
+
+
+def test_files_that_include_each_other_twice(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Twenty levels of two includes each would be a million files."""
+    monkeypatch.setattr("tabla.lang.tablegen.scanner.MAX_INCLUDES", 50)
+    for level in range(20):
+        (tmp_path / f"{level}.td").write_text(f'include "{level + 1}.td"\n' * 2)
+    (tmp_path / "20.td").write_text("")
+    with pytest.raises(TablaError, match="more than 50 files are included"):
+        tablegen.load(tmp_path / "0.td", include_dirs=[tmp_path])
