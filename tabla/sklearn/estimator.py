@@ -26,6 +26,11 @@ from tabla.source import TablaValueError
 Reals = NDArray[np.float64]
 _CALM = 8
 """The automatic learning rate is at most 1 / (`_CALM` * mean curvature), so that single steps bring little noise."""
+_LASTING = (
+    *("pes", "format", "model_guard", "learning_rate_init", "fit_intercept", "standardise"),
+    *("hidden_layer_sizes", "activation", "loss"),
+)
+"""The parameters that the first call of `partial_fit` decides on, beside `minibatch`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -211,6 +216,13 @@ class FixedPointEstimator(BaseEstimator):
                 f"minibatch: the models learn in steps of {recipe.minibatch} since the first call",
                 hint=f"use minibatch={recipe.minibatch}, or call fit to start again",
             )
+        for name, value in self._lasting.items():
+            if getattr(self, name) != value:
+                raise TablaValueError(
+                    f"{name}: the accelerator was chosen with {value!r} in the first call, and is now asked for with "
+                    f"{getattr(self, name)!r}",
+                    hint=f"use {name}={value!r}, or call fit to start again",
+                )
         decays = DECAY in shapes_of(recipe.build().lowered, "input")
         if decays != (self._penalty(1) > 0):
             raise TablaValueError(
@@ -222,6 +234,7 @@ class FixedPointEstimator(BaseEstimator):
         """Choose scaling, order, learning rate and format, and set the models to their start."""
         outputs = labels.shape[1]
         options = self._options
+        self._lasting = {name: getattr(self, name) for name in _LASTING if hasattr(self, name)}
         random = check_random_state(self.random_state)
         self._seed = int(random.randint(np.iinfo(np.int32).max))
         identity = Scaling.identity(inputs.shape[1])

@@ -96,6 +96,10 @@ def test_partial_fit_of_classes() -> None:
     [
         ({}, {"minibatch": 0}, 80, "minibatch: 0 is less than 1"),
         ({}, {"minibatch": 4}, 80, "minibatch: the models learn in steps of 1 since the first call"),
+        ({}, {"pes": 4}, 80, "pes: the accelerator was chosen with 16 in the first call, and is now asked for with 4"),
+        ({}, {"format": "q4.12"}, 80, "format: the accelerator was chosen with 'auto16' in the first call"),
+        ({}, {"standardise": False}, 80, "standardise: the accelerator was chosen with True"),
+        ({}, {"learning_rate_init": 0.5}, 80, "learning_rate_init: the accelerator was chosen with 'auto'"),
         ({"minibatch": 4}, {}, 3, "minibatch: n_samples=3 do not fill a step of 4"),
         ({}, {"alpha": 0.0}, 80, "the models learn with a penalty since the first call"),
         ({"alpha": 0.0}, {"alpha": 1.0}, 80, "the models learn without a penalty since the first call"),
@@ -110,6 +114,13 @@ def test_partial_fit_that_cannot_go_on(
         with pytest.raises(ValueError, match=message):
             estimator.set_params(**later).partial_fit(X[:count], X[:count, 0])
         assert estimator.models_ is before and estimator.n_iter_ == 1
+
+
+def test_partial_fit_keeps_its_intercept() -> None:
+    model = Ridge(**FEW).partial_fit(X, X[:, 0])
+    with pytest.raises(ValueError, match="fit_intercept: the accelerator was chosen with True in the first call"):
+        model.set_params(fit_intercept=False).partial_fit(X, X[:, 0])
+    assert model.set_params(fit_intercept=False).fit(X, X[:, 0]).intercept_ == 0
 
 
 def test_no_classes_at_all() -> None:
