@@ -178,7 +178,7 @@ class Table:
         return {name: self._gathered(name, places) for name, places in columns.items()}
 
     def _subscripted(self, header: str) -> tuple[str, tuple[int, ...]]:
-        found = re.fullmatch(r"([A-Za-z_]\w*'?)((?:\[[0-9]{1,18}\])*)", header)
+        found = re.fullmatch(r"([A-Za-z_]\w*'?)((?:\[[0-9]{1,400}\])*)", header)
         if not found:
             raise TablaError(
                 f"{self.origin}: column '{header}' is not a name of a program",
