@@ -10,7 +10,7 @@ from tabla.ir.format import Format
 from tabla.ir.graph import Graph
 from tabla.ir.legal import Legal
 from tabla.mapping.capacity import refuse_excess
-from tabla.mapping.effort import DEFAULT_EFFORT, EFFORTS, Effort
+from tabla.mapping.effort import DEFAULT_EFFORT, EFFORTS, Effort, Objective
 from tabla.mapping.mapping import Mapping
 from tabla.mapping.stage import map_graph
 from tabla.passes.legalise.pipeline import legalise
@@ -40,11 +40,17 @@ def best_mapping(
     scheduler: Scheduler = list_schedule,
 ) -> Mapping:
     """Return the best mapping that the search finds, each one judged by its exact schedule."""
-    return map_graph(graph, legal, template, format, judge=judge_of(graph, format, scheduler), effort=effort)
+    judge = judge_of(graph, format, scheduler, effort.objective)
+    return map_graph(graph, legal, template, format, judge=judge, effort=effort)
 
 
 def checked_schedule(
-    graph: Graph, mapping: Mapping, template: Template, format: Format, scheduler: Scheduler = list_schedule
+    graph: Graph,
+    mapping: Mapping,
+    template: Template,
+    format: Format,
+    scheduler: Scheduler = list_schedule,
+    objective: Objective = "throughput",
 ) -> Schedule:
     """Return the schedule of a mapping, checked against the laws of the machine.
 
@@ -52,7 +58,7 @@ def checked_schedule(
     small, and `ScheduleFault` if the schedule breaks a law, which is a fault of this program. A scheduler that finds no
     schedule is at fault too: the search only returns mappings that its own scheduler could schedule.
     """
-    schedule = schedule_mapping(graph, mapping, format, scheduler=scheduler)
+    schedule = schedule_mapping(graph, mapping, format, scheduler=scheduler, objective=objective)
     if schedule is None:
         raise ScheduleFault("the scheduler found no schedule of the mapping")
     refuse_too_deep(schedule, template)
@@ -69,4 +75,4 @@ def schedule_graph(
 ) -> Schedule:
     """Return the fastest schedule that the search finds, checked. Raises `TablaError` as the stages do."""
     mapping = best_mapping(graph, legal_graph(graph, template, format), template, format, effort, scheduler)
-    return checked_schedule(graph, mapping, template, format, scheduler)
+    return checked_schedule(graph, mapping, template, format, scheduler, effort.objective)

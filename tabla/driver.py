@@ -19,7 +19,7 @@ from numpy.typing import ArrayLike, NDArray
 from tabla.given import Data, Given
 from tabla.ir.format import Format
 from tabla.lang.onnx.model import Model
-from tabla.mapping.effort import DEFAULT_EFFORT
+from tabla.mapping.effort import DEFAULT_EFFORT, Objective
 from tabla.notations import read
 from tabla.options import Options
 from tabla.parameters import check_tools, checked_path
@@ -73,6 +73,7 @@ def compile(
     bus_width: int | None = None,
     onto: str | Path | None = None,
     effort: int = DEFAULT_EFFORT,
+    objective: Objective = "throughput",
     force: bool = False,
     passes: Sequence[Pass] = (),
     scheduler: Scheduler | None = None,
@@ -115,6 +116,8 @@ def compile(
     * `bus`: ``axi`` for a wrapper that speaks AXI. `bus_width`: the bits of its streams, 32, 64, 128, 256 or 512.
     * `onto`: the folder of an overlay, for whose array the program is compiled; it has all of the above fixed.
     * `effort`: how long to search for a fast schedule, 0 to 3. `force` goes on with a program that no known part holds.
+    * `objective`: ``throughput`` for the fewest cycles a sample, or ``latency`` for the fewest from the first word of a
+      sample to its last result, or to its last update where nothing is returned.
 
     The program:
 
@@ -148,8 +151,8 @@ def compile(
         freeze=freeze, loss=loss, stream_words=stream_words, model_words=model_words, data_words=data_words,
         interim_words=interim_words, template=template,
         templates=None if templates is None else checked_path("templates", templates), bus=bus, bus_width=bus_width,
-        onto=None if onto is None else checked_path("onto", onto), effort=effort, force=force, passes=passes,
-        scheduler=scheduler,
+        onto=None if onto is None else checked_path("onto", onto), effort=effort, objective=objective,
+        force=force, passes=passes, scheduler=scheduler,
     )  # fmt: skip
     options.refuse_unused_records(template, format)
     from tabla.automatic import for_build

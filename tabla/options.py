@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from numpy.typing import ArrayLike
 
 from tabla.ir.format import Format, width_of
-from tabla.mapping.effort import DEFAULT_EFFORT
+from tabla.mapping.effort import DEFAULT_EFFORT, OBJECTIVES, Objective
 from tabla.parameters import (
     checked_mapping,
     checked_names,
@@ -48,7 +48,7 @@ _OF_OVERLAYS = (
     *("template", "model_guard", "bus"),
 )
 """What an overlay has fixed, so that no option may change it."""
-_TEXTS = {"format": "q6.10", "template": "Pe16", "bus": "axi", "loss": "mse"}
+_TEXTS = {"format": "q6.10", "template": "Pe16", "bus": "axi", "loss": "mse", "objective": "latency"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,8 +69,9 @@ class Options:
     that are loaded once. `shapes` and `arguments` are the tensors and the other parameters of a Tile function. Of a
     model that was trained elsewhere, the initialisers `train` learn, or all but those of `freeze`, from the `loss`.
 
-    Search: `effort` is the level of the search for a mapping, 0 to 3. `force` goes on with a program that no known part
-    holds. `passes` run after those of
+    Search: `effort` is the level of the search for a mapping, 0 to 3. `objective` is what the search makes small: the
+    cycles of a sample (``throughput``), or those from its first word to its last result or update (``latency``).
+    `force` goes on with a program that no known part holds. `passes` run after those of
     :mod:`tabla.passes.pipeline`. `scheduler` places the strands of every mapping that is tried; None stands for the
     list scheduler.
     """
@@ -99,6 +100,7 @@ class Options:
     bus_width: int | None = None
     onto: str | None = None
     effort: int = DEFAULT_EFFORT
+    objective: Objective = "throughput"
     force: bool = False
     runtime_rate: bool = False
     train: Sequence[str] = ()
@@ -117,6 +119,8 @@ class Options:
                 f"the learning rate is given twice: -D mu={rate} and --learning-rate {self.learning_rate}",
                 hint="leave one of them out",
             )
+        if self.objective not in OBJECTIVES:
+            raise TablaValueError(f"there is no objective '{self.objective}'", hint=f"use {' or '.join(OBJECTIVES)}")
         if self.bus not in (None, "axi"):
             raise TablaValueError(f"there is no bus '{self.bus}'", hint="use axi")
         if self.bus is None and self.bus_width is not None:

@@ -194,7 +194,7 @@ class Stages:
         from tabla.backend import best_mapping
 
         with self.reading.text.pointing_back():
-            effort = effort_of(self.options.effort)
+            effort = effort_of(self.options.effort, self.options.objective)
             return best_mapping(self.graph, self.legal, self.template, self.format, effort, self._scheduler)
 
     @cached_property
@@ -212,14 +212,16 @@ class Stages:
             progress.step("schedule and its check")
             # What does not fit an overlay is told by its limits, when the image is made.
             deep = self.template if self.overlay is None else self.template.of_any_depth()
-            return checked_schedule(self.graph, mapping, deep, self.format, self._scheduler)
+            objective = self.options.objective
+            return checked_schedule(self.graph, mapping, deep, self.format, self._scheduler, objective)
 
         with self.reading.text.pointing_back():
             if self.options.scheduler is not None:  # nobody can say when a function of the user's changes
                 return drawn_schedule(made())
             # Users may add functions and kinds of functions, whose latencies the schedule keeps.
             known = (tuple(sorted(functions().items())), tuple(sorted(function_kinds().items())))
-            parts: tuple[object, ...] = (self.graph, self.template, self.format, effort_of(self.options.effort), known)
+            effort = effort_of(self.options.effort, self.options.objective)
+            parts: tuple[object, ...] = (self.graph, self.template, self.format, effort, known)
             parts += () if self.overlay is None else ("overlay",)
             return drawn_schedule(kept(parts, made))
 

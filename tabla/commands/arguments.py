@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from tabla.commands.console import Console
-from tabla.mapping.effort import DEFAULT_EFFORT
+from tabla.mapping.effort import DEFAULT_EFFORT, OBJECTIVES
 from tabla.options import Options
 from tabla.parameters import WHOLE, read_number
 from tabla.program.bus import BUS_WIDTHS
@@ -271,6 +271,8 @@ def add_build(parser: ArgumentParser) -> None:
     array.add_argument("--onto", metavar="FOLDER", help=text)
     text = f"how long to search for a fast schedule: 0 is quickest, 3 may take minutes (default {DEFAULT_EFFORT})"
     array.add_argument("--effort", type=whole("effort"), default=DEFAULT_EFFORT, metavar="0..3", help=text)
+    text = "make small the cycles of a sample (throughput, the default), or those until its last result (latency)"
+    array.add_argument("--objective", choices=OBJECTIVES, default="throughput", help=text)
     array.add_argument("--force", action="store_true", help="go on with a program that no known part holds")
     meaning = parser.add_argument_group("the program")
     meaning.add_argument(
@@ -357,8 +359,8 @@ _RECORDS = ("template", "format", "target", "board")
 def build_options(arguments: Namespace) -> Options:
     """Return the driver's options. Raises `TablaError` if ``--templates`` names a file and nothing of it is used."""
     fields = ("pes", "pes_per_pu", "sequencers", "format", "learning_rate", "minibatch", "model_guard", "stream_words")
-    more = ("model_words", "data_words", "interim_words", "template", "templates", "onto", "effort", "force")
-    told = ("runtime_rate", "loss")
+    more = ("model_words", "data_words", "interim_words", "template", "templates", "onto", "effort", "objective")
+    switches = ("force", "runtime_rate", "loss")
     options = Options(
         defines=dict(arguments.defines),
         results=_listed(arguments.results),
@@ -371,7 +373,7 @@ def build_options(arguments: Namespace) -> Options:
         arguments=dict(arguments.arguments),
         bus=getattr(arguments, "bus", None),
         bus_width=getattr(arguments, "bus_width", None),
-        **{name: getattr(arguments, name) for name in (*fields, *more, *told)},
+        **{name: getattr(arguments, name) for name in (*fields, *more, *switches)},
     )
     options.refuse_unused_records(*(getattr(arguments, name, None) for name in _RECORDS))
     return options

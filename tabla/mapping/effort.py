@@ -6,9 +6,14 @@ the machine are not efforts: they stand in the template.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Literal, get_args
 
 from tabla.source import TablaError
+
+Objective = Literal["throughput", "latency"]
+"""What a search makes small: the cycles from one sample to the next, or those from the first word of a sample on."""
+OBJECTIVES: tuple[Objective, ...] = get_args(Objective)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,6 +50,8 @@ class Effort:
       of roots whose cycles differ by no more than this fraction are taken for one.
     * `change_beam`: schedules that go on to the next round of changes; `patience`: rounds without a gain after which
       the search ends; `detour`: cycles that one change may cost.
+    * `objective`: what counts first. For ``latency`` these are the cycles from the first word of a sample to its last
+      result or update; the stream then has as many words a beat as make fewer beats.
     * `parts`: numbers of strands that an update is divided into; `most_turns`: strands of one chain at the root.
     """
 
@@ -74,6 +81,7 @@ class Effort:
     detour: int = 2
     parts: tuple[int, ...] = (2, 3, 4, 8)
     most_turns: int = 10
+    objective: Objective = "throughput"
 
 
 EFFORTS = (
@@ -102,8 +110,8 @@ EFFORTS = (
 DEFAULT_EFFORT = 2
 
 
-def effort_of(level: int) -> Effort:
+def effort_of(level: int, objective: Objective = "throughput") -> Effort:
     """Return the effort of a level of ``--effort``. Raises `TablaError` for a level that does not exist."""
     if not 0 <= level < len(EFFORTS):
         raise TablaError(f"there is no effort {level}", hint=f"efforts are 0 to {len(EFFORTS) - 1}, the default is 2")
-    return EFFORTS[level]
+    return replace(EFFORTS[level], objective=objective)

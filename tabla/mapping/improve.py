@@ -25,7 +25,7 @@ def improved(best: Judged, judge: Judge, effort: Effort) -> Judged:
                     continue
                 seen.add(repr(change))
                 made = judged(change, judge)
-                if made is not None and made.figures.cycles <= start.figures.cycles + effort.detour:
+                if made is not None and made.aim(effort) <= start.aim(effort) + effort.detour:
                     where = _changed(start.mapping, change)
                     tried[where] = min(made, tried.get(where, made), key=lambda each: each.merit(effort))
         beam = sorted(tried.values(), key=lambda each: each.merit(effort))[: effort.change_beam]

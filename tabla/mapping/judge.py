@@ -40,7 +40,8 @@ class Judged:
     def merit(self, effort: Effort) -> Merit:
         """Weigh a schedule: cycles, then vectors that lanes take as they are made, then latency, then microcode.
 
-        Cycles are multiplied by the price of the array's further roots and sequencers.
+        Cycles are multiplied by the price of the array's further roots and sequencers. For the objective ``latency``
+        the latency comes first, without a price, and the cycles come third.
 
         A program that does not fit counts twice, because its error tells a user more than a schedule that leaves most
         of the array idle. Words that lanes take straight from the root's result make long wires, so they are taken only
@@ -50,7 +51,14 @@ class Judged:
         more = effort.root_price * (max(1, template.roots) - 1) + effort.sequencer_price * (template.sequencers - 1)
         cycles = figures.cycles * (1 + more / template.pes) * (2 if figures.too_large else 1)
         as_made = sum(fit.as_made for fit in self.mapping.fits)
+        if effort.objective == "latency":
+            hasty = figures.latency * (2 if figures.too_large else 1)
+            return hasty, as_made, figures.cycles, figures.microcode_words
         return cycles, as_made, figures.latency, figures.microcode_words
+
+    def aim(self, effort: Effort) -> int:
+        """Return the figure that the objective of a search makes small, in cycles."""
+        return self.figures.latency if effort.objective == "latency" else self.figures.cycles
 
 
 def judged(mapping: Mapping, judge: Judge) -> Judged | None:

@@ -9,6 +9,7 @@ from tabla import progress
 from tabla.ir.format import Format
 from tabla.ir.graph import Graph
 from tabla.mapping.capacity import largest_tensor
+from tabla.mapping.effort import Objective
 from tabla.mapping.judge import Figures, Judge
 from tabla.mapping.mapping import Mapping
 from tabla.schedule.borders import Border
@@ -31,11 +32,17 @@ from tabla.templates.template import Template, limits, timing
 
 
 def schedule_mapping(
-    graph: Graph, mapping: Mapping, format: Format, *, scheduler: Scheduler = list_schedule
+    graph: Graph,
+    mapping: Mapping,
+    format: Format,
+    *,
+    scheduler: Scheduler = list_schedule,
+    objective: Objective = "throughput",
 ) -> Schedule | None:
     """Return the schedule of a mapping, not yet checked; None if the mapping cannot be scheduled.
 
-    `graph` is the program before the legalising passes. A template that names no number of sequencers has one.
+    `graph` is the program before the legalising passes. A template that names no number of sequencers has one. For the
+    `objective` ``latency`` the stream is as wide as makes fewer beats.
     """
     one = mapping.template.with_sequencers(max(1, mapping.template.sequencers))
     mapping = replace(mapping, template=one)
@@ -50,10 +57,12 @@ def schedule_mapping(
         return None
     models = frozenset((key, False) for key in mapping.updated if key in layout.places)
     placed = scheduler(tasks, models, sequencers=one.sequencers, waves=mapping.waves)
-    return None if placed is None else _assemble(graph, mapping, site, placed, format)
+    return None if placed is None else _assemble(graph, mapping, site, placed, format, objective)
 
 
-def judge_of(graph: Graph, format: Format, scheduler: Scheduler = list_schedule) -> Judge:
+def judge_of(
+    graph: Graph, format: Format, scheduler: Scheduler = list_schedule, objective: Objective = "throughput"
+) -> Judge:
     """Return the judge of the mappings of a graph, which schedules each mapping and returns the figures."""
 
     tried = 0
@@ -62,7 +71,7 @@ def judge_of(graph: Graph, format: Format, scheduler: Scheduler = list_schedule)
         nonlocal tried
         tried += 1
         progress.tell("search for a schedule", tried, None, "mapping")
-        made = schedule_mapping(graph, mapping, format, scheduler=scheduler)
+        made = schedule_mapping(graph, mapping, format, scheduler=scheduler, objective=objective)
         if made is None:
             return None
         return Figures(
@@ -96,7 +105,9 @@ def _needs(schedule: Schedule, template: Template) -> dict[str, tuple[int, int, 
     }
 
 
-def _assemble(graph: Graph, mapping: Mapping, site: Site, placed: list[Placed], format: Format) -> Schedule:
+def _assemble(
+    graph: Graph, mapping: Mapping, site: Site, placed: list[Placed], format: Format, objective: Objective
+) -> Schedule:
     """Put the period, the borders, the streams and the figures around placed tasks."""
     mapped, template, layout = mapping.graph, mapping.template, site.layout
     laws = timing()
@@ -111,7 +122,8 @@ def _assemble(graph: Graph, mapping: Mapping, site: Site, placed: list[Placed], 
     release = laws.front + last_data + 1
     stops = [s.final for s in strands if s.unit.endswith("write")]
     end = max(stops, default=0)
-    width = _stream_words(layout, template, period)
+    # Where the latency counts, the stream binds as long as a wider one makes fewer beats.
+    width = _stream_words(layout, template, period if objective == "throughput" else 0)
     streams = sample_strands(layout, width, template)
     beats = sum(s.iterations for s in streams)
     border = _ring(
@@ -168,10 +180,15 @@ def _stream_words(layout: Layout, template: Template, period: int) -> int:
     """Return the words of a beat: the template's number, or else the least power of two that does not bind."""
     if template.stream_words:
         return template.stream_words
-    width = 1
-    while width < widest(template) and sum(s.iterations for s in sample_strands(layout, width, template)) > period:
-        width *= 2
-    return width
+
+    def beats(words: int) -> int:
+        return sum(strand.iterations for strand in sample_strands(layout, words, template))
+
+    widths = [1]
+    while widths[-1] < widest(template) and beats(widths[-1]) > period:
+        widths.append(2 * widths[-1])
+    fewest = beats(widths[-1])
+    return next(words for words in widths if beats(words) == fewest)
 
 
 def _ring(border: Border, words: int, template: Template) -> Border:

@@ -30,6 +30,7 @@ GEN = {
     "a PU that does not divide": mistake("gen model.t --pes-per-pu 5", "5 PEs per PU do not divide 16 PEs"),
     "three words per beat": mistake("gen model.t --stream-words 3", "use a power of two up to 128"),
     "a memory without words": usage("gen model.t --model-words 0", "--model-words: 0 is less than 1"),
+    "an unknown objective": usage("gen model.t --objective area", "invalid choice: 'area'"),
     "too much effort": usage("gen model.t --effort 4", "--effort: 4 is more than 3"),
     "data without a choice": mistake("gen model.t --data data.npz", "add --format auto"),
     "a choice without data": mistake("gen model.t --format auto", "there is none here"),

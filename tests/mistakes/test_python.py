@@ -48,6 +48,8 @@ COMPILE: dict[str, Wrong] = {
     "results that are no names": ({"results": [5]}, TypeError, "results: [5] are not names"),
     "an unknown template": ({"template": "Huge"}, ValueError, "unknown template 'Huge'"),
     "templates that nothing uses": ({"templates": "mine.td"}, tabla.TablaError, "--template NAME"),
+    "an unknown objective": ({"objective": "area"}, ValueError, "use throughput or latency"),
+    "an objective that is no text": ({"objective": 5}, TypeError, "write objective='latency'"),
     "too much effort": ({"effort": 4}, ValueError, "effort: 4 is more than 3\nhint: use 0 to 3"),
     "passes that are none": ({"passes": [len]}, TypeError, "passes: these are not passes"),
     "a scheduler that is none": ({"scheduler": 5}, TypeError, "scheduler: this is not a function"),
