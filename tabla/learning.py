@@ -173,6 +173,8 @@ def train(
     """
     if not build.reading.trainable:
         file = build.reading.text.original.name
+        if build.reading.models:
+            raise TablaError(f"'{file}' does not learn as it is", hint="say what learns: --train NAME,NAME --loss mse")
         raise TablaError(f"'{file}' is a kernel, so it learns nothing", hint="run it with tabla sim or tabla eval")
     epochs, seed = checked_whole("epochs", epochs), checked_whole("seed", seed)
     samples, patience = optional_whole("samples", samples), optional_whole("patience", patience)

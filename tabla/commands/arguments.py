@@ -51,9 +51,12 @@ def size(text: str) -> tuple[str, int]:
 
 
 def shape(text: str) -> tuple[str, tuple[int, ...]]:
-    """Read ``NAME=2,8,3`` of ``--shape`` as a name and a shape. ``NAME=`` is the shape of a single value, ``()``."""
-    name, equals, value = text.partition("=")
-    if not equals or not name.isidentifier():
+    """Read ``NAME=2,8,3`` of ``--shape`` as a name and a shape. ``NAME=`` is the shape of a single value, ``()``.
+
+    The name may be any that ONNX has, such as ``input.1``.
+    """
+    name, equals, value = text.rpartition("=")
+    if not equals or not name or "=" in name:
         raise ArgumentTypeError(f"'{text}' is not NAME=SIZE,SIZE,...")
     return name, tuple(whole("size")(each) for each in value.split(",")) if value else ()
 

@@ -194,10 +194,19 @@ class Translator:
         return made
 
     def _call(self, name: str, value: Value) -> None:
-        """Let the tensor of a value have its name, if the tensor has none."""
+        """Let the tensor of a value have its name, if the tensor has none. What it is made of is called ``NAME.1`` and
+        so on.
+        """
         match value:
             case Tensor(node=node) | Labels(position=Tensor(node=node)):
                 node.name.text = node.name.text or self.names[name]
+                number_of, pending = 0, list(node.operands)
+                while pending:
+                    part = pending.pop(0)
+                    if part.name.text is None and not isinstance(part, tile.Number):
+                        number_of += 1
+                        part.name.text = f"{self.names[name]}.{number_of}"
+                        pending += part.operands
 
 
 def _spread(value: tile.Number, shape: tile.Shape, span: Span | None) -> tile.Node:

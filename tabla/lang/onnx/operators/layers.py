@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from math import prod
+
 from tabla.lang.onnx.call import Call, Results
 from tabla.lang.onnx.operators.registry import Table, operator
-from tabla.lang.onnx.tiles import axes, axis, contract, fixed, read
+from tabla.lang.onnx.tiles import axes, axis, contract, fixed, form, read
 from tabla.lang.onnx.values import Tensor, Value
 from tabla.lang.tile import program as tile
 
@@ -43,12 +45,25 @@ def _product(call: Call, left: Tensor, a: tuple[str, str], right: Tensor, b: tup
                 "the inner extents must be equal",
             )
     kept = ("n",) if left.batched else ("m", "n")
-    reads = [
+    reads = _flat_reads(call, left.node, right.node, b) or [
         read(left.node, [axis(name) for name in (a[1:] if left.batched else a)], call.span),
         read(right.node, [axis(name) for name in b], call.span),
     ]
     node = contract(tuple(sizes[n] for n in kept), [axis(name) for name in kept], reads, span=call.span)
     return Tensor(node=node, batched=left.batched)
+
+
+def _flat_reads(call: Call, left: tile.Node, right: tile.Node, b: tuple[str, str]) -> list[tile.Access] | None:
+    """Return reads of the tensor that was flattened, and of the weights of its elements, so that nothing is moved.
+
+    Return None if the left operand is not a tensor that was flattened.
+    """
+    if not isinstance(left, tile.Reshape) or len(left.shape) != 1 or isinstance(left.operand, tile.Reshape):
+        return None
+    shape = left.operand.shape
+    factors = {f"k{at}": prod(shape[at + 1 :]) for at in range(len(shape))}
+    inner = [form(factors) if name == "k" else axis(name) for name in b]
+    return [read(left.operand, axes(len(shape), "k"), call.span), read(right, inner, call.span)]
 
 
 @operator(TABLE, "MatMul")
