@@ -4,7 +4,7 @@ They are the model's own names, so that arrays in files have them. Other names a
 
 * A character that is none of letters, digits and ``_ . : / -`` becomes ``_``.
 * A dot becomes ``_`` if the part behind the last dot is one that this package gives to names: ``next``, ``mean``,
-  ``deviation``, ``classes``, ``columns``, ``words``, ``any``, ``flat``, a number, or t with a number.
+  ``deviation``, ``classes``, ``columns``, ``words``, ``any``, ``flat``, or t with a number.
 * An empty name becomes ``_``. If several names are then equal, the second gets ``_2``, the third ``_3`` and so on.
 """
 
@@ -18,7 +18,7 @@ from tabla.lang.onnx.model import Model
 LABEL = "label"
 """The name of the label of a model that is fine-tuned."""
 _OTHER = re.compile(r"[^A-Za-z0-9_.:/-]")
-_OURS = re.compile(r"\.(next|mean|deviation|classes|columns|words|any|flat|t?\d+)$")
+_OURS = re.compile(r"\.(next|mean|deviation|classes|columns|words|any|flat|t\d+)$")
 
 
 def program_names(model: Model, taken: Iterable[str] = ()) -> dict[str, str]:

@@ -16,7 +16,7 @@ from tabla.driver import build
 from tabla.lang.onnx.names import distinct
 from tabla.options import Options
 from tests.lang.onnx.cases import FIGURES, IMAGE, MATRIX, SMALL, W64, conv, one, pad, shaped
-from tests.lang.onnx.models import Case, drawn, node, read
+from tests.lang.onnx.models import Case, close, drawn, node, read
 
 REFUSED: dict[str, tuple[Case, str, str]] = {
     "an operator that is missing": (
@@ -187,7 +187,7 @@ def test_names() -> None:
         "",
     ]
     assert list(distinct(given, ["x"]).values()) == [
-        "x_2", "a.b", "a_b", "a_b_2", "w_next", "w_mean", "w_t3", "w.tail", "input_1", "onnx::Gemm_10", "/fc/out", "_",
+        "x_2", "a.b", "a_b", "a_b_2", "w_next", "w_mean", "w_t3", "w.tail", "input.1", "onnx::Gemm_10", "/fc/out", "_",
         "__2",
     ]  # fmt: skip
 
@@ -201,3 +201,12 @@ def test_arrays_have_the_names_of_the_model() -> None:
     made = read(case.proto(), results=("/out_mean",))
     assert list(made.reading.models) == ["fc_1.weight", "w_2", "0"]
     assert made.evaluate(case.samples()).keys() == {"y", "/out_mean"}
+
+
+def test_a_name_that_looks_like_a_part() -> None:
+    """The program calls parts of a value ``y.1`` and so on; a value of the model may have that name already."""
+    nodes = [node("Relu", "input.1", "y.1"), node("Softmax", "y.1", "y")]
+    case = Case(nodes=nodes, shapes={"input.1": (6,)}, outputs=("y.1", "y"))
+    found = read(case.proto(), format="q8.24").evaluate(case.samples())
+    for name, expected in case.expected().items():
+        close(found[name], expected)
