@@ -1,6 +1,7 @@
 """The table behind the estimates of ``tabla explore``: measured, fitted and checked.
 
 python -m benchmarks.cost measure DRAW ...     synthesise designs, and keep their cells
+python -m benchmarks.cost functions            synthesise the pipelines of functions by themselves
 python -m benchmarks.cost clock DRAW ...       place and route designs too, and keep their clock rates
 python -m benchmarks.cost fit [DRAW ...]       fit tabla/cost/ecp5.json to these designs, or to those it names
 python -m benchmarks.cost check                  hold the estimates against all other designs
@@ -22,7 +23,7 @@ from typing import Any
 
 from benchmarks.cost.designs import ROOT, design
 from benchmarks.cost.fit import RESOURCES, as_content, fitted, line_through, sizes_of
-from benchmarks.cost.measure import Row, clocked, measured
+from benchmarks.cost.measure import Row, clocked, measured, measured_functions
 from tabla.cost.clock import ClockModel, causes
 from tabla.cost.estimate import TABLE, estimate
 
@@ -43,7 +44,7 @@ def kept() -> dict[str, Any]:
 
 def keep(content: dict[str, Any]) -> None:
     """Write the measurements, those of small draws first."""
-    content["rows"].sort(key=lambda row: row["draw"])
+    content["rows"].sort(key=lambda row: (row["draw"] is None, row["draw"] or 0, row["design"]))
     content["clocks"].sort(key=lambda row: (row["draw"] is not None, row["design"], row["part"], row["grade"]))
     lines = [
         f' "{name}": [\n' + ",\n".join("  " + json.dumps(row) for row in content[name]) + "\n ]"
@@ -69,6 +70,15 @@ def measure(asked: argparse.Namespace) -> None:
         print(draw, row["design"], row.get("taken", row.get("refused")), flush=True)
 
 
+def functions(asked: argparse.Namespace) -> None:
+    """Synthesise the pipelines of functions anew."""
+    rows, content = measured_functions(), kept()
+    content["rows"] = [*(row for row in content["rows"] if row["draw"] is not None), *rows]
+    keep(content)
+    for row in rows:
+        print(row["design"], row["taken"])
+
+
 def clock(asked: argparse.Namespace) -> None:
     """Place and route designs. Rates that are there already are made anew."""
     parts = [(name, int(grade)) for name, _, grade in (part.partition(":") for part in asked.parts.split(","))]
@@ -86,17 +96,21 @@ def fit(asked: argparse.Namespace) -> None:
     """Fit the table of the package."""
     content = kept()
     draws = asked.draws or json.loads(FITTED.read_text(encoding="utf-8"))["draws"]
-    rows = [row for row in content["rows"] if row["draw"] in draws and "taken" in row]
-    luts, flip_flops = fitted(rows, sizes_of(rows))
-    models = clock_models([row for row in content["clocks"] if row["draw"] is None or row["draw"] in draws])
-    table = as_content(luts, flip_flops, models, "python -m benchmarks.cost fit", sorted(row["draw"] for row in rows))
+    rows = [row for row in content["rows"] if row["draw"] in (None, *draws) and "taken" in row]
+    models = clock_models([row for row in content["clocks"] if row["draw"] in (None, *draws)])
+    table = as_content(
+        *fitted(rows, sizes_of(rows)),
+        models,
+        "python -m benchmarks.cost fit",
+        sorted(row["draw"] for row in rows if row["draw"] is not None),
+    )
     FITTED.write_text(json.dumps(table, indent=1) + "\n", encoding="utf-8")
 
 
 def check(asked: argparse.Namespace) -> None:
     """Print the errors of the designs to which nothing was fitted."""
     content, fitted_to = kept(), set(json.loads(FITTED.read_text(encoding="utf-8"))["draws"])
-    rows = [row for row in content["rows"] if row["draw"] not in fitted_to and "taken" in row]
+    rows = [row for row in content["rows"] if row["draw"] not in (None, *fitted_to) and "taken" in row]
     heads = ("design", *(f"{kind}, estimate" for kind in (*RESOURCES, "DSP", "RAM")))
     print("| " + " | ".join(heads) + " |\n|" + "---|" * len(heads))
     errors: dict[str, list[float]] = {kind: [] for kind in (*RESOURCES, "DSP", "RAM")}
@@ -120,9 +134,10 @@ def clock_models(rows: Sequence[Row]) -> dict[str, Any]:
     models = {}
     for grade in sorted({grade_of(row) for row in rows}):
         own = [row for row in rows if grade_of(row) == grade]
+        widest = max(18, *(row["width"] for row in own))  # 18 bits are as wide as a multiplier
         found = line_through([max(row["megahertz"]) for row in own], [causes_of(row) for row in own])
         names = ("base", "doubling", "sequencers", "bit")
-        models[grade] = {**dict(zip(names, found, strict=True)), "limit": LIMITS.get(grade, 999.0)}
+        models[grade] = {**dict(zip(names, found, strict=True)), "limit": LIMITS.get(grade, 999.0), "widest": widest}
     return models
 
 
@@ -151,6 +166,7 @@ def main(words: list[str]) -> int:
     """Run one command."""
     commands: dict[str, Callable[[argparse.Namespace], None]] = {
         "measure": measure,
+        "functions": functions,
         "clock": clock,
         "fit": fit,
         "check": check,

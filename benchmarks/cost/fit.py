@@ -29,16 +29,16 @@ def _kind(name: str) -> str:
     return _SHARED.get(kind, kind)
 
 
-def fitted(rows: Sequence[Row], all_sizes: Mapping[int, Mapping[str, float]]) -> tuple[Prices, Prices]:
-    """Return the prices in LUT4s and in flip-flops. `all_sizes` has the sizes of each design, by its draw.
+def fitted(rows: Sequence[Row], all_sizes: Mapping[str, Mapping[str, float]]) -> tuple[Prices, Prices]:
+    """Return the prices in LUT4s and in flip-flops. `all_sizes` has the sizes of each design, by its name.
 
     Errors count by their share of the whole design, because an estimate is held to a share of it.
     """
     found: tuple[Prices, Prices] = ({}, {})
-    names = sorted({name for row in rows for name in all_sizes[row["draw"]]})
+    names = sorted({name for row in rows for name in all_sizes[row["design"]]})
     for kind in sorted({_kind(name) for name in names}):
         own = [name for name in names if _kind(name) == kind]
-        values = np.array([[all_sizes[row["draw"]].get(name, 0.0) for name in own] for row in rows])
+        values = np.array([[all_sizes[row["design"]].get(name, 0.0) for name in own] for row in rows])
         largest = np.where(values.max(axis=0) > 0, values.max(axis=0), 1.0)
         for number, resource in enumerate(RESOURCES):
             weights = np.array([1 / row["taken"][resource] for row in rows])
@@ -55,9 +55,9 @@ def fitted(rows: Sequence[Row], all_sizes: Mapping[int, Mapping[str, float]]) ->
     return found
 
 
-def sizes_of(rows: Iterable[Row]) -> dict[int, dict[str, float]]:
-    """Return the sizes of the designs of some rows, by their draws. The designs are compiled."""
-    return {row["draw"]: sizes(design(row["draw"]).build().image) for row in rows}
+def sizes_of(rows: Iterable[Row]) -> dict[str, dict[str, float]]:
+    """Return the sizes of the designs of some rows, by their names. The designs are compiled, functions are not."""
+    return {row["design"]: row.get("sizes") or sizes(design(row["draw"]).build().image) for row in rows}
 
 
 def line_through(rates: Sequence[float], causes: Sequence[Sequence[float]]) -> list[float]:

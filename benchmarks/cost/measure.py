@@ -6,9 +6,18 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from amaranth.back import verilog
+from amaranth.hdl import Cat, Module
+from amaranth.lib import wiring
+from amaranth.lib.wiring import In, Out
+from tabla.hw.function_unit import pipeline_for
 from tabla.templates.targets import target
 
 from benchmarks.cost.designs import Design, design
+from tabla.cost.structure import function_sizes
+from tabla.ir.format import Format
+from tabla.program.image import FunctionTable
+from tabla.program.sizes import function_table
 from tabla.source import TablaError
 from tabla.synth.nextpnr import place_and_route
 from tabla.synth.yosys import Netlist, synthesise_flat
@@ -16,6 +25,8 @@ from tabla.synth.yosys import Netlist, synthesise_flat
 FAMILY = "ecp5"
 Row = dict[str, Any]
 _LUTS = {"LUT4": 1, "CCU2C": 2, "TRELLIS_DPR16X4": 6}
+_FORMATS = ("q4.6", "q6.10", "q8.12")
+_FUNCTIONS = ("exp", "log", "sqrt", "sin", "divide", "tanh", "sigmoid")
 # The kinds of parts of `tabla.cost.structure`, by the names of the cells. The first pattern that fits counts.
 _KINDS = (
     (r"group_\d+\.lane_\d+\.", "lane"),
@@ -67,6 +78,56 @@ def measured(draw: int) -> Row:
         "taken": dict(netlist.taken),
         "cells": cells_of(netlist),
     }
+
+
+class _Pipelines(wiring.Component):
+    """Function pipelines side by side, so that one synthesis measures all of them."""
+
+    def __init__(self, tables: Sequence[tuple[FunctionTable, Format]]) -> None:
+        self.tables = tables
+        ports: dict[str, Any] = {}
+        for n, (_, number) in enumerate(tables):
+            width = number.width
+            ports |= {f"in_{n}": In(width), f"by_{n}": In(width), f"out_{n}": Out(width), f"events_{n}": Out(2)}
+        super().__init__(ports)
+
+    def elaborate(self, platform: Any) -> Module:
+        m = Module()
+        for n, (table, number) in enumerate(self.tables):
+            pipeline = pipeline_for(table, width=number.width, fraction=number.fraction)
+            m.submodules[f"pipeline_{n}"] = pipeline
+            m.d.comb += [
+                pipeline.operand.eq(getattr(self, f"in_{n}")),
+                pipeline.divisor.eq(getattr(self, f"by_{n}")),
+                getattr(self, f"out_{n}").eq(pipeline.value),
+                getattr(self, f"events_{n}").eq(Cat(pipeline.overflow, pipeline.domain_error)),
+            ]
+        return m
+
+
+def measured_functions() -> list[Row]:
+    """Return the cells of the pipelines of functions, each by itself, with their sizes."""
+    numbers = [Format.parse(text) for text in _FORMATS]
+    tables = [(function_table(name, number), number) for number in numbers for name in _FUNCTIONS]
+    netlist = synthesise_flat(verilog.convert(_Pipelines(tables), name="functions"), "functions", target(FAMILY))
+    cells = [[0, 0] for _ in tables]
+    for name, cell in netlist.parsed()["cells"].items():
+        # Cells at a port bear the name of the port.
+        if place := re.match(r"(?:pipeline|in|by|out|events)_(\d+)[._]", name):
+            cells[int(place[1])][0] += _LUTS.get(cell["type"], 0)
+            cells[int(place[1])][1] += cell["type"] == "TRELLIS_FF"
+    return [
+        {
+            "draw": None,
+            "design": f"function {table.name}, {number}",
+            "taken": {"LUT": luts, "FF": flip_flops},
+            "cells": {"function": [luts, flip_flops]},
+            "sizes": {
+                f"function.{name}": size for name, size in function_sizes(table, number.width, number.fraction).items()
+            },
+        }
+        for (table, number), (luts, flip_flops) in zip(tables, cells, strict=True)
+    ]
 
 
 def clocked(drawn: Design, parts: Sequence[tuple[str, int]], seeds: int) -> Iterator[Row]:

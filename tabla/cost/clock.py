@@ -15,6 +15,7 @@ class ClockModel:
 
     `doubling` is for each doubling of the LUT4s above 4,000, `sequencers` for several sequencers, `bit` for each bit of
     a word above 18, where a product takes several multipliers. The rate never exceeds `limit`, that of the blocks.
+    Nothing is known of words of more than `widest` bits.
     """
 
     base: float
@@ -22,6 +23,7 @@ class ClockModel:
     sequencers: float
     bit: float
     limit: float
+    widest: int
 
     def rate(self, *, luts: int, sequencers: int, width: int) -> float:
         """Return the rate of an array with so many LUT4s and sequencers, in words of `width` bits."""
@@ -37,6 +39,10 @@ def causes(*, luts: int, sequencers: int, width: int) -> tuple[float, float, flo
 
 
 def clocks(models: Mapping[str, ClockModel], image: Image, luts: int) -> dict[str, float]:
-    """Return the rates by the speed grade."""
+    """Return the rates by the speed grade, without grades in which no words of this width were measured."""
     sequencers, width = image.parameters.sequencers, image.parameters.width
-    return {grade: model.rate(luts=luts, sequencers=sequencers, width=width) for grade, model in models.items()}
+    return {
+        grade: model.rate(luts=luts, sequencers=sequencers, width=width)
+        for grade, model in models.items()
+        if width <= model.widest
+    }

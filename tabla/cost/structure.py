@@ -157,18 +157,19 @@ def _roots(image: Image, features: Features) -> Iterator[Part]:
     yield Part(kind="root", count=parameters.roots, sizes=sizes)
 
 
-def _function(table: FunctionTable, width: int, fraction: int, roots: int) -> Part:
-    """Return a function's pipeline. Pipelines that make a bit in each stage grow with the square of the width."""
-    bits = {"sqrt": (width + fraction + 3) // 2, "divide": width + fraction, "quotient": width}.get(table.kind, 0)
-    sizes = {
-        "one": 1,
-        "word": width,
-        "table": (max(map(abs, table.base), default=0).bit_length() + table.shift) if table.base else 0,
-        "stages": bits * width,
-        "scale": width * (table.kind in ("exp", "circular", "log")),
-    }
+def function_sizes(table: FunctionTable, width: int, fraction: int) -> dict[str, float]:
+    """Return the sizes of a function's pipeline, which each kind has by itself.
+
+    A pipeline that makes a bit in each stage grows with the square of the width, another one with the width.
+    """
+    kind = "divide" if table.kind == "quotient" else table.kind
+    stages = {"sqrt": (width + fraction + 3) // 2, "divide": width + fraction, "quotient": width}.get(table.kind, 0)
     assert table.kind in PIPELINES
-    return Part(kind="function", count=roots, sizes=sizes)
+    return {kind: 1, f"{kind}_bits": stages * width if stages else width}
+
+
+def _function(table: FunctionTable, width: int, fraction: int, roots: int) -> Part:
+    return Part(kind="function", count=roots, sizes=function_sizes(table, width, fraction))
 
 
 def _sequencer(image: Image, features: Features, unit: str) -> Iterator[Part]:
