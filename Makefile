@@ -128,7 +128,7 @@ prove-quick: $(VENV)/test
 	$(BIN)/python -m tests.prove --workers $(WORKERS) --quick
 
 prove-mutants: $(VENV)/test
-	$(BIN)/python -m tests.prove --workers $(WORKERS) --mutants $(if $(PROVED),--only '$(PROVED)') --record
+	$(BIN)/python -m tests.prove --workers $(WORKERS) --mutants $(if $(PROVED),--only '$(PROVED)')
 
 # The input of each fault goes into the folder fuzz-faults. A seed gives the same inputs each time.
 N ?= 10000

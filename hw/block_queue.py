@@ -17,7 +17,9 @@ def block_queue(m: Module, queue: Any, *, written: Signal, visible: Signal, read
     # A word is never read in the cycle in which it is written: no logic around the block RAM is needed for that.
     m.submodules.words = words = memory.Memory(shape=queue.width, depth=queue.depth, init=[], attrs={"no_rw_check": 1})
     write, read = words.write_port(), words.read_port(domain="sync")
-    fetched, first, second = Signal(), Signal(), Signal()
+    fetched = Signal()
+    first = Signal()
+    second = Signal()
     m.d.comb += [
         queue.room.eq((written ^ read_at) != queue.depth),
         write.en.eq(queue.put),

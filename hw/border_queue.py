@@ -47,7 +47,9 @@ class BorderQueue(wiring.Component):
     def elaborate(self, platform: Any) -> Module:
         m = Module()
         bits = bits_for(self.places)
-        write, read, ahead = Signal(bits), Signal(bits), Signal(bits, init=1)
+        write = Signal(bits)
+        read = Signal(bits)
+        ahead = Signal(bits, init=1)
         # Rows whose words stand behind the memories, if their address has been there for long enough.
         filled = Signal(range((1 << bits) + 1))
         left = Signal(range(self.roots))

@@ -58,7 +58,7 @@ class FrameReceiver(wiring.Component):
     """Takes the bytes of the line and gives the bytes of frames, the check among them.
 
     A byte of the line in cycle *t* shows in `data`, or the end of its frame in `ends`, in cycle *t* + 1. The bytes of
-    the line come at least ``Crc32.LATENCY`` cycles apart.
+    the line come at least ``Crc32.LATENCY`` + 1 cycles apart: a flag looks at the check of the byte before it.
 
     Members
     -------

@@ -107,7 +107,8 @@ class ReadPort(wiring.Component):
 
     def elaborate(self, platform: Any) -> Module:
         m = Module()
-        holds, takes = Signal(), Signal()
+        holds = Signal()
+        takes = Signal()
         m.d.comb += [
             takes.eq(self.arvalid & self.arready),
             self.act.eq(holds & (~self.rvalid | self.rready)),

@@ -59,8 +59,13 @@ class InputSlice(wiring.Component):
         m = Module()
         head, beat = Cat(self.data, self.keep, self.last), Cat(self.tdata, self.tkeep, self.tlast)
         spare = Signal(len(beat), reset_less=True)
-        spare_filled, paused, opened = Signal(), Signal(), Signal()
-        taken, stays, ends, fills = Signal(), Signal(), Signal(), Signal()
+        spare_filled = Signal()
+        paused = Signal()
+        opened = Signal()
+        taken = Signal()
+        stays = Signal()
+        ends = Signal()
+        fills = Signal()
         m.d.comb += [
             taken.eq(self.tvalid & self.tready),
             stays.eq(self.valid & ~self.take),

@@ -69,8 +69,15 @@ class StreamOutput(wiring.Component):
         places = [Signal(group * shape.container, name=f"place_{k}") for k in range(count)]
         filled = Signal(range(count + 1))
         # `closing`: the beat is the last of its packet. `opened`: a beat of the packet has left without TLAST.
-        closing, opened, owed = Signal(), Signal(), Signal()
-        full, free, room, put, moves, ends = Signal(), Signal(), Signal(), Signal(), Signal(), Signal()
+        closing = Signal()
+        opened = Signal()
+        owed = Signal()
+        full = Signal()
+        free = Signal()
+        room = Signal()
+        put = Signal()
+        moves = Signal()
+        ends = Signal()
         m.d.comb += [
             full.eq(filled == count),
             free.eq(~self.tvalid | self.tready),
@@ -142,7 +149,9 @@ class StreamOutput(wiring.Component):
         if not self.shape.run_words:
             return 0
         words = self.shape.run_words // self.shape.output_group
-        word, left, counts = Signal(range(max(2, words))), Signal(32), Signal()
+        word = Signal(range(max(2, words)))
+        left = Signal(32)
+        counts = Signal()
         # The register may be written anew while the run goes on.
         units = Signal(32)
         unit_ends = word == words - 1

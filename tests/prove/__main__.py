@@ -28,23 +28,26 @@ def main(words: list[str]) -> int:
     chosen = parser.parse_args(words)
     subjects = [s for s in SUBJECTS if chosen.only in s.name and not (chosen.quick and s.speed is Speed.LONG)]
     started = time.monotonic()
-    measured: dict[str, Any] = json.loads(MEASURED.read_text(encoding="utf-8")) if MEASURED.is_file() else {}
     failed = 0
     for name, line, fine, figures in _done(subjects, mutants=chosen.mutants, workers=chosen.workers):
         print(line, flush=True)
         failed += not fine
-        measured[name] = measured.get(name, {}) | figures
+        if chosen.record and fine and not chosen.mutants:
+            _record(name, figures)
     print(f"{failed} of them failed; {time.monotonic() - started:.0f} s on {chosen.workers} workers")
-    if chosen.record and not failed:
-        measured = {subject.name: measured[subject.name] for subject in SUBJECTS if subject.name in measured}
-        MEASURED.write_text(json.dumps(measured, indent=1) + "\n", encoding="utf-8")
-        PAGE.write_text(page(measured), encoding="utf-8")
     return int(failed > 0)
 
 
-def _done(
-    subjects: list[Subject], *, mutants: bool, workers: int
-) -> Iterator[tuple[str, str, bool, dict[str, Any]]]:
+def _record(found: str, figures: dict[str, Any]) -> None:
+    """Write the figures of a subject beside those of the others, and the page of all."""
+    known = json.loads(MEASURED.read_text(encoding="utf-8")) if MEASURED.is_file() else {}
+    known[found] = figures
+    measured = {subject.name: known[subject.name] for subject in SUBJECTS if subject.name in known}
+    MEASURED.write_text(json.dumps(measured, indent=1) + "\n", encoding="utf-8")
+    PAGE.write_text(page(measured), encoding="utf-8")
+
+
+def _done(subjects: list[Subject], *, mutants: bool, workers: int) -> Iterator[tuple[str, str, bool, dict[str, Any]]]:
     """Run the longest subjects first, and yield the name of each, a line to print, whether it is as it should be, and
     its figures.
     """
@@ -69,9 +72,8 @@ def _mutants(name: str) -> tuple[str, str, bool, dict[str, Any]]:
     verdicts = [(mutant, subject.refuted(mutant)) for mutant in subject.mutants]
     survivors = [str(mutant) for mutant, verdict in verdicts if verdict.holds]
     reached = sum(verdict.reached for _, verdict in verdicts)
-    figures = {"mutants": len(verdicts), "reached": reached}
     line = f"{name}: {len(verdicts) - len(survivors)} of {len(verdicts)} mutants refused, {reached} from the start"
-    return name, "\n  survives: ".join((line, *survivors)), not survivors, figures
+    return name, "\n  survives: ".join((line, *survivors)), not survivors, {}
 
 
 def _processor_seconds() -> float:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Sequence
 from functools import reduce
 from operator import and_
 from typing import Any
 
 from amaranth.asserts import AnyConst, AnySeq
 from amaranth.back import rtlil
-from amaranth.hdl import Assert, Assume, ClockDomain, Const, Fragment, Module, Mux, Shape, Signal
+from amaranth.hdl import Assert, Assume, ClockDomain, Const, Elaboratable, Fragment, Module, Mux, Shape, Signal
 from amaranth.lib import wiring
 
 
@@ -73,7 +73,7 @@ class Bench:
     def past(self, value: Any, cycles: int, name: str) -> Any:
         """Return a value as it stood so many cycles ago."""
         for cycle in range(cycles):
-            value = self.register(value, f"{name}_{cycle + 1}")
+            value = self.register(value, f"past_{name}_{cycle + 1}")
         return value
 
     def older_than(self, cycles: int) -> Any:
@@ -111,35 +111,53 @@ class Bench:
         return self._text
 
 
-class Opened:
+class Opened(Elaboratable):
     """A component whose inner signals a claim may name: an induction has to be told what is true of them.
 
-    ``opened["count"]`` is the signal `count` of the component, and ``opened["tokens.count"]`` that of its submodule.
+    ``opened["tokens.count"]`` is the port or the signal `count` of the submodule `tokens`.
     """
 
     def __init__(self, component: Any) -> None:
+        self.whole = component
         self._fragment = Fragment.get(component, None)
 
     def elaborate(self, platform: Any) -> Fragment:
         """Return what was elaborated before, so that the signals are those that were named."""
         return self._fragment
 
-    def __getitem__(self, path: str) -> Any:
-        *modules, name = path.split(".")
+    def _inside(self, modules: list[str]) -> Any:
         fragment = self._fragment
         for module in modules:
             fragment = next(inner for inner, inside, _ in fragment.subfragments if inside == module)
+        return fragment
+
+    def component(self, path: str) -> Any:
+        """Return a submodule."""
+        return self._inside(path.split(".")).origins[0]
+
+    def __getitem__(self, path: str) -> Any:
+        *modules, name = path.split(".")
+        fragment = self._inside(modules)
+        component = (fragment.origins or [None])[0]
+        if isinstance(component, wiring.Component) and name in component.signature.members:
+            return getattr(component, name)
+        return self._named(fragment, name)
+
+    def inner(self, name: str) -> Any:
+        """Return a signal of the component that has the name of a port."""
+        ports = [getattr(self.whole, port) for port in self.whole.signature.members]
+        return self._named(self._fragment, name, besides=ports)
+
+    def _named(self, fragment: Fragment, name: str, besides: Sequence[Any] = ()) -> Any:
         signals = {
             id(signal): signal
             for statements in fragment.statements.values()
             for statement in statements
             for signal in statement._lhs_signals()
         }
-        found = [signal for signal in signals.values() if signal.name == name]
+        known = [id(port) for port in besides]
+        found = [signal for number, signal in signals.items() if signal.name == name and number not in known]
         if len(found) != 1:
             names = sorted(signal.name for signal in signals.values())
-            raise KeyError(f"{path}: {len(found)} signals have that name, among {names}")
+            raise KeyError(f"{name}: {len(found)} signals have that name, among {names}")
         return found[0]
-
-
-Build = Callable[[], Bench]

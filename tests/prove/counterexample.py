@@ -14,15 +14,15 @@ _LATEST = 24
 def table(path: Path) -> str:
     """Return the signals of the bench in each cycle of a file of yosys-smtbmc, numbers in hexadecimal.
 
-    Claims that hold in all cycles are left out, and so are the inner signals of the components.
+    What is 0 in all cycles is left out, and so are claims that hold, the inner signals of the components, and the
+    bench's registers of earlier values, whose names begin with `past_`.
     """
     names, values, cycles = _read(path)
     rows = []
     for name in sorted(names.values(), key=lambda name: (name.startswith("claim_"), name)):
         row = values[name]
-        if name.startswith("claim_"):
-            if all(value == "1" for value in row):
-                continue
+        if set("".join(row)) <= ({"1"} if name.startswith(("claim_", "assumption_")) else {"0"}):
+            continue
         rows.append((name, [_shown(value) for value in row[-_LATEST:]]))
     header = ("cycle", [str(cycle) for cycle in range(cycles)][-_LATEST:])
     width = max(len(name) for name, _ in [header, *rows])
@@ -63,7 +63,7 @@ def _read(path: Path) -> tuple[dict[str, str], dict[str, list[str]], int]:
 
 
 def _is_own(name: str) -> bool:
-    return "$" not in name and not name.startswith(("smt_", "age_")) and name != "clk"
+    return "$" not in name and not name.startswith(("smt_", "age_", "past_")) and name != "clk"
 
 
 def _shown(bits: str) -> str:

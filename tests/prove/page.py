@@ -22,40 +22,42 @@ what they do not cover.
 
 A *subject* is a component with certain sizes, and what is claimed of it. *Unbounded* means that an induction shows the
 claims for every cycle; the number beside it says how many cycles the induction looks back. Where there is no induction,
-the column says in how many cycles the claims hold. The *claims* are the assertions that reached the solver. The seconds
-are processor time, measured by `make prove`.
+the column says in how many cycles the claims hold. The *claims* are the assertions that reached the solver. Where the
+solver is a simulation, every word goes through the component, and the claims are the words. The seconds are processor
+time, measured by `make prove`.
 
 A *mutant* is a fault that the test plants into the component. `make prove-mutants` shows that the proof refuses each of
-them. The column says how many there are, and for how many of them the solver found the cycles in which the faulty
-component goes wrong. The induction refuses the others.
+them, and says for how many the solver found the cycles in which the faulty component goes wrong. The induction refuses
+the others.
 """
 
 
 def page(measured: Mapping[str, Mapping[str, Any]]) -> str:
     """Return the text of the page."""
     parts = [_HEAD]
+    left = sum(subject.name not in measured for subject in SUBJECTS)
+    if left:
+        parts.append(f"\n{left} of {len(SUBJECTS)} subjects have no seconds here yet; `make prove` fills them in.\n")
     for group in dict.fromkeys(subject.group for subject in SUBJECTS):
         parts.append(f"\n## {group[0].upper()}{group[1:]}\n\n")
         inside = [subject for subject in SUBJECTS if subject.group == group]
         for text in dict.fromkeys(subject.property for subject in inside):
             names = [subject.name for subject in inside if subject.property == text]
             parts.append(f"- *{'; '.join(names)}*: {text}\n")
-        parts.append("\n| subject | bounds | cycles | claims | solver | seconds | mutants (found) |\n")
+        parts.append("\n| subject | bounds | cycles | claims | solver | seconds | mutants |\n")
         parts.append("|---|---|---|---|---|---|---|\n")
         parts += [_row(subject, measured.get(subject.name, {})) for subject in inside]
     return "".join(parts)
 
 
 def _row(subject: Subject, figures: Mapping[str, Any]) -> str:
-    depth = f"unbounded ({subject.depth})" if subject.unbounded else f"the first {subject.depth}"
-    refused = f"{figures['mutants']} ({figures['reached']})" if subject.mutants and "mutants" in figures else ""
     cells = (
         subject.name,
         subject.bounds,
-        depth,
+        subject.cycles,
         figures.get("assertions", ""),
-        {"z3": "Z3", "yices": "Yices"}[subject.solver],
+        {"z3": "Z3", "yices": "Yices"}.get(subject.solver, subject.solver),
         figures.get("seconds", ""),
-        refused,
+        len(subject.mutants) or "",
     )
     return f"| {' | '.join(map(str, cells))} |\n"

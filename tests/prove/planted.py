@@ -40,9 +40,7 @@ def planted(mutant: Mutant) -> Iterator[None]:
     module = importlib.import_module("tabla.hw." + mutant.file.removesuffix(".py").replace("/", "."))
     changed = ModuleType(module.__name__)
     exec(compile(source.replace(mutant.before, mutant.after), str(path), "exec"), vars(changed))
-    own = {
-        name: value for name, value in vars(module).items() if getattr(value, "__module__", None) == module.__name__
-    }
+    own = {name: value for name, value in vars(module).items() if getattr(value, "__module__", None) == module.__name__}
     # Listed with the others, so that what is exchanged later is exchanged in the mutant too.
     sys.modules["tests.prove.planted.mutant"] = changed
     try:

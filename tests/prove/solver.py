@@ -87,9 +87,7 @@ def prove(bench: Bench, *, depth: int, solver: str, unbounded: bool = True, limi
             cycles = folder / "cycles.vcd"
             what = "from the start" if number == 0 else "by induction"
             found = f"refused {what}\n{table(cycles)}"
-            return Verdict(
-                found=found, reached=number == 0, assertions=assertions, seconds=time.monotonic() - started
-            )
+            return Verdict(found=found, reached=number == 0, assertions=assertions, seconds=time.monotonic() - started)
     return Verdict(found="", reached=False, assertions=assertions, seconds=time.monotonic() - started)
 
 

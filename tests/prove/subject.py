@@ -40,6 +40,11 @@ class Subject:
     mutants: tuple[Mutant, ...] = ()
     search: int = 12
 
+    @property
+    def cycles(self) -> str:
+        """In how many cycles the claims hold, for the table."""
+        return f"unbounded ({self.depth})" if self.unbounded else f"the first {self.depth}"
+
     def proved(self, limit: float = 900) -> Verdict:
         """Prove it."""
         return prove(self.build(), depth=self.depth, solver=self.solver, unbounded=self.unbounded, limit=limit)

@@ -286,3 +286,12 @@ def test_queue_repeats_a_full_ram() -> None:
     seen = played(BlockQueue(width=8, depth=4), [*inputs, *fifth])
     assert [cycle["out_data"] for cycle in seen if cycle["out_valid"]] == [5, 6, 7, 8] * 3 + [9]
     assert seen[len(inputs) - 1]["kept"] == 1 and seen[-1]["kept"] == 0
+
+
+@pytest.mark.parametrize(("apart", "sound"), [(Crc32.LATENCY + 1, 1), (Crc32.LATENCY, 0)])
+def test_the_flag_of_a_frame_comes_a_cycle_after_its_check_is_complete(apart: int, sound: int) -> None:
+    rows: list[dict[str, int]] = []
+    for byte in frame(b"abc"):
+        rows += [{"line_valid": 1, "line_data": byte}, *[{"line_valid": 0}] * (apart - 1)]
+    seen = played(FrameReceiver(), rows)
+    assert [cycle["sound"] for cycle in seen if cycle["ends"]] == [sound]

@@ -1,0 +1,394 @@
+"""The borders on a host's bus: the rules of AXI4-Lite and AXI4-Stream, the registers, and the order of words."""
+
+from __future__ import annotations
+
+from functools import partial, reduce
+from operator import and_
+from typing import Any
+
+from amaranth.hdl import Const, Mux, Signal
+from tabla.hw.bus.registers import COMMANDS, ERRORS, LEVELS, STICKY, RegisterFile
+from tabla.hw.bus.slice import InputSlice
+from tabla.hw.bus.stream_out import StreamOutput
+from tabla.templates.bus import register, registers
+
+from tabla.program.bus import BusShape
+from tests.prove.bench import Bench, Opened
+from tests.prove.planted import mutants
+from tests.prove.subject import Speed, Subject
+
+SOON = 8
+"""An answer is given within so many cycles."""
+
+
+def stays(b: Bench, name: str, *, valid: Any, ready: Any, payload: dict[str, Any], alive: Any) -> None:
+    """Claim the rule of every channel: what is valid stays valid, and the same, until it is taken."""
+    waits = b.register(valid & ~ready & alive, f"past_{name}_waits", reset_less=False)
+    b.claim(f"{name}_stays", valid, when=waits)
+    for part, value in payload.items():
+        b.claim(f"{name}_{part}_stays", value == b.register(value, f"past_{name}_{part}"), when=waits)
+
+
+def host(b: Bench, name: str, *, valid: Any, ready: Any, payload: dict[str, Any]) -> None:
+    """Assume the same rule of the host."""
+    waits = b.register(valid & ~ready, f"past_{name}_offered", reset_less=False)
+    b.assume(f"{name}_stays", valid, when=waits)
+    for part, value in payload.items():
+        b.assume(f"{name}_{part}_stays", value == b.register(value, f"past_{name}_{part}"), when=waits)
+
+
+def soon(b: Bench, name: str, *, asked: Any, answered: Any, alive: Any, most: int) -> None:
+    """Claim that what is asked is answered within so many cycles."""
+    waited = Signal(range(most + 2), name=f"{name}_waited")
+    b.m.d.sync += waited.eq(Mux(asked & ~answered & alive, Mux(waited == most + 1, waited, waited + 1), 0))
+    b.claim(f"{name}_soon", waited <= most)
+
+
+class RegisterProof:
+    """The register file beside a model of its table."""
+
+    def __init__(self) -> None:
+        self.b = b = Bench(resets=True)
+        self.part = part = RegisterFile(fingerprint=0x12345678)
+        self.opened = b.add(Opened(part), "registers")
+        alive = Signal(name="alive_now")
+        b.m.d.sync += alive.eq(1)
+        b.drive(part, alive=alive)
+        self.alive = alive
+        host(b, "aw", valid=part.awvalid, ready=part.awready, payload={"address": part.awaddr})
+        host(b, "w", valid=part.wvalid, ready=part.wready, payload={"data": part.wdata, "strobe": part.wstrb})
+        host(b, "ar", valid=part.arvalid, ready=part.arready, payload={"address": part.araddr})
+        self.act, self.read = self.opened["writes.act"], self.opened["reads.act"]
+
+    def claim_channels(self) -> None:
+        """Claim the rules of AXI4-Lite: one answer for each request, within a few cycles, and none without one."""
+        b, part, opened = self.b, self.part, self.opened
+        yes = Const(1, 1)
+        stays(b, "b", valid=part.bvalid, ready=part.bready, payload={"code": part.bresp}, alive=yes)
+        stays(b, "r", valid=part.rvalid, ready=part.rready, payload={"code": part.rresp, "data": part.rdata}, alive=yes)
+        b.claim("write_answers", (part.bresp == 0) | (part.bresp == 2))
+        b.claim("read_answers", (part.rresp == 0) | (part.rresp == 2))
+        b.claim("refused_reads_are_0", part.rdata == 0, when=part.rvalid & (part.rresp == 2))
+        owed = {}
+        for name, valid, ready, answered, held in (
+            ("aw", part.awvalid, part.awready, part.bvalid & part.bready, opened["writes.holds_0"]),
+            ("w", part.wvalid, part.wready, part.bvalid & part.bready, opened["writes.holds_1"]),
+            ("ar", part.arvalid, part.arready, part.rvalid & part.rready, opened["reads.holds"]),
+        ):
+            answer = part.rvalid if name == "ar" else part.bvalid
+            owed[name] = Signal(3, name=f"{name}_owed")
+            b.m.d.sync += owed[name].eq(owed[name] + (valid & ready) - answered)
+            # Never an answer that is not owed: one is owed for what is held, and one for the answer that is offered.
+            b.claim(f"{name}_answers", owed[name] == held + answer)
+            b.claim(f"{name}_one_at_a_time", ~ready, when=held)
+        going = self.alive & part.bready
+        asked = (part.awvalid | opened["writes.holds_0"]) & (part.wvalid | opened["writes.holds_1"])
+        soon(b, "write", asked=asked | part.bvalid, answered=part.bvalid, alive=going, most=4)
+        asked = part.arvalid | opened["reads.holds"]
+        soon(b, "read", asked=asked, answered=part.rvalid, alive=self.alive & part.rready, most=4)
+        for name, ready, held in (
+            ("aw", part.awready, opened["writes.holds_0"]),
+            ("w", part.wready, opened["writes.holds_1"]),
+            ("ar", part.arready, opened["reads.holds"]),
+        ):
+            b.claim(f"{name}_ready_when_free", ready | held, when=b.register(self.alive, f"past_alive_{name}",
+                    reset_less=False))  # fmt: skip
+
+    def claim_registers(self) -> None:
+        """Claim what writes change, what reads show, and the sticky bits."""
+        b, part = self.b, self.part
+        address, data, strobe = (self.opened[f"writes.{name}"] for name in ("address", "data", "strobe"))
+        written = {r.name: self.act & (address == r.offset >> 2) for r in registers() if r.writable}
+        mask = reduce(lambda low, byte: low | byte, (Mux(strobe[n], 0xFF << 8 * n, 0) for n in range(4)))
+        word = b.seen((data & mask)[:32], "written_word")
+        model = {}
+        for name, shown in (("COUNT", part.count), ("RESULT_UNITS", part.result_units)):
+            model[name] = Signal(32, name=f"model_{name.lower()}")
+            with b.m.If(written[name]):
+                b.m.d.sync += model[name].eq(((model[name] & ~mask) | word)[:32])
+            b.claim(f"{name.lower()}", shown == model[name])
+        status, control = Signal(32, name="model_status"), Signal(32, name="model_control")
+        seen = {}
+        for name in STICKY:
+            place = register("STATUS").field(name.upper()).bit
+            seen[name] = Signal(name=f"model_{name}")
+            with b.m.If(written["STATUS"] & word[place]):
+                b.m.d.sync += seen[name].eq(0)
+            with b.m.If(getattr(part, name)):
+                b.m.d.sync += seen[name].eq(1)
+            b.m.d.comb += status[place].eq(seen[name])
+            b.claim(f"{name}_sticks", self.opened[f"{name}_seen"] == seen[name])
+        b.m.d.comb += [status[register("STATUS").field(n.upper()).bit].eq(getattr(part, n)) for n in LEVELS]
+        enables = {}
+        for name in ("irq_done", "irq_error"):
+            place = register("CONTROL").field(name.upper()).bit
+            enables[name] = Signal(name=f"model_{name}")
+            with b.m.If(written["CONTROL"] & mask[place]):
+                b.m.d.sync += enables[name].eq(data[place])
+            b.m.d.comb += control[place].eq(enables[name])
+            b.claim(name, self.opened[f"{name}_enabled"] == enables[name])
+        raised = (seen["done"] & enables["irq_done"]) | (Const(0, 1) if not ERRORS else
+                  reduce(lambda x, y: x | y, (seen[n] for n in ERRORS)) & enables["irq_error"])  # fmt: skip
+        b.claim("interrupt", part.interrupt == b.register(raised, "past_raised", reset_less=False))
+        for name in ("abort", "reset"):
+            asked = written["CONTROL"] & word[register("CONTROL").field(name.upper()).bit]
+            b.claim(name, getattr(part, name) == b.register(asked, f"past_{name}", reset_less=False))
+        self._claim_commands(written, word, strobe)
+        self._claim_reads(model | {"STATUS": status, "CONTROL": control})
+
+    def _claim_commands(self, written: dict[str, Any], word: Any, strobe: Any) -> None:
+        """Claim which commands are given, and which writes are refused."""
+        b, part = self.b, self.part
+        fine = (word < COMMANDS) & ~part.busy
+        given = written["COMMAND"] & strobe[0] & fine
+        b.claim("command", part.command == b.register(given, "past_given", reset_less=False))
+        code = b.register(word[:2], "past_code")
+        b.claim("code", part.code == code, when=part.command)
+        known = reduce(lambda x, y: x | y, written.values())
+        refused = ~known | (written["COMMAND"] & strobe[0] & ~fine)
+        acted = b.register(self.act, "past_act", reset_less=False)
+        b.claim("refused_write", (part.bresp == 2) == b.register(refused, "past_refused"), when=acted)
+        b.claim("answers_when_it_acts", part.bvalid, when=acted)
+
+    def _claim_reads(self, values: dict[str, Any]) -> None:
+        """Claim what a read shows: the registers as they were in the cycle of the read."""
+        b, part = self.b, self.part
+        address = self.opened["reads.address"]
+        high = Signal(32, name="model_high")
+        here = {r.name: address == r.offset >> 2 for r in registers() if r.readable}
+        with b.m.If(self.read & here["CYCLES_LO"]):
+            b.m.d.sync += high.eq(part.cycles[32:])
+        b.claim("high", self.opened["high"] == high)
+        values = values | {"CYCLES_LO": part.cycles[:32], "CYCLES_HI": high, "FINGERPRINT": Const(0x12345678, 32)}
+        counters = ("samples", "wait_in", "wait_out", "lane_overflows", "root_overflows", "domain_errors")
+        values |= {name.upper(): getattr(part, name) for name in counters}
+        acted = b.register(self.read, "past_read", reset_less=False)
+        b.claim("answers_when_it_reads", part.rvalid, when=acted)
+        for each in registers():
+            if each.readable:
+                asked = b.register(self.read & here[each.name], f"past_reads_{each.name.lower()}", reset_less=False)
+                then = values.get(each.name, Const(each.reset, 32))
+                shown = (part.rdata == b.register(then, f"past_{each.name.lower()}")) & (part.rresp == 0)
+                b.claim(f"reads_{each.name.lower()}", shown, when=asked)
+        nothing = reduce(and_, (~each for each in here.values()))
+        none = b.register(self.read & nothing, "past_reads_nothing", reset_less=False)
+        b.claim("reads_nothing", (part.rresp == 2) & (part.rdata == 0), when=none)
+
+
+def lite(*, inside: bool) -> Bench:
+    """The register file: its channels, or with `inside` its registers."""
+    proof = RegisterProof()
+    if inside:
+        proof.claim_registers()
+    else:
+        proof.claim_channels()
+    return proof.b
+
+
+def input_slice(*, bits: int) -> Bench:
+    """The two places for beats at the input."""
+    b = Bench(resets=True)
+    part = InputSlice(bits=bits)
+    opened = b.add(Opened(part), "slice")
+    b.drive(part)
+    beat = {"data": part.tdata, "keep": part.tkeep, "last": part.tlast}
+    host(b, "t", valid=part.tvalid, ready=part.tready, payload=beat)
+    b.assume("takes_what_is_offered", part.valid, when=part.take)
+    taken = b.seen(part.tvalid & part.tready, "taken")
+    # A follower of one beat; `flush` forgets all of them.
+    inside, ahead, here = Signal(2, name="inside"), Signal(2, name="ahead"), Signal(name="here")
+    followed = {name: Signal.like(value, name=f"followed_{name}") for name, value in beat.items()}
+    b.m.d.sync += inside.eq(Mux(part.flush, 0, inside + taken - part.take))
+    with b.m.If(here & part.take):
+        b.m.d.sync += [ahead.eq(ahead - 1), here.eq(ahead != 0)]
+    with b.m.If(taken & b.free(1, "chosen") & ~here):
+        b.m.d.sync += [here.eq(1), ahead.eq(inside - part.take)]
+        b.m.d.sync += [followed[name].eq(value) for name, value in beat.items()]
+    with b.m.If(part.flush):
+        b.m.d.sync += here.eq(0)
+    head = here & (ahead == 0)
+    for name, value in followed.items():
+        b.claim(f"order_of_{name}", getattr(part, name) == value, when=head)
+    b.claim("valid", part.valid == (inside != 0))
+    b.claim("two_at_most", inside <= 2)
+    b.claim("ready_with_room", inside <= 1, when=part.tready)
+    b.claim("spare", opened["spare_filled"] == (inside == 2))
+    spare = dict(zip(beat, (slice(0, bits), slice(bits, bits + bits // 8), slice(bits + bits // 8, None)), strict=True))
+    for name, place in spare.items():
+        b.claim(f"spare_{name}", opened["spare"][place] == followed[name], when=here & (ahead == 1))
+    b.claim("ahead", ahead < inside, when=here)
+    # No beat after TLAST until the packet may be followed by another one.
+    closed = Signal(name="closed")
+    ended = taken & part.tlast
+    b.m.d.sync += closed.eq(Mux(part.flush, 0, (closed | ended) & ~part.resume))
+    b.claim("none_after_the_last", ~part.tready, when=closed)
+    b.claim("wanted_only", b.register(part.want, "past_want", reset_less=False), when=part.tready)
+    inside_packet = Signal(name="inside_packet")
+    b.m.d.sync += inside_packet.eq(Mux(part.forget, 0, part.open))
+    b.claim("paused", (opened["paused"] == closed) & (opened["opened"] == inside_packet))
+    b.claim("open", part.open == Mux(taken, ~part.tlast, inside_packet))
+    return b
+
+
+def output_stream(*, shape: BusShape) -> Bench:
+    """The output stream."""
+    b = Bench(resets=True)
+    part = StreamOutput(shape=shape)
+    opened = b.add(Opened(part), "stream")
+    b.drive(part)
+    stays(
+        b,
+        "t",
+        valid=part.tvalid,
+        ready=part.tready,
+        payload={"data": part.tdata, "keep": part.tkeep, "last": part.tlast},
+        alive=Const(1, 1),
+    )
+    # What the array's word becomes: followed from the cycle in which it is taken until its beat is.
+    b.assume("starts_at_rest", part.idle, when=part.start)
+    b.assume("one_order_at_a_time", ~(part.start & part.finish) & ~(part.start & part.reset))
+    b.assume("no_words_while_it_starts", ~part.word_valid, when=part.start | part.finish | part.reset)
+    count, container = shape.containers, shape.container
+    taken = part.word_valid & part.word_ready
+    place, word = Signal(range(count), name="place"), Signal(shape.width, name="followed_word")
+    here, sent = Signal(name="here"), Signal(name="sent")
+    filled = opened["filled"]
+    moves, leaves = opened["moves"], part.tvalid & part.tready
+    with b.m.If(sent & leaves):
+        b.m.d.sync += sent.eq(0)
+    with b.m.If(here & moves):
+        b.m.d.sync += [here.eq(0), sent.eq(1)]
+    with b.m.If(taken & b.free(1, "chosen") & ~here & ~sent):
+        b.m.d.sync += [here.eq(1), word.eq(part.word), place.eq(Mux(filled == count, 0, filled))]
+    with b.m.If(part.reset):
+        b.m.d.sync += [here.eq(0)]
+    extended = b.seen(word.as_signed() + Const(0, container), "extended")[:container]
+    b.claim("filled", filled <= count)
+    for n in range(count):
+        b.claim(f"place_{n}", opened[f"place_{n}"] == extended, when=here & (place == n))
+        mine = part.tdata[n * container : (n + 1) * container]
+        kept = part.tkeep[n * container // 8 : (n + 1) * container // 8]
+        b.claim(f"sent_{n}", (mine == extended) & kept.all(), when=sent & (place == n))
+    b.claim("waits_in_its_place", place < filled, when=here)
+    b.claim("sent_is_offered", part.tvalid, when=sent)
+    b.claim("here_or_sent", ~(here & sent))
+    b.claim("none_while_full", ~moves | ~part.tvalid | part.tready)
+    b.claim("lasts_only", part.tlast <= part.tvalid)
+    # TKEEP: whole containers from the lowest on, and all of them unless the packet ends.
+    kept = [part.tkeep[n * container // 8 : (n + 1) * container // 8] for n in range(count)]
+    whole = reduce(and_, (k.all() | ~k.any() for k in kept))
+    dense = reduce(and_, (kept[n].any() | ~kept[n + 1].any() for n in range(count - 1)), Const(1, 1))
+    b.claim("keep_is_dense", whole & dense & kept[0].all(), when=part.tvalid)
+    b.claim("keep_is_full", part.tkeep.all(), when=part.tvalid & ~part.tlast)
+    # As many containers as the beat has words; a beat without any is a whole beat of zeros.
+    words = Signal(range(count + 1), name="words_of_beat")
+    with b.m.If(moves):
+        b.m.d.sync += words.eq(filled)
+    for n in range(count):
+        b.claim(f"keep_{n}", kept[n].any() == ((words > n) | (words == 0)), when=part.tvalid)
+    # A full beat waits for another word of its packet, so that the last beat of a packet always has words.
+    follows = b.register(part.word_valid & part.word_ready, "past_follows", reset_less=False)
+    b.claim("waits_for_a_word", follows, when=b.register(moves & ~opened["closing"], "past_goes_on", reset_less=False))
+    b.claim("last_of_beat", opened["closing"] | (filled == count) | ~moves)
+    b.claim("word_ready", part.word_ready == (~opened["closing"] & ((filled != count) | ~part.tvalid | part.tready)))
+    return b
+
+
+CHANNELS = mutants(
+    "bus/axi_lite.py",
+    ("(~self.bvalid | self.bready)", "~self.bvalid | self.bready | 1"),
+    ("self.act.eq(held[0] & held[1] &", "self.act.eq(held[0] &"),
+    ("with m.Elif(self.bvalid & self.bready):", "with m.Elif(self.bvalid):"),
+    ("ready.eq(self.alive & (self.act | ~(holds | takes)))]", "ready.eq(self.alive & (self.act | ~holds))]"),
+    ("self.arready.eq(self.alive & (self.act | ~(holds | takes)))", "self.arready.eq(self.alive & ~holds & ~takes)"),
+    ("with m.Elif(self.rvalid & self.rready):", "with m.Elif(self.rready & holds):"),
+    ("holds.eq((holds | takes) & ~self.act),\n", "holds.eq(takes & ~self.act),\n"),
+)
+REGISTERS = mutants(
+    "bus/registers.py",
+    ("seen.eq((seen & ~clear) | getattr(self, name))", "seen.eq((seen | getattr(self, name)) & ~clear)"),
+    ('clear = here["STATUS"] & strobe[place // 8] & word[place]', 'clear = here["STATUS"] & word[place]'),
+    ("(word[:8] >= COMMANDS)", "(word[:8] > COMMANDS)"),
+    ("strobe[0] & (self.busy | above |", "strobe[0] & (self.busy |"),
+    ("m.d.sync += high.eq(self.cycles[32:])", "m.d.sync += high.eq(self.cycles[31:])"),
+    ("reduce(or_, (sticky[n] for n in ERRORS)) & error", "error"),
+    ("with m.If(here[name] & strobe[byte]):", "with m.If(here[name]):"),
+    ("writes.refused.eq(~reduce(or_, here.values()) |", "writes.refused.eq("),
+)
+SLICE = mutants(
+    "bus/slice.py",
+    ("fills.eq(stays & (spare_filled | taken))", "fills.eq(stays & taken)"),
+    ("with m.If(~stays & spare_filled):", "with m.If(~stays & spare_filled & ~taken & self.want):"),
+    ("paused.eq((paused | ends) & ~self.resume)", "paused.eq(ends & ~self.resume)"),
+    ("self.want & ~fills &", "self.want &"),
+    ("self.valid.eq(stays | spare_filled | taken)", "self.valid.eq(stays | taken)"),
+    ("opened.eq(self.open & ~self.forget)", "opened.eq(self.open)"),
+)
+STREAM = mutants(
+    "bus/stream_out.py",
+    ("room.eq(~closing & (~full | free))", "room.eq(~closing)"),
+    ("free.eq(~self.tvalid | self.tready)", "free.eq(~self.tvalid | self.tready | closing)"),
+    ("self.tkeep.eq(self._keep(filled))", "self.tkeep.eq(self._keep(filled + 1))"),
+    ("[word, word[-1].replicate(shape.container - shape.width)]", "[word, Const(0, shape.container - shape.width)]"),
+    ("place = Mux(full, 0, filled)", "place = filled"),
+    ("moves.eq(free & (closing | (full & self.word_valid)))", "moves.eq(free & (closing | full))"),
+    ("with m.If(place == 0):", "with m.If(place == 1):"),
+)
+SHAPE = BusShape(
+    bus_bits=64, width=18, stream_words=2, load_beats=3, run_beats=2, run_words=3, dump_count=4, output_words=1
+)
+NARROW = BusShape(
+    bus_bits=64, width=12, stream_words=2, load_beats=3, run_beats=2, run_words=5, dump_count=4, output_words=1
+)
+
+SUBJECTS = (
+    Subject(
+        group="borders on a bus",
+        name="AXI4-Lite channels",
+        property="Every request has one answer, and there is none without a request. What is valid stays, and the "
+        "same, until it is taken. A host that waits for an answer has it within 5 cycles of its request.",
+        bounds="resets at any time",
+        build=partial(lite, inside=False),
+        depth=8,
+        speed=Speed.TEST,
+        mutants=CHANNELS,
+        search=10,
+    ),
+    Subject(
+        group="borders on a bus",
+        name="registers",
+        property="Writes change the bytes that WSTRB names, and what the table allows; others are refused. Reads show "
+        "the registers of the cycle of the read. Sticky bits stay until a 1 is written, and an event wins over that.",
+        bounds="resets at any time",
+        build=partial(lite, inside=True),
+        depth=3,
+        mutants=REGISTERS,
+        search=9,
+    ),
+    Subject(
+        group="borders on a bus",
+        name="input stream",
+        property="Every beat that is taken is offered once, in order, until it is flushed. There is room for a beat "
+        "whenever `tready` is high. No beat is taken after TLAST before the packet may be followed by another.",
+        bounds="32 bits; resets at any time",
+        build=partial(input_slice, bits=32),
+        depth=2,
+        speed=Speed.TEST,
+        mutants=SLICE,
+        search=8,
+    ),
+    *(
+        Subject(
+            group="borders on a bus",
+            name=f"output stream, {shape.width} bits",
+            property="What is valid stays, and the same, until it is taken. Every word leaves once, in its place, with "
+            "its sign; TKEEP has whole containers without a hole, all of them in a beat without TLAST.",
+            bounds=f"{shape.containers} containers of {shape.container} bits; resets at any time",
+            build=partial(output_stream, shape=shape),
+            depth=2,
+            mutants=planted,
+            search=10,
+        )
+        for shape, planted in ((SHAPE, ()), (NARROW, STREAM))
+    ),
+)

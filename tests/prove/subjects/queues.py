@@ -1,0 +1,325 @@
+"""Queues: every word once, in order, in time; none is lost and none overruns. Memories keep one word, any one."""
+
+from __future__ import annotations
+
+from functools import partial
+from types import SimpleNamespace
+from typing import Any
+
+from amaranth.hdl import Const, Mux, Signal
+from amaranth.lib import memory
+from tabla.hw.board.buffer import BlockQueue
+from tabla.hw.border_queue import BorderQueue
+from tabla.hw.bus.unit_buffer import UnitBuffer
+from tabla.hw.memory import WordMemory
+from tabla.hw.output import OutputBuffer
+
+from tests.prove.bench import Bench, Opened
+from tests.prove.planted import exchanged, mutants
+from tests.prove.products import WatchedMemory, WatchedRam
+from tests.prove.subject import Speed, Subject
+
+
+class Follower:
+    """Follows one word through a queue: any that the solver chooses.
+
+    `here` says that the word is inside, `ahead` how many words leave before it, `age` for how many cycles it has been
+    inside, up to 7. `inside` counts all words.
+    """
+
+    def __init__(self, b: Bench, *, width: int, most: int) -> None:
+        self.b = b
+        self.here, self.word = Signal(name="here"), Signal(width, name="followed_word")
+        self.inside, self.ahead = Signal(range(most + 1), name="inside"), Signal(range(most + 1), name="ahead")
+        self.age = Signal(3, name="age")
+
+    def step(self, *, put: Any, chosen: Any, before: Any, word: Any, words: int, taken: Any) -> None:
+        """Step it: `put` brings so many `words`, of which the one with so many `before` it is followed if `chosen`."""
+        m, leaves = self.b.m, self.here & taken & (self.ahead == 0)
+        m.d.sync += self.inside.eq(self.inside + Mux(put, words, 0) - taken)
+        with m.If(self.here):
+            m.d.sync += [self.age.eq(Mux(self.age == 7, 7, self.age + 1)), self.ahead.eq(self.ahead - taken)]
+        with m.If(leaves):
+            m.d.sync += self.here.eq(0)
+        with m.If(put & chosen & ~self.here):
+            m.d.sync += [self.here.eq(1), self.word.eq(word), self.ahead.eq(self.inside - taken + before)]
+            m.d.sync += self.age.eq(1)
+
+
+def claim_port(b: Bench, queue: Any, follower: Follower, latency: int) -> None:
+    """Claim what holds at the port of every queue."""
+    head = follower.here & (follower.ahead == 0)
+    b.claim("order", queue.out_data == follower.word, when=head & queue.out_valid)
+    b.claim("in_time", queue.out_valid, when=head & (follower.age >= latency))
+    stalled = b.register(queue.out_valid & ~queue.out_ready, "past_stalled")
+    b.claim("stays", queue.out_valid, when=stalled)
+    b.claim("same_word", queue.out_data == b.register(queue.out_data, "past_data"), when=stalled)
+    b.claim("offers_what_there_is", follower.inside != 0, when=queue.out_valid)
+    b.claim("ahead_is_inside", follower.ahead < follower.inside, when=follower.here)
+    b.claim("ages", follower.age != 0, when=follower.here)
+
+
+def output_buffer(*, width: int, depth: int) -> Bench:
+    """The output buffer of one root."""
+    b = Bench()
+    queue = OutputBuffer(width=width, depth=depth)
+    WatchedRam.made.clear()
+    with exchanged({memory: SimpleNamespace(Memory=WatchedRam)}):
+        opened = b.add(Opened(queue), "buffer")
+    (ram,) = WatchedRam.made
+    b.drive(queue)
+    follower = Follower(b, width=width, most=depth)
+    # Tokens wait for credit.
+    b.assume("credit", follower.inside < depth, when=queue.put)
+    chosen = b.free(1, "chosen") & (ram.write.addr == ram.watched)
+    follower.step(put=queue.put, chosen=chosen, before=0, word=queue.word, words=1, taken=queue.taken)
+    claim_port(b, queue, follower, OutputBuffer.LATENCY)
+    b.claim("taken", queue.taken == (queue.out_valid & queue.out_ready))
+    b.claim("waits", queue.waits == (follower.inside != 0))
+    filled, offered = opened["filled"], queue.out_valid
+    b.claim("filled", follower.inside == filled + offered)
+    b.claim("no_overrun", follower.inside <= depth)
+    place = ram.read.addr + follower.ahead - offered
+    size = ram.depth
+    distance = ram.write.addr - ram.read.addr
+    b.claim("places", (distance == filled) | (distance == filled - size))
+    for name, port in (("read", ram.read), ("write", ram.write)):
+        if size != 1 << len(port.addr):
+            b.claim(f"{name}_in_range", port.addr < size)
+    in_ram = follower.here & (follower.ahead >= offered)
+    b.claim("watched_in_range", ram.watched < size, when=in_ram)
+    b.claim("place", (place == ram.watched) | (place == ram.watched + size), when=in_ram)
+    b.claim("kept", ram.kept == follower.word, when=in_ram)
+    return b
+
+
+def border_queue(*, width: int, depth: int, roots: int) -> Bench:
+    """The queue of several roots."""
+    b = Bench()
+    queue = BorderQueue(width=width, depth=depth, roots=roots)
+    with exchanged({WordMemory: WatchedMemory}):
+        opened = b.add(Opened(queue), "queue")
+    b.drive(queue)
+    whose = b.fixed(range(roots), "whose")
+    b.assume("a_root", whose < roots)
+    follower = Follower(b, width=width, most=queue.places * roots)
+    b.assume("credit", follower.inside + roots <= depth, when=queue.put)
+    memories = [opened.component(f"words_{k}") for k in range(roots)]
+
+    def of_root(values: list[Any]) -> Any:
+        found: Any = values[-1]
+        for k, value in enumerate(values[:-1]):
+            found = Mux(whose == k, value, found)
+        return found
+
+    chosen = b.free(1, "chosen") & (opened["write"] == of_root([part.watched for part in memories]))
+    follower.step(
+        put=queue.put, chosen=chosen, before=whose, word=of_root(list(queue.words)), words=roots, taken=queue.taken
+    )
+    claim_port(b, queue, follower, BorderQueue.LATENCY)
+    b.claim("waits", queue.waits == (queue.put | (follower.inside != 0)))
+    read, write, filled, left = opened["read"], opened["write"], opened["filled"], opened["left"]
+    put_1, put_2 = b.register(queue.put, "past_put_1"), opened["arrived_2"]
+    b.claim("under_way", (opened["under_way"] == put_1) & (opened["arrived_1"] == put_1))
+    rows = filled + put_1 + put_2
+    b.claim("rows", write == (read + rows)[: len(read)])
+    b.claim("inside", follower.inside == rows * roots + Mux(queue.out_valid, left + 1, 0))
+    b.claim("no_overrun", (follower.inside <= depth) & (rows <= queue.places))
+    b.claim("left", left < roots, when=queue.out_valid)
+    b.claim("ahead_of_read", opened["ahead"] == (read + 1)[: len(read)])
+    # Where the word is: behind the memories, or in a row of them.
+    out = Mux(queue.out_valid, left + 1, 0)
+    row = [queue.out_data, *(opened[f"held_{k}"] for k in range(1, roots))]
+    for k, place in enumerate(row):
+        b.claim(f"held_{k}", place == follower.word, when=follower.here & (follower.ahead == k) & (out > k))
+    in_rows = follower.here & (follower.ahead >= out)
+    number = Signal(range(depth + 1), name="rows_before")
+    b.m.d.comb += number.eq(sum((follower.ahead >= out + roots * n for n in range(1, queue.places)), start=Const(0, 1)))
+    b.claim("is_its_roots_word", follower.ahead == out + number * roots + whose, when=in_rows)
+    b.claim("is_in_a_row", (number < rows), when=in_rows)
+    address = (read + number)[: len(read)]
+    b.claim("row", address == of_root([part.watched for part in memories]), when=in_rows)
+    b.claim("kept", of_root([part.kept for part in memories]) == follower.word, when=in_rows)
+    next_row = in_rows & (number == 0)
+    loaded = b.register(opened["load"], "past_load")
+    first, shown = of_root([p.first for p in memories]), of_root([p.word for p in memories])
+    b.claim("first", first == follower.word, when=next_row & (follower.age >= 2))
+    b.claim("shown", shown == follower.word, when=next_row & (follower.age >= 3) & ~loaded)
+    b.claim("after_a_load", queue.out_valid & (left == roots - 1), when=loaded)
+    # Of rows behind it at least as many have arrived as are younger than two cycles.
+    b.claim("arrived", number < filled, when=in_rows & (follower.age >= 3))
+    b.claim("age_1", put_1, when=follower.here & (follower.age == 1))
+    b.claim("age_2", put_2, when=follower.here & (follower.age == 2))
+    b.claim("youngest", number == rows - 1, when=in_rows & (follower.age == 1))
+    b.claim("second", number == rows - 1 - put_1, when=in_rows & (follower.age == 2))
+    b.claim("not_yet_out", in_rows, when=follower.here & (follower.age <= 2))
+    return b
+
+
+def hidden_words(*, width: int, depth: int, units: bool) -> Bench:
+    """The queue of beats of the serial link, or with `units` that of the bus: words are hidden until they are
+    committed.
+    """
+    b = Bench()
+    queue = (UnitBuffer if units else BlockQueue)(width=width, depth=depth)
+    WatchedRam.made.clear()
+    with exchanged({memory: SimpleNamespace(Memory=WatchedRam)}):
+        opened = b.add(Opened(queue), "queue")
+    (ram,) = WatchedRam.made
+    if units:
+        b.drive(queue, clear=Const(0, 1))
+    else:
+        b.drive(queue, keep=Const(0, 1), replay=Const(0, 1))
+        b.assume("one_verdict", ~(queue.commit & queue.rollback))
+    b.assume("room", queue.room, when=queue.put)
+    taken = queue.out_valid & queue.out_ready
+    follower = Follower(b, width=width, most=depth + 2)
+    # Words inside that are still hidden, and of those the ones of a unit that has not ended.
+    hidden, open_ = Signal(range(depth + 3), name="hidden"), Signal(range(depth + 3), name="open_unit")
+    shown_age = Signal(2, name="shown_age")
+    after = hidden + queue.put
+    if units:
+        open_now = Mux(queue.put & queue.ends, 0, open_ + queue.put)
+        stay = Mux(queue.commit, open_now, after)
+        lost = Mux(queue.rollback, stay, 0)
+        b.m.d.sync += open_.eq(Mux(queue.rollback, 0, open_now))
+    else:
+        stay = Mux(queue.commit, queue.put, after)
+        lost = Mux(queue.rollback, after, 0)
+    b.m.d.sync += hidden.eq(stay - lost)
+    chosen = b.free(1, "chosen") & (ram.write.addr == ram.watched)
+    follower.step(put=queue.put, chosen=chosen, before=0, word=queue.word, words=1, taken=taken)
+    b.m.d.sync += follower.inside.eq(follower.inside + queue.put - taken - lost)
+    # The followed word is hidden as long as it is among the last `hidden` words inside.
+    is_new = queue.put & chosen & ~follower.here
+    ahead_then = Mux(is_new, follower.inside - taken, follower.ahead - taken)
+    left = follower.inside + queue.put - taken - lost
+    with b.m.If((follower.here | is_new) & (ahead_then >= left)):
+        b.m.d.sync += follower.here.eq(0)
+    is_shown = follower.here & (follower.ahead + hidden < follower.inside)
+    b.m.d.sync += shown_age.eq(Mux(~is_shown, 0, Mux(shown_age == 3, 3, shown_age + 1)))
+    age = Mux(is_shown, shown_age + 1, 0)
+
+    written, visible, read_at, fetched = (opened[name] for name in ("written", "visible", "read_at", "fetched"))
+    head = follower.here & (follower.ahead == 0)
+    b.claim("order", queue.out_data == follower.word, when=head & queue.out_valid)
+    b.claim("hidden_words_stay", is_shown, when=head & queue.out_valid)
+    b.claim("in_time", queue.out_valid, when=head & (age >= type(queue).LATENCY))
+    b.claim("next_is_fetched", fetched | (head & queue.out_valid), when=follower.here & (age >= 2))
+    stalled = b.register(queue.out_valid & ~queue.out_ready, "past_stalled")
+    b.claim("stays", queue.out_valid, when=stalled)
+    b.claim("same_word", queue.out_data == b.register(queue.out_data, "past_data"), when=stalled)
+    bits = len(written)
+    b.claim("hidden", (written - visible)[:bits] == hidden)
+    b.claim("inside", follower.inside == (written - read_at)[:bits] + fetched + queue.out_valid)
+    b.claim("no_overrun", (written - read_at)[:bits] <= depth)
+    b.claim("shown_words", hidden + fetched + queue.out_valid <= follower.inside)
+    if units:
+        b.claim("open_unit", ((written - opened["ended"])[:bits] == open_) & (open_ <= hidden))
+        b.claim("empty", queue.empty == (follower.inside == hidden))
+    b.claim("ahead_is_inside", follower.ahead < follower.inside, when=follower.here)
+    b.claim("fetched_word", ram.read.data == follower.word,
+            when=follower.here & fetched & (follower.ahead == queue.out_valid))  # fmt: skip
+    in_ram = follower.here & (follower.ahead >= fetched + queue.out_valid)
+    place = (read_at + follower.ahead - fetched - queue.out_valid)[: len(ram.watched)]
+    b.claim("place", place == ram.watched, when=in_ram)
+    b.claim("kept", ram.kept == follower.word, when=in_ram)
+    return b
+
+
+OUTPUT = mutants(
+    "output.py",
+    ("(filled != 0) & (~self.out_valid | self.out_ready)", "(filled != 0) & self.out_ready"),
+    ("filled + self.put - refill", "filled + (self.put & ~refill) - refill"),
+    ("(filled != 0) | self.out_valid),", "(filled != 0)),"),
+    ("with m.If(self.taken):", "with m.If(self.out_ready | (filled == 3)):"),
+    ("self.out_data.eq(read.data), self.out_valid.eq(1)]", "self.out_data.eq(read.data + 1), self.out_valid.eq(1)]"),
+)
+DEEP = mutants("output.py", ("Mux(place == depth - 1, 0, place + 1)", "place + 1"))
+BORDER = mutants(
+    "border_queue.py",
+    ("(self.out_ready & (left == 0))", "(self.out_ready & (left <= 1))"),
+    ("load.eq((filled != 0) &", "load.eq(((filled != 0) | arrived) &"),
+    ("filled + arrived - load", "filled + (arrived & ~load) - load"),
+    ("Mux(load, ahead, read)", "ahead"),
+    ("left.eq(left - 1), self.out_valid.eq(left != 0)", "left.eq(left - 1), self.out_valid.eq(left > 1)"),
+    ("zip(row, held, strict=False)", "zip(row[1:], held, strict=False)"),
+    ("self.put | under_way | arrived |", "self.put | arrived |"),
+)
+HIDDEN = mutants(
+    "block_queue.py",
+    ("(written ^ read_at) != queue.depth", "(written ^ read_at) != 2 * queue.depth - 1"),
+    ("second.eq(~queue.out_valid | queue.out_ready)", "second.eq(queue.out_ready)"),
+    ("first.eq(~fetched | second)", "first.eq(1)"),
+    ("fetched.eq(visible != read_at)", "fetched.eq(written != read_at)"),
+    ("read.en.eq(first)", "read.en.eq(second)"),
+) + mutants(
+    "board/buffer.py",
+    ("m.d.sync += visible.eq(written)", "m.d.sync += visible.eq(written + self.put)"),
+    ("m.d.sync += written.eq(visible)", "m.d.sync += written.eq(read_at)"),
+)
+UNITS = mutants(
+    "bus/unit_buffer.py",
+    ("whole.eq(Mux(self.put & self.ends, after, ended))", "whole.eq(Mux(self.put, after, ended))"),
+    ("m.d.sync += visible.eq(whole)", "m.d.sync += visible.eq(ended)"),
+    ("place.eq(Mux(self.commit, whole, visible)) for", "place.eq(visible) for"),
+    ("for place in (written, ended)]", "for place in (written,)]"),
+    ("(visible == read_at) & ~fetched & ~self.out_valid", "(visible == read_at) & ~fetched"),
+)
+
+ORDER = (
+    "Every word leaves once, in the order in which it came, and stays until it is taken. It is offered within the "
+    "latency. None is lost, and none overruns."
+)
+SUBJECTS = (
+    *(
+        Subject(
+            group="queues",
+            name=f"output buffer of {depth} words",
+            property=ORDER,
+            bounds="16 bits; words are put while there is credit",
+            build=partial(output_buffer, width=16, depth=depth),
+            depth=1,
+            speed=Speed.TEST if depth == 4 else Speed.QUICK,
+            mutants=planted,
+            search=8,
+        )
+        for depth, planted in ((4, OUTPUT), (1100, DEEP))
+    ),
+    *(
+        Subject(
+            group="queues",
+            name=f"border queue of {roots} roots, {depth} words",
+            property=ORDER,
+            bounds="16 bits; words are put while there is credit",
+            build=partial(border_queue, width=16, depth=depth, roots=roots),
+            depth=1,
+            speed=Speed.QUICK,
+            mutants=planted,
+            search=14,
+        )
+        for roots, depth, planted in ((2, 8, BORDER), (3, 12, ()), (4, 100, ()))
+    ),
+    Subject(
+        group="queues",
+        name="queue of the serial link",
+        property=f"{ORDER} A word is hidden until it is committed, and forgotten by a rollback.",
+        bounds="16 bits, 16 words, no replay",
+        build=partial(hidden_words, width=16, depth=16, units=False),
+        depth=1,
+        speed=Speed.QUICK,
+        mutants=HIDDEN,
+        search=12,
+    ),
+    Subject(
+        group="queues",
+        name="queue of the bus",
+        property=f"{ORDER} A word is hidden until its unit has ended and is committed, and forgotten by a rollback.",
+        bounds="16 bits, 16 words",
+        build=partial(hidden_words, width=16, depth=16, units=True),
+        depth=1,
+        speed=Speed.QUICK,
+        mutants=UNITS,
+        search=12,
+    ),
+)
