@@ -17,6 +17,8 @@
 #   make prove-quick make the shorter proofs, in under 5 minutes
 #   make prove-mutants
 #                    plant faults into the hardware, each of which its proof must refuse
+#   make fuzz        draw programs in every notation, and hold evaluation, compiled evaluation, cycle model and Verilog
+#                    against each other; N programs, SEED; a run that was interrupted goes on
 #   make fuzz-texts  give changed texts and files to all readers of the tool, and report what is neither a result nor an
 #                    error with its place; N inputs each, SEED, ONLY
 #   make clean       remove everything that the other targets made
@@ -31,7 +33,7 @@ PYTEST := $(BIN)/python -m pytest -rs
 WORKERS ?= 2
 
 .PHONY: help demo test test-all lint docs docs-test bench bench-bus bench-fpga bench-accuracy \
-	prove prove-quick prove-mutants fuzz-texts simulators clean
+	prove prove-quick prove-mutants fuzz fuzz-texts simulators clean
 .DEFAULT_GOAL := help
 
 help:
@@ -131,9 +133,12 @@ prove-mutants: $(VENV)/test
 	$(BIN)/python -m tests.prove --workers $(WORKERS) --mutants $(if $(PROVED),--only '$(PROVED)')
 
 # The input of each fault goes into the folder fuzz-faults. A seed gives the same inputs each time.
-N ?= 10000
 fuzz-texts: $(VENV)/test
-	$(BIN)/python -m tests.fuzz.texts --count $(N) --seed $(SEED) $(if $(ONLY),--only '$(ONLY)')
+	$(BIN)/python -m tests.fuzz.texts --count $(or $(N),10000) --seed $(SEED) $(if $(ONLY),--only '$(ONLY)')
+
+# The file fuzz-programs.json tells how far the run is.
+fuzz: $(VENV)/test simulators
+	$(BIN)/python -m tests.fuzz.programs --count $(or $(N),300) --seed $(SEED)
 
 clean:
-	rm -rf $(VENV) .lint build demo site fuzz-faults *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) .lint build demo site fuzz-faults fuzz-programs.json *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis

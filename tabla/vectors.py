@@ -12,8 +12,10 @@ from tabla.hw.reset import reset_cycles
 from tabla.ir.evaluate import FixedPlan, Run, Words
 from tabla.ir.format import Format
 from tabla.ir.positions import Range, valid_positions
+from tabla.ir.rate import RATE
 from tabla.ir.words import to_words
 from tabla.program.host import Host, halves, result_elements
+from tabla.program.image import Image
 from tabla.runs import inputs_of, shapes_of, steps_of, words_of
 from tabla.schedule.borders import Border
 from tabla.source import TablaError
@@ -25,6 +27,10 @@ from tabla.training.preparation import separated
 from tabla.training.rate import built_rate, with_mantissa
 
 SAMPLES, SEED = 4, 1
+REST = 5
+"""The cycles after each command in which the test bench looks whether the machine rests."""
+THOROUGH = 4_000
+"""The most cycles of a load, a run and a dump for which the test bench plays more than these three."""
 DRAWS = 100
 """How often integers are drawn until no position that they give lies outside its tensor."""
 
@@ -46,39 +52,92 @@ def golden(build: Stages) -> dict[str, Any] | None:
 
     The expected words come from the fixed-point evaluation, and the expected period from the recurrence in
     :mod:`tabla.schedule.borders`. So a large program needs no simulation here. `check` holds a pair
-    [position in the dump, word] for every model word.
+    [position in the dump, word] for every model word. `extremes` has a second series, of models and samples with words
+    from the whole range of the format.
     """
     played = _played(build)
     if played is None:
         return None
-    graph, image, schedule, width = build.graph, build.image, build.schedule, build.format.width
-    host, expected = Host(schedule), played.run
+    image, schedule, width = build.image, build.schedule, build.format.width
+    host = Host(schedule)
+    border = Border(beats=schedule.beats, slots=schedule.ring_slots, release=schedule.release, period=schedule.period)
+    _, starts = border.tokens(SAMPLES, timing())
+    load = _packed(host.load_beats(played.models), width)
+    words = host.dump_count * dump_words(schedule.template, image.parameters.model_guard)
+    # Every event at the ports comes within one of these times, also where a dump or a load is longer than a sample.
+    patience = 4 * (schedule.latency + schedule.period + schedule.beats + len(load)) + 2 * words + 200
+    once = starts[-1] + schedule.latency + len(load) + 2 * words
+    return {
+        "schema": "tabla-golden-1",
+        "reset_cycles": reset_cycles(image),
+        "width": width,
+        "sample_beats": image.stream_run.beats,
+        **_series(build, host, played),
+        "extremes": _series(build, host, _extreme(build, played)),
+        "dump_count": host.dump_count,
+        "dump_words": words,
+        "dump_period": image.dump.period,
+        "program": [[f"{word:x}" for word in memory] for memory in _microcode(image)],
+        "period": starts[-1] - starts[-2],
+        "starts": [start - starts[0] for start in starts],
+        "latency": schedule.latency,
+        "patience": patience,
+        "most": 20 * patience,
+        "rest": REST,
+        "thorough": once <= THOROUGH,
+    }
+
+
+def _series(build: Stages, host: Host, played: _Played) -> dict[str, Any]:
+    """Return samples as beats, their results, and where every model word lies in the dump after them."""
+    graph, schedule, width, expected = build.graph, build.schedule, build.format.width, played.run
     whole = {name: expected.kept[tensor].reshape(SAMPLES, -1) for name, tensor in build.lowered.results}
     results = [whole[name][:, places] for name, places in result_elements(schedule)]
     outputs = np.concatenate([*results, np.zeros((SAMPLES, 0), dtype=np.int64)], axis=1)
-    border = Border(beats=schedule.beats, slots=schedule.ring_slots, release=schedule.release, period=schedule.period)
-    _, starts = border.tokens(SAMPLES, timing())
     # A dump whose words are their own positions tells where each model word lies in a dump.
-    words = host.dump_count * dump_words(schedule.template, image.parameters.model_guard)
+    words = host.dump_count * dump_words(schedule.template, build.image.parameters.model_guard)
     check: dict[int, int] = {}
     for name, places in host.dumped(range(words)).items() if words else ():
         held, guard = expected.models[name], graph.tensors[name].guard
         for at, own in zip(places, halves(held, guard, width) if guard else (held,), strict=True):
             check |= zip(at.reshape(-1).tolist(), own.reshape(-1).tolist(), strict=True)
     return {
-        "schema": "tabla-golden-1",
-        "reset_cycles": reset_cycles(image),
-        "width": width,
-        "samples": SAMPLES,
-        "sample_beats": image.stream_run.beats,
         "load": _packed(host.load_beats(played.models), width),
+        "samples": SAMPLES,
         "run": _packed(host.sample_beats(played.samples), width),
         "outputs": outputs.reshape(-1).tolist(),
-        "dump_count": host.dump_count,
-        "dump_words": words,
         "check": [list(pair) for pair in sorted(check.items())],
-        "period": starts[-1] - starts[-2],
     }
+
+
+def _microcode(image: Image) -> list[tuple[int, ...]]:
+    """Return the words of each microcode memory, in the order of their numbers at the program port."""
+    words = [image.strands[unit] if kind == "strands" else image.operations[unit] for unit, kind in image.memories]
+    return [tuple(word & ((1 << 128) - 1) if word < 0 else word for word in memory) for memory in words]
+
+
+def _extreme(build: Stages, played: _Played) -> _Played:
+    """Return models and samples with words from the whole range of the format. Integers, and a rate, stay as they are.
+    """
+    chance, number = np.random.default_rng(SEED + 1), build.format
+    rate = () if build.lowered.rate is None else (RATE,)
+
+    def drawn(held: Mapping[str, Words]) -> dict[str, Words]:
+        return {
+            name: words
+            if name in build.integers or name in rate
+            else chance.integers(number.lowest, number.highest, words.shape, endpoint=True)
+            for name, words in held.items()
+        }
+
+    models, samples = drawn(played.models), drawn(played.samples)
+    plan = FixedPlan.of(build.lowered, number)
+    plan.load(models)
+    try:
+        run = plan.run(samples, [tensor for _, tensor in build.lowered.results], SAMPLES)
+    except TablaError:  # a position outside its tensor
+        return played
+    return _Played(models=models, samples=samples, run=run)
 
 
 def _played(build: Stages) -> _Played | None:

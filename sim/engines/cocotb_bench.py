@@ -18,7 +18,7 @@ import cocotb
 from cocotb.clock import Clock
 from cocotb.triggers import FallingEdge
 from cocotb.types import Logic
-from tabla.sim.engines.host_loop import Host, Inputs, Outputs, request_from
+from tabla.sim.engines.host_loop import Host, Inputs, Outputs, Request, request_from
 
 PROGRAM, PROGRAM_PATIENCE, PROGRAM_TAKES = 3, 64, 1
 """The code of a request with an image, the cycles that its status may take, and the status while words are to come."""
@@ -34,6 +34,7 @@ class Ports:
         self.dut = dut
         self.cycle = 0
         self._driven: dict[str, int] = {}
+        self._runs = False
         # Only an accelerator that a bus wrapper drives has the input `stop`, and an overlay takes images.
         for name in (*PROGRAM_PORTS, "about_index", "stop"):
             if hasattr(dut, name):
@@ -47,8 +48,11 @@ class Ports:
                 getattr(self.dut, name).value = self._driven[name] = value
 
     async def reset(self, cycles: int) -> None:
-        """Start the clock, and hold the reset for so many cycles."""
-        Clock(self.dut.clk, 10, unit="ns").start()
+        """Start the clock if it stands, and hold the reset for so many cycles."""
+        if not self._runs:
+            Clock(self.dut.clk, 10, unit="ns").start()
+            self._runs = True
+        self.drive(Inputs())
         self.dut.rst.value = 1
         for _ in range(cycles):
             await FallingEdge(self.dut.clk)
@@ -59,23 +63,73 @@ class Ports:
         value = getattr(self.dut, name).value
         return int(value) if isinstance(value, Logic) else int(value.to_unsigned())
 
-    async def play(self, fields: dict[str, Any], told: Callable[[int], None] | None = None) -> dict[str, Any]:
-        """Run one request; the observation as a dictionary. `told` is called with the number of samples begun."""
+    async def play(
+        self, fields: dict[str, Any], told: Callable[[int], None] | None = None, most: int | None = None
+    ) -> dict[str, Any]:
+        """Run one request; the observation as a dictionary. `told` is called with the number of samples begun.
+
+        RuntimeError when the machine hangs, takes more than `most` cycles, or withdraws a word that it has offered.
+        """
         if fields["code"] == PROGRAM:
             return await self.program([int(word, 16) for word in fields["beats"]])
         host = Host(request_from(fields))
+        last, offered = None if most is None else self.cycle + most, None
         while not host.done:
             await FallingEdge(self.dut.clk)
             self.cycle += 1
+            if last is not None and self.cycle > last:
+                raise RuntimeError(f"the command has not ended in {most} cycles")
             inputs = host.drive()
             shown = {name: self.word(name) for name in SHOWN}
             out_data = self.word("out_data") if shown["out_valid"] else 0
             self.drive(inputs)
+            shows = out_data if shown["out_valid"] else None
+            if offered is not None and shows != offered:
+                raise RuntimeError(f"the word offered in cycle {self.cycle - 1} has changed before it was taken")
+            offered = None if inputs.out_ready else shows
             host.observe(self.cycle, inputs, Outputs(out_data=out_data, **shown))
             if told is not None and shown["sample_start"]:
                 told(len(host.seen.starts))
-        host.seen.counters = [self.word(name) for name in COUNTERS]
+        host.seen.counters = self.counters()
         return vars(host.seen)
+
+    def counters(self) -> list[int]:
+        """The counters at the ports."""
+        return [self.word(name) for name in COUNTERS]
+
+    async def rest(self, cycles: int) -> None:
+        """Offer nothing for so many cycles. RuntimeError when the machine does something in them."""
+        self.drive(Inputs(out_ready=1))
+        for _ in range(cycles):
+            await FallingEdge(self.dut.clk)
+            self.cycle += 1
+            for name in ("busy", "out_valid", "sample_start", "update"):
+                if self.word(name):
+                    raise RuntimeError(f"{name} is 1 in cycle {self.cycle}, although no command is under way")
+
+    async def begin(self, code: int, count: int, beats: list[str], cycles: int) -> None:
+        """Give a command and some of its beats, and go on for so many cycles; the command is not waited for."""
+        request = Request(code=code, count=count, beats=[int(beat, 16) for beat in beats], sample_beats=len(beats) or 1)
+        host = Host(request)
+        for _ in range(cycles):
+            await FallingEdge(self.dut.clk)
+            self.cycle += 1
+            inputs = host.drive()
+            shown = {name: self.word(name) for name in SHOWN}
+            self.drive(inputs)
+            host.observe(self.cycle, inputs, Outputs(out_data=0, **shown))
+
+    async def write_program(self, memories: list[list[int]]) -> None:
+        """Write the words of the microcode memories, in the order of their numbers, while the machine rests."""
+        dut = self.dut
+        dut.program_valid.value = 1
+        for number, words in enumerate(memories):
+            for address, word in enumerate(words):
+                dut.program_memory.value, dut.program_address.value, dut.program_data.value = number, address, word
+                await FallingEdge(dut.clk)
+        dut.program_valid.value = 0
+        for _ in range(4):
+            await FallingEdge(dut.clk)
 
 
     async def _step(self) -> None:

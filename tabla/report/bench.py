@@ -10,17 +10,18 @@ from collections.abc import Mapping
 from importlib.resources import files
 from typing import Any
 
-_TEST = '''"""A test of {name}.v with golden vectors: it loads the models, runs samples and reads everything back."""
+_TEST = '''"""A test of {name}.v with golden vectors, at its ports: words, cycles, stalls, commands, reset, program."""
 
 import json
 from pathlib import Path
 
 import cocotb
-from host_loop import request_fields, Request
+from host_loop import Request, request_fields
 from ports import Ports
 
 GOLDEN = json.loads((Path(__file__).parent / "golden.json").read_text())
 LOAD, RUN, DUMP = 0, 1, 2
+INPUT_PAUSES, OUTPUT_PAUSES = [0, 2, 0, 0, 1, 3, 0], [0, 1, 0, 3, 0, 0, 2]
 
 
 def signed(word):
@@ -28,25 +29,144 @@ def signed(word):
     return word - (1 << GOLDEN["width"]) if word >> (GOLDEN["width"] - 1) else word
 
 
+class Accelerator:
+    """The accelerator at its ports. Every command checks what it gives against a series of golden vectors."""
+
+    def __init__(self, dut):
+        self.dut, self.ports, self.series = dut, Ports(dut), GOLDEN
+
+    async def play(self, code, count, beats=(), each=0, outputs=0, pauses=(), holds=()):
+        request = Request(
+            code=code,
+            count=count,
+            sample_beats=each,
+            outputs=outputs,
+            input_pauses=list(pauses),
+            output_pauses=list(holds),
+            patience=GOLDEN["patience"],
+        )
+        seen = await self.ports.play({{**request_fields(request), "beats": list(beats)}}, most=GOLDEN["most"])
+        await self.ports.rest(GOLDEN["rest"])
+        return seen
+
+    async def load(self, pauses=()):
+        beats = self.series["load"]
+        if beats:
+            seen = await self.play(LOAD, 1, beats, len(beats), pauses=pauses)
+            assert not seen["outputs"] and not seen["updates"]
+
+    async def run(self, first, count, pauses=(), holds=()):
+        series, each = self.series, GOLDEN["sample_beats"]
+        words = len(series["outputs"]) // series["samples"]
+        beats = series["run"][first * each : (first + count) * each]
+        seen = await self.play(RUN, count, beats, each, count * words, pauses, holds)
+        expected = series["outputs"][first * words : (first + count) * words]
+        assert [signed(word) for word in seen["outputs"]] == expected, f"results of samples {{first}} and on"
+        assert len(seen["starts"]) == count and not len(seen["updates"]) % count
+        return seen
+
+    async def dump(self, holds=()):
+        if GOLDEN["dump_count"]:
+            seen = await self.play(DUMP, GOLDEN["dump_count"], outputs=GOLDEN["dump_words"], holds=holds)
+            assert len(seen["outputs"]) == GOLDEN["dump_words"] and not seen["updates"]
+            starts = seen["starts"]
+            assert len(starts) == GOLDEN["dump_count"], "addresses of a dump"
+            gaps = [late - early for early, late in zip(starts, starts[1:])]
+            assert min(gaps, default=GOLDEN["dump_period"]) >= GOLDEN["dump_period"], "a dump is too quick"
+            for position, word in self.series["check"]:
+                assert signed(seen["outputs"][position]) == word, f"word {{position}} of the dump"
+
+    async def reset(self):
+        await self.ports.reset(GOLDEN["reset_cycles"])
+        assert self.ports.counters() == [0, 0, 0], "counters after a reset"
+
+    async def whole(self):
+        """Load, run all samples at once, and dump; return what was seen of the run."""
+        await self.load()
+        seen = await self.run(0, self.series["samples"])
+        await self.dump()
+        return seen
+
+
+def latency(seen):
+    """Return the cycles from the first beat of the first sample to its last update, or its last word out."""
+    ends = seen["updates"] or seen["leaves"]
+    return ends[len(ends) // len(seen["starts"]) - 1] - (seen["first_words"] or seen["starts"])[0] + 1
+
+
 @cocotb.test()
 async def golden(dut):
-    """Every result, every model word and the cycles per sample are as predicted."""
-    ports = Ports(dut)
-    await ports.reset(GOLDEN["reset_cycles"])
-
-    async def play(code, count, beats=(), each=0, outputs=0):
-        fields = request_fields(Request(code=code, count=count, sample_beats=each, outputs=outputs))
-        return await ports.play({{**fields, "beats": list(beats)}})
-
-    if GOLDEN["load"]:
-        await play(LOAD, 1, GOLDEN["load"], len(GOLDEN["load"]))
-    seen = await play(RUN, GOLDEN["samples"], GOLDEN["run"], GOLDEN["sample_beats"], len(GOLDEN["outputs"]))
-    assert [signed(word) for word in seen["outputs"]] == GOLDEN["outputs"]
+    """Every result, every model word and every cycle is as predicted."""
+    device = Accelerator(dut)
+    await device.reset()
+    seen = await device.whole()
     assert seen["starts"][-1] - seen["starts"][-2] == GOLDEN["period"], seen["starts"]
-    if GOLDEN["dump_count"]:
-        dump = (await play(DUMP, GOLDEN["dump_count"], outputs=GOLDEN["dump_words"]))["outputs"]
-        for position, word in GOLDEN["check"]:
-            assert signed(dump[position]) == word, f"word {{position}} of the dump"
+    assert [start - seen["starts"][0] for start in seen["starts"]] == GOLDEN["starts"], seen["starts"]
+    assert latency(seen) == GOLDEN["latency"], "the latency"
+    counted = seen["counters"]
+    if not GOLDEN["thorough"]:  # each further part takes as long as the first
+        return
+    await extremes(device)
+    await stalls(device, counted)
+    await commands(device, counted)
+    await program(device)
+    await device.reset()
+    assert (await device.whole())["counters"] == counted, "counters after a reset"
+
+
+async def extremes(device):
+    """Words from the whole range of the format, which saturate. The counters count on, and a reset clears them."""
+    before = device.ports.counters()
+    device.series = GOLDEN["extremes"]
+    first = [new - old for new, old in zip((await device.whole())["counters"], before)]
+    again = [new - old for new, old in zip((await device.whole())["counters"], before)]
+    assert again == [2 * count for count in first], f"counters {{first}}, and then {{again}}"
+    device.series = GOLDEN
+    await device.reset()
+
+
+async def stalls(device, counted):
+    """The host has no beat for some cycles, and takes no word for some, also for so long that all buffers fill."""
+    await device.load(pauses=INPUT_PAUSES)
+    await device.run(0, GOLDEN["samples"], INPUT_PAUSES, OUTPUT_PAUSES)
+    await device.dump(holds=OUTPUT_PAUSES)
+    long = [0, GOLDEN["patience"] // 2] + [0] * len(GOLDEN["outputs"])
+    await device.load()
+    seen = await device.run(0, GOLDEN["samples"], holds=long)
+    assert seen["counters"] == [2 * count for count in counted], "counters of a run with stalls"
+    await device.dump()
+
+
+async def commands(device, counted):
+    """Samples come one by one and in twos, with gaps between the commands."""
+    await device.load()
+    assert latency(await device.run(0, 1)) == GOLDEN["latency"], "the latency of a sample alone"
+    await device.ports.rest(7)
+    await device.run(1, 2, pauses=[3])
+    seen = await device.run(3, GOLDEN["samples"] - 3)
+    assert seen["counters"] == [3 * count for count in counted], "counters of three runs"
+    await device.dump()
+    await device.dump()
+
+
+async def program(device):
+    """Other microcode computes something else. A reset in the middle of it, and the right microcode, mend that."""
+    mask = (1 << len(device.dut.program_data)) - 1
+    words = [[int(word, 16) for word in memory] for memory in GOLDEN["program"]]
+    await device.ports.write_program([[word ^ mask for word in memory] for memory in words])
+    try:
+        await device.whole()
+    except (AssertionError, RuntimeError, ValueError):
+        pass
+    else:
+        raise AssertionError("the program port changes nothing")
+    await device.reset()
+    await device.ports.write_program(words)
+    await device.whole()
+    # The reset ends a command that has begun.
+    await device.ports.begin(RUN, 2, GOLDEN["run"][: GOLDEN["sample_beats"]], GOLDEN["latency"])
+    await device.reset()
+    await device.ports.rest(GOLDEN["rest"])
 '''
 
 _RUN = '''"""Build and run the test bench, with cocotb and a simulator:  python run.py [icarus|verilator]"""

