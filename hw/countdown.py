@@ -8,9 +8,9 @@ from amaranth.lib.wiring import In, Out
 
 
 class Countdown(wiring.Component):
-    """Counts `step` down from a `count` that is given with `load`. `any` and `several` tell what is left now.
+    """Counts `step` down from a `count` that is given with `load`. The registers `any` and `several` tell what is left.
 
-    The counter itself runs a cycle behind, so its carries and its many bits lie on no path from `step` to `any`. The
+    The counter itself runs a cycle behind, so its carries and its many bits lie on no path from `step` to them. The
     first `step` comes 4 cycles after `load` or later, and none comes when nothing is left. Nothing is left after reset.
 
     Members
@@ -62,12 +62,10 @@ class Countdown(wiring.Component):
             m.d.sync += [stepped.eq(0), loaded.eq(1)]
         with m.If(self.load & self.short):
             m.d.sync += count.eq(self.one)
-        # Two steps from now at most one has been counted.
-        m.d.comb += self.several.eq(many | (following > 1))
         with m.If(loaded[1:].any()):
-            m.d.sync += self.any.eq(many | (following != 0))
+            m.d.sync += [self.any.eq(many | (following != 0)), self.several.eq(many | (following > 1))]
         with m.Elif(self.step):
-            m.d.sync += self.any.eq(self.several)
+            m.d.sync += [self.any.eq(self.several), self.several.eq(many | (following > 2))]
         with m.If(self.load):
-            m.d.sync += self.any.eq(0)
+            m.d.sync += [self.any.eq(0), self.several.eq(0)]
         return m

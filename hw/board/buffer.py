@@ -64,7 +64,8 @@ class BlockQueue(wiring.Component):
             m.d.sync += visible.eq(written)
         with m.If(self.rollback):
             m.d.sync += written.eq(visible)
-        fetched = block_queue(m, self, written=written, visible=visible, read_at=read_at)
+        m.d.comb += self.room.eq((written ^ read_at) != self.depth)
+        fetched = block_queue(m, self, written=written, visible=visible, read_at=read_at, write=self.put)
         mark = Signal(range(2 * self.depth))
         whole = Signal()
         m.d.comb += self.kept.eq(whole & (visible == read_at) & ~fetched & ~self.out_valid)

@@ -13,8 +13,8 @@ ADDRESS_BITS = 12
 class WritePort(wiring.Component):
     """Takes an address and a word in either order, and then offers one write. All outputs to the bus are registers.
 
-    A write is offered in the cycle after the later of the two at the soonest, and answered a cycle later. It waits
-    until the answer before has been taken.
+    A write is offered 2 cycles after the later of the two at the soonest, and answered a cycle later. The registers
+    thus have a cycle to find what it asks for. It waits until the answer before has been taken.
 
     Members
     -------
@@ -24,7 +24,7 @@ class WritePort(wiring.Component):
     alive : In(1)
         There has been a reset; nothing is taken before.
     act : Out(1), address : Out(10), data : Out(32), strobe : Out(4)
-        A write in this cycle: the word's number, the word, and which of its bytes.
+        A write in this cycle: the word's number, the word, and which of its bytes, all three also in the cycle before.
     refused : In(1)
         The write is answered with SLVERR.
     """
@@ -64,7 +64,9 @@ class WritePort(wiring.Component):
                 m.d.sync += [mine.eq(theirs) for mine, theirs in zip(here, there, strict=True)]
             m.d.sync += [holds.eq((holds | takes) & ~self.act), ready.eq(self.alive & (self.act | ~(holds | takes)))]
             held.append(holds)
-        m.d.comb += self.act.eq(held[0] & held[1] & (~self.bvalid | self.bready))
+        settled = Signal()
+        m.d.sync += settled.eq(held[0] & held[1] & ~self.act)
+        m.d.comb += self.act.eq(settled & (~self.bvalid | self.bready))
         with m.If(self.act):
             m.d.sync += [self.bvalid.eq(1), self.bresp.eq(Mux(self.refused, SLVERR, OKAY))]
         with m.Elif(self.bvalid & self.bready):
@@ -73,7 +75,10 @@ class WritePort(wiring.Component):
 
 
 class ReadPort(wiring.Component):
-    """Takes an address, and offers one read in the next cycle at the soonest. It is answered a cycle later.
+    """Takes an address, and offers one read 2 cycles later. It is answered 2 cycles after that, or later.
+
+    The registers thus have two cycles to find the word: one for the address and one for the choice. The answer waits
+    until the one before has been taken. The next address is taken after it.
 
     Members
     -------
@@ -81,10 +86,13 @@ class ReadPort(wiring.Component):
         The channels of the bus.
     alive : In(1)
         As ``WritePort``.
-    act : Out(1), address : Out(10)
-        A read in this cycle.
+    address : Out(10)
+        The number of the word, from the cycle before `act` until the answer.
+    act : Out(1)
+        The word is read in this cycle, which is one cycle for each address.
     data : In(32), refused : In(1)
-        The word; with `refused`, when it must be 0, the read is answered with SLVERR.
+        The word, from the cycle after `act` until the answer; with `refused`, when it must be 0, the read is answered
+        with SLVERR.
     """
 
     def __init__(self) -> None:
@@ -109,17 +117,23 @@ class ReadPort(wiring.Component):
         m = Module()
         holds = Signal()
         takes = Signal()
+        taken = Signal()
+        found = Signal()
+        answers = Signal()
         m.d.comb += [
             takes.eq(self.arvalid & self.arready),
-            self.act.eq(holds & (~self.rvalid | self.rready)),
+            answers.eq(found & (~self.rvalid | self.rready)),
         ]
         with m.If(takes):
             m.d.sync += self.address.eq(self.araddr[2:])
         m.d.sync += [
-            holds.eq((holds | takes) & ~self.act),
-            self.arready.eq(self.alive & (self.act | ~(holds | takes))),
+            taken.eq(takes),
+            self.act.eq(taken),
+            found.eq((found | self.act) & ~answers),
+            holds.eq((holds | takes) & ~answers),
+            self.arready.eq(self.alive & (answers | ~(holds | takes))),
         ]
-        with m.If(self.act):
+        with m.If(answers):
             m.d.sync += [
                 self.rvalid.eq(1),
                 self.rdata.eq(self.data),

@@ -87,7 +87,9 @@ class CommandSequencer(wiring.Component):
         # The cycles of the array's reset that are left; the wrapper's own reset begins with one.
         left = Signal(range(self.reset_cycles + 1), init=self.reset_cycles)
         kind = Signal(2)
-        aborting, aborted, settled = Signal(), Signal(), Signal()
+        aborting, cancels, cancelled = Signal(), Signal(), Signal()
+        aborted, settled = Signal(), Signal()
+        nothing = Signal()  # COUNT is 0; it was written at least two cycles before a command
         starts, refused, resting = Signal(), Signal(), Signal()
         m.d.comb += [
             self.busy.eq(state != State.REST),
@@ -97,21 +99,27 @@ class CommandSequencer(wiring.Component):
             self.command_valid.eq(state == State.ISSUE),
             self.command_count.eq(Mux(kind == RUN, self.count, Mux(kind == DUMP, self.shape.dump_count, 1))),
             # An ABORT that comes while a command begins waits until the streams have begun.
-            self.in_cancel.eq(aborting & (state != State.STRETCH) & (state != State.ISSUE) & ~self.reset),
+            cancels.eq(aborting & (state != State.STRETCH) & (state != State.ISSUE) & ~self.in_start & ~self.reset),
+            self.in_cancel.eq(cancelled & ~self.reset),
             self.in_reset.eq(self.reset),
             self.out_reset.eq(self.reset),
-            self.words.eq((state == State.WORK) & (kind != LOAD)),
             starts.eq(self.command & ~self.reset),
             self.begins.eq(starts),
-            self.in_start.eq((state == State.ISSUE) & self.command_ready & (kind != DUMP) & ~self.reset),
             self.out_start.eq((state == State.ISSUE) & self.command_ready),
             self.out_packets.eq((kind == DUMP) | ((kind == RUN) & int(self.shape.run_words > 0))),
             self.out_whole.eq(kind == DUMP),
-            self.count_zero.eq(starts & (self.code == RUN) & (self.count == 0)),
+            self.count_zero.eq(starts & (self.code == RUN) & nothing),
             self.not_loaded.eq(starts & (self.code != LOAD) & ~self.loaded),
             refused.eq(self.count_zero | self.not_loaded),
         ]
-        m.d.sync += [self.array_reset.eq(left != 0), aborting.eq(self.abort | (aborting & ~self.in_cancel))]
+        m.d.sync += self.in_start.eq((state == State.ISSUE) & self.command_ready & (kind != DUMP) & ~self.reset)
+        m.d.sync += [
+            nothing.eq(self.count == 0),
+            self.words.eq((state == State.WORK) & (kind != LOAD) & ~self.reset),
+            cancelled.eq(cancels),
+            self.array_reset.eq(left != 0),
+            aborting.eq(self.abort | (aborting & ~cancels)),
+        ]
         with m.If(left != 0):
             m.d.sync += left.eq(left - 1)
         with m.Switch(state):

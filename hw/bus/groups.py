@@ -32,12 +32,15 @@ class GroupReader(wiring.Component):
         The words, without the sign bits that their containers repeat.
     full : Out(1), empty : Out(1)
         All containers are there; none is.
+    counts : Out(1)
+        All containers are there, or the group's beat has no TLAST.
     bad_keep : Out(1)
-        Part of a container is there, or a container behind one that is not there.
+        Part of a container is there, or a container behind one that is not there, or nothing of the beat's first group,
+        or not all containers of a beat without TLAST.
     bad_range : Out(1)
         A container that is there is no sign-extended word.
-    first : Out(1), final : Out(1)
-        The group is the first, the last of its beat.
+    final : Out(1)
+        The group is the last of its beat.
     packet_ends : Out(1)
         TLAST of the group's beat.
     """
@@ -58,7 +61,8 @@ class GroupReader(wiring.Component):
                 "valid": Out(1),
                 "take": In(1),
                 "words": Out(shape.group * shape.width),
-                **dict.fromkeys(("full", "empty", "bad_keep", "bad_range", "first", "final", "packet_ends"), Out(1)),
+                **dict.fromkeys(("full", "empty", "counts", "bad_keep", "bad_range"), Out(1)),
+                **dict.fromkeys(("final", "packet_ends"), Out(1)),
             }
         )
 
@@ -86,9 +90,9 @@ class GroupReader(wiring.Component):
                 self.words.eq(Cat(*words)),
                 self.full.eq(keep.all()),
                 self.empty.eq(~keep.any()),
-                self.bad_keep.eq(reduce(or_, [*holes, *parts])),
+                self.counts.eq(keep.all() | ~last),
+                self.bad_keep.eq(reduce(or_, [*holes, *parts, ~last & ~keep.all(), first & ~keep.any()])),
                 self.bad_range.eq(reduce(or_, ranges)),
-                self.first.eq(first),
                 self.final.eq(final),
                 self.packet_ends.eq(last),
             ]

@@ -4,7 +4,7 @@ from functools import reduce
 from operator import or_
 from typing import Any
 
-from amaranth.hdl import Const, Module, Signal
+from amaranth.hdl import Array, Const, Module, Mux, Signal
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 from tabla.hw.bus.axi_lite import ReadPort, WritePort
@@ -22,9 +22,9 @@ COUNTERS = ("samples", "wait_in", "wait_out", "lane_overflows", "root_overflows"
 class RegisterFile(wiring.Component):
     """The registers behind an AXI4-Lite port of 32 bits and 12 address bits.
 
-    A write takes effect within 3 cycles of its address and its word, and a read within 3 cycles of its address, if the
-    answer before has been taken. A write that the table does not allow is answered with SLVERR and changes nothing.
-    Only the bytes that WSTRB names are written.
+    A write takes effect within 4 cycles of its address and its word, and a read is answered within 5 cycles of its
+    address, if the answer before has been taken. A write that the table does not allow is answered with SLVERR and
+    changes nothing. Only the bytes that WSTRB names are written.
 
     Members
     -------
@@ -89,12 +89,16 @@ class RegisterFile(wiring.Component):
 
     def _written(self, m: Module, writes: WritePort) -> dict[str, Any]:
         """Carry out writes. Returns the words of the registers that can be written and read, by name."""
-        here = {r.name: writes.act & (writes.address == r.offset >> 2) for r in registers() if r.writable}
+        chosen = {r.name: Signal(name=f"writes_{r.name.lower()}") for r in registers() if r.writable}
+        here = {name: writes.act & signal for name, signal in chosen.items()}
         word, strobe = writes.data, writes.strobe
         # Bytes that are not written count as zeros in the code of a command.
         above = reduce(or_, (word.word_select(byte, 8).any() & strobe[byte] for byte in range(1, 4)))
-        wrong = strobe[0] & (self.busy | above | (word[:8] >= COMMANDS))
-        m.d.comb += writes.refused.eq(~reduce(or_, here.values()) | (here["COMMAND"] & wrong))
+        unknown = Signal()
+        m.d.sync += unknown.eq(above | (word[:8] >= COMMANDS))
+        m.d.sync += [chosen[r.name].eq(writes.address == r.offset >> 2) for r in registers() if r.writable]
+        wrong = strobe[0] & (self.busy | unknown)
+        m.d.comb += writes.refused.eq(~reduce(or_, chosen.values()) | (here["COMMAND"] & wrong))
         m.d.sync += self.command.eq(here["COMMAND"] & strobe[0] & ~wrong)
         with m.If(here["COMMAND"]):
             m.d.sync += self.code.eq(word[:2])
@@ -127,15 +131,20 @@ class RegisterFile(wiring.Component):
         return {"COUNT": self.count, "RESULT_UNITS": self.result_units, "CONTROL": control, "STATUS": status}
 
     def _shown(self, m: Module, reads: ReadPort, held: dict[str, Any]) -> None:
-        """Answer reads."""
-        high = Signal(32)
+        """Answer reads: choose a word from each four neighbours, and then among these."""
+        high, known = Signal(32), Signal()
         values = held | {name.upper(): getattr(self, name) for name in COUNTERS}
         values |= {"CYCLES_LO": self.cycles[:32], "CYCLES_HI": high, "FINGERPRINT": Const(self.fingerprint, 32)}
+        shown = {each.offset >> 2: values.get(each.name, each.reset) for each in registers() if each.readable}
+        m.d.sync += known.eq(reduce(or_, (reads.address == place for place in shown)))
         with m.If(reads.act & (reads.address == register("CYCLES_LO").offset >> 2)):
             m.d.sync += high.eq(self.cycles[32:])
-        m.d.comb += reads.refused.eq(1)
-        with m.Switch(reads.address):
-            for each in registers():
-                if each.readable:
-                    with m.Case(each.offset >> 2):
-                        m.d.comb += [reads.data.eq(values.get(each.name, each.reset)), reads.refused.eq(0)]
+        parts = []
+        for first in range(0, max(shown) + 1, 4):
+            parts.append(part := Signal(32, name=f"part_{first // 4}", reset_less=True))
+            near = Array(shown.get(first + place, 0) for place in range(4))[reads.address[:2]]
+            here = Signal(name=f"here_{first // 4}")
+            m.d.sync += here.eq(reads.address[2:] == first >> 2)
+            with m.If(reads.act):
+                m.d.sync += part.eq(Mux(here, near, 0))
+        m.d.comb += [reads.data.eq(reduce(or_, parts)), reads.refused.eq(~known)]

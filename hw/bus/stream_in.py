@@ -8,6 +8,7 @@ from amaranth.lib.wiring import In, Out
 from tabla.hw.bus.groups import GroupReader
 from tabla.hw.bus.slice import InputSlice
 from tabla.hw.bus.unit_buffer import UnitBuffer
+from tabla.hw.bus.verdict import Verdict
 from tabla.hw.countdown import Countdown
 
 from tabla.program.bus import BusShape
@@ -99,7 +100,6 @@ class StreamInput(wiring.Component):
             groups.flush.eq(flush | self.start),
             groups.clear.eq(mode == Mode.FILL),
             self.idle.eq(mode == Mode.IDLE),
-            self.empty.eq(buffer.empty),
             self.out_valid.eq(buffer.out_valid),
             self.out_data.eq(buffer.out_data),
             buffer.out_ready.eq(self.out_ready),
@@ -109,60 +109,61 @@ class StreamInput(wiring.Component):
         return m
 
     def _units(self, m: Module, mode: Any, beats: InputSlice, groups: GroupReader, buffer: UnitBuffer) -> None:
-        """Count groups, beats and units; judge each beat of the bus at its last group, and change the mode."""
-        step, usable, ends, several, inside = self._places(m, mode, groups, buffer)
-        takes, over, over_now = mode == Mode.TAKE, Signal(), Signal()
+        """Count groups, beats and units, and collect what is wrong with a beat of the bus.
+
+        A beat is judged in the cycle after its last group. The first group of the next beat may be worked on in that
+        cycle, and is forgotten if the beat is faulty.
+        """
+        over, finished = Signal(), Signal()  # the command's last unit has come; so has the beat in which it ended
+        m.submodules.verdict = verdict = Verdict()
+        step, usable, ends, several, inside = self._places(m, mode, over, groups, buffer)
+        takes, over_now = mode == Mode.TAKE, Signal()
         bad_keep, bad_range, bad_short, absent = (
             Signal(name=f"beat_{n}") for n in ("keep", "range", "short", "absent")
         )
         # What this group adds to the beat's faults; containers behind the command's last one are ignored.
         counted = takes & ~over
-        now_keep, now_range, now_short = Signal(), Signal(), Signal()
+        stops = self.start | self.cancel | self.reset
+        loaded = Signal()
+        m.d.sync += loaded.eq(self.load & buffer.put)
         m.d.comb += [
             # In a beat without TLAST every container has its place, also one that is not there: so it is known whether
             # the command's last container belongs to the beat. In a beat with TLAST absent containers end the packet.
-            usable.eq(counted & (groups.full | ~groups.packet_ends)),
+            usable.eq(counted & groups.counts),
             over_now.eq(over | (ends & ~several)),
-            now_keep.eq(
-                bad_keep
-                | counted
-                & (
-                    groups.bad_keep
-                    | (absent & ~groups.empty)
-                    | (~groups.full & ~groups.packet_ends)
-                    | (groups.first & groups.empty)
-                )
-            ),
-            now_range.eq(bad_range | (counted & groups.bad_range)),
-            now_short.eq(bad_short | (counted & ~groups.full & (~groups.empty | inside))),
-        ]
-        judged, faulty, cut = Signal(), Signal(), Signal()
-        m.d.comb += [
-            judged.eq(step & takes & groups.final),
+            verdict.beat.eq(step & groups.final & takes & ~finished & ~stops),
+            verdict.bad_keep.eq(bad_keep | (counted & (groups.bad_keep | (absent & ~groups.empty)))),
+            verdict.bad_range.eq(bad_range | (counted & groups.bad_range)),
             # TLAST inside a unit: of the containers that did not come, or behind the last one that did.
-            cut.eq((now_short | (groups.packet_ends & ~over_now & Mux(usable, ~ends, inside))) & ~now_keep),
-            faulty.eq(judged & (now_keep | now_range | cut)),
-            self.keep.eq(judged & now_keep),
-            self.range.eq(judged & now_range),
-            self.short.eq(judged & cut),
-            self.long.eq(judged & over_now & ~groups.packet_ends),
-            beats.resume.eq(judged & ~faulty & ~over_now & groups.packet_ends),
-            buffer.commit.eq((judged & ~faulty) | self.load),
-            buffer.rollback.eq((faulty | (self.cancel & takes)) & ~self.load),
+            verdict.bad_short.eq(bad_short | (counted & ~groups.full & (~groups.empty | inside))),
+            verdict.inside.eq(~over_now & Mux(usable, ~ends, inside)),
+            verdict.finishes.eq(over_now),
+            verdict.packet_ends.eq(groups.packet_ends),
+            *(getattr(self, name).eq(getattr(verdict, name)) for name in FAULTS),
+            beats.resume.eq(verdict.resumes),
+            buffer.commit.eq(verdict.whole | loaded),
+            self.empty.eq(buffer.empty & ~loaded),
         ]
+        # Nothing is put in the cycle in which the buffer forgets, because the mode has changed.
+        m.d.sync += buffer.rollback.eq((verdict.faulty | (self.cancel & takes)) & ~self.load)
+        with m.If(ends & ~several):
+            m.d.sync += over.eq(1)
         with m.If(step):
             m.d.sync += [
-                bad_keep.eq(now_keep & ~groups.final),
-                bad_range.eq(now_range & ~groups.final),
-                bad_short.eq(now_short & ~groups.final),
+                bad_keep.eq(verdict.bad_keep & ~groups.final),
+                bad_range.eq(verdict.bad_range & ~groups.final),
+                bad_short.eq(verdict.bad_short & ~groups.final),
                 absent.eq((absent | ~groups.full) & ~groups.final),
-                over.eq(over_now & ~groups.final & takes),
+                finished.eq(over_now & (finished | groups.final)),
             ]
-        self._modes(m, mode, groups, judged=judged, faulty=faulty, over=over_now, filled=ends & ~takes, beats=beats)
+        closes = step & groups.final & groups.packet_ends
+        self._modes(m, mode, verdict, closes=closes, over=over, beats=beats)
         with m.If(self.start):
-            m.d.sync += [flag.eq(0) for flag in (bad_keep, bad_range, bad_short, absent, over)]
+            m.d.sync += [flag.eq(0) for flag in (bad_keep, bad_range, bad_short, absent, over, finished)]
 
-    def _places(self, m: Module, mode: Any, groups: GroupReader, buffer: UnitBuffer) -> tuple[Any, Any, Any, Any, Any]:
+    def _places(
+        self, m: Module, mode: Any, over: Any, groups: GroupReader, buffer: UnitBuffer
+    ) -> tuple[Any, Any, Any, Any, Any]:
         """Count where in its unit a group lies, and put whole beats into the buffer.
 
         Returns five signals: a group is worked on in this cycle; it belongs to a unit (to be driven); it is the last of
@@ -171,7 +172,7 @@ class StreamInput(wiring.Component):
         shape = self.shape
         m.submodules.left = left = Countdown(width=32)
         step, usable, ends, inside, placed = (Signal(name=n) for n in ("step", "usable", "ends", "inside", "placed"))
-        filling = Signal()
+        filling, final = Signal(), Signal()  # `final` is a register: the next beat is the last of its unit
         sizes = (max(1, shape.run_beats), max(1, shape.load_beats))
         beat, part = Signal(range(max(2, *sizes))), Signal(range(max(2, shape.parts)))
         last_part, full = part == shape.parts - 1, Signal()
@@ -180,9 +181,9 @@ class StreamInput(wiring.Component):
             step.eq(groups.valid & ((mode == Mode.SWALLOW) | ((mode == Mode.TAKE) & buffer.room))),
             groups.take.eq(step),
             # The words are zeros from the second cycle of the mode on.
-            placed.eq((step & usable) | ((mode == Mode.FILL) & filling & buffer.room)),
+            placed.eq((step & usable) | ((mode == Mode.FILL) & filling & buffer.room & ~over)),
             full.eq(placed & last_part),
-            ends.eq(full & (beat == Mux(self.load, sizes[1] - 1, sizes[0] - 1))),
+            ends.eq(full & final),
             buffer.put.eq(full),
             buffer.ends.eq(ends | self.load),
             left.load.eq(self.start),
@@ -202,38 +203,44 @@ class StreamInput(wiring.Component):
             m.d.sync += [part.eq(Mux(last_part, 0, part + 1)), inside.eq(~ends)]
         with m.If(full):
             m.d.sync += beat.eq(Mux(ends, 0, beat + 1))
+        first_is_final = Mux(self.load, int(sizes[1] == 1), int(sizes[0] == 1))
+        follows = beat == Mux(self.load, max(0, sizes[1] - 2), max(0, sizes[0] - 2))
+        with m.If(self.start | ends):
+            m.d.sync += final.eq(first_is_final)
+        with m.Elif(full):
+            m.d.sync += final.eq(follows)
         with m.If(self.start):
             m.d.sync += [part.eq(0), beat.eq(0), inside.eq(0)]
         return step, usable, ends, left.several, inside
 
-    def _modes(
-        self, m: Module, mode: Any, groups: GroupReader, *, judged: Any, faulty: Any, over: Any, filled: Any, beats: Any
-    ) -> None:
-        """Change the mode, and remember whether the command has gone well."""
-        shape = self.shape
+    def _modes(self, m: Module, mode: Any, verdict: Verdict, *, closes: Any, over: Any, beats: InputSlice) -> None:
+        """Change the mode, and remember whether the command has gone well.
+
+        `closes` says that a packet ends in this cycle, and `over` that the last beat of the command has been put. If
+        the last beat of a load is put while the mode becomes FILL, the input leaves that mode in the next cycle.
+        """
         # Whether the faulty packet has come to its end.
         closed = Signal()
-        rest = Mux(groups.packet_ends, Mode.IDLE, Mode.SWALLOW)
-        with m.If(judged & (faulty | over)):
-            m.d.sync += [mode.eq(rest), closed.eq(groups.packet_ends)]
-            with m.If(faulty & self.load & ~over):
+        rest = Mux(verdict.closed | closes, Mode.IDLE, Mode.SWALLOW)
+        with m.If(verdict.finished | verdict.faulty):
+            m.d.sync += [mode.eq(rest), closed.eq(verdict.closed | closes)]
+            with m.If(verdict.faulty & self.load):
                 m.d.sync += mode.eq(Mode.FILL)
-        with m.Elif((mode == Mode.SWALLOW) & groups.valid & groups.final & groups.packet_ends):
+        with m.Elif((mode == Mode.SWALLOW) & closes):
             m.d.sync += mode.eq(Mode.IDLE)
-        with m.Elif(filled):
+        with m.Elif((mode == Mode.FILL) & over):
             m.d.sync += mode.eq(Mux(closed, Mode.IDLE, Mode.SWALLOW))
-        with m.If(faulty):
+        with m.If(verdict.faulty):
             m.d.sync += self.torn.eq(1)
-        with m.If(faulty | self.long):
+        with m.If(verdict.faulty | verdict.long):
             m.d.sync += self.failed.eq(1)
         with m.If(self.cancel & (mode != Mode.IDLE)):
-            # A load whose last beat is placed in this cycle is whole; filling it up would make a second one.
-            unfinished = self.load & ((mode == Mode.TAKE) | (mode == Mode.FILL)) & ~over
+            unfinished = self.load & ((mode == Mode.TAKE) | (mode == Mode.FILL))
             m.d.sync += [mode.eq(Mux(unfinished, Mode.FILL, Mode.IDLE)), closed.eq(1)]
             with m.If(mode == Mode.TAKE):
                 m.d.sync += [self.torn.eq(1), self.failed.eq(1)]
         with m.If(self.start):
-            beats_wanted = Mux(self.load, int(shape.load_beats > 0), int(shape.run_beats > 0))
+            beats_wanted = Mux(self.load, int(self.shape.load_beats > 0), int(self.shape.run_beats > 0))
             m.d.sync += [mode.eq(Mux(beats_wanted, Mode.TAKE, Mode.IDLE)), self.torn.eq(0), self.failed.eq(0)]
         with m.If(self.reset):
             m.d.sync += mode.eq(Mux(beats.open, Mode.SWALLOW, Mode.IDLE))

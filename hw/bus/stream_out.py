@@ -66,7 +66,8 @@ class StreamOutput(wiring.Component):
         # A place holds a group: the words that come in a cycle.
         shape, group = self.shape, self.shape.output_group
         count = shape.containers // group
-        places = [Signal(group * shape.container, name=f"place_{k}") for k in range(count)]
+        places = [Signal(group * shape.container, name=f"place_{k}", reset_less=True) for k in range(count)]
+        sent = Signal(shape.bus_bits, reset_less=True)
         filled = Signal(range(count + 1))
         # `closing`: the beat is the last of its packet. `opened`: a beat of the packet has left without TLAST.
         closing = Signal()
@@ -79,6 +80,7 @@ class StreamOutput(wiring.Component):
         moves = Signal()
         ends = Signal()
         m.d.comb += [
+            self.tdata.eq(sent),
             full.eq(filled == count),
             free.eq(~self.tvalid | self.tready),
             room.eq(~closing & (~full | free)),
@@ -91,7 +93,9 @@ class StreamOutput(wiring.Component):
         extended = self._group(m, room, put)
         with m.If(moves):
             m.d.sync += [filled.eq(0), closing.eq(0)]
-            m.d.sync += [self.tdata.eq(Cat(*places)), self.tkeep.eq(self._keep(filled)), self.tlast.eq(closing)]
+            # What is not filled is sent as zeros: this is a reset of the output's registers, and no logic.
+            m.d.sync += sent.eq(Cat(Mux(filled > k, each, 0) for k, each in enumerate(places)))
+            m.d.sync += [self.tkeep.eq(self._keep(filled)), self.tlast.eq(closing)]
             m.d.sync += opened.eq(~closing)
         with m.If(free):
             m.d.sync += self.tvalid.eq(moves)
@@ -102,18 +106,15 @@ class StreamOutput(wiring.Component):
             for k in range(count):
                 with m.If(place == k):
                     m.d.sync += places[k].eq(extended)
-            # The first word of a beat clears the places behind it: a reset of their registers, and no logic.
-            with m.If(place == 0):
-                m.d.sync += [each.eq(0) for each in places[1:]]
         with m.If(self.finish):
             m.d.sync += [closing.eq(((filled != 0) & ~moves) | owed), owed.eq(0)]
         with m.If(self.start):
-            m.d.sync += [owed.eq(self.packets), *(signal.eq(0) for signal in (*places, filled, closing))]
+            m.d.sync += [owed.eq(self.packets), filled.eq(0), closing.eq(0)]
         with m.If(self.reset):
             # The beat that leaves now may be the packet's last one, or open it.
             m.d.sync += [closing.eq(Mux(moves, ~closing, opened)), owed.eq(0)]
             with m.If(~opened | moves):
-                m.d.sync += [signal.eq(0) for signal in (*places, filled)]
+                m.d.sync += filled.eq(0)
         return m
 
     def _group(self, m: Module, room: Any, put: Any) -> Any:

@@ -3,7 +3,8 @@
 The multiplier MULT18X18D has registers for both operands and for the product, and the block RAM DP16KD has a register
 behind the output of each port. These registers cost no area, and they are several nanoseconds faster than flip-flops
 outside the block. This module rewrites the flat netlist: a flip-flop in front of or behind a block moves into it. The
-values in every cycle stay the same. A flip-flop with an enable or a reset, or one that starts as 1, is not moved.
+values in every cycle stay the same. A flip-flop with a reset, or one that starts as 1, is not moved. One with an enable
+only moves behind a block RAM, and only where the block RAM itself is enabled whenever the flip-flop is.
 """
 
 from __future__ import annotations
@@ -11,7 +12,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from tabla.synth.wires import Cell, Wires
+from tabla.synth.cone import implies
+from tabla.synth.wires import Cell, Wires, enable
 
 
 def _before(wires: Wires, cell: Cell, pins: Iterable[str]) -> tuple[int, dict[str, int]] | None:
@@ -32,23 +34,27 @@ def _before(wires: Wires, cell: Cell, pins: Iterable[str]) -> tuple[int, dict[st
     return (clocks.pop(), moved) if len(clocks) == 1 else None
 
 
-def _behind(wires: Wires, cell: Cell, pins: Iterable[str]) -> tuple[int, dict[str, int]] | None:
-    """Return the clock of the registers behind the pins, and the wire that each pin would drive instead.
+def _behind(
+    wires: Wires, cell: Cell, pins: Iterable[str], *, enabled: bool = False
+) -> tuple[int, Any, dict[str, int]] | None:
+    """Return the clock and the enable of the registers behind the pins, and the wire that each pin would drive instead.
 
-    The answer is None if anything but a register that can be moved reads a pin, or if the clocks differ.
+    The answer is None if anything but a register that can be moved reads a pin, or if the clocks or the enables differ.
+    Registers with an enable can only be moved if they may be `enabled`; the enable of others is ``1``.
     """
-    clocks, moved = set(), {}
+    controls, moved = set(), {}
     for pin in pins:
         bit = cell["connections"].get(pin, ["x"])[0]
         readers = wires.readers.get(bit, [])
         if not readers and not wires.kept[bit]:
             continue
-        register = wires.register(readers[0]) if len(readers) == 1 and not wires.kept[bit] else None
+        single = len(readers) == 1 and not wires.kept[bit]
+        register = wires.register(readers[0], enabled=enabled) if single else None
         if register is None or register["connections"]["DI"] != [bit]:
             return None
-        clocks.add(register["connections"]["CLK"][0])
+        controls.add((register["connections"]["CLK"][0], enable(register)))
         moved[pin] = register["connections"]["Q"][0]
-    return (clocks.pop(), moved) if len(clocks) == 1 else None
+    return (*controls.pop(), moved) if len(controls) == 1 else None
 
 
 def _multiplier(wires: Wires, name: str) -> None:
@@ -57,17 +63,17 @@ def _multiplier(wires: Wires, name: str) -> None:
     operands = [_before(wires, cell, [f"{side}{bit}" for bit in range(18)]) for side in "AB"]
     product = _behind(wires, cell, [f"P{bit}" for bit in range(36)])
     # The block is no faster with only one operand in its registers. All its registers get the same clock.
-    found = [place for place in (*operands, product) if place]
-    if None in operands or not found or len({clock for clock, _ in found}) > 1:
+    clocks = {place[0] for place in (*operands, product) if place}
+    if None in operands or len(clocks) != 1:
         return
     for side, operand in zip("AB", operands, strict=True):
         assert operand is not None
         wires.move_inputs(name, operand[1])
         cell["parameters"][f"REG_INPUT{side}_CLK"] = "CLK0"
     if product:
-        wires.take_outputs(name, product[1])
+        wires.take_outputs(name, product[2])
         cell["parameters"]["REG_OUTPUT_CLK"] = "CLK0"
-    _tie(cell, {"CLK0": found[0][0], "CE0": "1", "RST0": "0"})
+    _tie(cell, {"CLK0": clocks.pop(), "CE0": "1", "RST0": "0"})
     cell["parameters"]["GSR"] = "DISABLED"
 
 
@@ -79,14 +85,18 @@ def _memory(wires: Wires, name: str) -> None:
         if int(cell["parameters"].get(f"DATA_WIDTH_{port}", "0"), 2) > 18:
             return
         _write_mode(wires, cell, port)
-        behind = _behind(wires, cell, [f"DO{port}{bit}" for bit in range(18)])
-        if not behind or cell["connections"].get(f"CLK{port}") != [behind[0]]:
+        behind = _behind(wires, cell, [f"DO{port}{bit}" for bit in range(18)], enabled=True)
+        # The memory guide does not say whether the output register also obeys the enable of the port, so it must not
+        # matter.
+        if not behind or not implies(wires, behind[1], cell["connections"].get(f"CE{port}", ["1"])[0]):
+            continue
+        if cell["connections"].get(f"CLK{port}") != [behind[0]]:
             continue
         if cell["connections"].get(f"RST{port}", ["0"]) != ["0"] or cell["parameters"][f"REGMODE_{port}"] != "NOREG":
             continue
-        wires.take_outputs(name, behind[1])
+        wires.take_outputs(name, behind[2])
         cell["parameters"][f"REGMODE_{port}"] = "OUTREG"
-        _tie(cell, {f"OCE{port}": "1"})
+        _tie(cell, {f"OCE{port}": behind[1]})
 
 
 def _write_mode(wires: Wires, cell: Cell, port: str) -> None:

@@ -99,6 +99,35 @@ def splits(cone: Cone) -> Iterator[Split]:
             )
 
 
+def implies(wires: Wires, first: Any, second: Any) -> bool:
+    """Return whether the LUTs in front of two wires show that the second one is 1 whenever the first one is 1.
+
+    The answer is False where the LUTs alone do not show it: the cone of both wires has at most `Cone.MOST` inputs.
+    """
+    if "1" in (second, first) or first == "0":
+        return second == "1" or first == "0"
+    inside: set[str] = set()
+    inputs = {bit for bit in (first, second) if isinstance(bit, int)}
+    while True:
+        shown = not any(
+            _value(wires, first, levels) and not _value(wires, second, levels)
+            for levels in (
+                dict(zip(inputs, each, strict=True)) for each in product((0, 1), repeat=len(inputs))
+            )
+        )
+        driven = {bit: wires.driver[bit] for bit in inputs if _is_logic(wires, bit)}
+        if shown or not driven:
+            return shown
+        inside |= set(driven.values())
+        inputs = set(_inputs(wires, tuple(inside)))
+        if len(inputs) > Cone.MOST:
+            return False
+
+
+def _is_logic(wires: Wires, bit: int) -> bool:
+    return bit in wires.driver and wires.cells[wires.driver[bit]]["type"] in ("LUT4", "PFUMX")
+
+
 def _unshared(wires: Wires, bit: Any) -> tuple[str, ...]:
     """Return the LUT that drives a wire with only one reader, or the multiplexer that does with its two LUTs.
 

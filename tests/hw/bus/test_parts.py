@@ -99,13 +99,16 @@ def test_the_buffer_shows_committed_units_only(seed: int) -> None:
     shown: deque[int] = deque()
     hidden: list[int] = []
     whole = taken = 0
+    since_rollback = 0
 
     async def bench(context: Any) -> None:
-        nonlocal whole, taken
+        nonlocal whole, taken, since_rollback
         for cycle in range(3000):
             room, held = context.get(component.room), len(shown) + len(hidden)
             # Two more places are behind the memory.
-            assert held < 18 if room else held >= 16
+            assert held < 18 or not room
+            # `room` knows a cycle late what has left, and two cycles late what a rollback has forgotten.
+            assert room or held >= 14 or since_rollback < 2
             put, ends = room and chance.random() < 0.7, chance.random() < 0.3
             commit, rollback = chance.random() < 0.15, chance.random() < 0.05
             ready = chance.random() < 0.6
@@ -115,15 +118,17 @@ def test_the_buffer_shows_committed_units_only(seed: int) -> None:
             if context.get(component.out_valid) and ready:
                 assert context.get(component.out_data) == shown.popleft()
                 taken += 1
-            if put:
-                hidden.append(cycle & 0xFFFF)
-                whole = len(hidden) if ends else whole
             if commit:
                 shown.extend(hidden[:whole])
                 del hidden[:whole]
                 whole = 0
+            if put:
+                hidden.append(cycle & 0xFFFF)
+                whole = len(hidden) if ends else whole
+            since_rollback += 1
             if rollback:
                 # What is committed in the cycle of a rollback is shown before.
+                since_rollback = 0
                 hidden.clear()
                 whole = 0
             await context.tick()

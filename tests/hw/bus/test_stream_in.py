@@ -57,7 +57,7 @@ def expected(shape: BusShape, beats: list[Beat], count: int, *, load: bool) -> E
             if any(kept) and not -(1 << shape.width - 1) <= word < 1 << shape.width - 1:
                 faults.add("range")
             if not all(kept):
-                if any(kept) or not last or k == 0 or any(keep[: wanted * part][k * part :]):
+                if any(kept) or not last or k == 0 or any(keep[k * part :]):
                     faults.add("keep")
             elif len(here) == k:
                 here.append(word)
@@ -178,7 +178,9 @@ def test_units_of_random_packets(bus_bits: int, width: int, stream_words: int) -
         else:
             raise AssertionError(f"{wanted.faults}: the command does not end")
         context.set(component.tvalid, 0)
-        assert faults == wanted.faults
+        # Where containers are absent before others it is open which words the beat has, so RANGE may be set or not.
+        assert faults - {"range"} == wanted.faults - {"range"}
+        assert faults == wanted.faults or "keep" in faults
         assert given == wanted.beats
         assert bool(context.get(component.failed)) == bool(faults)
         assert bool(context.get(component.torn)) == bool(faults - {"long"})
@@ -192,7 +194,7 @@ def test_units_of_random_packets(bus_bits: int, width: int, stream_words: int) -
 
     async def bench(context: Any) -> None:
         context.set(component.alive, 1)
-        for _ in range(40 if stream_words > 8 else 70):
+        for _ in range(60 if stream_words > 8 else 90):
             await command(context)
 
     simulate(component, bench)
