@@ -18,7 +18,9 @@ from tabla.driver import build
 
 MEASURED = Path(__file__).parents[2] / "benchmarks" / "cost" / "measured.json"
 ROWS: dict[int, dict[str, Any]] = {
-    row["draw"]: row for row in json.loads(MEASURED.read_text(encoding="utf-8"))["rows"] if "taken" in row
+    row["draw"]: row
+    for row in json.loads(MEASURED.read_text(encoding="utf-8"))["rows"]
+    if "taken" in row and row["draw"] is not None
 }
 QUICK = (0, 27, 48)
 """Draws that compile in a second or two: a logistic regression, an svm with guard bits, a matrix product."""
