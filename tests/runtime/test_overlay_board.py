@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -15,6 +16,7 @@ from tabla.templates.template import presets
 
 import tabla
 from tabla.program.overlay import overlay_of
+from tabla.program.overlay_file import overlay_record
 from tabla.report.overlay import overlay_files
 from tabla.runtime import OverlayBoard, connect_overlay
 
@@ -31,12 +33,12 @@ Y = np.array([1.0, 0.0, 1.0])
 
 @pytest.fixture(scope="module")
 def images(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with an overlay, another one, and an image of two programs for the first."""
+    """A folder with the manifests of an overlay and of another one, and two images for the first."""
     folder = tmp_path_factory.mktemp("overlays")
     for name, room in (("overlay", ROOM), ("other", replace(ROOM, operations=9))):
         (folder / name).mkdir()
-        for file, text in overlay_files(overlay_of(presets()["Pe2"], room)).items():
-            (folder / name / file).write_text(text)
+        record = overlay_record(overlay_of(presets()["Pe2"], room))
+        (folder / name / "overlay.json").write_text(json.dumps(record))
     for program in ("logistic", "linear"):
         made = tabla.compile(EXAMPLES / f"{program}.t", onto=folder / "overlay", defines={"m": 3})
         (folder / f"{program}.image").write_bytes(made.image_file)
@@ -72,6 +74,8 @@ def test_one_program_after_the_other(board: OverlayBoard, images: Path) -> None:
 @pytest.mark.slow
 @pytest.mark.skipif(not available("icarus"), reason="needs cocotb and Icarus Verilog")
 def test_one_program_after_the_other_in_the_verilog(images: Path) -> None:
+    for file, text in overlay_files(overlay_of(presets()["Pe2"], ROOM)).items():
+        (images / "overlay" / file).write_text(text)
     with connect_overlay(images / "overlay", "icarus") as board:
         for program in ("logistic", "linear", "logistic"):
             learnt(board, images, program)
