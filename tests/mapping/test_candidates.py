@@ -29,14 +29,18 @@ def legal(text: str) -> Legal:
 
 
 def test_with_functions_a_second_estimate_joins() -> None:
-    """It adds at most `fused` mappings behind those of the first estimate, and none twice."""
+    """It adds at most `fused` mappings behind those of the first estimate, and none twice.
+
+    Behind all of them come those in which lanes keep copies of models.
+    """
     made = legal(LAYER)
     plain = Search(made, array(4), effort=EFFORT).candidates(EFFORT.candidates)
     found = candidates(made, array(4), EFFORT)
     assert found[: len(plain)] == plain
-    assert len(found) <= len(plain) + EFFORT.fused
+    assert len([mapping for mapping in found if not mapping.kept]) <= len(plain) + EFFORT.fused
     assert distinct(found) == found
-    assert candidates(made, array(4), replace(EFFORT, fused=0)) == plain
+    without = candidates(made, array(4), replace(EFFORT, fused=0))
+    assert without[: len(plain)] == plain and all(mapping.kept for mapping in without[len(plain) :])
 
 
 def test_without_functions_there_is_one_estimate() -> None:
