@@ -122,13 +122,15 @@ def _extreme(build: Stages, played: _Played) -> _Played:
     chance, number = np.random.default_rng(SEED + 1), build.format
     rate = () if build.lowered.rate is None else (RATE,)
 
+    def any_words(shape: tuple[int, ...]) -> Words:
+        # A third lies at either end, so that steps in both directions saturate.
+        anywhere = chance.integers(number.lowest, number.highest, shape, endpoint=True)
+        which = chance.integers(0, 3, shape)
+        return np.where(which == 0, number.lowest, np.where(which == 1, number.highest, anywhere))
+
     def drawn(held: Mapping[str, Words]) -> dict[str, Words]:
-        return {
-            name: words
-            if name in build.integers or name in rate
-            else chance.integers(number.lowest, number.highest, words.shape, endpoint=True)
-            for name, words in held.items()
-        }
+        fixed = {*build.integers, *rate}
+        return {name: words if name in fixed else any_words(words.shape) for name, words in held.items()}
 
     models, samples = drawn(played.models), drawn(played.samples)
     plan = FixedPlan.of(build.lowered, number)
