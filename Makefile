@@ -13,8 +13,8 @@
 #   make bench-accuracy
 #                    learn 14 problems on 20 splits in formats of 8 to 18 bits, and write docs/accuracy.md; takes about an
 #                    hour; SPLITS, ONLY
-#   make prove       prove the components of the hardware with solvers, and write docs/proofs.md; takes about 20 minutes
-#   make prove-quick make the shorter proofs, in under 5 minutes
+#   make prove       prove the components of the hardware with solvers, and write docs/proofs.md; takes some minutes
+#   make prove-quick make the shorter proofs only
 #   make prove-mutants
 #                    plant faults into the hardware, each of which its proof must refuse
 #   make fuzz        draw programs in every notation, and hold evaluation, compiled evaluation, cycle model and Verilog

@@ -23,10 +23,13 @@ def main(words: list[str]) -> int:
     parser.add_argument("--quick", action="store_true", help="only the subjects of the quick half")
     parser.add_argument("--mutants", action="store_true", help="plant the mutants instead")
     parser.add_argument("--only", default="", help="a word of the subjects' names")
+    parser.add_argument("--missing", action="store_true", help="only the subjects that were never measured")
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--record", action="store_true", help=f"write {MEASURED.name} and {PAGE.name}")
     chosen = parser.parse_args(words)
     subjects = [s for s in SUBJECTS if chosen.only in s.name and not (chosen.quick and s.speed is Speed.LONG)]
+    if chosen.missing:
+        subjects = [subject for subject in subjects if subject.name not in _known()]
     started = time.monotonic()
     failed = 0
     for name, line, fine, figures in _done(subjects, mutants=chosen.mutants, workers=chosen.workers):
@@ -40,11 +43,17 @@ def main(words: list[str]) -> int:
 
 def _record(found: str, figures: dict[str, Any]) -> None:
     """Write the figures of a subject beside those of the others, and the page of all."""
-    known = json.loads(MEASURED.read_text(encoding="utf-8")) if MEASURED.is_file() else {}
+    known = _known()
     known[found] = figures
     measured = {subject.name: known[subject.name] for subject in SUBJECTS if subject.name in known}
     MEASURED.write_text(json.dumps(measured, indent=1) + "\n", encoding="utf-8")
     PAGE.write_text(page(measured), encoding="utf-8")
+
+
+def _known() -> dict[str, Any]:
+    """Return the figures of the subjects that were measured."""
+    known: dict[str, Any] = json.loads(MEASURED.read_text(encoding="utf-8")) if MEASURED.is_file() else {}
+    return known
 
 
 def _done(subjects: list[Subject], *, mutants: bool, workers: int) -> Iterator[tuple[str, str, bool, dict[str, Any]]]:

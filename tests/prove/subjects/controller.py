@@ -228,10 +228,13 @@ TOKENS = mutants(
     ("(~self.begins | self.load | one)", "(~self.begins | self.load | one | self.output_taken)"),
     ("ready.eq(ready + arrived - (fires & ~self.dump))", "ready.eq(ready + arrived - fires)"),
     ("tokens.short.eq(~(is_run | is_dump))", "tokens.short.eq(~is_run)"),
-    ("(free > 1) | ((free != 0) & back)", "(free != 0)"),
     ("full = Mux(self.load, load - 2, run - 2)", "full = run - 2"),
 )
-ONE_BEAT = mutants("controller.py", ("Mux(self.begins, two, one)", "one"))
+ONE_BEAT = mutants(
+    "controller.py",
+    ("Mux(self.begins, two, one)", "one"),
+    ("(free > 1) | ((free != 0) & back)", "(free != 0)"),
+)
 TOKEN_PROPERTY = (
     "Tokens of a command are never closer than its period, and there are as many as the command says. A token is sent "
     "only if the output has room for all its words, and READY cycles after the last beat of its sample at the "

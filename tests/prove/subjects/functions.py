@@ -83,7 +83,7 @@ MUTANTS: dict[str, tuple[Mutant, ...]] = {
     ),
     "exp": mutants(
         "functions/exponential.py",
-        ("power >= integer - 1", "power >= integer"),
+        ("beyond = too_great | (fine > self.most_positive)", "beyond = too_great"),
         ("half.eq((1 << shift) >> 1)", "half.eq(0)"),
     ),
     "log": mutants(
