@@ -27,7 +27,8 @@ def candidates(legal: Legal, template: Template, effort: Effort) -> list[Mapping
         fused = Search(legal, template, effort=effort, fused=True)
         whole = distinct([*whole, *fused.candidates(effort.fused)])
     whole = [*whole, *_with_kept_copies(legal, template, effort, whole)]
-    whole = distinct([*whole, *(all_joined(mapping) for mapping in whole)])
+    if not effort.starts:  # otherwise changes end with chains
+        whole = distinct([*whole, *(all_joined(mapping) for mapping in whole)])
     if template.sequencers == 1:
         return whole
     widths = divisors(template.sequencers)

@@ -15,7 +15,6 @@ from tabla.ir.body import common_reduction
 from tabla.ir.graph import Affine, Graph, Index, Linear, Read, Statement, Term
 from tabla.mapping.effort import Effort
 from tabla.mapping.fit import Fit, without_bus
-from tabla.mapping.joined import joined
 from tabla.mapping.kept import keeping
 from tabla.mapping.mapping import Mapping, operands_of_functions
 from tabla.mapping.places import EVERY
@@ -41,7 +40,6 @@ def _changes(mapping: Mapping, effort: Effort) -> Iterator[Mapping]:
     yield from by_rows(mapping, effort)
     yield from in_waves(mapping, effort)
     yield from keeping(mapping, effort)
-    yield from joined(mapping, effort)
 
 
 def taken_early(mapping: Mapping, effort: Effort) -> Iterator[Mapping]:

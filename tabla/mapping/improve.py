@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 
 from tabla.mapping.changes import changes, undivided
 from tabla.mapping.effort import Effort
+from tabla.mapping.joined import joined
 from tabla.mapping.judge import Judge, Judged, judged
 from tabla.mapping.mapping import Mapping
 
@@ -31,7 +32,8 @@ def improved(best: Judged, judge: Judge, effort: Effort) -> Judged:
         beam = sorted(tried.values(), key=lambda each: each.merit(effort))[: effort.change_beam]
         better = bool(beam) and beam[0].merit(effort) < best.merit(effort)
         best, idle = (beam[0], 0) if better else (best, idle + 1)
-    return followed(best, undivided, judge, effort)
+    # A chain leaves other changes of its statements no room, so chains come last.
+    return followed(followed(best, undivided, judge, effort), joined, judge, effort)
 
 
 def followed(

@@ -54,10 +54,8 @@ def test_the_page_has_the_wrappers_and_their_beats() -> None:
     rows = re.findall(r"^\| (\d+ bits, [^|]*) \| \d+ \| ([\d,]+) \|", page, re.MULTILINE)
     assert [name for name, _ in rows] == [wrapper.name for wrapper in WRAPPERS]
     assert WRAPPERS[0].name == "32 bits, q4.4, 1 word a beat" and WRAPPERS[1].name.endswith("4 words a beat")
-    said = f"ended after {sum(int(beats.replace(',', '')) for _, beats in rows):,} beats"
-    decision = (root / "docs" / "decisions" / "0017-host-bus.md").read_text(encoding="utf-8")
-    for text in (page, decision):
-        assert said in text and f"was given {rows[-1][1]}" in text
+    total = sum(int(beats.replace(",", "")) for _, beats in rows)
+    assert total >= 1_000_000 and f"has {total:,} beats" in page
 
 
 def test_places_at_which_a_fault_can_be() -> None:

@@ -53,7 +53,7 @@ def test_a_support_vector_machine_waits_for_one_product_and_one_choice() -> None
     ]
 
 
-@pytest.mark.parametrize("pes", [1, 4, 64])
+@pytest.mark.parametrize("pes", [2, 4, 64])
 def test_on_the_machine(pes: int) -> None:
     graph = graph_of(MARGIN)
     faster = agree(shaped(graph, Q6_10), template_for(pes), Q6_10, samples=8)
