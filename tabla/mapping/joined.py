@@ -46,7 +46,7 @@ def _linked(mapping: Mapping, chain: list[Statement]) -> Mapping:
 def _chain(mapping: Mapping, first: Statement) -> list[Statement]:
     """Return the longest chain that begins with a statement; only the statement itself if there is none."""
     fit = mapping.fits[first.id]
-    if fit.way != "tree" or fit.parts > 1 or fit.through or first.constraints:
+    if fit.way != "tree" or fit.parts > 1 or fit.through or fit.as_made or first.constraints:
         return [first]
     chain = [first]
     while len(chain) < MOST_JOINED and (after := _follower(mapping, chain[-1])) is not None:
@@ -65,8 +65,10 @@ def _follower(mapping: Mapping, before: Statement) -> Statement | None:
     (after,) = users
     fit, passed = mapping.fits[after.id], {graph.statements[n].target for n, f in enumerate(mapping.fits) if f.through}
     simple = isinstance(after.operation, Linear | Extreme | Compare) and not after.reduced and not after.constraints
-    if not simple or fit.way != "root" or fit.parts > 1 or passed.intersection(after.sources):
+    if not simple or fit.way != "root" or fit.parts > 1 or fit.as_made or passed.intersection(after.sources):
         return None
+    if any(fit.as_made and fit.bus == after.target for fit in mapping.fits):
+        return None  # lanes take these words as they are made, so their strand belongs to those of the lanes
     if after.target in operands_of_functions(graph) or not _same_words(graph, before, after):
         return None
     return after
