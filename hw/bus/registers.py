@@ -132,7 +132,8 @@ class RegisterFile(wiring.Component):
 
     def _shown(self, m: Module, reads: ReadPort, held: dict[str, Any]) -> None:
         """Answer reads: choose a word from each four neighbours, and then among these."""
-        high, known = Signal(32), Signal()
+        high = Signal(32)
+        known = Signal()
         values = held | {name.upper(): getattr(self, name) for name in COUNTERS}
         values |= {"CYCLES_LO": self.cycles[:32], "CYCLES_HI": high, "FINGERPRINT": Const(self.fingerprint, 32)}
         shown = {each.offset >> 2: values.get(each.name, each.reset) for each in registers() if each.readable}

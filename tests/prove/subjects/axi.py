@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from functools import partial, reduce
-from operator import and_
+from operator import and_, or_
 from typing import Any
 
-from amaranth.hdl import Const, Mux, Signal
+from amaranth.hdl import Cat, Const, Mux, Signal
 from tabla.hw.bus.registers import COMMANDS, ERRORS, LEVELS, STICKY, RegisterFile
 from tabla.hw.bus.slice import InputSlice
 from tabla.hw.bus.stream_out import StreamOutput
@@ -17,8 +17,8 @@ from tests.prove.bench import Bench, Opened
 from tests.prove.planted import mutants
 from tests.prove.subject import Speed, Subject
 
-SOON = 8
-"""An answer is given within so many cycles."""
+WRITTEN_SOON, READ_SOON = 4, 5
+"""An answer is given within so many cycles of its request, if the answer before was taken. The interface allows 8."""
 
 
 def stays(b: Bench, name: str, *, valid: Any, ready: Any, payload: dict[str, Any], alive: Any) -> None:
@@ -59,6 +59,40 @@ class RegisterProof:
         host(b, "w", valid=part.wvalid, ready=part.wready, payload={"data": part.wdata, "strobe": part.wstrb})
         host(b, "ar", valid=part.arvalid, ready=part.arready, payload={"address": part.araddr})
         self.act, self.read = self.opened["writes.act"], self.opened["reads.act"]
+        self.answers = self.opened["reads.answers"]
+        self._claim_ports()
+
+    def _claim_ports(self) -> None:
+        """Claim what the two ports promise to the registers."""
+        b, opened = self.b, self.opened
+        for name, ready, held in (
+            ("aw", self.part.awready, opened["writes.holds_0"]),
+            ("w", self.part.wready, opened["writes.holds_1"]),
+            ("ar", self.part.arready, opened["reads.holds"]),
+        ):
+            b.claim(f"{name}_one_at_a_time", ~ready, when=held)
+        write = Cat(opened["writes.address"], opened["writes.data"], opened["writes.strobe"])
+        settled = opened["writes.settled"]
+        b.claim("acts_on_both", opened["writes.holds_0"] & opened["writes.holds_1"], when=settled | self.act)
+        b.claim("write_was_there_before", write == b.register(write, "past_write"), when=settled | self.act)
+        # A read goes through three states, and the address stays meanwhile.
+        states = (opened["reads.taken"], self.read, opened["reads.found"])
+        b.claim("read_states", sum(states, start=Const(0, 1)) == opened["reads.holds"])
+        address = opened["reads.address"]
+        held = b.register(opened["reads.holds"] & ~self.answers, "past_read_held", reset_less=False)
+        b.claim("address_stays", address == b.register(address, "past_address"), when=held)
+        done = Signal(name="done_for_this_address")
+        b.m.d.sync += done.eq((done | self.read) & ~self.answers)
+        b.claim("reads_once", ~self.read, when=done)
+        b.claim("answers_what_was_read", done, when=self.answers)
+        b.claim("done", done == opened["reads.found"])
+        refused = opened["reads.found"] & opened["reads.refused"]
+        b.claim("refused_is_0", opened["reads.data"] == 0, when=refused)
+        # The registers see the address a cycle later, and it has stayed since.
+        for place in range(len({r.offset >> 4 for r in registers() if r.readable})):
+            b.claim(f"here_{place}", opened[f"here_{place}"] == (address[2:] == place), when=self.read)
+        known = reduce(or_, (address == r.offset >> 2 for r in registers() if r.readable))
+        b.claim("known", opened["known"] == known, when=self.read | opened["reads.found"])
 
     def claim_channels(self) -> None:
         """Claim the rules of AXI4-Lite: one answer for each request, within a few cycles, and none without one."""
@@ -80,12 +114,11 @@ class RegisterProof:
             b.m.d.sync += owed[name].eq(owed[name] + (valid & ready) - answered)
             # Never an answer that is not owed: one is owed for what is held, and one for the answer that is offered.
             b.claim(f"{name}_answers", owed[name] == held + answer)
-            b.claim(f"{name}_one_at_a_time", ~ready, when=held)
         going = self.alive & part.bready
         asked = (part.awvalid | opened["writes.holds_0"]) & (part.wvalid | opened["writes.holds_1"])
-        soon(b, "write", asked=asked | part.bvalid, answered=part.bvalid, alive=going, most=4)
+        soon(b, "write", asked=asked | part.bvalid, answered=part.bvalid, alive=going, most=WRITTEN_SOON)
         asked = part.arvalid | opened["reads.holds"]
-        soon(b, "read", asked=asked, answered=part.rvalid, alive=self.alive & part.rready, most=4)
+        soon(b, "read", asked=asked, answered=part.rvalid, alive=self.alive & part.rready, most=READ_SOON)
         for name, ready, held in (
             ("aw", part.awready, opened["writes.holds_0"]),
             ("w", part.wready, opened["writes.holds_1"]),
@@ -99,6 +132,11 @@ class RegisterProof:
         b, part = self.b, self.part
         address, data, strobe = (self.opened[f"writes.{name}"] for name in ("address", "data", "strobe"))
         written = {r.name: self.act & (address == r.offset >> 2) for r in registers() if r.writable}
+        settled = self.opened["writes.settled"]
+        for each in registers():
+            if each.writable:
+                chosen = self.opened[f"writes_{each.name.lower()}"] == (address == each.offset >> 2)
+                b.claim(f"chosen_{each.name.lower()}", chosen, when=settled)
         mask = reduce(lambda low, byte: low | byte, (Mux(strobe[n], 0xFF << 8 * n, 0) for n in range(4)))
         word = b.seen((data & mask)[:32], "written_word")
         model = {}
@@ -140,6 +178,8 @@ class RegisterProof:
         """Claim which commands are given, and which writes are refused."""
         b, part = self.b, self.part
         fine = (word < COMMANDS) & ~part.busy
+        known = self.opened["unknown"] == (word >= COMMANDS)
+        b.claim("unknown", known, when=self.opened["writes.settled"] & strobe[0])
         given = written["COMMAND"] & strobe[0] & fine
         b.claim("command", part.command == b.register(given, "past_given", reset_less=False))
         code = b.register(word[:2], "past_code")
@@ -162,16 +202,30 @@ class RegisterProof:
         values = values | {"CYCLES_LO": part.cycles[:32], "CYCLES_HI": high, "FINGERPRINT": Const(0x12345678, 32)}
         counters = ("samples", "wait_in", "wait_out", "lane_overflows", "root_overflows", "domain_errors")
         values |= {name.upper(): getattr(part, name) for name in counters}
-        acted = b.register(self.read, "past_read", reset_less=False)
-        b.claim("answers_when_it_reads", part.rvalid, when=acted)
-        for each in registers():
-            if each.readable:
-                asked = b.register(self.read & here[each.name], f"past_reads_{each.name.lower()}", reset_less=False)
-                then = values.get(each.name, Const(each.reset, 32))
-                shown = (part.rdata == b.register(then, f"past_{each.name.lower()}")) & (part.rresp == 0)
-                b.claim(f"reads_{each.name.lower()}", shown, when=asked)
-        nothing = reduce(and_, (~each for each in here.values()))
-        none = b.register(self.read & nothing, "past_reads_nothing", reset_less=False)
+        # What the registers held in the cycle of the read, until the answer.
+        then, asked = Signal(32, name="then"), {}
+        for name, each in here.items():
+            asked[name] = Signal(name=f"asked_{name.lower()}")
+            with b.m.If(self.read):
+                b.m.d.sync += asked[name].eq(each)
+            with b.m.If(self.read & each):
+                b.m.d.sync += then.eq(values.get(name, Const(register(name).reset, 32)))
+        nothing = ~reduce(or_, asked.values())
+        with b.m.If(self.read & ~reduce(or_, here.values())):
+            b.m.d.sync += then.eq(0)
+        found = self.opened["reads.found"]
+        b.claim("nothing_is_0", then == 0, when=found & nothing)
+        b.claim("found", (self.opened["reads.data"] == then) & (self.opened["reads.refused"] == nothing), when=found)
+        for name, each in here.items():
+            b.claim(f"asked_{name.lower()}", asked[name] == each, when=found)
+        answered = b.register(self.answers, "past_answers", reset_less=False)
+        b.claim("answers", part.rvalid, when=answered)
+        b.claim("finds", found, when=b.register(self.read, "past_read", reset_less=False))
+        shown = (part.rdata == b.register(then, "past_then")) & (part.rresp == 0)
+        for name, each in asked.items():
+            this = b.register(self.answers & each, f"past_answers_{name.lower()}", reset_less=False)
+            b.claim(f"reads_{name.lower()}", shown, when=this)
+        none = b.register(self.answers & nothing, "past_answers_nothing", reset_less=False)
         b.claim("reads_nothing", (part.rresp == 2) & (part.rdata == 0), when=none)
 
 
@@ -247,7 +301,7 @@ def output_stream(*, shape: BusShape) -> Bench:
     # What the array's word becomes: followed from the cycle in which it is taken until its beat is.
     b.assume("starts_at_rest", part.idle, when=part.start)
     b.assume("one_order_at_a_time", ~(part.start & part.finish) & ~(part.start & part.reset))
-    b.assume("no_words_while_it_starts", ~part.word_valid, when=part.start | part.finish | part.reset)
+    b.assume("no_words_while_it_starts", ~part.word_valid, when=part.start | part.finish)
     count, container = shape.containers, shape.container
     taken = part.word_valid & part.word_ready
     place, word = Signal(range(count), name="place"), Signal(shape.width, name="followed_word")
@@ -286,9 +340,19 @@ def output_stream(*, shape: BusShape) -> Bench:
         b.m.d.sync += words.eq(filled)
     for n in range(count):
         b.claim(f"keep_{n}", kept[n].any() == ((words > n) | (words == 0)), when=part.tvalid)
+        mine = part.tdata[n * container : (n + 1) * container]
+        b.claim(f"rest_{n}_is_0", mine == 0, when=part.tvalid & (words <= n))
     # A full beat waits for another word of its packet, so that the last beat of a packet always has words.
     follows = b.register(part.word_valid & part.word_ready, "past_follows", reset_less=False)
     b.claim("waits_for_a_word", follows, when=b.register(moves & ~opened["closing"], "past_goes_on", reset_less=False))
+    # A reset ends the packet that the host has seen begin.
+    begun, resets = Signal(name="begun"), Signal(name="was_reset")
+    with b.m.If(leaves):
+        b.m.d.sync += begun.eq(~part.tlast)
+    b.m.d.sync += resets.eq(part.reset | (resets & ~part.start))
+    b.assume("nothing_after_a_reset", ~part.word_valid & ~part.finish, when=resets)
+    b.claim("begun", opened["opened"] == Mux(part.tvalid, ~part.tlast, begun))
+    b.claim("reset_ends_the_packet", opened["closing"] | ~opened["opened"], when=resets)
     b.claim("last_of_beat", opened["closing"] | (filled == count) | ~moves)
     b.claim("word_ready", part.word_ready == (~opened["closing"] & ((filled != count) | ~part.tvalid | part.tready)))
     return b
@@ -296,24 +360,32 @@ def output_stream(*, shape: BusShape) -> Bench:
 
 CHANNELS = mutants(
     "bus/axi_lite.py",
-    ("(~self.bvalid | self.bready)", "~self.bvalid | self.bready | 1"),
-    ("self.act.eq(held[0] & held[1] &", "self.act.eq(held[0] &"),
+    ("self.act.eq(settled & (~self.bvalid | self.bready))", "self.act.eq(settled)"),
+    ("settled.eq(held[0] & held[1] & ~self.act)", "settled.eq(held[0] & ~self.act)"),
+    ("settled.eq(held[0] & held[1] & ~self.act)", "settled.eq(held[0] & held[1])"),
     ("with m.Elif(self.bvalid & self.bready):", "with m.Elif(self.bvalid):"),
     ("ready.eq(self.alive & (self.act | ~(holds | takes)))]", "ready.eq(self.alive & (self.act | ~holds))]"),
-    ("self.arready.eq(self.alive & (self.act | ~(holds | takes)))", "self.arready.eq(self.alive & ~holds & ~takes)"),
+    ("self.arready.eq(self.alive & (answers | ~(holds | takes)))", "self.arready.eq(self.alive & ~holds & ~takes)"),
     ("with m.Elif(self.rvalid & self.rready):", "with m.Elif(self.rready & holds):"),
-    ("holds.eq((holds | takes) & ~self.act),\n", "holds.eq(takes & ~self.act),\n"),
+    ("holds.eq((holds | takes) & ~answers)", "holds.eq(takes & ~answers)"),
+    ("found.eq((found | self.act) & ~answers)", "found.eq(self.act & ~answers)"),
+    ("self.act.eq(taken),", "self.act.eq(taken | takes),"),
+    ("answers.eq(found & (~self.rvalid | self.rready))", "answers.eq(found)"),
 )
 REGISTERS = mutants(
     "bus/registers.py",
     ("seen.eq((seen & ~clear) | getattr(self, name))", "seen.eq((seen | getattr(self, name)) & ~clear)"),
     ('clear = here["STATUS"] & strobe[place // 8] & word[place]', 'clear = here["STATUS"] & word[place]'),
     ("(word[:8] >= COMMANDS)", "(word[:8] > COMMANDS)"),
-    ("strobe[0] & (self.busy | above |", "strobe[0] & (self.busy |"),
+    ("unknown.eq(above | ", "unknown.eq("),
+    ("strobe[0] & (self.busy | unknown)", "strobe[0] & unknown"),
     ("m.d.sync += high.eq(self.cycles[32:])", "m.d.sync += high.eq(self.cycles[31:])"),
     ("reduce(or_, (sticky[n] for n in ERRORS)) & error", "error"),
     ("with m.If(here[name] & strobe[byte]):", "with m.If(here[name]):"),
-    ("writes.refused.eq(~reduce(or_, here.values()) |", "writes.refused.eq("),
+    ("writes.refused.eq(~reduce(or_, chosen.values()) |", "writes.refused.eq("),
+    ("part.eq(Mux(here, near, 0))", "part.eq(near)"),
+    ("with m.If(reads.act):", "with m.If(reads.act | 1):"),
+    ("reads.address[2:] == first >> 2", "reads.address[2:4] == first >> 2"),
 )
 SLICE = mutants(
     "bus/slice.py",
@@ -332,7 +404,9 @@ STREAM = mutants(
     ("[word, word[-1].replicate(shape.container - shape.width)]", "[word, Const(0, shape.container - shape.width)]"),
     ("place = Mux(full, 0, filled)", "place = filled"),
     ("moves.eq(free & (closing | (full & self.word_valid)))", "moves.eq(free & (closing | full))"),
-    ("with m.If(place == 0):", "with m.If(place == 1):"),
+    ("Mux(filled > k, each, 0)", "each"),
+    ("Mux(filled > k, each, 0)", "Mux(filled > k + 1, each, 0)"),
+    ("opened.eq(~closing)", "opened.eq(0)"),
 )
 SHAPE = BusShape(
     bus_bits=64, width=18, stream_words=2, load_beats=3, run_beats=2, run_words=3, dump_count=4, output_words=1
@@ -346,7 +420,8 @@ SUBJECTS = (
         group="borders on a bus",
         name="AXI4-Lite channels",
         property="Every request has one answer, and there is none without a request. What is valid stays, and the "
-        "same, until it is taken. A host that waits for an answer has it within 5 cycles of its request.",
+        "same, until it is taken. A host that waits for an answer has it within 5 cycles of its address, or within 4 "
+        "of the address and the word that it writes.",
         bounds="resets at any time",
         build=partial(lite, inside=False),
         depth=8,
@@ -382,7 +457,8 @@ SUBJECTS = (
             group="borders on a bus",
             name=f"output stream, {shape.width} bits",
             property="What is valid stays, and the same, until it is taken. Every word leaves once, in its place, with "
-            "its sign; TKEEP has whole containers without a hole, all of them in a beat without TLAST.",
+            "its sign, and all other containers are 0; TKEEP has whole containers without a hole, all of them in a "
+            "beat without TLAST. A reset ends the packet that has begun.",
             bounds=f"{shape.containers} containers of {shape.container} bits; resets at any time",
             build=partial(output_stream, shape=shape),
             depth=2,

@@ -31,8 +31,8 @@ def countdown(*, width: int) -> Bench:
     b.assume("steps_when_something_is_left", left != 0, when=part.step)
     b.assume("first_step", age == 4, when=part.step)
     b.claim("any", part.any == (left != 0), when=age == 4)
-    b.claim("several", part.several == (left > 1), when=age == 4)
-    b.claim("nothing_at_first", ~part.any, when=age < 3)
+    b.claim("several", part.several == (left > 1), when=age >= 3)
+    b.claim("nothing_at_first", ~part.any & ~part.several, when=age < 3)
     stepped = opened["stepped"]
     b.claim("count", opened.inner("count") == (left + stepped)[:width])
     b.claim("stepped_from_something", ~left.all(), when=stepped)
@@ -112,6 +112,8 @@ COUNTDOWN = mutants(
     ("many.eq(count[self.NEAR :].any())", "many.eq(count[self.NEAR + 1 :].any())"),
     ("following.eq(near - stepped)", "following.eq(near)"),
     ("many | (following > 1)", "many | (following > 2)"),
+    ("many | (following > 2)", "many | (following > 1)"),
+    ("self.any.eq(self.several)", "self.any.eq(many | (following != 0))"),
     ("stepped.eq(0), loaded.eq(1)", "loaded.eq(1)"),
 )
 EVENTS = mutants(

@@ -6,7 +6,7 @@ from functools import partial
 from types import SimpleNamespace
 from typing import Any
 
-from amaranth.hdl import Const, Mux, Signal
+from amaranth.hdl import Cat, Const, Mux, Signal
 from amaranth.lib import memory
 from tabla.hw.board.buffer import BlockQueue
 from tabla.hw.border_queue import BorderQueue
@@ -165,9 +165,15 @@ def hidden_words(*, width: int, depth: int, units: bool) -> Bench:
     WatchedRam.made.clear()
     with exchanged({memory: SimpleNamespace(Memory=WatchedRam)}):
         opened = b.add(Opened(queue), "queue")
-    (ram,) = WatchedRam.made
+    # Each block RAM has some bits of every word, and all of them watch the same place.
+    rams = list(WatchedRam.made)
+    ram, kept, fetched_word = rams[0], Cat(r.kept for r in rams), Cat(r.read.data for r in rams)
+    for n, other in enumerate(rams[1:]):
+        b.assume(f"same_place_{n}", other.watched == ram.watched)
+        same = (other.write.addr == ram.write.addr) & (other.read.addr == ram.read.addr)
+        b.claim(f"same_port_{n}", same & (other.write.en == ram.write.en) & (other.read.en == ram.read.en))
     if units:
-        b.drive(queue, clear=Const(0, 1))
+        b.drive(queue)
     else:
         b.drive(queue, keep=Const(0, 1), replay=Const(0, 1))
         b.assume("one_verdict", ~(queue.commit & queue.rollback))
@@ -180,7 +186,7 @@ def hidden_words(*, width: int, depth: int, units: bool) -> Bench:
     after = hidden + queue.put
     if units:
         open_now = Mux(queue.put & queue.ends, 0, open_ + queue.put)
-        stay = Mux(queue.commit, open_now, after)
+        stay = Mux(queue.commit, open_ + queue.put, after)
         lost = Mux(queue.rollback, stay, 0)
         b.m.d.sync += open_.eq(Mux(queue.rollback, 0, open_now))
     else:
@@ -196,8 +202,11 @@ def hidden_words(*, width: int, depth: int, units: bool) -> Bench:
     left = follower.inside + queue.put - taken - lost
     with b.m.If((follower.here | is_new) & (ahead_then >= left)):
         b.m.d.sync += follower.here.eq(0)
+    clear = queue.clear if units else Const(0, 1)
+    with b.m.If(clear):
+        b.m.d.sync += [count.eq(0) for count in (follower.here, follower.inside, hidden, open_)]
     is_shown = follower.here & (follower.ahead + hidden < follower.inside)
-    b.m.d.sync += shown_age.eq(Mux(~is_shown, 0, Mux(shown_age == 3, 3, shown_age + 1)))
+    b.m.d.sync += shown_age.eq(Mux(~is_shown | clear, 0, Mux(shown_age == 3, 3, shown_age + 1)))
     age = Mux(is_shown, shown_age + 1, 0)
 
     written, visible, read_at, fetched = (opened[name] for name in ("written", "visible", "read_at", "fetched"))
@@ -206,24 +215,29 @@ def hidden_words(*, width: int, depth: int, units: bool) -> Bench:
     b.claim("hidden_words_stay", is_shown, when=head & queue.out_valid)
     b.claim("in_time", queue.out_valid, when=head & (age >= type(queue).LATENCY))
     b.claim("next_is_fetched", fetched | (head & queue.out_valid), when=follower.here & (age >= 2))
-    stalled = b.register(queue.out_valid & ~queue.out_ready, "past_stalled")
+    stalled = b.register(queue.out_valid & ~queue.out_ready & ~clear, "past_stalled")
     b.claim("stays", queue.out_valid, when=stalled)
     b.claim("same_word", queue.out_data == b.register(queue.out_data, "past_data"), when=stalled)
     bits = len(written)
     b.claim("hidden", (written - visible)[:bits] == hidden)
     b.claim("inside", follower.inside == (written - read_at)[:bits] + fetched + queue.out_valid)
-    b.claim("no_overrun", (written - read_at)[:bits] <= depth)
+    in_queue = (written - read_at)[:bits]
+    b.claim("no_overrun", in_queue <= depth)
+    # The queue of units knows only a cycle later that a place is free, and counts on a beat in that cycle.
+    free = b.register(in_queue < depth - 1, "past_free") if units else in_queue < depth
+    b.claim("room_for_one", in_queue < depth, when=queue.room)
+    b.claim("room_when_free", queue.room == free)
     b.claim("shown_words", hidden + fetched + queue.out_valid <= follower.inside)
     if units:
         b.claim("open_unit", ((written - opened["ended"])[:bits] == open_) & (open_ <= hidden))
         b.claim("empty", queue.empty == (follower.inside == hidden))
     b.claim("ahead_is_inside", follower.ahead < follower.inside, when=follower.here)
-    b.claim("fetched_word", ram.read.data == follower.word,
+    b.claim("fetched_word", fetched_word == follower.word,
             when=follower.here & fetched & (follower.ahead == queue.out_valid))  # fmt: skip
     in_ram = follower.here & (follower.ahead >= fetched + queue.out_valid)
     place = (read_at + follower.ahead - fetched - queue.out_valid)[: len(ram.watched)]
     b.claim("place", place == ram.watched, when=in_ram)
-    b.claim("kept", ram.kept == follower.word, when=in_ram)
+    b.claim("kept", kept == follower.word, when=in_ram)
     return b
 
 
@@ -248,24 +262,26 @@ BORDER = mutants(
 )
 HIDDEN = mutants(
     "block_queue.py",
-    ("(written ^ read_at) != queue.depth", "(written ^ read_at) != 2 * queue.depth - 1"),
     ("second.eq(~queue.out_valid | queue.out_ready)", "second.eq(queue.out_ready)"),
     ("first.eq(~fetched | second)", "first.eq(1)"),
     ("fetched.eq(visible != read_at)", "fetched.eq(written != read_at)"),
-    ("read.en.eq(first)", "read.en.eq(second)"),
+    ("reader.en.eq(read)", "reader.en.eq(1)"),
 ) + mutants(
     "board/buffer.py",
+    ("(written ^ read_at) != self.depth", "(written ^ read_at) != 2 * self.depth - 1"),
     ("m.d.sync += visible.eq(written)", "m.d.sync += visible.eq(written + self.put)"),
     ("m.d.sync += written.eq(visible)", "m.d.sync += written.eq(read_at)"),
 )
 UNITS = mutants(
     "bus/unit_buffer.py",
-    ("whole.eq(Mux(self.put & self.ends, after, ended))", "whole.eq(Mux(self.put, after, ended))"),
-    ("m.d.sync += visible.eq(whole)", "m.d.sync += visible.eq(ended)"),
-    ("place.eq(Mux(self.commit, whole, visible)) for", "place.eq(visible) for"),
+    ("with m.If(self.put & self.ends):", "with m.If(self.put):"),
+    ("m.d.sync += visible.eq(ended)", "m.d.sync += visible.eq(written)"),
+    ("place.eq(Mux(self.commit, ended, visible)) for", "place.eq(visible) for"),
     ("for place in (written, ended)]", "for place in (written,)]"),
+    ("visible, read_at, fetched, self.out_valid)", "visible, read_at, self.out_valid)"),
     ("(visible == read_at) & ~fetched & ~self.out_valid", "(visible == read_at) & ~fetched"),
-)
+    ("held[-1] | held[:-1].all()", "held[-1]"),
+) + mutants("block_queue.py", ("queue.word[low:high]", "queue.word[: high - low]"))
 
 ORDER = (
     "Every word leaves once, in the order in which it came, and stays until it is taken. It is offered within the "
@@ -315,8 +331,8 @@ SUBJECTS = (
         group="queues",
         name="queue of the bus",
         property=f"{ORDER} A word is hidden until its unit has ended and is committed, and forgotten by a rollback.",
-        bounds="16 bits, 16 words",
-        build=partial(hidden_words, width=16, depth=16, units=True),
+        bounds="24 bits in two block RAMs, 16 places",
+        build=partial(hidden_words, width=24, depth=16, units=True),
         depth=1,
         speed=Speed.QUICK,
         mutants=UNITS,
