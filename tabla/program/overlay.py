@@ -9,19 +9,22 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from tabla.ir.format import Format
 from tabla.program.image import Image, Parameters
 from tabla.program.layout import Field, WordLayout, operation_layout, strand_layout
 from tabla.program.sizes import accumulator_bits, address_widths, function_table
 from tabla.program.timing import timing_numbers
+from tabla.source import TablaValueError
 from tabla.templates.instructions import units_of
 from tabla.templates.overlays import OverlayRoom
 from tabla.templates.template import Template, functions, limits
 
 PROGRAM_SHIFTS = 4
 """The shifts of a program, which the field of an operation numbers."""
+MOST_PLACE = 64
+"""The greatest place of a sum: no learning rate of a format has a larger shift."""
 CONTAINER = 32
 """The bits of a word of the port for programs."""
 FORM = 1
@@ -74,26 +77,13 @@ class Overlay:
 
 
 def overlay_of(template: Template, room: OverlayRoom) -> Overlay:
-    """Return the overlay of an array with one root that has room for what `room` says."""
+    """Return the overlay of an array with one root that has room for what `room` says.
+
+    Raises `TablaError` for places of sums that words of the format do not reach.
+    """
     format = Format(integer=template.integer_bits, fraction=template.fraction_bits)
-    sequencers = max(1, template.sequencers)
-    stream_words = template.stream_words or room.stream_words
-    array = Template(
-        name=template.name,
-        pes=template.pes,
-        pes_per_pu=template.pes_per_pu,
-        sequencers=sequencers,
-        integer_bits=template.integer_bits,
-        fraction_bits=template.fraction_bits,
-        stream_words=stream_words,
-        ring_slots=template.ring_slots,
-        model_words=template.model_words or room.model_words,
-        data_words=template.data_words or room.data_words,
-        interim_words=template.interim_words or room.interim_words,
-        levels=0,
-        roots=1,
-    )
-    units = ("stream", *units_of(sequencers))
+    array = _array(template, room)
+    units = ("stream", *units_of(array.sequencers))
     depth = {
         "model": array.model_words,
         "data": array.data_words,
@@ -101,17 +91,17 @@ def overlay_of(template: Template, room: OverlayRoom) -> Overlay:
         "root_data": room.root_data_words,
         "root_memory": room.root_memory_words,
     }
-    shifts = tuple(format.fraction + s for s in room.shifts)
+    shifts = _shifts(room, format)
     parameters = Parameters(
         name="overlay",
         pes=array.pes,
         pes_per_pu=array.pes_per_pu,
-        sequencers=sequencers,
+        sequencers=array.sequencers,
         width=format.width,
         fraction=format.fraction,
         accumulator=accumulator_bits(format.width, shifts, max(room.terms, array.pes)),
         shifts=shifts,
-        stream_words=stream_words,
+        stream_words=array.stream_words,
         ring_slots=limits().ring_slots,
         model_depth=depth["model"],
         data_depth=depth["data"],
@@ -126,7 +116,7 @@ def overlay_of(template: Template, room: OverlayRoom) -> Overlay:
         count_bits=room.counts,
         address_bits=address_widths(units, depth),
         guard_bits=room.guards,
-        block_bits=max(1, max(1, array.pes // stream_words).bit_length()),
+        block_bits=max(1, max(1, array.pes // array.stream_words).bit_length()),
         strand_depth=dict.fromkeys(units, room.strands),
         operation_depth=dict.fromkeys(units, room.operations),
         functions=tuple(
@@ -134,6 +124,30 @@ def overlay_of(template: Template, room: OverlayRoom) -> Overlay:
         ),
     )
     return Overlay(template=array, room=room, parameters=parameters)
+
+
+def _array(template: Template, room: OverlayRoom) -> Template:
+    """Return the array that programs are compiled for: with one root, and with every size that is left open."""
+    return replace(
+        template,
+        sequencers=max(1, template.sequencers),
+        stream_words=template.stream_words or room.stream_words,
+        model_words=template.model_words or room.model_words,
+        data_words=template.data_words or room.data_words,
+        interim_words=template.interim_words or room.interim_words,
+        levels=0,
+        roots=1,
+    )
+
+
+def _shifts(room: OverlayRoom, format: Format) -> tuple[int, ...]:
+    """Return the shifts of the places of sums."""
+    for place in room.shifts:
+        if not -format.fraction <= place <= MOST_PLACE:
+            raise TablaValueError(
+                f"--shifts: {format} has no sums at place {place}", hint=f"use -{format.fraction} to {MOST_PLACE}"
+            )
+    return tuple(format.fraction + place for place in room.shifts)
 
 
 def timing_widths(overlay: Overlay) -> dict[str, tuple[int, bool]]:

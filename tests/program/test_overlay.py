@@ -159,6 +159,14 @@ def test_overlays_with_other_limits_have_other_fingerprints() -> None:
     assert len(marks | {overlay().fingerprint}) == len(LIMITS) + 1
 
 
+@pytest.mark.parametrize("place", [-11, 65, 100_000])
+def test_places_that_no_sum_has_are_refused(place: int) -> None:
+    """The format has 10 fraction bits. A large place would make accumulators of as many bits."""
+    with pytest.raises(tabla.TablaError, match=f"q6.10 has no sums at place {place}"):
+        overlay(shifts=(0, place))
+    assert overlay(shifts=(0, -10, 64)).parameters.shifts == (10, 0, 74)
+
+
 @cache
 def content() -> bytes:
     return image_file(encoded(overlay()), overlay(), {"cycles": 9}, b"layout")
