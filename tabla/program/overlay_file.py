@@ -17,6 +17,8 @@ from tabla.templates.template import Template
 SCHEMA = "tabla-overlay-1"
 NAME = "overlay"
 """The name of the Verilog module of every overlay, and of its files."""
+_OTHER = (KeyError, TypeError, ValueError, AttributeError, OverflowError)
+"""What a record of another shape raises where it is read."""
 
 
 def overlay_record(overlay: Overlay) -> dict[str, Any]:
@@ -32,7 +34,7 @@ def overlay_record(overlay: Overlay) -> dict[str, Any]:
 def overlay_from(record: Mapping[str, Any]) -> Overlay:
     """Return the overlay of a record that `overlay_record` made.
 
-    Raises a KeyError, TypeError or ValueError for any other record, and for one of another version of this tool.
+    Raises one of `_OTHER` or a `TablaError` for any other record, and for one of another version of this tool.
     """
     if record["schema"] != SCHEMA:
         raise ValueError(f"an overlay with the schema {record['schema']!r}")
@@ -51,7 +53,7 @@ def overlay_verilog(folder: str | Path) -> str:
         text = path.read_text(encoding="utf-8")
         record = json.loads((Path(folder) / f"{NAME}.json").read_text(encoding="utf-8"))
         same = record["sha256"][path.name] == hashlib.sha256(text.encode()).hexdigest()
-    except (OSError, ValueError, KeyError, TypeError):
+    except (OSError, RecursionError, *_OTHER):
         raise TablaError(f"cannot read '{path}'", hint=cure) from None
     if not same:
         raise TablaError(f"'{path}' and the manifest are of different overlays", hint=cure)
@@ -66,10 +68,10 @@ def read_overlay(folder: str | Path) -> Overlay:
         record = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError):
         raise TablaError(f"there is no overlay in '{folder}'", hint=cure) from None
-    except ValueError:
+    except (ValueError, RecursionError):
         raise TablaError(f"'{path}' is damaged", hint=cure) from None
     try:
         return overlay_from(record)
-    except (KeyError, TypeError, ValueError, TablaError):
+    except (TablaError, *_OTHER):
         hint = "write the overlay and its bitstream again with this version of tabla"
         raise TablaError(f"'{path}' is not the manifest of an overlay that this version makes", hint=hint) from None

@@ -48,10 +48,10 @@ class OverlayBoard:
         except OSError as fault:
             raise TablaError(f"cannot read '{path}': {fault.strerror or fault}", hint="check the path") from None
         held = read_image(content, str(path))
+        folder = _folder_of(held, path)
         machine = self._programmed(held.image(self.overlay))
         if self._accelerator is not None:
             self._accelerator.close()
-        folder = _folder_of(held, path)
         transport = _Shared(folder, machine, STEPS[self._device], getattr(machine, "stop", None), self._seconds)
         self._accelerator = Accelerator(folder, transport)
         return self._accelerator
@@ -65,16 +65,18 @@ class OverlayBoard:
             return self._machine
         machine = self._machine
         if not isinstance(machine, PortMachine):
-            machine = _opened(self._device, self._folder, self.overlay, image)
+            # It is ours from here on, so that `close` ends its process even if it refuses the image.
+            self._machine = machine = _opened(self._device, self._folder, self.overlay, image)
         status, _ = machine.send(program_words(image, self.overlay))
         if status != Status.RUNS:
             raise DeviceFault(f"the device refuses the image: {status.name}", hint="end its command, and try again")
         machine.image = image
-        self._machine = machine
         return machine
 
     def close(self) -> None:
-        """Give the device back. A second call does nothing."""
+        """Give the device back, and close the accelerator on it. A second call does nothing."""
+        if self._accelerator is not None:
+            self._accelerator.close()
         if self._machine is not None:
             self._machine.close()
         self._machine = self._accelerator = None

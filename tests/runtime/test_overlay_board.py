@@ -10,15 +10,21 @@ from pathlib import Path
 import numpy as np
 import pytest
 from tabla.sim.engines.cocotb_run import available
+from tabla.sim.engines.host_loop import Observation, Request
+from tabla.sim.engines.port_machine import PortMachine
+from tabla.sim.machine import Words
 from tabla.sim.model.cycle_model import CycleModel
 from tabla.templates.overlays import default_room
 from tabla.templates.template import presets
 
 import tabla
-from tabla.program.overlay import overlay_of
-from tabla.program.overlay_file import overlay_record
+from tabla.program.image import Image
+from tabla.program.overlay import Overlay, overlay_of
+from tabla.program.overlay_file import overlay_record, read_overlay
+from tabla.program.overlay_words import Status
 from tabla.report.overlay import overlay_files
-from tabla.runtime import OverlayBoard, connect_overlay
+from tabla.runtime import OverlayBoard, connect_overlay, overlay_board
+from tabla.runtime.transport import DeviceFault
 
 EXAMPLES = Path(tabla.__file__).resolve().parent.parent / "examples"
 ROOM = replace(
@@ -86,6 +92,73 @@ def test_an_accelerator_ends_with_the_next_program(board: OverlayBoard, images: 
     board.program(images / "linear.image")
     with pytest.raises(tabla.TablaError, match="is closed"):
         first.models()
+
+
+def test_an_accelerator_ends_with_its_board(images: Path) -> None:
+    with connect_overlay(images / "overlay", "model") as board:
+        accelerator = board.program(images / "logistic.image")
+    with pytest.raises(tabla.TablaError, match="is closed"):
+        accelerator.models()
+
+
+class Refusing(PortMachine):
+    """A device that refuses every image as damaged, and counts how often it is closed."""
+
+    closed = 0
+
+    def _program(self, words: list[int]) -> Observation:
+        return Observation(outputs=[Status.DAMAGED], starts=[0], leaves=[len(words)])
+
+    def _command(self, request: Request, rows: Words) -> Observation:
+        raise NotImplementedError
+
+    def close(self) -> None:
+        self.closed += 1
+
+
+def test_a_device_that_refuses_an_image_is_closed(images: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    opened: list[Refusing] = []
+
+    def open_one(device: str, folder: Path, overlay: Overlay, image: Image) -> Refusing:
+        opened.append(Refusing(image, overlay))
+        return opened[-1]
+
+    monkeypatch.setattr(overlay_board, "_opened", open_one)
+    with connect_overlay(images / "overlay", "icarus") as board:
+        for _ in range(2):
+            with pytest.raises(DeviceFault, match="DAMAGED"):
+                board.program(images / "logistic.image")
+    assert [machine.closed for machine in opened] == [1]
+
+
+@pytest.mark.parametrize(
+    ("part", "value"),
+    [
+        (("limits",), None),
+        (("limits",), []),
+        (("limits", "root_memory_words"), 1.5),
+        (("array", "model_words"), float("inf")),
+        ((), []),
+    ],
+)
+def test_a_manifest_of_another_shape_is_refused(tmp_path: Path, part: tuple[str, ...], value: object) -> None:
+    record = overlay_record(overlay_of(presets()["Pe2"], ROOM))
+    match part:
+        case ():
+            content: object = value
+        case (name,):
+            content = {**record, name: value}
+        case (name, inner):
+            content = {**record, name: {**record[name], inner: value}}
+    (tmp_path / "overlay.json").write_text(json.dumps(content))
+    with pytest.raises(tabla.TablaError, match="not the manifest of an overlay"):
+        read_overlay(tmp_path)
+
+
+def test_a_manifest_that_is_nested_deeply_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "overlay.json").write_text("[" * 100_000)
+    with pytest.raises(tabla.TablaError, match="is damaged"):
+        read_overlay(tmp_path)
 
 
 def test_a_foreign_or_damaged_image_touches_nothing(
