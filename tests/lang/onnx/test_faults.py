@@ -33,6 +33,9 @@ REFUSED: dict[str, tuple[Case, str, str]] = {
     "a product over samples": (
         one("MatMul", "w x", arrays={"w": W64}), "sum over the samples of 'x'", "one by one"
     ),
+    "samples that meet another axis": (
+        one("MatMul", "x z", of_shapes={"x": (6,), "z": (6, 4)}), "axis of the samples is not the first one", "first"
+    ),
     "samples that are transposed": (one("Gemm", "x w", arrays={"w": W64}, transA=1), "transA exchanges", "one by one"),
     "the axis of the samples": (one("Softmax", axis=0), "axis 0 is that of the samples", "one by one"),
     "an axis that is none": (one("Softmax", axis=3), "axis 3 of a tensor of 2 axes", "use -2 to 1"),

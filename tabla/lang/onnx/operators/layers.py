@@ -76,7 +76,8 @@ def _matmul(call: Call) -> Results:
         if not value.rank:
             call.refuse(f"'{call.node.inputs[at]}' is a single value", "use Mul")
     batched = left.batched or right.batched
-    if batched and max(left.rank, right.rank) != max(value.rank for value in (left, right) if value.batched):
+    # With fewer axes than the other operand, the samples of an operand would meet another axis of that one.
+    if any(value.batched and value.rank != max(left.rank, right.rank) for value in (left, right)):
         call.refuse("the axis of the samples is not the first one of the result", "samples come first")
     shapes = [_inner(call, value, batched, max(left.rank, right.rank)) for value in (left, right)]
     return Tensor(node=_matrix_product(call, (left.node, right.node), shapes), batched=batched)
