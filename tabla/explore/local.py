@@ -33,8 +33,8 @@ class Local:
     def run(self, question: Question, tasks: Sequence[Task]) -> Iterator[tuple[Task, Record]]:
         """Yield the tasks with their figures as they are made.
 
-        When a worker dies, all are started again, and the tasks that were under way are done one at a time, so that
-        the one that kills its worker is named in a `TablaError`.
+        When a worker dies, all tasks that are left are done one at a time, each by a process of its own, so that the
+        one that kills its worker is named in a `TablaError`.
         """
         if self.count == 1 or len(tasks) == 1:
             yield from ((task, answer(question, task)) for task in tasks)

@@ -20,10 +20,7 @@ def explore_page(found: Exploration) -> str:
         parts=[_part(found, part) for part in found.parts],
         model={
             "axes": _axes(found),
-            "parts": [
-                {"name": part.name, "points": [_point(found, each, part) for each in _shown(found, part)]}
-                for part in found.parts
-            ],
+            "parts": [{"name": part.name, "points": _points(found, part)} for part in found.parts],
         },
     )
 
@@ -46,16 +43,19 @@ def _axes(found: Exploration) -> list[dict[str, str]]:
     return [{"key": key, "title": title} for key, title in axes]
 
 
-def _shown(found: Exploration, part: Part) -> list[Candidate]:
-    return [each for each in found.candidates if each.part == part and not each.refused]
+def _points(found: Exploration, part: Part) -> list[dict[str, Any]]:
+    """Return the points of a part that are not refused."""
+    best = {each.point for each in found.front(part)}
+    shown = [each for each in found.candidates if each.part == part and not each.refused]
+    return [_point(found, each, front=each.point in best) for each in shown]
 
 
-def _point(found: Exploration, each: Candidate, part: Part) -> dict[str, Any]:
+def _point(found: Exploration, each: Candidate, *, front: bool) -> dict[str, Any]:
     """Return a point for the script. What it does not have is null."""
     return {
         "name": each.point.name,
         "command": shlex.join(each.command),
-        "front": each in found.front(part),
+        "front": front,
         "fits": each.fits,
         "source": "Yosys and nextpnr" if each.confirmed else "estimated",
         "effort": each.effort,

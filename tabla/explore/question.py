@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from tabla._version import VERSION
 from tabla.comparison import learnt
 from tabla.cost import estimate
 from tabla.driver import Build, build
@@ -47,8 +48,9 @@ class Question:
 
     @property
     def sum(self) -> str:
-        """A text that is the same for questions whose points have the same figures."""
+        """A text that is the same for questions whose points have the same figures: not in another release."""
         parts = [
+            VERSION,
             repr(replace(self.options, inputs=None, templates=None)),
             self.source,
             repr(sorted(self.learning.items())),

@@ -92,7 +92,8 @@ class Records:
             raise TablaError(f"'{self.path}' holds no records of tabla explore", hint="name another folder with -o")
         if first.get("question") != self.question:
             raise TablaError(
-                f"'{self.path.parent}' holds the exploration of another program, other options or other data",
+                f"'{self.path.parent}' holds the exploration of another program, other options, other data or"
+                " another release of tabla",
                 hint="name another folder with -o, or remove this one",
             )
         # What follows the last line end was cut off when the exploration was interrupted.
@@ -100,7 +101,7 @@ class Records:
             try:
                 record = json.loads(line)
                 self.found[record.pop("task")] = record
-            except (ValueError, KeyError, AttributeError):
+            except (ValueError, KeyError, TypeError, AttributeError):
                 raise TablaError(
                     f"'{self.path}' is damaged: {line[:60]!r}", hint="remove the line, or the folder, and start again"
                 ) from None

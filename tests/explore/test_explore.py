@@ -131,6 +131,14 @@ def test_a_changed_program_is_another_question(tmp_path: Path) -> None:
         explore(question, SPACE, [PART], Recorded(), folder=tmp_path / "r")
 
 
+def test_records_of_another_release_are_another_question(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    question = Question(source="model.t", options=Options())
+    explore(question, SPACE, [PART], Recorded(), folder=tmp_path / "r")
+    monkeypatch.setattr("tabla.explore.question.VERSION", "9.9")
+    with pytest.raises(TablaError, match="another release of tabla"):
+        explore(question, SPACE, [PART], Recorded(), folder=tmp_path / "r")
+
+
 def test_a_refused_point_has_its_reason_and_the_others_stay(run: Run) -> None:
     (Path.cwd() / "model.t").write_text(MODEL.replace("h - y", "h - y + 100"))
     found = run(*EXPLORE, "--pes", "2", "--format", "q6.10,q8.8,q9.7")["candidates"]

@@ -47,6 +47,7 @@ def test_the_end_does_not_depend_on_who_was_first(tmp_path: Path) -> None:
         ('{"schema": "x"}\n', "holds no records"),
         ("no JSON\n", "holds no records"),
         ('{"schema": "tabla-explore-records-1", "question": "q"}\nrubbish\n', "is damaged: 'rubbish'"),
+        ('{"schema": "tabla-explore-records-1", "question": "q"}\n[1]\n', "is damaged: '.1.'"),
     ],
 )
 def test_other_files_are_refused(tmp_path: Path, content: str, complaint: str) -> None:
