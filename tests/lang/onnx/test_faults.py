@@ -183,6 +183,11 @@ def test_names() -> None:
         "w.mean",
         "w.t3",
         "w.tail",
+        "w.old",
+        "constant.0",
+        "scale.12",
+        "my.scale.1",
+        "constant.0.weight",
         "input.1",
         "onnx::Gemm_10",
         "/fc/out",
@@ -190,9 +195,19 @@ def test_names() -> None:
         "",
     ]
     assert list(distinct(given, ["x"]).values()) == [
-        "x_2", "a.b", "a_b", "a_b_2", "w_next", "w_mean", "w_t3", "w.tail", "input.1", "onnx::Gemm_10", "/fc/out", "_",
-        "__2",
+        "x_2", "a.b", "a_b", "a_b_2", "w_next", "w_mean", "w_t3", "w.tail", "w_old", "constant_0", "scale_12",
+        "my.scale.1", "constant.0.weight", "input.1", "onnx::Gemm_10", "/fc/out", "_", "__2",
     ]  # fmt: skip
+
+
+def test_a_name_of_the_tool_takes_no_words_from_an_array() -> None:
+    """The factor of LeakyRelu is a constant, which is loaded under a name of the tool's own."""
+    x, found = {"x": np.array([[1.0, -1.0, 2.0]])}, []
+    for name in ("w", "constant.0"):
+        nodes = [node("Mul", f"x {name}", "h"), helper.make_node("LeakyRelu", ["h"], ["y"], alpha=0.25)]
+        case = Case(nodes=nodes, arrays={name: np.array([2.0, 3.0, -1.0], np.float32)}, shapes={"x": (3,)})
+        found.append(read(case.proto()).evaluate(x)["y"].tolist())
+    assert found[0] == found[1] == [[2.0, -0.75, -0.5]]
 
 
 def test_arrays_have_the_names_of_the_model() -> None:
