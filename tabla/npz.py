@@ -14,7 +14,7 @@ import zipfile
 import zlib
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -46,20 +46,25 @@ def read_npz(path: Path) -> Mapping[str, NDArray[Any]]:
     refuse_pipe(path)
     try:
         with path.open("rb") as file:
-            start = file.read(6)
-            if start == b"\x93NUMPY":
-                hint = f"give it its name: np.savez('{path}', x=np.load(...), y=...)"
-                raise TablaError(f"'{path}' is not an .npz file but a single array without a name (.npy)", hint=hint)
-            try:
-                archive = zipfile.ZipFile(file)
-            except _DAMAGE:
-                what = "it is damaged, or has another format" if start else "it is empty"
-                raise TablaError(f"'{path}' is not an .npz file: {what}", hint=_SAVE) from None
-            with archive:
-                _check_sizes(path, archive, file.seek(0, io.SEEK_END))
-                return {_name(path, info): _array(path, archive, info) for info in archive.infolist()}
+            return unpacked(file, path)
     except OSError as fault:
         raise TablaError(f"cannot read '{path}': {fault.strerror or fault}", hint="check the path") from None
+
+
+def unpacked(file: IO[bytes], path: Path) -> Mapping[str, NDArray[Any]]:
+    """Return the arrays of an open file as `read_npz` does. `path` stands in errors."""
+    start = file.read(6)
+    if start == b"\x93NUMPY":
+        hint = f"give it its name: np.savez('{path}', x=np.load(...), y=...)"
+        raise TablaError(f"'{path}' is not an .npz file but a single array without a name (.npy)", hint=hint)
+    try:
+        archive = zipfile.ZipFile(file)
+    except _DAMAGE:
+        what = "it is damaged, or has another format" if start else "it is empty"
+        raise TablaError(f"'{path}' is not an .npz file: {what}", hint=_SAVE) from None
+    with archive:
+        _check_sizes(path, archive, file.seek(0, io.SEEK_END))
+        return {_name(path, info): _array(path, archive, info) for info in archive.infolist()}
 
 
 def _check_sizes(path: Path, archive: zipfile.ZipFile, size: int) -> None:

@@ -31,6 +31,9 @@ _SECTION = struct.Struct("<4sIII")
 _CHECK = struct.Struct("<I")
 _OWN = ("name", "shifts", "ring_slots")
 """The parameters that an image has of its own; all others are those of the overlay."""
+_CURE = "write it again with tabla load"
+_OTHER = (KeyError, TypeError, ValueError, AttributeError, OverflowError, RecursionError, struct.error)
+"""What a file raises whose sums are right, but that another program has written."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,16 +52,21 @@ class ImageFile:
     layout: bytes = field(repr=False)
 
     def image(self, overlay: Overlay) -> Image:
-        """Return the image for the overlay that it was made for. Raises `TablaError` for another one."""
+        """Return the image for the overlay that it was made for.
+
+        Raises `TablaError` for another overlay, and for numbers that are not those of an image.
+        """
         if self.fingerprint != overlay.fingerprint:
             raise TablaError(
                 f"the image '{self.name}' is for the overlay {self.fingerprint:08x}, and this one is"
                 f" {overlay.fingerprint:08x}",
                 hint="compile it for this overlay: tabla load FILE --onto FOLDER",
             )
-        own = self.content["parameters"]
-        shape = replace(overlay.parameters, name=own["name"], shifts=tuple(own["shifts"]), ring_slots=own["ring_slots"])
-        return image_on(self.content, shape)
+        try:
+            own = {name: self.content["parameters"][name] for name in _OWN}
+            return image_on(self.content, replace(overlay.parameters, **{**own, "shifts": tuple(own["shifts"])}))
+        except _OTHER:
+            raise TablaError(f"the numbers of the image '{self.name}' are not those of an image", hint=_CURE) from None
 
 
 def image_file(image: Image, overlay: Overlay, manifest: Mapping[str, Any], layout: bytes) -> bytes:
@@ -87,22 +95,29 @@ def read_image(content: bytes, where: str) -> ImageFile:
 
     Raises `TablaError` for bytes that are no image, that are cut short, or of which any bit has changed.
     """
-    cure = "write it again with tabla load"
     if len(content) < _HEADER.size or content[: len(_MAGIC)] != _MAGIC:
         raise TablaError(f"'{where}' is no image", hint="name a file that tabla load wrote")
     _, form, fingerprint, count, total = _HEADER.unpack_from(content)
     if len(content) < total:
-        raise TablaError(f"'{where}' is cut short: {len(content):,} of {total:,} bytes", hint=cure)
+        raise TablaError(f"'{where}' is cut short: {len(content):,} of {total:,} bytes", hint=_CURE)
     if len(content) > total or zlib.crc32(content[: -_CHECK.size]) != _CHECK.unpack(content[-_CHECK.size :])[0]:
-        raise TablaError(f"'{where}' is damaged: its CRC is wrong", hint=cure)
+        raise TablaError(f"'{where}' is damaged: its CRC is wrong", hint=_CURE)
     if form != FORM:
-        raise TablaError(f"'{where}' has form {form}, and this version of tabla reads form {FORM}", hint=cure)
+        raise TablaError(f"'{where}' has form {form}, and this version of tabla reads form {FORM}", hint=_CURE)
+    try:
+        return _parsed(content, where, fingerprint, count)
+    except _OTHER:
+        raise TablaError(f"'{where}' is not an image that tabla load wrote", hint=_CURE) from None
+
+
+def _parsed(content: bytes, where: str, fingerprint: int, count: int) -> ImageFile:
+    """Return the content of an image with `count` sections. Raises one of `_OTHER` for sections of another kind."""
     sections = {}
     for number in range(count):
         name, place, length, check = _SECTION.unpack_from(content, _HEADER.size + number * _SECTION.size)
         held = content[place : place + length]
         if zlib.crc32(held) != check:
-            raise TablaError(f"'{where}' is damaged in its section {name.decode('latin-1')}", hint=cure)
+            raise TablaError(f"'{where}' is damaged in its section {name.decode('latin-1')}", hint=_CURE)
         sections[name] = held
     info = json.loads(sections[b"INFO"])
     return ImageFile(

@@ -18,9 +18,9 @@ _MASK = (1 << CONTAINER) - 1
 class Status(IntEnum):
     """What became of the last image.
 
-    ``EMPTY``: none has come. ``TAKES``: words are still to come. ``RUNS``: it was right, and runs. In all other cases
-    the image before runs on. ``FORM``: it is no image of this form. ``FOREIGN``: it is for another overlay. ``BUSY``: a
-    command was under way. ``DAMAGED``: its CRC is wrong.
+    ``EMPTY``: none has come since the reset, which keeps the one that runs. ``TAKES``: words are still to come.
+    ``RUNS``: it was right, and runs. In all other cases the image before runs on. ``FORM``: it is no image of this
+    form. ``FOREIGN``: it is for another overlay. ``BUSY``: a command was under way. ``DAMAGED``: its CRC is wrong.
     """
 
     EMPTY = 0

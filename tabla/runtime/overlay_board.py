@@ -6,8 +6,7 @@ import io
 import os
 from pathlib import Path
 
-import numpy as np
-
+from tabla.npz import unpacked
 from tabla.program.image import Image
 from tabla.program.overlay import Overlay
 from tabla.program.overlay_file import NAME, overlay_verilog, read_overlay
@@ -106,8 +105,10 @@ def connect_overlay(folder: str | os.PathLike[str], device: str) -> OverlayBoard
 
 def _folder_of(held: ImageFile, path: Path) -> BuildFolder:
     """Return what a host needs of a program, as it has it of a folder of ``tabla gen``."""
-    with np.load(io.BytesIO(held.layout), allow_pickle=False) as arrays:
-        layout = {name: np.asarray(arrays[name]) for name in arrays.files}
+    try:
+        layout = unpacked(io.BytesIO(held.layout), path)
+    except TablaError:
+        raise TablaError(f"the layout in '{path}' is damaged", hint="write it again with tabla load") from None
     return BuildFolder(path=path, manifest=held.manifest, layout=layout)
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import struct
+import zlib
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -194,6 +196,28 @@ def test_an_image_with_a_flipped_bit_is_refused(data: st.DataObject) -> None:
 def test_an_image_that_is_cut_is_refused(length: int) -> None:
     with pytest.raises(tabla.TablaError, match=r"cut short|no image"):
         read_image(content()[:length], "x.image")
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "complaint"),
+    [
+        (b"INFO", b"info", "not an image that tabla load wrote"),
+        (b'"manifest":', b'"Manifest":', "damaged in its section INFO"),
+        (struct.pack("<I", 3), struct.pack("<I", 9), "not an image that tabla load wrote|damaged in its section"),
+    ],
+)
+def test_an_image_of_another_program_is_refused(old: bytes, new: bytes, complaint: str) -> None:
+    """The sum of the whole is right, and what is inside is not."""
+    wrong = content()[:-4].replace(old, new, 1)
+    with pytest.raises(tabla.TablaError, match=complaint):
+        read_image(wrong + struct.pack("<I", zlib.crc32(wrong)), "x.image")
+
+
+@pytest.mark.parametrize("wrong", [{}, {"parameters": []}, {"parameters": {"name": "x", "shifts": 3, "ring_slots": 2}}])
+def test_numbers_of_another_program_are_refused(wrong: dict[str, object]) -> None:
+    found = replace(read_image(content(), "x.image"), content=wrong)
+    with pytest.raises(tabla.TablaError, match="not those of an image"):
+        found.image(overlay())
 
 
 def test_an_image_for_another_overlay_is_refused() -> None:

@@ -21,6 +21,7 @@ import tabla
 from tabla.program.image import Image
 from tabla.program.overlay import Overlay, overlay_of
 from tabla.program.overlay_file import overlay_record, read_overlay
+from tabla.program.overlay_image import image_file, read_image
 from tabla.program.overlay_words import Status
 from tabla.report.overlay import overlay_files
 from tabla.runtime import OverlayBoard, connect_overlay, overlay_board
@@ -176,6 +177,11 @@ def test_a_foreign_or_damaged_image_touches_nothing(
         for path, text in ((tmp_path / "damaged.image", "damaged"), (tmp_path / "none.image", "cannot read")):
             with pytest.raises(tabla.TablaError, match=text):
                 board.program(path)
+        held = read_image((images / "logistic.image").read_bytes(), "x")
+        wrong = image_file(held.image(board.overlay), board.overlay, held.manifest, held.layout[:-30])
+        (tmp_path / "layout.image").write_bytes(wrong)
+        with pytest.raises(tabla.TablaError, match=r"the layout in .* is damaged"):
+            board.program(tmp_path / "layout.image")
     assert not opened
 
 
