@@ -105,7 +105,7 @@ def implies(wires: Wires, first: Any, second: Any) -> bool:
     The answer is False where the LUTs alone do not show it: the cone of both wires has at most `Cone.MOST` inputs.
     """
     if "1" in (second, first) or first == "0":
-        return second == "1" or first == "0"
+        return bool(second == "1" or first == "0")
     inside: set[str] = set()
     inputs = {bit for bit in (first, second) if isinstance(bit, int)}
     while True:
