@@ -126,16 +126,11 @@ class _Course:
         confirmed = self.records.found.get(synth.key, {}) if self.synthesise else {}
         refused = next((figures for figures in (built, learnt, confirmed) if "refused" in figures), {})
         command = tuple(words_of(self.question, point, effort))
+        found = Candidate(point=point, part=part, effort=effort, command=command)
         if refused:
-            return Candidate(
-                point=point, part=part, effort=effort, command=command,
-                refused=refused["refused"], cure=refused["cure"],
-            )  # fmt: skip
-        return Candidate(
-            point=point,
-            part=part,
-            effort=effort,
-            command=command,
+            return replace(found, refused=refused["refused"], cure=refused["cure"])
+        return replace(
+            found,
             cycles=built["cycles"],
             latency=built["latency"],
             resources=confirmed.get("resources", built["resources"]),
