@@ -51,6 +51,9 @@ def _files(arguments: Namespace) -> Iterator[tuple[str, str]]:
             yield name, file
             # The path of kernel.tc:def ends before the colon.
             yield name, file.rpartition(":")[0]
+    if isinstance(onto := getattr(arguments, "onto", None), str) and Path(onto).is_dir():
+        for file in sorted(Path(onto).iterdir()):
+            yield "onto", str(file)
 
 
 def _clash(one: str, other: str) -> bool:

@@ -42,6 +42,9 @@ LOAD = {
     "a manifest of another version": mistake("load model.t --onto other", "not the manifest of an overlay that this"),
     "hardware of its own": mistake("gen model.t --onto small", "a program for an overlay has no hardware of its own"),
     "the program as image": mistake("load model.t --onto small -o model.t", "the command reads this file"),
+    "the overlay as image": mistake(
+        "load model.t --onto small -o small/overlay.json", "the command reads this file", "name another file"
+    ),
 }
 
 
