@@ -9,6 +9,17 @@ from amaranth.lib.wiring import In, Out
 from tabla.hw.pipeline import bits_for
 
 
+def memory_members(width: int, depth: int) -> dict[str, Any]:
+    """Return the ports of a ``WordMemory``, which what stands in for it has too."""
+    return {
+        "read_address": In(bits_for(depth)),
+        "read_data": Out(width),
+        "write_enable": In(1),
+        "write_address": In(bits_for(depth)),
+        "write_data": In(width),
+    }
+
+
 class WordMemory(wiring.Component):
     """A memory with one read port and one write port, each of a word a cycle. It starts as `init`, followed by zeros.
 
@@ -38,15 +49,7 @@ class WordMemory(wiring.Component):
         # Every address has a word: one past the depth, as dumps of memories of unequal depth give it, is harmless.
         self.depth = 1 << bits_for(depth)
         self.init = tuple(init)
-        super().__init__(
-            {
-                "read_address": In(bits_for(depth)),
-                "read_data": Out(width),
-                "write_enable": In(1),
-                "write_address": In(bits_for(depth)),
-                "write_data": In(width),
-            }
-        )
+        super().__init__(memory_members(width, depth))
 
     def elaborate(self, platform: Any) -> Module:
         m = Module()

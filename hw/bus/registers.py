@@ -131,7 +131,7 @@ class RegisterFile(wiring.Component):
         return {"COUNT": self.count, "RESULT_UNITS": self.result_units, "CONTROL": control, "STATUS": status}
 
     def _shown(self, m: Module, reads: ReadPort, held: dict[str, Any]) -> None:
-        """Answer reads: choose a word from each four neighbours, and then among these."""
+        """Answer reads in two steps: each group of four registers gives one word, and then one group is chosen."""
         high = Signal(32)
         known = Signal()
         values = held | {name.upper(): getattr(self, name) for name in COUNTERS}

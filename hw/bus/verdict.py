@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from amaranth.hdl import Module
+from amaranth.hdl import Module, Signal
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
@@ -42,9 +42,8 @@ class Verdict(wiring.Component):
 
     def elaborate(self, platform: Any) -> Module:
         m = Module()
-        known = {name: getattr(self, name) for name in FACTS}
-        held = {name: type(signal).like(signal, name=f"held_{name}") for name, signal in known.items()}
-        m.d.sync += [self.judged.eq(self.beat & ~self.faulty), *(held[name].eq(known[name]) for name in FACTS)]
+        held = {name: Signal(name=f"held_{name}") for name in FACTS}
+        m.d.sync += [self.judged.eq(self.beat & ~self.faulty), *(held[n].eq(getattr(self, n)) for n in FACTS)]
         ends, finishes = held["packet_ends"], held["finishes"]
         m.d.comb += [
             self.keep.eq(self.judged & held["bad_keep"]),

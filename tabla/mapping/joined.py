@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from tabla.ir.graph import Affine, Compare, Extreme, Graph, Linear, Statement
+from tabla.ir.graph import Compare, Extreme, Graph, Linear, Statement
 from tabla.mapping.effort import Effort
-from tabla.mapping.mapping import Mapping, operands_of_functions
+from tabla.mapping.mapping import Mapping, operands_of_functions, word_by_word
 
 MOST_JOINED = 4
 """The most statements of one chain."""
@@ -78,14 +78,5 @@ def _same_words(graph: Graph, before: Statement, after: Statement) -> bool:
     """Say whether a statement reads every word that another writes, each along indices of its own from 0 on."""
     shape = graph.tensors[before.target].shape
     reads = {read.subscripts for read in after.reads if read.tensor == before.target}
-    once = len(reads) == 1 and _plain(before.write, before, shape)
-    return once and all(_plain(subscripts, after, shape) for subscripts in reads)
-
-
-def _plain(subscripts: tuple[Affine, ...], statement: Statement, shape: tuple[int, ...]) -> bool:
-    """Say whether subscripts are those of all words of a shape, with an index of the statement for each axis."""
-    names = [subscript.names[0] if len(subscript.names) == 1 else "" for subscript in subscripts]
-    return sorted(names) == sorted(index.name for index in statement.indices) and all(
-        subscript == Affine.of(0, **{name: 1}) and statement.box[name].extent == extent
-        for subscript, name, extent in zip(subscripts, names, shape, strict=True)
-    )
+    once = len(reads) == 1 and word_by_word(before.write, before, shape)
+    return once and all(word_by_word(subscripts, after, shape) for subscripts in reads)

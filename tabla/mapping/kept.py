@@ -11,10 +11,10 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from tabla.ir.body import common_reduction
-from tabla.ir.graph import Affine, Linear, Statement
+from tabla.ir.graph import Linear, Statement
 from tabla.mapping.effort import Effort
 from tabla.mapping.fit import Fit, without_bus
-from tabla.mapping.mapping import Mapping
+from tabla.mapping.mapping import Mapping, word_by_word
 from tabla.mapping.places import EVERY, ROOT, Spot
 
 
@@ -58,21 +58,13 @@ def _can_be_kept(mapping: Mapping, model: str, spot: Spot, effort: Effort) -> bo
         return False
     statement = writers[0]
     fit = mapping.fits[statement.id]
-    whole = len(statement.indices) == len(record.shape) and _plain(statement, record.shape)
-    if not whole or statement.constraints or fit.through or not isinstance(statement.operation, Linear):
+    if not word_by_word(statement.write, statement, record.shape) or statement.constraints:
+        return False
+    if fit.through or not isinstance(statement.operation, Linear):
         return False
     if fit.way == "lane" or not common_reduction(statement):
         return False
     return spot == EVERY or _in_one_row(mapping, statement, fit, spot)
-
-
-def _plain(statement: Statement, shape: tuple[int, ...]) -> bool:
-    """Say whether a statement writes all words of a shape, each axis along an index of its own."""
-    names = [subscript.names[0] if subscript.names else "" for subscript in statement.write]
-    return len(set(names)) == len(shape) and all(
-        name and subscript == Affine.of(0, **{name: 1}) and statement.box[name].extent == extent
-        for name, subscript, extent in zip(names, statement.write, shape, strict=True)
-    )
 
 
 def _in_one_row(mapping: Mapping, statement: Statement, fit: Fit, spot: Spot) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping as Map
 from dataclasses import dataclass, field
 
-from tabla.ir.graph import Function, Graph, Read
+from tabla.ir.graph import Affine, Function, Graph, Read, Statement
 from tabla.ir.legal import Legal
 from tabla.mapping.fit import Fit
 from tabla.mapping.places import Spot
@@ -77,3 +77,12 @@ def operands_of_functions(graph: Graph) -> frozenset[str]:
     """Find the tensors whose words are operands of functions."""
     functions = (s.operation for s in graph.statements if isinstance(s.operation, Function))
     return frozenset(f.operand.tensor for f in functions if isinstance(f.operand, Read))
+
+
+def word_by_word(subscripts: tuple[Affine, ...], statement: Statement, shape: tuple[int, ...]) -> bool:
+    """Say whether subscripts are those of all words of a shape, with an index of the statement for each axis."""
+    names = [subscript.names[0] if len(subscript.names) == 1 else "" for subscript in subscripts]
+    return sorted(names) == sorted(index.name for index in statement.indices) and all(
+        subscript == Affine.of(0, **{name: 1}) and statement.box[name].extent == extent
+        for subscript, name, extent in zip(subscripts, names, shape, strict=True)
+    )

@@ -7,13 +7,13 @@ from typing import Any, Literal
 
 from tabla._version import VERSION
 from tabla.bound import Bound
+from tabla.hw.accelerator import program_width
 from tabla.hw.reset import reset_cycles
 from tabla.ir.format import Format
 from tabla.ir.rate import RATE, RuntimeRate
 from tabla.mapping.places import Place
 from tabla.program.bus import BusShape
 from tabla.program.image import Entry, Image
-from tabla.program.layout import operation_layout, strand_layout
 from tabla.report.bus import bus_entry
 from tabla.report.figures import figures
 from tabla.report.folder import MANIFEST_SCHEMA
@@ -28,6 +28,15 @@ HOST_FIELDS = (
     *("stream_words", "tensors", "stream", "runtime_rate"),
 )
 """What a host needs of a program that runs on an overlay, whose ports are not those of the program."""
+STATE_PORTS = (
+    ("busy", "out", 1, "a command is under way"),
+    ("sample_start", "out", 1, "a sample begins in this cycle"),
+    ("update", "out", 1, "a model word is written in this cycle"),
+    ("lane_overflows", "out", 32, "saturated results of lanes since reset"),
+    ("root_overflows", "out", 32, "saturated results of the root since reset"),
+    ("domain_errors", "out", 32, "function arguments outside the domain since reset"),
+)
+"""The outputs by which accelerators and overlays tell what they do: name, direction, bits and meaning."""
 LICENCE = "The generated Verilog belongs to whoever generated it; see LICENSE of tabla for the parts that it contains."
 
 
@@ -111,8 +120,6 @@ def _names(schedule: Schedule) -> dict[str, str]:
 
 def _ports(image: Image, *, stoppable: bool) -> list[dict[str, Any]]:
     p = image.parameters
-    units = ("stream", *image.units)
-    width = max(layout(unit, p).width for unit in units for layout in (strand_layout, operation_layout))
     rows = [
         ("clk", "in", 1, "clock"),
         ("rst", "in", 1, f"synchronous reset; hold it for {reset_cycles(image)} cycles"),
@@ -123,16 +130,11 @@ def _ports(image: Image, *, stoppable: bool) -> list[dict[str, Any]]:
         ("in_data", "in", p.stream_words * p.width, "word l of a beat from bit l * width up"),
         *_offer("out", "out", "a word"),
         ("out_data", "out", p.width, "a result or a dumped word"),
-        ("busy", "out", 1, "a command is under way"),
-        ("sample_start", "out", 1, "a sample begins in this cycle"),
-        ("update", "out", 1, "a model word is written in this cycle"),
-        ("lane_overflows", "out", 32, "saturated results of lanes since reset"),
-        ("root_overflows", "out", 32, "saturated results of the root since reset"),
-        ("domain_errors", "out", 32, "function arguments outside the domain since reset"),
+        *STATE_PORTS,
         ("program_valid", "in", 1, "write a microcode word; only while not busy"),
         ("program_memory", "in", image.memory_bits, "which memory: see program"),
         ("program_address", "in", 16, "which word"),
-        ("program_data", "in", width, "the word"),
+        ("program_data", "in", program_width(image), "the word"),
         *([("stop", "in", 1, "strikes the samples of a run that have not begun")] if stoppable else []),
     ]
     return [{"name": n, "direction": d, "bits": b, "meaning": m} for n, d, b, m in rows]

@@ -12,7 +12,7 @@ from tabla.hw.reset import reset_cycles
 from tabla.program.overlay import CONTAINER, Overlay, timing_layout, timing_widths
 from tabla.program.overlay_file import NAME, overlay_record
 from tabla.program.overlay_words import Status, about_overlay
-from tabla.report.manifest import LICENCE
+from tabla.report.manifest import LICENCE, STATE_PORTS
 
 
 def overlay_files(overlay: Overlay) -> dict[str, str]:
@@ -66,12 +66,7 @@ def _ports(overlay: Overlay) -> list[tuple[str, str, int, str]]:
         ("out_valid", "out", 1, "a word is offered"),
         ("out_ready", "in", 1, "a word is taken"),
         ("out_data", "out", parameters.width, "a result or a dumped word"),
-        ("busy", "out", 1, "a command is under way"),
-        ("sample_start", "out", 1, "a sample begins in this cycle"),
-        ("update", "out", 1, "a model word is written in this cycle"),
-        ("lane_overflows", "out", 32, "saturated results of lanes since reset"),
-        ("root_overflows", "out", 32, "saturated results of the root since reset"),
-        ("domain_errors", "out", 32, "function arguments outside the domain since reset"),
+        *STATE_PORTS,
         ("program_start", "in", 1, "an image begins"),
         ("program_valid", "in", 1, "a word of an image is offered"),
         ("program_ready", "out", 1, "a word of an image is taken"),

@@ -111,14 +111,12 @@ def implies(wires: Wires, first: Any, second: Any) -> bool:
     while True:
         shown = not any(
             _value(wires, first, levels) and not _value(wires, second, levels)
-            for levels in (
-                dict(zip(inputs, each, strict=True)) for each in product((0, 1), repeat=len(inputs))
-            )
+            for levels in (dict(zip(inputs, each, strict=True)) for each in product((0, 1), repeat=len(inputs)))
         )
-        driven = {bit: wires.driver[bit] for bit in inputs if _is_logic(wires, bit)}
+        driven = {wires.driver[bit] for bit in inputs if _is_logic(wires, bit)}
         if shown or not driven:
             return shown
-        inside |= set(driven.values())
+        inside |= driven
         inputs = set(_inputs(wires, tuple(inside)))
         if len(inputs) > Cone.MOST:
             return False

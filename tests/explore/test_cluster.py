@@ -25,18 +25,9 @@ from tabla.explore.space import Point, Task
 from tabla.options import Options
 from tabla.processes import running
 from tabla.source import TablaError
+from tests.explore.program import MODEL
 
 pytest.importorskip("distributed")
-MODEL = """m = 4;
-mu = 0.5;
-model_input x[m];
-model_output y;
-model w[m];
-gradient g[m] -> w;
-iterator i[0:m];
-h = sigmoid(sum[i](w[i] * x[i]));
-g[i] = (h - y) * x[i];
-"""
 PART = Part(device=target("ecp5").device("85k"), grade=6)
 SPACE = Space(pes=(1, 2, 4, 8), formats=(("q6.10", -1), ("q3.5", -1)), minibatches=(1, 2))
 

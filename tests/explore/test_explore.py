@@ -23,17 +23,8 @@ from tabla.explore.result import Candidate, Part
 from tabla.explore.space import Point, Task
 from tabla.options import Options
 from tabla.source import TablaError
+from tests.explore.program import MODEL
 
-MODEL = """m = 4;
-mu = 0.5;
-model_input x[m];
-model_output y;
-model w[m];
-gradient g[m] -> w;
-iterator i[0:m];
-h = sigmoid(sum[i](w[i] * x[i]));
-g[i] = (h - y) * x[i];
-"""
 Run = Callable[..., Any]
 
 

@@ -38,7 +38,7 @@ def test_inputs_follow_from_the_seed() -> None:
 
 
 def misbehave(case: str) -> None:
-    """Do what the tool must not do, or may."""
+    """Do what the case names: end well, refuse as a reader may, or fail in a way in which no reader may fail."""
     match case:
         case "result":
             return

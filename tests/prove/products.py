@@ -8,6 +8,7 @@ from amaranth.asserts import AnyConst, AnySeq
 from amaranth.hdl import Elaboratable, Module, Mux, Signal, signed
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
+from tabla.hw.memory import memory_members
 from tabla.hw.pipeline import bits_for
 
 
@@ -33,15 +34,7 @@ class FreeMemory(wiring.Component):
     LATENCY = 2
 
     def __init__(self, *, width: int, depth: int, **others: Any) -> None:
-        super().__init__(
-            {
-                "read_address": In(bits_for(depth)),
-                "read_data": Out(width),
-                "write_enable": In(1),
-                "write_address": In(bits_for(depth)),
-                "write_data": In(width),
-            }
-        )
+        super().__init__(memory_members(width, depth))
 
     def elaborate(self, platform: Any) -> Module:
         m = Module()
@@ -62,15 +55,7 @@ class WatchedMemory(wiring.Component):
         self.watched = Signal(bits_for(depth), name="watched")
         self.kept = Signal(width, name="kept")
         self.first, self.word = Signal(width, name="first"), Signal(width, name="word")
-        super().__init__(
-            {
-                "read_address": In(bits_for(depth)),
-                "read_data": Out(width),
-                "write_enable": In(1),
-                "write_address": In(bits_for(depth)),
-                "write_data": In(width),
-            }
-        )
+        super().__init__(memory_members(width, depth))
 
     def elaborate(self, platform: Any) -> Module:
         m = Module()

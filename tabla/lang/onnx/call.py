@@ -66,7 +66,7 @@ class Call:
 
     @property
     def span(self) -> Span | None:
-        """The line of the node."""
+        """The line of the node in the listing of the model, at which errors point."""
         return self.node.span
 
     def refuse(self, message: str, hint: str) -> NoReturn:
