@@ -16,8 +16,6 @@ from tests.end_to_end.algorithms import need
 # The cycle model takes seconds for each of these problems.
 LARGE = {"reco 2113x10197x20", "backprop 351-1000-40", "backprop 784-784-10"}
 RTL = [p for p in problems() if p.name not in LARGE and max(p.sizes) <= 200]
-# This problem uses every way of computing a statement, the tree, the bus and the function unit.
-QUICK_RTL = {("backprop 8-16-3", 16)}
 
 
 def cases() -> Iterator[object]:
@@ -30,8 +28,7 @@ def cases() -> Iterator[object]:
 def rtl_cases() -> Iterator[object]:
     for problem in RTL:
         for pes in PES:
-            marks = [] if (problem.name, pes) in QUICK_RTL else [pytest.mark.slow]
-            yield pytest.param(problem, pes, id=f"{problem.name}-{pes}", marks=marks)
+            yield pytest.param(problem, pes, id=f"{problem.name}-{pes}")
 
 
 @pytest.mark.parametrize(("problem", "pes"), list(cases()))
@@ -47,6 +44,7 @@ def spread_words(graph: Graph, pes: int) -> int:
     return sum(prod(shape) // max(shape) * -(-max(shape) // pes) for shape in shapes)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("problem", "pes"), list(rtl_cases()))
 def test_verilog(problem: Problem, pes: int) -> None:
     need("verilator")

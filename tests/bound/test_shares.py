@@ -120,7 +120,7 @@ def test_moves_are_cheaper_with_several_sequencers() -> None:
     assert work(network(60, 40, 6), 16, 1, sequencers=2) == (5520 - 240) // 16 == 330
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=12, deadline=None)
 @given(
     st.integers(1, 24),
     st.integers(1, 12),

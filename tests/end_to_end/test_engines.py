@@ -20,17 +20,22 @@ from tests.schedule.agreement import MANY_ROOTS
 
 SIZES = (1, 4, 16, 64)
 # What `make test` has time for; the rest is slow: Verilator compiles half a minute, 64 lanes take CXXRTL's compiler ten
-# seconds, and the simulators that Python drives need minutes for them.
-QUICK = {"icarus": (1, 4, 16), "cxxrtl": SIZES, "verilator": (4,), "amaranth": (1, 4)}
-SEEN = ("linear", "backprop")
-"""The programs that run quickly in the costly simulations. The others use the same hardware there."""
+# seconds, and the simulators that Python drives need minutes for them. In the costly simulations one program stands for
+# all, because the others use the same hardware there.
+QUICK = {
+    **{("icarus", pes): tuple(PROGRAMS) for pes in (1, 4, 16)},
+    **{("cxxrtl", pes): tuple(PROGRAMS) for pes in (1, 4, 16)},
+    **{("amaranth", pes): tuple(PROGRAMS) for pes in (1, 4)},
+    ("cxxrtl", 64): ("backprop",),
+    ("verilator", 4): ("backprop",),
+}
+ENGINES = ("icarus", "cxxrtl", "verilator", "amaranth")
 
 
 def runs() -> Iterator[Any]:
     """Every algorithm in every simulator on every size."""
-    for name, engine, pes in product(PROGRAMS, QUICK, SIZES):
-        costly = engine == "verilator" or (engine == "cxxrtl" and pes == 64)
-        marks = () if pes in QUICK[engine] and (name in SEEN or not costly) else (pytest.mark.slow,)
+    for name, engine, pes in product(PROGRAMS, ENGINES, SIZES):
+        marks = () if name in QUICK.get((engine, pes), ()) else (pytest.mark.slow,)
         yield pytest.param(name, engine, pes, marks=marks, id=f"{name}-{engine}-{pes}")
 
 

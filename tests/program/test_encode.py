@@ -11,6 +11,7 @@ from tabla.backend import schedule_graph
 from tabla.ir.format import Format
 from tabla.lang.tabla import parse
 from tabla.lower.tabla import lower
+from tabla.mapping.effort import EFFORTS
 from tabla.program.decode import decode, disassemble
 from tabla.program.encode import deltas, encode
 from tabla.program.host import Host
@@ -21,6 +22,9 @@ from tabla.source import Source
 from tabla.strands.strand import Address, Strand
 
 Q6_10 = Format(integer=6, fraction=10)
+LESS_SEARCH = EFFORTS[1]
+"""A search that takes a quarter of the time, and finds several roots as the default does."""
+
 TWO_LAYERS = """
 mu = 0.1;
 model_input x[{n}]; model_output y[3]; model w1[{h}][{n}], w2[3][{h}], b[3];
@@ -38,7 +42,7 @@ g1[j][i] = c[j] * x[i];
 
 def built(n: int, h: int, pes: int) -> Schedule:
     graph = lower(parse(Source.from_text(TWO_LAYERS.format(n=n, h=h))), number_format=Q6_10)
-    return schedule_graph(graph, template_for(pes), Q6_10)
+    return schedule_graph(graph, template_for(pes), Q6_10, LESS_SEARCH)
 
 
 def same_cycles(strand: Strand, other: Strand, address_bits: int) -> None:

@@ -21,7 +21,7 @@ from tests.schedule.agreement import agree
 
 FORMATS = [Format(integer=6, fraction=10), Format(integer=4, fraction=14), Format(integer=16, fraction=16)]
 PES = st.sampled_from([1, 2, 3, 4, 5, 8, 16, 64])
-SETTINGS = settings(max_examples=90)
+SETTINGS = settings(max_examples=70)
 
 
 def lowered(text: str, format: Format) -> Graph:
@@ -39,7 +39,7 @@ def test_random_learning_programs(text: str, pes: int, format: Format, seed: int
     agree(lowered(text, format), template_for(pes), format, seed=seed)
 
 
-@settings(max_examples=45)
+@settings(max_examples=35)
 @given(
     st.booleans().flatmap(lambda learns: programs(learns=learns)), PES, st.sampled_from(FORMATS), st.integers(0, 2**20)
 )
@@ -47,7 +47,7 @@ def test_what_the_passes_make_of_random_programs(text: str, pes: int, format: Fo
     agree(shaped(lowered(text, format), format), template_for(pes), format, seed=seed)
 
 
-@settings(max_examples=45)
+@settings(max_examples=35)
 @given(programs(), PES, st.sampled_from(FORMATS), st.integers(2, 5), st.integers(0, 2**20))
 def test_random_minibatches(text: str, pes: int, format: Format, size: int, seed: int) -> None:
     agree(minibatched(lowered(text, format), size), template_for(pes), format, seed=seed)

@@ -82,7 +82,7 @@ def test_cxxrtl(case: Case, tmp_path: Path) -> None:
     [
         ("icarus", random_case(104)),
         ("icarus", linear(6, pes_per_pu=3, words=2, width=32, fraction=16, large=29)),
-        ("verilator", random_case(103)),
+        pytest.param("verilator", random_case(103), marks=pytest.mark.slow),
     ],
     ids=["icarus-random", "icarus-wide", "verilator-random"],
 )
