@@ -26,20 +26,25 @@ SHORT = 2
 
 def changes(mapping: Mapping, effort: Effort) -> Iterator[Mapping]:
     """Yield all changes of a mapping. The order matters: of several equally good mappings the first counts."""
-    for change in _changes(mapping, effort):
-        yield _broadcast(change)
+    for _, change in named_changes(mapping, effort):
+        yield change
 
 
-def _changes(mapping: Mapping, effort: Effort) -> Iterator[Mapping]:
-    yield from taken_early(mapping, effort)
-    yield from taken_early_in_part(mapping, effort)
-    yield from as_made(mapping, effort)
-    yield from divided(mapping, effort)
-    yield from in_turns(mapping, effort)
-    yield from sums_in_turns(mapping, effort)
-    yield from by_rows(mapping, effort)
-    yield from in_waves(mapping, effort)
-    yield from keeping(mapping, effort)
+def named_changes(mapping: Mapping, effort: Effort) -> Iterator[tuple[str, Mapping]]:
+    """Yield all changes of a mapping, each with the name of the function below that makes it."""
+    for kind in (
+        taken_early,
+        taken_early_in_part,
+        as_made,
+        divided,
+        in_turns,
+        sums_in_turns,
+        by_rows,
+        in_waves,
+        keeping,
+    ):
+        for change in kind(mapping, effort):
+            yield kind.__name__, _broadcast(change)
 
 
 def taken_early(mapping: Mapping, effort: Effort) -> Iterator[Mapping]:

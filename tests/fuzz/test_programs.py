@@ -4,13 +4,24 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
+from tabla.sim.engines.port_machine import PortMachine
+from tabla.sim.machine import Counters, RunResult
 from tabla.sim.model.cycle_model import CycleModel
+from tabla.templates.template import template_for
 
+from tabla.backend import schedule_graph
+from tabla.program.encode import encode
+from tabla.program.host import Host
 from tests.compiled.interpreted import without_compiler
+from tests.end_to_end.algorithms import PROGRAMS, Q6_10, graph_of
 from tests.fuzz import programs
+from tests.fuzz.overlays import OVERLAYS, Shown, opened
 from tests.fuzz.programs import NOTATIONS, Progress, block
+from tests.schedule.agreement import draw_words
 
 
 @pytest.fixture(autouse=True)
@@ -33,10 +44,49 @@ def test_a_run_goes_on(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 @pytest.mark.timeout(3000)
-@pytest.mark.parametrize("number", range(4 * len(NOTATIONS)))
-def test_programs_of_every_notation(number: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_programs_of_every_notation(monkeypatch: pytest.MonkeyPatch) -> None:
+    """On overlays, on hardware of their own in CXXRTL, and with every kind of change of a mapping."""
     monkeypatch.setattr(programs, "BLOCK", 10)
-    block(Progress(seed=5, blocks=number))
+    progress = Progress(seed=5)
+    with opened() as overlays:
+        for _ in range(4 * len(NOTATIONS)):
+            block(progress, overlays)
+    assert all(progress.tried[name] for name in (*OVERLAYS, "engine cxxrtl"))
+    assert sum(name.startswith("change ") for name in progress.tried) >= 4
+
+
+@pytest.mark.slow
+def test_a_difference_on_an_overlay_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An overlay whose root counts one overflow too many."""
+    run = PortMachine.run
+
+    def wrong(self: PortMachine, *given: Any) -> RunResult:
+        result = run(self, *given)
+        more = replace(result.counters, root_overflows=result.counters.root_overflows + len(result.starts))
+        return replace(result, counters=more)
+
+    monkeypatch.setattr(PortMachine, "run", wrong)
+    monkeypatch.setattr(programs, "BLOCK", 10)
+    with opened() as overlays, pytest.raises(AssertionError, match="hardware"):
+        for number in range(len(NOTATIONS)):
+            block(Progress(seed=1, blocks=number), overlays)
+
+
+def test_what_a_program_shows_of_a_machine() -> None:
+    """The counts since the program before, and no words but those of its models."""
+    graph = graph_of(PROGRAMS["logistic"])
+    schedule = schedule_graph(graph, template_for(2), Q6_10)
+    host, inputs, models = Host(schedule), *draw_words(graph, Q6_10, 2, seed=1)
+    with CycleModel(encode(schedule)) as machine:
+        machine.load(host.load_beats(models))
+        before = machine.run(host.sample_beats(inputs), 2).counters
+        shown = Shown(machine, schedule, before)
+        shown.load(host.load_beats(models))
+        assert shown.run(host.sample_beats(inputs), 2).counters == before != Counters()  # as many once more
+        whole, seen = machine.dump(host.dump_count), shown.dump(host.dump_count)
+        assert seen != whole and set(seen) <= {0, *whole}
+        for name, words in host.models(whole).items():
+            np.testing.assert_array_equal(host.models(seen)[name], words)
 
 
 def test_a_difference_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
