@@ -69,7 +69,10 @@ def _done(subjects: list[Subject], *, mutants: bool, workers: int) -> Iterator[t
 
 def _proof(name: str) -> tuple[str, str, bool, dict[str, Any]]:
     before = _processor_seconds()
-    verdict = named(name).proved()
+    try:
+        verdict = named(name).proved()
+    except Exception as fault:  # the others go on
+        return name, f"{name}: {type(fault).__name__}: {fault}", False, {}
     seconds = _processor_seconds() - before
     figures = {"assertions": verdict.assertions, "seconds": round(seconds, 1)}
     line = f"{name}: {verdict.assertions} claims, {seconds:.1f} s of processor time"
@@ -78,7 +81,10 @@ def _proof(name: str) -> tuple[str, str, bool, dict[str, Any]]:
 
 def _mutants(name: str) -> tuple[str, str, bool, dict[str, Any]]:
     subject = named(name)
-    verdicts = [(mutant, subject.refuted(mutant)) for mutant in subject.mutants]
+    try:
+        verdicts = [(mutant, subject.refuted(mutant)) for mutant in subject.mutants]
+    except Exception as fault:
+        return name, f"{name}: {type(fault).__name__}: {fault}", False, {}
     survivors = [str(mutant) for mutant, verdict in verdicts if verdict.holds]
     reached = sum(verdict.reached for _, verdict in verdicts)
     line = f"{name}: {len(verdicts) - len(survivors)} of {len(verdicts)} mutants refused, {reached} from the start"

@@ -9,8 +9,11 @@ from typing import Any
 
 from amaranth.asserts import AnyConst, AnySeq
 from amaranth.back import rtlil
-from amaranth.hdl import Assert, Assume, ClockDomain, Const, Elaboratable, Fragment, Module, Mux, Shape, Signal
+from amaranth.hdl import Assert, Assume, ClockDomain, Elaboratable, Fragment, Module, Mux, Shape, Signal
 from amaranth.lib import wiring
+
+OLDEST = 63
+"""The greatest age that a claim can ask for, in cycles."""
 
 
 class Bench:
@@ -28,7 +31,7 @@ class Bench:
         self.m.domains += self.domain
         if resets:
             self.m.d.comb += self.domain.rst.eq(AnySeq(1))
-        self._age: dict[int, Any] = {}
+        self._age: Signal | None = None
         self._text = ""
 
     def add(self, component: Any, name: str = "") -> Any:
@@ -77,15 +80,16 @@ class Bench:
         return value
 
     def older_than(self, cycles: int) -> Any:
-        """Return whether so many cycles have passed since the start or the last reset."""
-        if cycles == 0:
-            return Const(1, 1)
-        if cycles not in self._age:
-            count = Signal(range(cycles + 1), name=f"age_up_to_{cycles}")
-            self.m.d.sync += count.eq(Mux(count == cycles, count, count + 1))
-            # The solver of an induction starts anywhere, but never beyond the end.
-            self._age[cycles] = count >= cycles
-        return self._age[cycles]
+        """Return whether so many cycles, at most `OLDEST`, have passed since the start or the last reset.
+
+        All claims ask the same counter: an induction begins anywhere, and counters of their own would contradict each
+        other there.
+        """
+        assert 0 <= cycles <= OLDEST
+        if self._age is None:
+            self._age = Signal(range(OLDEST + 1), name="age")
+            self.m.d.sync += self._age.eq(Mux(self._age == OLDEST, OLDEST, self._age + 1))
+        return self._age >= cycles
 
     def claim(self, name: str, condition: Any, *, when: Any = None, after: int = 0) -> None:
         """Claim that a condition holds in every cycle, or whenever `when` does; only `after` so many cycles."""

@@ -22,6 +22,15 @@ class Mutant:
     before: str
     after: str
 
+    @property
+    def path(self) -> Path:
+        """The file."""
+        return _ROOT / "hw" / self.file
+
+    def source(self) -> str:
+        """Return the text of the file, without the fault."""
+        return self.path.read_text(encoding="utf-8")
+
     def __str__(self) -> str:
         return f"{self.file}: {self.before.strip()} -> {self.after.strip()}"
 
@@ -34,12 +43,11 @@ def mutants(file: str, *changes: tuple[str, str]) -> tuple[Mutant, ...]:
 @contextmanager
 def planted(mutant: Mutant) -> Iterator[None]:
     """Run with the mutant in place of the real component."""
-    path = _ROOT / "hw" / mutant.file
-    source = path.read_text(encoding="utf-8")
+    source = mutant.source()
     assert source.count(mutant.before) == 1, f"{mutant}: it occurs {source.count(mutant.before)} times"
     module = importlib.import_module("tabla.hw." + mutant.file.removesuffix(".py").replace("/", "."))
     changed = ModuleType(module.__name__)
-    exec(compile(source.replace(mutant.before, mutant.after), str(path), "exec"), vars(changed))
+    exec(compile(source.replace(mutant.before, mutant.after), str(mutant.path), "exec"), vars(changed))
     own = {name: value for name, value in vars(module).items() if getattr(value, "__module__", None) == module.__name__}
     # Listed with the others, so that what is exchanged later is exchanged in the mutant too.
     sys.modules["tests.prove.planted.mutant"] = changed

@@ -8,6 +8,14 @@ from tests.prove.registry import SUBJECTS
 from tests.prove.subject import Speed, Subject
 
 
+@pytest.mark.parametrize("subject", SUBJECTS, ids=lambda subject: subject.name)
+def test_the_hardware_is_still_what_the_proof_expects(subject: Subject) -> None:
+    """A change of the hardware tells at once, long before the longer proofs are run again."""
+    subject.build().rtlil()
+    for mutant in subject.mutants:
+        assert mutant.source().count(mutant.before) == 1, mutant
+
+
 @pytest.mark.timeout(1200)
 @pytest.mark.parametrize(
     "subject",

@@ -9,6 +9,7 @@ from typing import Any
 from amaranth.hdl import Const, Mux, Signal, signed
 from tabla.hw.controller import DUMP, LOAD, Controller
 from tabla.hw.countdown import Countdown
+from tabla.hw.timing import Timing
 from tabla.templates.template import timing
 
 from tabla.program.image import Entry, Image, StreamEntry
@@ -45,7 +46,7 @@ class ControllerProof:
     def __init__(self, image: Image) -> None:
         self.image = image
         self.b = b = Bench()
-        self.part = part = Controller(image=image)
+        self.part = part = Controller(parameters=image.parameters, timing=Timing.of(image))
         with exchanged({Countdown: CountdownModel}):
             self.opened = b.add(Opened(part), "controller")
         for name in ("tokens", "samples"):
@@ -219,16 +220,16 @@ def controller(image: Image) -> Bench:
 
 TOKENS = mutants(
     "controller.py",
-    ("Mux(self.dump, dump.period - 2, run.period - 2)", "Mux(self.dump, dump.period - 3, run.period - 3)"),
+    ('numbers["dump.pause"], numbers["run.pause"])', 'numbers["dump.pause"] - 1, numbers["run.pause"] - 1)'),
     ("spare.eq(parameters.output_depth - wanted)", "spare.eq(parameters.output_depth)"),
     ("spare + self.output_taken - Mux(fires, wanted, 0)", "spare + self.output_taken - fires"),
     ("~self.output_waits & ~self.taken & ~self.token", "~self.taken & ~self.token"),
-    ("rest.eq(Mux(self.dump, dump.drain, run.drain) + law.front - 3)", "rest.eq(run.drain + law.front - 3)"),
+    ('Mux(self.dump, numbers["dump.drain"], numbers["run.drain"]) +', 'numbers["run.drain"] +'),
     ("(ready > 1) | ((ready == 1) & arrived)", "(ready != 0) | arrived"),
     ("(~self.begins | self.load | one)", "(~self.begins | self.load | one | self.output_taken)"),
     ("ready.eq(ready + arrived - (fires & ~self.dump))", "ready.eq(ready + arrived - fires)"),
     ("tokens.short.eq(~(is_run | is_dump))", "tokens.short.eq(~is_run)"),
-    ("full = Mux(self.load, load - 2, run - 2)", "full = run - 2"),
+    ('Mux(self.load, numbers["load.beats"], numbers["run.beats"])', 'numbers["run.beats"]'),
 )
 ONE_BEAT = mutants(
     "controller.py",

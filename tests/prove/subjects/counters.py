@@ -5,10 +5,10 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
-from amaranth.hdl import Mux, Signal
+from amaranth.hdl import Array, Mux, Signal
 from tabla.hw.countdown import Countdown
 from tabla.hw.counters import EventCounter
-from tabla.hw.tokens import TokenDelay
+from tabla.hw.tokens import HeldDelays, TokenDelay, tokens_on_the_way
 
 from tests.prove.bench import Bench, Opened
 from tests.prove.planted import mutants
@@ -78,13 +78,29 @@ def event_counter(*, width: int, sources: int) -> Bench:
     return b
 
 
-def token_delay(*, queued: bool, delays: tuple[int, int], period: int) -> Bench:
-    """A token comes out after its delay, and nothing else does."""
+def token_delay(*, kind: str, delays: tuple[int, int], period: int) -> Bench:
+    """A token comes out after its delay, and nothing else does.
+
+    With registers the solver chooses both delays, which are at most the greater of `delays`.
+    """
     b = Bench()
-    part = b.add(TokenDelay(delays=delays, periods=(period, period)))
-    if queued:
-        # It keeps due times however short the delay is.
-        part.CHAIN = 0
+    late: tuple[Any, Any] = delays
+    match kind:
+        case "registers":
+            late = (b.fixed(range(max(delays) + 1), "run_delay"), b.fixed(range(max(delays) + 1), "dump_delay"))
+            for name, delay in zip(("run", "dump"), late, strict=True):
+                b.assume(f"{name}_delay", delay <= max(delays))
+            waits = (late[0] + 2, late[1] + 2)
+            on_the_way = tokens_on_the_way(delays, (period, period))
+            part = TokenDelay(held=HeldDelays(waits=waits, longest=max(delays), tokens=on_the_way))
+        case "queue":
+            # It keeps due times however short the delay is.
+            queued = type("Queued", (TokenDelay,), {"CHAIN": 0})
+            part = queued(delays=delays, periods=(period, period))
+        case _:
+            part = TokenDelay(delays=delays, periods=(period, period))
+    assert part.chains == (kind == "chain")
+    b.add(part)
     dump, age = Signal(name="dump_now"), Signal(range(period + 1), name="token_age", init=period)
     restart = b.free(1, "restart")
     b.m.d.sync += dump.eq(Mux(restart, b.free(1, "dump_next"), dump))
@@ -101,7 +117,8 @@ def token_delay(*, queued: bool, delays: tuple[int, int], period: int) -> Bench:
     stages = [token]
     for cycle in range(max(delays) + TokenDelay.LATENCY):
         stages.append(b.register(stages[-1] & ~restart, f"past_token_{cycle + 1}"))
-    expected = Mux(dump, stages[delays[1] + TokenDelay.LATENCY], stages[delays[0] + TokenDelay.LATENCY])
+    due = Array(stages[TokenDelay.LATENCY :])
+    expected = Mux(dump, due[late[1]], due[late[0]])
     b.claim("delayed", part.delayed == expected, when=~b.past(restart, 1, "restart_2"))
     return b
 
@@ -125,7 +142,7 @@ EVENTS = mutants(
 CARRIES = mutants("counters.py", ("high.eq(high + carry)", "high.eq(high + 1)"))
 DELAYS = mutants(
     "tokens.py",
-    ("self.delays[1] + 2, self.delays[0] + 2", "self.delays[1] + 2, self.delays[0] + 3"),
+    ("Mux(self.dump, self.waits[1], self.waits[0])", "Mux(self.dump, self.waits[1], self.waits[0] + 1)"),
     ("filled.eq(moves | passes | (filled & ~leaves))", "filled.eq(moves | passes | filled)"),
     ("passes.eq(arrived & (waiting == 0) & (leaves | ~filled))", "passes.eq(arrived & (leaves | ~filled))"),
     ("write.en.eq(arrived & ~passes)", "write.en.eq(arrived)"),
@@ -162,16 +179,18 @@ SUBJECTS = (
             group="controller",
             name=f"delay of tokens, {name}",
             property="Each token comes out after the delay of its program, and nothing else does.",
-            bounds=f"delays {delays[0]} and {delays[1]}, period {period}",
-            build=partial(token_delay, queued=queued, delays=delays, period=period),
+            bounds=f"{'any delays up to' if kind == 'registers' else f'delays {delays[1]} and'} {delays[0]},"
+            f" period {period}",
+            build=partial(token_delay, kind=kind, delays=delays, period=period),
             depth=depth,
             unbounded=unbounded,
             mutants=planted,
             search=16,
         )
-        for name, queued, delays, period, depth, unbounded, planted in (
-            ("as a chain", False, (7, 4), 1, 12, True, ()),
-            ("as due times", True, (4, 2), 2, 20, False, DELAYS),
+        for name, kind, delays, period, depth, unbounded, planted in (
+            ("as a chain", "chain", (7, 4), 1, 12, True, ()),
+            ("as due times", "queue", (4, 2), 2, 20, False, DELAYS),
+            ("held in registers", "registers", (5, 5), 2, 20, False, DELAYS),
         )
     ),
 )

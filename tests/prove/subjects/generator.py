@@ -236,7 +236,7 @@ SHEET = mutants(
 )
 WINDOW = mutants(
     "window.py",
-    ("wraps = slot == self.slots - 1", "wraps = slot == self.slots - 2"),
+    ("wraps = slot == self.last", "wraps = slot == self.last - 1"),
     ("with m.If(wraps & ~self.dump):", "with m.If(wraps):"),
     ("step = Mux(self.dump, 1, self.words)", "step = self.words"),
     ("m.d.sync += [following.eq(0), slot.eq(0)]", "m.d.sync += [following.eq(0)]"),

@@ -57,7 +57,9 @@ def steps(*, width: int, fraction: int, whole: bool) -> Bench:
         signs_1 = b.register(signs, f"past_signs_{stage}")
         b.claim(f"signs_{stage}", opened[f"signs_{stage}"] == signs_1, after=age)
         negative, zero, below = signs_1[0], signs_1[1], signs_1[2]
-        dividend = b.register(dividend[:-1], f"past_dividend_{stage}") if stage < bits - 1 else Const(0, 1)
+        if stage < bits - 1:
+            dividend = b.register(dividend[:-1], f"past_dividend_{stage}")
+            b.claim(f"dividend_{stage}", opened[f"dividend_{stage}"] == dividend, after=age)
         by, so_far = by_1, quotient
     _rounded(b, part, so_far=so_far, rest=rest, by=by, signs=(negative, zero, below), most=most, whole=whole, age=bits)
     return b
@@ -132,6 +134,9 @@ WHOLE = mutants(
     ("rises.eq(0 if self.whole else", "rises.eq((remainder != 0) & signs[0] if self.whole else"),
 )
 
+STAGES = 4
+"""The cycles that the induction looks back: a stage follows from the one before, and the last step takes three."""
+
 SUBJECTS = (
     *(
         Subject(
@@ -141,7 +146,7 @@ SUBJECTS = (
             "taken from it. The last step rounds, saturates and counts as decision 4 says.",
             bounds="every operand and every divisor, one in each cycle",
             build=partial(steps, width=width, fraction=fraction, whole=whole),
-            depth=(width if whole else width + fraction) + 5,
+            depth=STAGES,
             mutants=planted,
             search=(width if whole else width + fraction) + 5,
         )
