@@ -8,6 +8,8 @@ from functools import cache
 from tabla.templates.records import HERE, integer, records, records_of, string
 
 BUS = HERE / "bus.td"
+PROGRAMS = 0x400
+"""The registers from this offset on are those for programs."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,7 +63,17 @@ class Register:
 
 @cache
 def registers() -> tuple[Register, ...]:
-    """Return all registers of the wrapper, in the order of their offsets."""
+    """Return the registers that every wrapper has, in the order of their offsets."""
+    return tuple(register for register in _all() if register.offset < PROGRAMS)
+
+
+@cache
+def program_registers() -> tuple[Register, ...]:
+    """Return the registers that only the wrapper of an overlay has, in the order of their offsets."""
+    return tuple(register for register in _all() if register.offset >= PROGRAMS)
+
+
+def _all() -> tuple[Register, ...]:
     found = [
         Register(
             name=string(record, "Name"),

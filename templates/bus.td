@@ -82,4 +82,14 @@ def LaneOverflows : Register<"LANE_OVERFLOWS", 0x034, "ro", 0, "saturated result
 def RootOverflows : Register<"ROOT_OVERFLOWS", 0x038, "ro", 0, "saturated results of roots since LOAD">;
 def DomainErrors : Register<"DOMAIN_ERRORS", 0x03C, "ro", 0, "arguments outside a function's domain since LOAD">;
 
+// From 0x400 on: registers that only the wrapper of an overlay has. The numbers of
+// the overlay follow them from 0x480 on; they are those of `about` in its manifest.
+def ProgramStatus : Register<"PROGRAM_STATUS", 0x400, "ro", 0, "what became of the last image"> {
+  let Fields = [
+    Field<"CODE", 0, 3, "ro", "0 none came, 1 its words are still to come or it was given up, 2 it runs, 3 no image of this form, 4 for another overlay, 5 a command was under way, 6 its CRC is wrong">,
+    Field<"PROGRAMMED", 8, 1, "ro", "there is a program; a reset keeps it">,
+  ];
+}
+def ProgramData : Register<"PROGRAM_DATA", 0x404, "wo", 0, "the next word of the image; it counts when its highest byte is written">;
+
 #endif // TABLA_BUS_TD

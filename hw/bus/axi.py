@@ -10,6 +10,7 @@ from tabla.hw.bus.axi_lite import ADDRESS_BITS
 from tabla.hw.bus.commands import CommandSequencer
 from tabla.hw.bus.cycles import CycleCounter
 from tabla.hw.bus.registers import RegisterFile
+from tabla.hw.bus.sizes import UnitSizes
 from tabla.hw.bus.stream_in import FAULTS, StreamInput
 from tabla.hw.bus.stream_out import StreamOutput
 from tabla.hw.counters import EventCounter
@@ -62,20 +63,17 @@ class AxiWrapper(wiring.Component):
 
     def __init__(self, *, image: Image, shape: BusShape, accelerator: str) -> None:
         self.image, self.shape, self.accelerator = image, shape, accelerator
+        self.roots = image.parameters.roots
         super().__init__(axi_members(shape))
 
     def elaborate(self, platform: Any) -> Module:
         m = Module()
         alive = self._clock(m)
-        run = self.image.run
-        m.submodules.registers = registers = RegisterFile(fingerprint=fingerprint(self.image))
-        m.submodules.commands = commands = CommandSequencer(
-            shape=self.shape,
-            in_flight=-(-run.drain // max(1, run.period)) + 1,
-            reset_cycles=reset_cycles(self.image),
-        )
-        m.submodules.stream_in = stream_in = StreamInput(shape=self.shape)
-        m.submodules.stream_out = stream_out = StreamOutput(shape=self.shape)
+        sizes = self._sizes(m)
+        m.submodules.registers = registers = self._register_file()
+        m.submodules.commands = commands = self._command_sequencer(sizes)
+        m.submodules.stream_in = stream_in = StreamInput(shape=self.shape, sizes=sizes)
+        m.submodules.stream_out = stream_out = StreamOutput(shape=self.shape, sizes=sizes)
         for name in _LITE:
             if name not in ("awprot", "arprot"):
                 mine, theirs = getattr(self, f"s_axil_{name}"), getattr(registers, name)
@@ -122,6 +120,25 @@ class AxiWrapper(wiring.Component):
         self._array(m, registers, commands, stream_in, stream_out)
         return m
 
+    def _sizes(self, m: Module) -> UnitSizes:
+        """Return the sizes of the program's units."""
+        return UnitSizes.of(self.shape, self.image)
+
+    def _register_file(self) -> RegisterFile:
+        return RegisterFile(fingerprint=fingerprint(self.image))
+
+    def _command_sequencer(self, sizes: UnitSizes) -> CommandSequencer:
+        return CommandSequencer(sizes=sizes, reset_cycles=reset_cycles(self.image))
+
+    def _program_ports(self) -> dict[str, Any]:
+        """Return the connections of the accelerator's ports for programs."""
+        return {
+            "i_program_valid": 0,
+            "i_program_memory": Signal(self.image.memory_bits),
+            "i_program_address": Signal(16),
+            "i_program_data": Signal(program_width(self.image)),
+        }
+
     def _clock(self, m: Module) -> Any:
         """Make the clock domain, and return whether there has been a reset."""
         m.domains += (sync := ClockDomain("sync", local=True))
@@ -143,7 +160,7 @@ class AxiWrapper(wiring.Component):
         """Connect the accelerator, and count at its ports."""
         in_ready, out_valid = Signal(), Signal()
         counts = {name: Signal(32, name=name) for name in EVENTS}
-        parameters = self.image.parameters
+        roots = self.roots
         m.submodules.accelerator = Instance(
             self.accelerator,
             i_clk=ClockSignal(),
@@ -163,10 +180,7 @@ class AxiWrapper(wiring.Component):
             o_sample_start=commands.sample_start,
             o_update=Signal(name="update"),
             **{f"o_{name}": count for name, count in counts.items()},
-            i_program_valid=0,
-            i_program_memory=Signal(self.image.memory_bits),
-            i_program_address=Signal(16),
-            i_program_data=Signal(program_width(self.image)),
+            **self._program_ports(),
         )
         m.d.comb += [stream_in.out_ready.eq(in_ready), stream_out.word_valid.eq(out_valid & commands.words)]
         again = ResetInserter(commands.begins)
@@ -184,9 +198,9 @@ class AxiWrapper(wiring.Component):
             *(getattr(registers, name).eq(count) for name, count in counts.items()),
             registers.overflow.eq(
                 self._steps(m, commands, counts["lane_overflows"], 1)
-                | self._steps(m, commands, counts["root_overflows"], 2 * parameters.roots)
+                | self._steps(m, commands, counts["root_overflows"], 2 * roots)
             ),
-            registers.domain.eq(self._steps(m, commands, counts["domain_errors"], parameters.roots)),
+            registers.domain.eq(self._steps(m, commands, counts["domain_errors"], roots)),
         ]
 
     def _steps(self, m: Module, commands: CommandSequencer, count: Any, most: int) -> Any:

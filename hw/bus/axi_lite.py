@@ -30,26 +30,27 @@ class WritePort(wiring.Component):
     """
 
     def __init__(self) -> None:
-        super().__init__(
-            {
-                "awaddr": In(ADDRESS_BITS),
-                "awvalid": In(1),
-                "awready": Out(1),
-                "wdata": In(32),
-                "wstrb": In(4),
-                "wvalid": In(1),
-                "wready": Out(1),
-                "bresp": Out(2),
-                "bvalid": Out(1),
-                "bready": In(1),
-                "alive": In(1),
-                "act": Out(1),
-                "address": Out(ADDRESS_BITS - 2),
-                "data": Out(32),
-                "strobe": Out(4),
-                "refused": In(1),
-            }
-        )
+        super().__init__(self._members())
+
+    def _members(self) -> dict[str, Any]:
+        return {
+            "awaddr": In(ADDRESS_BITS),
+            "awvalid": In(1),
+            "awready": Out(1),
+            "wdata": In(32),
+            "wstrb": In(4),
+            "wvalid": In(1),
+            "wready": Out(1),
+            "bresp": Out(2),
+            "bvalid": Out(1),
+            "bready": In(1),
+            "alive": In(1),
+            "act": Out(1),
+            "address": Out(ADDRESS_BITS - 2),
+            "data": Out(32),
+            "strobe": Out(4),
+            "refused": In(1),
+        }
 
     def elaborate(self, platform: Any) -> Module:
         m = Module()

@@ -5,9 +5,8 @@ from typing import Any
 from amaranth.hdl import Module, Mux, Signal
 from amaranth.lib import enum, wiring
 from amaranth.lib.wiring import In, Out
+from tabla.hw.bus.sizes import UnitSizes
 from tabla.hw.controller import DUMP, LOAD, RUN
-
-from tabla.program.bus import BusShape
 
 
 class State(enum.Enum):
@@ -51,9 +50,11 @@ class CommandSequencer(wiring.Component):
         Words of the array may leave.
     """
 
-    def __init__(self, *, shape: BusShape, in_flight: int, reset_cycles: int) -> None:
-        self.shape, self.reset_cycles = shape, reset_cycles
-        self.in_flight = in_flight
+    def __init__(self, *, sizes: UnitSizes, reset_cycles: int) -> None:
+        self.sizes, self.reset_cycles = sizes, reset_cycles
+        super().__init__(self._members())
+
+    def _members(self) -> dict[str, Any]:
         inputs = ("command", "abort", "reset", "command_ready", "array_busy", "sample_start")
         streams = ("in_idle", "in_torn", "in_failed", "in_empty", "out_idle")
         outputs = ("busy", "loaded", "done", "count_zero", "not_loaded", "active", "begins", "words")
@@ -68,18 +69,16 @@ class CommandSequencer(wiring.Component):
             "out_finish",
             "out_reset",
         )
-        super().__init__(
-            {
-                "code": In(2),
-                "count": In(32),
-                **dict.fromkeys((*inputs, *streams), In(1)),
-                **dict.fromkeys((*outputs, *drives, "command_valid", "stop"), Out(1)),
-                "command_code": Out(2),
-                "command_count": Out(32),
-                "samples": Out(32),
-                "array_reset": Out(1, init=1),
-            }
-        )
+        return {
+            "code": In(2),
+            "count": In(32),
+            **dict.fromkeys((*inputs, *streams), In(1)),
+            **dict.fromkeys((*outputs, *drives, "command_valid", "stop"), Out(1)),
+            "command_code": Out(2),
+            "command_count": Out(32),
+            "samples": Out(32),
+            "array_reset": Out(1, init=1),
+        }
 
     def elaborate(self, platform: Any) -> Module:
         m = Module()
@@ -97,16 +96,16 @@ class CommandSequencer(wiring.Component):
             self.in_load.eq(kind == LOAD),
             self.command_code.eq(kind),
             self.command_valid.eq(state == State.ISSUE),
-            self.command_count.eq(Mux(kind == RUN, self.count, Mux(kind == DUMP, self.shape.dump_count, 1))),
+            self.command_count.eq(Mux(kind == RUN, self.count, Mux(kind == DUMP, self.sizes.dump_count, 1))),
             # An ABORT that comes while a command begins waits until the streams have begun.
             cancels.eq(aborting & (state != State.STRETCH) & (state != State.ISSUE) & ~self.in_start & ~self.reset),
             self.in_cancel.eq(cancelled & ~self.reset),
             self.in_reset.eq(self.reset),
             self.out_reset.eq(self.reset),
-            starts.eq(self.command & ~self.reset),
+            starts.eq(self._asked() & ~self.reset),
             self.begins.eq(starts),
             self.out_start.eq((state == State.ISSUE) & self.command_ready),
-            self.out_packets.eq((kind == DUMP) | ((kind == RUN) & int(self.shape.run_words > 0))),
+            self.out_packets.eq((kind == DUMP) | ((kind == RUN) & self.sizes.results)),
             self.out_whole.eq(kind == DUMP),
             self.count_zero.eq(starts & (self.code == RUN) & nothing),
             self.not_loaded.eq(starts & (self.code != LOAD) & ~self.loaded),
@@ -150,6 +149,10 @@ class CommandSequencer(wiring.Component):
             m.d.sync += [self.stop.eq(0), aborting.eq(0)]
         return m
 
+    def _asked(self) -> Any:
+        """Return whether a command is given that the array can carry out."""
+        return self.command
+
     def _work(self, m: Module, state: Any, kind: Any, aborted: Any, settled: Any) -> None:
         """Wait until streams and array have come to their end, and stop a RUN that has been cut short."""
         # The array is seen to be busy a cycle after it has taken the command.
@@ -166,8 +169,8 @@ class CommandSequencer(wiring.Component):
         """Count the units of a RUN. One is surely finished when so many later ones have begun as fit between the start
         and the end of its work, or when the array is at rest.
         """
-        late = Signal(range(self.in_flight + 1))
-        full, counted, waits = late == self.in_flight, Signal(), Signal()
+        late = Signal(range(self.sizes.most_at_work + 1))
+        full, counted, waits = late == self.sizes.at_work, Signal(), Signal()
         ended = Signal()
         m.d.comb += [
             counted.eq((state == State.WORK) & (kind == RUN) & self.sample_start),

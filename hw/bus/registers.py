@@ -8,7 +8,7 @@ from amaranth.hdl import Array, Const, Module, Mux, Signal
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 from tabla.hw.bus.axi_lite import ReadPort, WritePort
-from tabla.templates.bus import register, registers
+from tabla.templates.bus import Register, register, registers
 
 COMMANDS = 3
 """The codes of COMMAND are below this number."""
@@ -49,30 +49,49 @@ class RegisterFile(wiring.Component):
 
     def __init__(self, *, fingerprint: int) -> None:
         self.fingerprint = fingerprint
-        self._writes, self._reads = WritePort(), ReadPort()
-        inside = ("act", "address", "data", "strobe", "refused", "alive")
+        self._writes, self._reads = self._write_port(), ReadPort()
+        inside = ("act", "wait", "address", "data", "strobe", "refused", "alive")
         channels = {
             name: member
             for port in (self._writes, self._reads)
             for name, member in port.signature.members.items()
             if name not in inside
         }
-        super().__init__(
-            {
-                **channels,
-                "alive": In(1),
-                "interrupt": Out(1),
-                "command": Out(1),
-                "code": Out(2),
-                "count": Out(32),
-                "result_units": Out(32),
-                "abort": Out(1),
-                "reset": Out(1),
-                **dict.fromkeys((*LEVELS, *STICKY), In(1)),
-                "cycles": In(64),
-                **dict.fromkeys(COUNTERS, In(32)),
-            }
-        )
+        super().__init__(self._members(channels))
+
+    def _members(self, channels: dict[str, Any]) -> dict[str, Any]:
+        return {
+            **channels,
+            "alive": In(1),
+            "interrupt": Out(1),
+            "command": Out(1),
+            "code": Out(2),
+            "count": Out(32),
+            "result_units": Out(32),
+            "abort": Out(1),
+            "reset": Out(1),
+            **dict.fromkeys((*LEVELS, *STICKY), In(1)),
+            "cycles": In(64),
+            **dict.fromkeys(COUNTERS, In(32)),
+        }
+
+    def _write_port(self) -> WritePort:
+        return WritePort()
+
+    def _table(self) -> tuple[Register, ...]:
+        """Return all registers."""
+        return registers()
+
+    def _own_values(self) -> dict[str, Any]:
+        """Return the words of registers that are not those of every accelerator, by name."""
+        return {"FINGERPRINT": Const(self.fingerprint, 32)}
+
+    def _is_unknown(self, code: Any) -> Any:
+        """Return whether no command has this code, which has 8 bits."""
+        return code >= COMMANDS
+
+    def _act(self, m: Module, chosen: dict[str, Any]) -> None:
+        """Carry out writes of registers that not every accelerator has. `chosen` says which one is written."""
 
     def elaborate(self, platform: Any) -> Module:
         m = Module()
@@ -89,19 +108,20 @@ class RegisterFile(wiring.Component):
 
     def _written(self, m: Module, writes: WritePort) -> dict[str, Any]:
         """Carry out writes. Returns the words of the registers that can be written and read, by name."""
-        chosen = {r.name: Signal(name=f"writes_{r.name.lower()}") for r in registers() if r.writable}
+        chosen = {r.name: Signal(name=f"writes_{r.name.lower()}") for r in self._table() if r.writable}
         here = {name: writes.act & signal for name, signal in chosen.items()}
         word, strobe = writes.data, writes.strobe
         # Bytes that are not written count as zeros in the code of a command.
         above = reduce(or_, (word.word_select(byte, 8).any() & strobe[byte] for byte in range(1, 4)))
         unknown = Signal()
-        m.d.sync += unknown.eq(above | (word[:8] >= COMMANDS))
-        m.d.sync += [chosen[r.name].eq(writes.address == r.offset >> 2) for r in registers() if r.writable]
+        m.d.sync += unknown.eq(above | self._is_unknown(word[:8]))
+        m.d.sync += [chosen[r.name].eq(writes.address == r.offset >> 2) for r in self._table() if r.writable]
         wrong = strobe[0] & (self.busy | unknown)
         m.d.comb += writes.refused.eq(~reduce(or_, chosen.values()) | (here["COMMAND"] & wrong))
         m.d.sync += self.command.eq(here["COMMAND"] & strobe[0] & ~wrong)
         with m.If(here["COMMAND"]):
             m.d.sync += self.code.eq(word[:2])
+        self._act(m, chosen)
         for name, held in (("COUNT", self.count), ("RESULT_UNITS", self.result_units)):
             for byte in range(4):
                 with m.If(here[name] & strobe[byte]):
@@ -135,13 +155,13 @@ class RegisterFile(wiring.Component):
         high = Signal(32)
         known = Signal()
         values = held | {name.upper(): getattr(self, name) for name in COUNTERS}
-        values |= {"CYCLES_LO": self.cycles[:32], "CYCLES_HI": high, "FINGERPRINT": Const(self.fingerprint, 32)}
-        shown = {each.offset >> 2: values.get(each.name, each.reset) for each in registers() if each.readable}
+        values |= {"CYCLES_LO": self.cycles[:32], "CYCLES_HI": high, **self._own_values()}
+        shown = {each.offset >> 2: values.get(each.name, each.reset) for each in self._table() if each.readable}
         m.d.sync += known.eq(reduce(or_, (reads.address == place for place in shown)))
         with m.If(reads.act & (reads.address == register("CYCLES_LO").offset >> 2)):
             m.d.sync += high.eq(self.cycles[32:])
         parts = []
-        for first in range(0, max(shown) + 1, 4):
+        for first in sorted({place & ~3 for place in shown}):
             parts.append(part := Signal(32, name=f"part_{first // 4}", reset_less=True))
             near = Array(shown.get(first + place, 0) for place in range(4))[reads.address[:2]]
             here = Signal(name=f"here_{first // 4}")

@@ -6,6 +6,7 @@ from amaranth.hdl import Cat, Module, Mux, Signal
 from amaranth.lib import enum, wiring
 from amaranth.lib.wiring import In, Out
 from tabla.hw.bus.groups import GroupReader
+from tabla.hw.bus.sizes import UnitSizes
 from tabla.hw.bus.slice import InputSlice
 from tabla.hw.bus.unit_buffer import UnitBuffer
 from tabla.hw.bus.verdict import Verdict
@@ -60,8 +61,8 @@ class StreamInput(wiring.Component):
         Beats of the array.
     """
 
-    def __init__(self, *, shape: BusShape) -> None:
-        self.shape = shape
+    def __init__(self, *, shape: BusShape, sizes: UnitSizes | None = None) -> None:
+        self.shape, self.sizes = shape, sizes or UnitSizes.of(shape)
         inputs = {name: In(1) for name in ("tlast", "tvalid", "alive", "start", "load", "cancel", "reset", "clear")}
         outputs = {name: Out(1) for name in ("tready", "idle", "torn", "failed", "empty", *FAULTS)}
         super().__init__(
@@ -173,8 +174,8 @@ class StreamInput(wiring.Component):
         m.submodules.left = left = Countdown(width=32)
         step, usable, ends, inside, placed = (Signal(name=n) for n in ("step", "usable", "ends", "inside", "placed"))
         filling, final = Signal(), Signal()  # `final` is a register: the next beat is the last of its unit
-        sizes = (max(1, shape.run_beats), max(1, shape.load_beats))
-        beat, part = Signal(range(max(2, *sizes))), Signal(range(max(2, shape.parts)))
+        run, load = self.sizes.run, self.sizes.load
+        beat, part = Signal(range(max(2, run.most, load.most))), Signal(range(max(2, shape.parts)))
         last_part, full = part == shape.parts - 1, Signal()
         m.d.sync += filling.eq(mode == Mode.FILL)
         m.d.comb += [
@@ -203,8 +204,8 @@ class StreamInput(wiring.Component):
             m.d.sync += [part.eq(Mux(last_part, 0, part + 1)), inside.eq(~ends)]
         with m.If(full):
             m.d.sync += beat.eq(Mux(ends, 0, beat + 1))
-        first_is_final = Mux(self.load, int(sizes[1] == 1), int(sizes[0] == 1))
-        follows = beat == Mux(self.load, max(0, sizes[1] - 2), max(0, sizes[0] - 2))
+        first_is_final = Mux(self.load, load.one, run.one)
+        follows = beat == Mux(self.load, load.before_last, run.before_last)
         with m.If(self.start | ends):
             m.d.sync += final.eq(first_is_final)
         with m.Elif(full):
@@ -240,7 +241,7 @@ class StreamInput(wiring.Component):
             with m.If(mode == Mode.TAKE):
                 m.d.sync += [self.torn.eq(1), self.failed.eq(1)]
         with m.If(self.start):
-            beats_wanted = Mux(self.load, int(self.shape.load_beats > 0), int(self.shape.run_beats > 0))
+            beats_wanted = Mux(self.load, self.sizes.load.any, self.sizes.run.any)
             m.d.sync += [mode.eq(Mux(beats_wanted, Mode.TAKE, Mode.IDLE)), self.torn.eq(0), self.failed.eq(0)]
         with m.If(self.reset):
             m.d.sync += mode.eq(Mux(beats.open, Mode.SWALLOW, Mode.IDLE))

@@ -5,6 +5,7 @@ from typing import Any
 from amaranth.hdl import Cat, Const, Module, Mux, Signal
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
+from tabla.hw.bus.sizes import UnitSizes
 
 from tabla.program.bus import BusShape
 
@@ -39,8 +40,8 @@ class StreamOutput(wiring.Component):
 
     LATENCY = 2
 
-    def __init__(self, *, shape: BusShape) -> None:
-        self.shape = shape
+    def __init__(self, *, shape: BusShape, sizes: UnitSizes | None = None) -> None:
+        self.shape, self.sizes = shape, sizes or UnitSizes.of(shape)
         super().__init__(
             {
                 "start": In(1),
@@ -149,13 +150,12 @@ class StreamOutput(wiring.Component):
         """Return whether the group that is put is the last of a packet of whole units."""
         if not self.shape.run_words:
             return 0
-        words = self.shape.run_words // self.shape.output_group
-        word = Signal(range(max(2, words)))
+        word = Signal(range(max(2, self.sizes.most_groups)))
         left = Signal(32)
         counts = Signal()
         # The register may be written anew while the run goes on.
         units = Signal(32)
-        unit_ends = word == words - 1
+        unit_ends = word == self.sizes.last_group
         with m.If(put):
             m.d.sync += word.eq(Mux(unit_ends, 0, word + 1))
         with m.If(put & unit_ends):

@@ -4,10 +4,12 @@ import re
 
 from tabla.hw.bus.axi import AxiWrapper
 from tabla.hw.emit import component_verilog
+from tabla.hw.overlay.axi import OverlayWrapper
 
 from tabla.program.bus import BusShape
 from tabla.program.image import Image
 from tabla.program.interfaces import bus_interfaces
+from tabla.program.overlay import Overlay
 
 _HEADER = """\
 // {name}_axi: {name} on AXI4-Stream of {bits} bits, with control over AXI4-Lite; words travel in {container} bits.
@@ -31,6 +33,13 @@ def wrapper_verilog(image: Image, shape: BusShape, name: str) -> str:
     """Return the module `<name>_axi`, which instantiates the accelerator `name`. The same image gives the same text."""
     header = _HEADER.format(name=name, bits=shape.bus_bits, container=shape.container)
     wrapper = AxiWrapper(image=image, shape=shape, accelerator=name)
+    return header + _with_interfaces(component_verilog(wrapper, f"{name}_axi"), shape)
+
+
+def overlay_wrapper_verilog(overlay: Overlay, shape: BusShape, name: str) -> str:
+    """Return the module `<name>_axi`, which instantiates the overlay `name`."""
+    header = _HEADER.format(name=name, bits=shape.bus_bits, container=shape.container)
+    wrapper = OverlayWrapper(overlay=overlay, shape=shape, accelerator=name)
     return header + _with_interfaces(component_verilog(wrapper, f"{name}_axi"), shape)
 
 

@@ -12,7 +12,15 @@ from tabla.hw.overlay.loader import Loader
 from tabla.hw.overlay.sequencer import BankedSequencer
 from tabla.hw.timing import Timing
 
-from tabla.program.overlay import CONTAINER, PROGRAM_SHIFTS, Overlay, timing_layout, timing_widths
+from tabla.program.overlay import (
+    CONTAINER,
+    HOST_NUMBERS,
+    PROGRAM_SHIFTS,
+    Overlay,
+    number_port,
+    timing_layout,
+    timing_widths,
+)
 
 
 class OverlayAccelerator(Array):
@@ -47,6 +55,11 @@ class OverlayAccelerator(Array):
         What the overlay has room for (see ``About``).
     stop : In(1)
         Only with `stoppable`: as ``Controller``.
+    programmed : Out(1)
+        Only with `stoppable`: there is a program.
+    program_load_beats, program_stream_load_enable, program_run_beats, program_stream_run_enable, program_run_outputs,
+    program_dump_count, program_run_overlap, program_fingerprint : Out
+        Only with `stoppable`: numbers of the program that runs, as ``program_numbers`` has them.
     """
 
     def __init__(self, overlay: Overlay, *, stoppable: bool = False) -> None:
@@ -74,9 +87,15 @@ class OverlayAccelerator(Array):
                 "program_status": Out(3),
                 "about_index": In(5),
                 "about_word": Out(CONTAINER),
+                **(self._host_ports(overlay) if stoppable else {}),
             },
             stoppable=stoppable,
         )
+
+    @staticmethod
+    def _host_ports(overlay: Overlay) -> dict[str, Any]:
+        widths = timing_widths(overlay)
+        return {"programmed": Out(1), **{number_port(name): Out(widths[name][0]) for name in HOST_NUMBERS}}
 
     def elaborate(self, platform: Any) -> Module:
         self._loader = loader = Loader(self.overlay)
@@ -93,6 +112,9 @@ class OverlayAccelerator(Array):
             about.index.eq(self.about_index),
             self.about_word.eq(about.word),
         ]
+        if self.stoppable:
+            m.d.comb += self.programmed.eq(self._programmed)
+            m.d.comb += [getattr(self, number_port(name)).eq(self.timing[name]) for name in HOST_NUMBERS]
         with m.If(loader.switch):
             m.d.sync += [
                 self._bank.eq(~self._bank),

@@ -324,13 +324,14 @@ def add_fine_tuning(parser: ArgumentParser) -> None:
     group.add_argument("--loss", metavar="LOSS", help=text)
 
 
-def add_bus(parser: ArgumentParser) -> None:
-    """Add ``--bus`` and ``--bus-width``."""
+def add_bus(parser: ArgumentParser) -> _ActionsContainer:
+    """Add ``--bus`` and ``--bus-width``, and return their group."""
     host = parser.add_argument_group("the host")
     host.add_argument("--bus", choices=("axi",), help="also write a wrapper for this bus: <name>_axi.v")
     widths = ", ".join(map(str, BUS_WIDTHS))
     text = f"bits of the streams of the bus: {widths} (default {BUS_WIDTHS[0]})"
     host.add_argument("--bus-width", type=int, choices=BUS_WIDTHS, metavar="N", help=text)
+    return host
 
 
 def add_tile(parser: _ActionsContainer) -> None:

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from tabla.commands.arguments import add_json, add_quiet, names, whole
+from tabla.commands.arguments import add_bus, add_json, add_quiet, names, whole
 from tabla.commands.console import Console
 from tabla.commands.output import write_json
 from tabla.driver import build
 from tabla.options import Options
+from tabla.program.bus import BUS_WIDTHS
+from tabla.program.image import Image
 from tabla.program.least_overlay import least_room
-from tabla.program.overlay import Overlay, overlay_of
+from tabla.program.overlay import Overlay, OverlayBus, overlay_of
 from tabla.program.overlay_file import NAME
 from tabla.report.folder import check_replaceable, replaced_folder
 from tabla.report.overlay import overlay_files, overlay_manifest, overlay_text
@@ -23,6 +26,7 @@ from tabla.templates.template import Template
 
 HELP = "write an array without a program, which takes one image after the other"
 FOLDER = "overlay"
+STEP_WORDS = 1024
 _ARRAY = ("pes", "pes_per_pu", "sequencers")
 _DEPTHS = ("model_words", "data_words", "interim_words")
 _MEANINGS = {
@@ -87,6 +91,13 @@ def configure(parser: ArgumentParser) -> None:
     for name in ROOM_NUMBERS:
         text = f"{_MEANINGS[name]} (default {getattr(room, name)})"
         limits.add_argument(f"--{name.replace('_', '-')}", type=int, metavar="N", help=text)
+    host = add_bus(parser)
+    host.add_argument(
+        "--step-words",
+        type=int,
+        metavar="N",
+        help=f"the most words of a step on the bus (default {STEP_WORDS}, or what the programs of --for need)",
+    )
     add_json(parser)
     add_quiet(parser)
 
@@ -110,25 +121,36 @@ def overlay_from_options(arguments: Namespace) -> Overlay:
     array = options.chosen_template()
     if array.roots > 1:
         raise TablaError("an overlay has one root", hint="leave --pes-per-pu out, or use a template with one root")
+    images: list[Image] = []
     if arguments.programs:
-        room = _least(arguments, options, array, room)
+        images = _images(arguments, options, array, room)
+        room = least_room(images)
     given = {name: getattr(arguments, name) for name in (*ROOM_NUMBERS, "functions", "shifts")}
     asked = {name: value for name, value in given.items() if value is not None}
     fixed = {"model_words": array.model_words, "data_words": array.data_words, "interim_words": array.interim_words}
     room = replace(room, **{**{name: words for name, words in fixed.items() if words}, **asked})
-    return overlay_of(replace(array, roots=1, stream_words=room.stream_words), room)
+    return overlay_of(replace(array, roots=1, stream_words=room.stream_words), room, _bus(arguments, images))
 
 
-def _least(arguments: Namespace, options: Options, array: Template, room: OverlayRoom) -> OverlayRoom:
-    """Return the least room that holds the programs of ``--for`` on an array with one root."""
+def _bus(arguments: Namespace, images: Sequence[Image]) -> OverlayBus | None:
+    """Return the bus of the wrapper, whose buffer holds the steps of some programs; None without one."""
+    if arguments.bus is None:
+        for option in ("bus_width", "step_words"):
+            if getattr(arguments, option) is not None:
+                name = option.replace("_", "-")
+                raise TablaError(f"--{name} is for a bus, and there is none", hint="give --bus axi, too")
+        return None
+    needed = max((image.stream_run.beats * image.parameters.stream_words for image in images), default=STEP_WORDS)
+    words = arguments.step_words if arguments.step_words is not None else max(1, needed)
+    return OverlayBus(bits=arguments.bus_width or BUS_WIDTHS[0], step_words=words)
+
+
+def _images(arguments: Namespace, options: Options, array: Template, room: OverlayRoom) -> list[Image]:
+    """Return the images of the programs of ``--for`` on an array with one root."""
     beat = arguments.stream_words or room.stream_words
     depths: dict[str, Any] = {name: words for name in _DEPTHS if (words := getattr(arguments, name)) is not None}
     fixed = replace(array, roots=1, sequencers=max(1, array.sequencers), stream_words=beat, **depths)
-    images = []
-    for file in arguments.programs:
-        made = replace(build(file, options), template=fixed)
-        images.append(made.image)
-    return least_room(images)
+    return [replace(build(file, options), template=fixed).image for file in arguments.programs]
 
 
 def run(arguments: Namespace, console: Console) -> int:

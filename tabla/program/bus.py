@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from tabla.program.image import Image
+from tabla.program.overlay import Overlay, OverlayBus
 from tabla.source import TablaError
 
 BUS_WIDTHS = (32, 64, 128, 256, 512)
@@ -63,6 +64,26 @@ class BusShape:
             dump_count=dump_count,
         )
 
+    @staticmethod
+    def of_overlay(overlay: Overlay, bus: OverlayBus) -> BusShape:
+        """Return the sizes for an overlay, whose programs may have up to these.
+
+        Raises `TablaError` for steps that are too large for the buffer.
+        """
+        parameters = overlay.parameters
+        most = _largest_beats(parameters.stream_words, parameters.width) * parameters.stream_words
+        if not 1 <= bus.step_words <= most:
+            raise TablaError(f"--step-words {bus.step_words} is out of range", hint=f"use 1 to {most}")
+        return BusShape(
+            bus_bits=bus.bits,
+            width=parameters.width,
+            stream_words=parameters.stream_words,
+            load_beats=1 << overlay.room.cycles,
+            run_beats=-(-bus.step_words // parameters.stream_words),
+            run_words=parameters.output_depth,
+            dump_count=max(*parameters.lane_depths.values(), parameters.root_memory_depth),
+        )
+
     @property
     def container(self) -> int:
         """The bits of a container: 8, 16 or 32, the least that holds a word."""
@@ -106,5 +127,9 @@ class BusShape:
     @property
     def largest_beats(self) -> int:
         """The beats of the largest unit of a run of which the buffer can hold two."""
-        beats = _BUFFER_BITS // (self.stream_words * self.width)
-        return max(_LEAST_BEATS, 1 << (beats.bit_length() - 1)) // 2
+        return _largest_beats(self.stream_words, self.width)
+
+
+def _largest_beats(stream_words: int, width: int) -> int:
+    beats = _BUFFER_BITS // (stream_words * width)
+    return max(_LEAST_BEATS, 1 << (beats.bit_length() - 1)) // 2

@@ -77,6 +77,7 @@ def encode(schedule: Schedule, overlay: Overlay | None = None) -> Image:
         root_data_window=schedule.depths.root_data,
         strands=strands,
         operations=operations,
+        dump_count=schedule.dump_count,
     )
     if overlay is not None:
         refuse_numbers(parameters.name, image, overlay)

@@ -98,6 +98,9 @@ def _refuse(name: str, needs: Sequence[Need]) -> None:
 
 def refuse_numbers(name: str, image: Image, overlay: Overlay) -> None:
     """Raise `TablaError` if a register of the overlay is too narrow for a number of the program."""
+    step = image.stream_run.beats * image.parameters.stream_words
+    if overlay.bus is not None and step > overlay.bus.step_words:
+        _refuse(name, [Need(what="words of a step", needs=step, has=overlay.bus.step_words, option="--step-words")])
     on_the_way = tokens_of(image)
     if on_the_way > overlay.room.tokens:
         tokens = Need(

@@ -163,7 +163,7 @@ class Image:
     `run` and `dump` are the entries of these two commands, `stream_run` and `stream_load` those of the stream. A ring
     slot is free `release` cycles after its token. A slot is `data_window` words of each lane's data memory and
     `root_data_window` words of the root's. `strands` and `operations` have the microcode words by unit, the stream
-    included.
+    included. A dump has `dump_count` tokens, which its command says.
     """
 
     parameters: Parameters
@@ -176,6 +176,7 @@ class Image:
     root_data_window: int
     strands: Mapping[str, tuple[int, ...]]
     operations: Mapping[str, tuple[int, ...]]
+    dump_count: int = field(default=0, repr=False)
 
     @property
     def units(self) -> tuple[str, ...]:

@@ -14,8 +14,9 @@ from dataclasses import dataclass, replace
 from tabla.ir.format import Format
 from tabla.program.image import Image, Parameters
 from tabla.program.layout import Field, WordLayout, operation_layout, strand_layout
+from tabla.program.protocol import fingerprint
 from tabla.program.sizes import accumulator_bits, address_widths, function_table
-from tabla.program.timing import timing_numbers
+from tabla.program.timing import samples_at_work, timing_numbers
 from tabla.source import TablaValueError
 from tabla.templates.instructions import units_of
 from tabla.templates.overlays import OverlayRoom
@@ -27,8 +28,19 @@ MOST_PLACE = 64
 """The greatest place of a sum: no learning rate of a format has a larger shift."""
 CONTAINER = 32
 """The bits of a word of the port for programs."""
-FORM = 1
+FORM = 2
 """The form of images, and of what a fingerprint is made of. It changes when either does."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OverlayBus:
+    """What an overlay has of its wrapper for a host's bus.
+
+    `bits` is the width of the two streams. The buffer of the wrapper holds two steps of `step_words` words.
+    """
+
+    bits: int
+    step_words: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,12 +49,13 @@ class Overlay:
 
     `template` is the array that programs are compiled for. `room` is what it has room for, as the user asked for it,
     and `parameters` are the sizes of its hardware: the depths of memories, the widths of fields, all functions, and
-    every shift that a program may have.
+    every shift that a program may have. `bus` is that of its wrapper, if it has one.
     """
 
     template: Template
     room: OverlayRoom
     parameters: Parameters
+    bus: OverlayBus | None = None
 
     @property
     def units(self) -> tuple[str, ...]:
@@ -72,12 +85,14 @@ class Overlay:
     @property
     def fingerprint(self) -> int:
         """32 bits that tell one overlay from another: two with the same number take the same images."""
-        text = repr((FORM, self.parameters, self.room.cycles, self.room.tokens)).encode()
+        # The width of the bus changes nothing in an image.
+        buffer = () if self.bus is None else (self.bus.step_words,)
+        text = repr((FORM, self.parameters, self.room.cycles, self.room.tokens, *buffer)).encode()
         return int.from_bytes(hashlib.sha256(text).digest()[:4], "little")
 
 
-def overlay_of(template: Template, room: OverlayRoom) -> Overlay:
-    """Return the overlay of an array with one root that has room for what `room` says.
+def overlay_of(template: Template, room: OverlayRoom, bus: OverlayBus | None = None) -> Overlay:
+    """Return the overlay of an array with one root that has room for what `room` says, with a wrapper for a `bus`.
 
     Raises `TablaError` for places of sums that words of the format do not reach.
     """
@@ -123,7 +138,7 @@ def overlay_of(template: Template, room: OverlayRoom) -> Overlay:
             function_table(name, format) for name in sorted(room.functions, key=lambda n: functions()[n].code)
         ),
     )
-    return Overlay(template=array, room=room, parameters=parameters)
+    return Overlay(template=array, room=room, parameters=parameters, bus=bus)
 
 
 def _array(template: Template, room: OverlayRoom) -> Template:
@@ -178,7 +193,28 @@ def timing_widths(overlay: Overlay) -> dict[str, tuple[int, bool]]:
         "ring.last": ((parameters.ring_slots - 1).bit_length(), False),
         "data.window": (parameters.data_depth.bit_length(), False),
         "root_data.window": (parameters.root_data_depth.bit_length(), False),
+        "dump.count": (max(*parameters.lane_depths.values(), parameters.root_memory_depth).bit_length(), False),
+        "run.overlap": (cycles + 2, False),
+        "program.fingerprint": (CONTAINER, False),
     }
+
+
+HOST_NUMBERS = (
+    "load.beats",
+    "stream.load.enable",
+    "run.beats",
+    "stream.run.enable",
+    "run.outputs",
+    "dump.count",
+    "run.overlap",
+    "program.fingerprint",
+)
+"""The numbers of a program that a wrapper around the overlay needs, too."""
+
+
+def number_port(name: str) -> str:
+    """Return the port of the hardware that shows a number of the program."""
+    return f"program_{name.removeprefix('program.').replace('.', '_')}"
 
 
 def timing_layout(overlay: Overlay) -> WordLayout:
@@ -192,10 +228,20 @@ def timing_layout(overlay: Overlay) -> WordLayout:
 
 
 def program_numbers(image: Image, overlay: Overlay) -> dict[str, int]:
-    """Return the numbers of an image for an overlay, by the names of the registers that hold them."""
+    """Return the numbers of an image for an overlay, by the names of the registers that hold them.
+
+    Beside those of `timing_numbers` and the places of shifts there are three for a host: ``dump.count``, the tokens of
+    a dump; ``run.overlap``, the samples that the array may be working on at the same time; and ``program.fingerprint``.
+    """
     places = [overlay.parameters.shifts.index(shift) for shift in image.parameters.shifts]
     places += [0] * (PROGRAM_SHIFTS - len(places))
-    return timing_numbers(image) | {f"shift.{number}": place for number, place in enumerate(places)}
+    return {
+        **timing_numbers(image),
+        **{f"shift.{number}": place for number, place in enumerate(places)},
+        "dump.count": image.dump_count,
+        "run.overlap": samples_at_work(image),
+        "program.fingerprint": fingerprint(image),
+    }
 
 
 def timing_word(numbers: Mapping[str, int], overlay: Overlay) -> int:

@@ -9,7 +9,8 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from tabla.program.overlay import Overlay, overlay_of
+from tabla.program.bus import BUS_WIDTHS
+from tabla.program.overlay import Overlay, OverlayBus, overlay_of
 from tabla.source import TablaError
 from tabla.templates.overlays import OverlayRoom
 from tabla.templates.template import Template
@@ -23,11 +24,13 @@ _OTHER = (KeyError, TypeError, ValueError, AttributeError, OverflowError)
 
 def overlay_record(overlay: Overlay) -> dict[str, Any]:
     """Return what an overlay is made of, as a record of numbers, texts and lists, with its fingerprint."""
+    bus = overlay.bus
     return {
         "schema": SCHEMA,
         "fingerprint": overlay.fingerprint,
         "array": asdict(overlay.template),
         "limits": {name: list(v) if isinstance(v, tuple) else v for name, v in asdict(overlay.room).items()},
+        **({} if bus is None else {"bus": {"width": bus.bits, "step_words": bus.step_words}}),
     }
 
 
@@ -39,7 +42,11 @@ def overlay_from(record: Mapping[str, Any]) -> Overlay:
     if record["schema"] != SCHEMA:
         raise ValueError(f"an overlay with the schema {record['schema']!r}")
     room: dict[str, Any] = {name: tuple(v) if isinstance(v, list) else v for name, v in record["limits"].items()}
-    overlay = overlay_of(Template(**record["array"]), OverlayRoom(**room))
+    bus = record.get("bus")
+    wrapper = None if bus is None else OverlayBus(bits=bus["width"], step_words=bus["step_words"])
+    if wrapper is not None and (wrapper.bits not in BUS_WIDTHS or not isinstance(wrapper.step_words, int)):
+        raise ValueError("a bus of another kind")
+    overlay = overlay_of(Template(**record["array"]), OverlayRoom(**room), wrapper)
     if overlay.fingerprint != record["fingerprint"]:
         raise ValueError("the overlay of another version")
     return overlay

@@ -23,6 +23,11 @@ def delay(image: Image, unit: str, entry: Entry) -> int:
     return entry.skew[unit] + start.extract(image.strands[unit][entry.begin[unit]])
 
 
+def samples_at_work(image: Image) -> int:
+    """Return the most samples of a run of which the array may still be working on the first when the last begins."""
+    return -(-image.run.drain // max(1, image.run.period)) + 1
+
+
 def timing_numbers(image: Image) -> dict[str, int]:
     """Return the numbers of a program by name, in the form in which the hardware wants them.
 

@@ -5,7 +5,7 @@ It shows block designs two streams, the control port with its registers, the clo
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 from xml.etree import ElementTree
 
@@ -24,12 +24,17 @@ Element = ElementTree.Element
 
 
 def component(
-    module: str, shape: BusShape, ports: Iterable[Mapping[str, Any]], files: Iterable[str], resets: Mapping[str, int]
+    module: str,
+    shape: BusShape,
+    ports: Iterable[Mapping[str, Any]],
+    files: Iterable[str],
+    resets: Mapping[str, int],
+    table: Sequence[Register] | None = None,
 ) -> str:
     """Return the component of the wrapper around the accelerator `module`.
 
     `ports` are those of the manifest, `files` the Verilog files, and `resets` the reset values that depend on the
-    build, by the name of the register.
+    build, by the name of the register. `table` has the registers of an overlay's wrapper.
     """
     ElementTree.register_namespace("spirit", NAMESPACE)
     top = _tag("component")
@@ -38,7 +43,7 @@ def component(
     interfaces = _add(top, "busInterfaces")
     for interface in bus_interfaces(shape):
         interfaces.append(_interface(interface))
-    top.append(_memory_maps(resets))
+    top.append(_memory_maps(resets, table or registers()))
     top.append(_model(f"{module}_axi", ports))
     files_element = _add(_add(top, "fileSets"), "fileSet")
     _add(files_element, "name", "verilog")
@@ -85,7 +90,7 @@ def _interface(interface: BusInterface) -> Element:
     return element
 
 
-def _memory_maps(resets: Mapping[str, int]) -> Element:
+def _memory_maps(resets: Mapping[str, int], table: Sequence[Register]) -> Element:
     maps = _tag("memoryMaps")
     found = _add(maps, "memoryMap")
     _add(found, "name", _MAP)
@@ -94,7 +99,7 @@ def _memory_maps(resets: Mapping[str, int]) -> Element:
     for name, text in (("name", "control"), ("baseAddress", "0"), ("range", "4096"), ("width", "32")):
         _add(block, name, text)
     _add(block, "usage", "register")
-    for register in registers():
+    for register in table:
         block.append(_register(register, resets.get(register.name, register.reset)))
     return maps
 

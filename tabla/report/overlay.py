@@ -4,22 +4,50 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Iterator
 from typing import Any
 
 from tabla._version import VERSION
+from tabla.hw.bus.text import overlay_wrapper_verilog
 from tabla.hw.emit import verilog
 from tabla.hw.reset import reset_cycles
-from tabla.program.overlay import CONTAINER, Overlay, timing_layout, timing_widths
+from tabla.program.bus import BusShape
+from tabla.program.overlay import (
+    CONTAINER,
+    HOST_NUMBERS,
+    Overlay,
+    OverlayBus,
+    number_port,
+    timing_layout,
+    timing_widths,
+)
 from tabla.program.overlay_file import NAME, overlay_record
+from tabla.program.overlay_registers import PROGRAM, overlay_registers
 from tabla.program.overlay_words import Status, about_overlay
+from tabla.report.bus import wrapper_ports
+from tabla.report.ipxact import component
 from tabla.report.manifest import LICENCE, STATE_PORTS
+from tabla.report.registers import register_entries, register_header, register_page, register_systemrdl
+from tabla.report.vivado import vivado_script
 
 
 def overlay_files(overlay: Overlay) -> dict[str, str]:
     """Return the content of every file of ``tabla overlay``, by its path in the folder."""
-    text = verilog(overlay, NAME)
-    content = overlay_manifest(overlay) | {"sha256": {f"{NAME}.v": hashlib.sha256(text.encode()).hexdigest()}}
-    return {f"{NAME}.v": text, f"{NAME}.json": json.dumps(content, indent=2) + "\n"}
+    shape = None if overlay.bus is None else BusShape.of_overlay(overlay, overlay.bus)
+    files = {f"{NAME}.v": verilog(overlay, NAME, stoppable=shape is not None)}
+    if shape is not None:
+        table = overlay_registers(overlay)
+        files[f"{NAME}_axi.v"] = overlay_wrapper_verilog(overlay, shape, NAME)
+        files |= {
+            f"{NAME}_registers.h": register_header(NAME, {}, table),
+            f"{NAME}_registers.md": register_page(NAME, {}, table),
+            f"{NAME}_registers.rdl": register_systemrdl(NAME, {}, table),
+            f"{NAME}_vivado.tcl": vivado_script(NAME, NAME),
+            "component.xml": component(NAME, shape, wrapper_ports(shape), tuple(files), {}, table),
+        }
+    sums = {name: hashlib.sha256(text.encode()).hexdigest() for name, text in files.items() if name.endswith(".v")}
+    content = overlay_manifest(overlay) | {"sha256": sums}
+    return {**files, f"{NAME}.json": json.dumps(content, indent=2) + "\n"}
 
 
 def overlay_manifest(overlay: Overlay) -> dict[str, Any]:
@@ -27,12 +55,13 @@ def overlay_manifest(overlay: Overlay) -> dict[str, Any]:
     widths = timing_widths(overlay)
     return {
         **overlay_record(overlay),
+        **({} if overlay.bus is None else {"bus": _bus_entry(overlay, overlay.bus)}),
         "tool": f"tabla {VERSION}",
         "module": NAME,
         "verilog_licence": LICENCE,
         "reset_cycles": reset_cycles(overlay),
         "ports": [
-            {"name": name, "direction": direction, "bits": bits, "description": text}
+            {"name": name, "direction": direction, "bits": bits, "meaning": text}
             for name, direction, bits, text in _ports(overlay)
         ],
         "about": [
@@ -48,6 +77,22 @@ def overlay_manifest(overlay: Overlay) -> dict[str, Any]:
             {"name": name, "bit": place.offset, "bits": place.width, "signed": widths[name][1]}
             for name, place in timing_layout(overlay).fields.items()
         ],
+    }
+
+
+def _bus_entry(overlay: Overlay, bus: OverlayBus) -> dict[str, Any]:
+    """Return the entry ``bus`` of the manifest. What depends on the program comes with an image."""
+    shape = BusShape.of_overlay(overlay, bus)
+    return {
+        "kind": "axi",
+        "module": f"{NAME}_axi",
+        "width": bus.bits,
+        "container": shape.container,
+        "step_words": bus.step_words,
+        "buffer_bits": shape.buffer_beats * shape.stream_words * shape.width,
+        "command": PROGRAM,
+        "ports": wrapper_ports(shape),
+        "registers": register_entries({}, overlay_registers(overlay)),
     }
 
 
@@ -74,7 +119,17 @@ def _ports(overlay: Overlay) -> list[tuple[str, str, int, str]]:
         ("program_status", "out", 3, "what became of the last image: see status"),
         ("about_index", "in", 5, "which number of the overlay is asked for: see about"),
         ("about_word", "out", CONTAINER, "the number, a cycle later"),
+        *(_wrapper_ports(overlay) if overlay.bus is not None else ()),
     ]
+
+
+def _wrapper_ports(overlay: Overlay) -> Iterator[tuple[str, str, int, str]]:
+    """Yield the ports that an overlay has only for its wrapper."""
+    widths = timing_widths(overlay)
+    yield "stop", "in", 1, "strikes the samples of a run that have not begun"
+    yield "programmed", "out", 1, "there is a program"
+    for name in HOST_NUMBERS:
+        yield number_port(name), "out", widths[name][0], f"the number {name} of the program: see timing"
 
 
 def overlay_text(overlay: Overlay) -> str:
@@ -94,4 +149,7 @@ def overlay_text(overlay: Overlay) -> str:
         f"functions    {', '.join(f.name for f in p.functions) or 'none'}",
         f"fingerprint  {overlay.fingerprint:08x}",
     ]
+    if overlay.bus is not None:
+        steps = f"steps of up to {overlay.bus.step_words:,} words"
+        lines.insert(-1, f"bus          AXI4-Stream of {overlay.bus.bits} bits, control over AXI4-Lite; {steps}")
     return "\n".join(lines)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from tabla.templates.bus import Register, RegisterField, registers
+
+Table = Sequence[Register] | None
 
 _RDL_ACCESS = {
     "ro": ("sw = r;", "hw = w;"),
@@ -22,11 +24,11 @@ _RATE_REMARK = (
 )
 
 
-def register_entries(resets: Mapping[str, int]) -> list[dict[str, Any]]:
+def register_entries(resets: Mapping[str, int], table: Table = None) -> list[dict[str, Any]]:
     """Return the entry ``bus.registers`` of the manifest.
 
     `resets` has the reset values that depend on the build, by the name of the register; the others are those of the
-    records.
+    records. `table` has the registers of an overlay's wrapper; without it, they are those of every wrapper.
     """
     return [
         {
@@ -40,31 +42,32 @@ def register_entries(resets: Mapping[str, int]) -> list[dict[str, Any]]:
                 for field in register.fields
             ],
         }
-        for register in registers()
+        for register in table or registers()
     ]
 
 
-def register_header(module: str, resets: Mapping[str, int]) -> str:
+def register_header(module: str, resets: Mapping[str, int], table: Table = None) -> str:
     """Return the C header: the offset of each register, and place and mask of each field.
 
-    `module` is the name of the Verilog module, with which every macro begins. `resets` is as for `register_entries`.
+    `module` is the name of the Verilog module, with which every macro begins. `resets` and `table` are as for
+    `register_entries`.
     """
     prefix = module.upper()
     lines = [
         f"/* The registers of {module}_axi, in bytes from its base address. Made by tabla. */",
         f"#ifndef {prefix}_REGISTERS_H",
         f"#define {prefix}_REGISTERS_H",
-        *register_macros(prefix, resets),
+        *register_macros(prefix, resets, table),
         "",
         f"#endif /* {prefix}_REGISTERS_H */",
     ]
     return "\n".join(lines) + "\n"
 
 
-def register_macros(prefix: str, resets: Mapping[str, int]) -> list[str]:
+def register_macros(prefix: str, resets: Mapping[str, int], table: Table = None) -> list[str]:
     """Return the lines of C that define each register and field, in macros that begin with `prefix`."""
     lines = []
-    for register in registers():
+    for register in table or registers():
         name = f"{prefix}_{register.name}"
         lines += [
             "",
@@ -81,7 +84,7 @@ def register_macros(prefix: str, resets: Mapping[str, int]) -> list[str]:
     return lines
 
 
-def register_page(module: str, resets: Mapping[str, int], *, loads_rate: bool = False) -> str:
+def register_page(module: str, resets: Mapping[str, int], table: Table = None, *, loads_rate: bool = False) -> str:
     """Return the page that lists the registers, as Markdown. The arguments are those of `register_header`.
 
     `loads_rate` says that the learning rate is a word of the load.
@@ -97,11 +100,11 @@ def register_page(module: str, resets: Mapping[str, int], *, loads_rate: bool = 
         "| offset | name | access | reset | meaning |",
         "|---|---|---|---|---|",
     ]
-    for register in registers():
+    for register in table or registers():
         reset = resets.get(register.name, register.reset)
         cells = (f"0x{register.offset:03X}", register.name, register.access, f"0x{reset:08X}", register.description)
         lines.append(f"| {' | '.join(cells)} |")
-    for register in registers():
+    for register in table or registers():
         if register.fields:
             lines += ["", f"## {register.name}", "", "| bits | name | access | meaning |", "|---|---|---|---|"]
             lines += [_field_row(field) for field in register.fields]
@@ -113,11 +116,11 @@ def _field_row(field: RegisterField) -> str:
     return f"| {bits} | {field.name} | {field.access} | {field.description} |"
 
 
-def register_systemrdl(module: str, resets: Mapping[str, int]) -> str:
+def register_systemrdl(module: str, resets: Mapping[str, int], table: Table = None) -> str:
     """Return the registers as SystemRDL 2.0. The arguments are those of `register_header`."""
     lines = [f"// The registers of {module}_axi. Made by tabla.", f"addrmap {module}_registers {{"]
     lines += ["  default regwidth = 32;", "  default accesswidth = 32;"]
-    for register in registers():
+    for register in table or registers():
         reset = resets.get(register.name, register.reset)
         lines += ["  reg {", f'    desc = "{register.description}";']
         for field in register.fields or (_whole(register),):

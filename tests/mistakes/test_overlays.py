@@ -28,6 +28,9 @@ OVERLAY = {
     "no model words": mistake("overlay --model-words 0", "--model-words 0 is not a memory depth"),
     "an unknown record": mistake("overlay --template Mine", "unknown template 'Mine'"),
     "records for nothing": mistake("overlay --templates mine.td", "no option uses any of them"),
+    "steps without a bus": mistake("overlay --step-words 9", "--step-words is for a bus", "--bus axi"),
+    "a width without a bus": mistake("overlay --bus-width 64", "--bus-width is for a bus", "--bus axi"),
+    "steps of no words": mistake("overlay --bus axi --step-words 0", "--step-words 0 is out of range", "use 1 to"),
     "a file as output": mistake("overlay -o model.t", "'model.t' is not a folder"),
 }
 LOAD = {

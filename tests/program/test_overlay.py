@@ -20,7 +20,15 @@ from tabla.program.encode import encode
 from tabla.program.fit import tokens_of
 from tabla.program.image import Image
 from tabla.program.least_overlay import least_room
-from tabla.program.overlay import Overlay, overlay_of, program_numbers, timing_layout, timing_widths, timing_word
+from tabla.program.overlay import (
+    Overlay,
+    OverlayBus,
+    overlay_of,
+    program_numbers,
+    timing_layout,
+    timing_widths,
+    timing_word,
+)
 from tabla.program.overlay_image import image_file, read_image
 from tabla.program.overlay_words import checksum, program_words
 
@@ -116,6 +124,18 @@ def test_what_is_missing_is_named(changes: dict[str, object], text: str, cure: s
         encoded(overlay(**changes))
     assert text in str(fault.value)
     assert cure in (fault.value.hint or "")
+
+
+def test_steps_that_the_buffer_of_the_bus_does_not_hold_are_refused() -> None:
+    words = built().image.stream_run.beats
+    for room, fits in ((words, True), (words - 1, False)):
+        made = replace(overlay(), bus=OverlayBus(bits=32, step_words=room))
+        if fits:
+            assert encoded(made)
+            continue
+        with pytest.raises(tabla.TablaError, match=f"needs {words} words of a step, the overlay has {room}") as fault:
+            encoded(made)
+        assert fault.value.hint == f"build the overlay with --step-words {words}"
 
 
 def test_the_least_room_is_found() -> None:

@@ -35,7 +35,7 @@ OFFSET = {name: entry["offset"] for name, entry in REGISTERS.items()}
 BITS = {f["name"]: f["bit"] for name in ("STATUS", "CONTROL") for f in REGISTERS[name]["fields"]}
 BYTES = CASE["container"] // 8
 BEAT = CASE["bus_bits"] // 8
-LOAD, RUN, DUMP = 0, 1, 2
+LOAD, RUN, DUMP, PROGRAM = 0, 1, 2, 4
 ERRORS = ("SHORT", "LONG", "KEEP", "RANGE", "COUNT_ZERO", "NOT_LOADED")
 PATIENCE = 20_000
 CLOCK = 10
@@ -74,8 +74,11 @@ class Host:
         for name in ("axil_master", "axi"):
             logging.getLogger(f"cocotb.{name}").setLevel(logging.ERROR)
 
-    async def open(self) -> None:
-        """Start the clock, and make the masters while reset is active. Before the first reset inputs are undefined."""
+    async def open(self, *, bare: bool = False) -> None:
+        """Start the clock, and make the masters while reset is active. Before the first reset inputs are undefined.
+
+        An overlay gets its program then, if it has none, unless it is to stay `bare`.
+        """
         dut = self.dut
         Clock(dut.aclk, CLOCK, unit="ns").start(start_high=False)
         if "reset" not in SEEN:
@@ -97,6 +100,10 @@ class Host:
         cocotb.start_soon(self._fog())
         cocotb.start_soon(self._watch())
         await self.rest()
+        if bare:
+            return
+        if "image" in CASE and await self.read("FINGERPRINT") == 0:
+            assert await self.program(CASE["image"]) == set()
         if "clean" not in SEEN:
             SEEN["clean"] = await self._whole()
             await self.reset()
@@ -228,6 +235,13 @@ class Host:
         """Send a packet of bytes."""
         if data:
             self.source.send_nowait(AxiStreamFrame(data, tkeep=keep or [1] * len(data)))
+
+    async def program(self, words: list[int]) -> set[str]:
+        """Give an image to an overlay, word by word; the bits of STATUS that are errors."""
+        await self.begin(PROGRAM)
+        for word in words:
+            assert await self.write("PROGRAM_DATA", word) == AxiResp.OKAY
+        return await self.end()
 
     async def load(self) -> None:
         """A load that succeeds."""

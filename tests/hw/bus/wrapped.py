@@ -16,6 +16,11 @@ from tabla.sim.engines.cocotb_run import _environment, require
 import tabla
 from benchmarks.bus.case import case_of, wrapped_verilog
 from tabla.driver import Build
+from tabla.program.overlay_image import read_image
+from tabla.program.overlay_registers import overlay_registers
+from tabla.program.protocol import fingerprint
+from tabla.report.overlay import overlay_files
+from tabla.report.registers import register_entries
 from tests.linear_program import linear_text
 
 LINEAR = linear_text(2)
@@ -23,8 +28,16 @@ LINEAR = linear_text(2)
 
 def case_folder(folder: Path, build: Build, *, bus_bits: int, units: int = 8, seed: int = 5, **more: Any) -> None:
     """Write what the bench plays: the Verilog of a build behind its wrapper, and the words of a case."""
-    (folder / "design.v").write_text(wrapped_verilog(build, bus_bits), encoding="utf-8")
     case = case_of(build, bus_bits=bus_bits, units=units, seed=seed)
+    if (overlay := build.overlay) is None:
+        verilog = wrapped_verilog(build, bus_bits)
+    else:
+        files = overlay_files(overlay)
+        verilog = files["overlay.v"] + files["overlay_axi.v"]
+        marks = {"FINGERPRINT": fingerprint(build.image)}
+        case["registers"] = register_entries(marks, overlay_registers(overlay))
+        case["image"] = read_image(build.image_file, "image").words
+    (folder / "design.v").write_text(verilog, encoding="utf-8")
     (folder / "case.json").write_text(json.dumps(case | more), encoding="utf-8")
 
 
@@ -36,7 +49,7 @@ class Played:
     recoveries: dict[str, list[int]]
 
 
-def simulated(folder: Path, module: str, simulator: str, scenarios: str = "") -> Played:
+def simulated(folder: Path, module: str, simulator: str, scenarios: str = "", *, overlay: bool = False) -> Played:
     """Build the simulator of a folder that ``case_folder`` wrote, and play the scenarios."""
     from cocotb_tools.runner import get_runner
 
@@ -61,7 +74,7 @@ def simulated(folder: Path, module: str, simulator: str, scenarios: str = "") ->
         with suppress(SystemExit):
             runner.test(
                 hdl_toplevel=top,
-                test_module=["axi_scenarios", "axi_faults"],
+                test_module=[*(["axi_programs"] if overlay else []), "axi_scenarios", "axi_faults"],
                 build_dir=folder / "build",
                 test_dir=folder,
                 test_filter=scenarios or None,
@@ -98,11 +111,13 @@ def play(
     text: str = LINEAR,
     check: Callable[[Build], None] = lambda _: None,
     units: int = 8,
+    most_cycles: int = 0,
     **options: Any,
 ) -> Played:
     """Compile a program, `check` that it is what the test is about, wrap it, and play the scenarios."""
     (folder / file).write_text(text, encoding="utf-8")
     build = tabla.compile(folder / file, **{"effort": 0, **options})
     check(build)
-    case_folder(folder, build, bus_bits=bus_bits, units=units, simulator=simulator, moments=list(moments))
-    return simulated(folder, build.module, simulator, scenarios)
+    more = {"simulator": simulator, "moments": list(moments), "most_cycles": most_cycles}
+    case_folder(folder, build, bus_bits=bus_bits, units=units, **more)
+    return simulated(folder, build.module, simulator, scenarios, overlay=build.overlay is not None)
