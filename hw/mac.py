@@ -8,6 +8,7 @@ from typing import Any
 from amaranth.hdl import Cat, Const, Module, Mux, Signal, signed
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
+from tabla.hw.barrel import MULTIPLEXED, distance, moved_up
 from tabla.hw.multiplier import Multiplier
 
 
@@ -127,6 +128,7 @@ class Mac(wiring.Component):
         start = Signal(width, reset_less=True)
         # An operation without an addend has 0 there, so its place does not matter.
         *others, last = self.addend_places
+        moves = len(others) >= MULTIPLEXED
         if self.early:
             m.d.sync += [addend.eq(self.addend ^ self.invert.replicate(self.addend_width)), inverts.eq(self.invert)]
             word = placed(addend, last, inverts, width)
@@ -135,15 +137,16 @@ class Mac(wiring.Component):
             m.d.comb += inverts.eq(self.invert)
             # At most one of the two is not 0.
             joined = (addend | self.late_addend).as_signed() if self.late else addend
+            if moves:
+                # Half a unit is the bit below an addend, and moves with it.
+                least = min(self.addend_places)
+                joined = moved_up(Cat(self.half, joined), distance(self.shift, self.shifts)).as_signed()
+                others, last = [], least - 1
             word = placed(joined, last, Const(0, 1), width)
             for place in others:
                 word = Mux(self._is_one(self.addend_places[place]), placed(joined, place, Const(0, 1), width), word)
             word = word ^ inverts.replicate(width)
-        halves: dict[int, list[int]] = {}
-        for index, shift in enumerate(self.shifts):
-            halves.setdefault(shift - 1, []).append(index)
-        half = [self.half & self._is_one(halves[bit]) if bit in halves else Const(0, 1) for bit in range(width)]
-        m.d.sync += start.eq(word ^ Cat(*half))
+        m.d.sync += start.eq(word if moves else word ^ self._half_unit())
 
         sum_ = Signal(signed(width), name="sum", reset_less=True)
         other: Any = start
@@ -151,16 +154,30 @@ class Mac(wiring.Component):
             # Never with `keep`, so that an exclusive or serves as well as an or: one LUT in front of the adder's own.
             other = start ^ (self.tree.as_unsigned() & self.tree_select.replicate(width))
         before = ((sum_.as_unsigned() & self.keep.replicate(width)) ^ other).as_signed()
-        total = before + multiplier.product
-        if self.has_tree:
-            total = total + self.tree_half
+        total, half = multiplier.product, self.tree_half if self.has_tree else Const(0, 1)
         if self.has_extremes:
+            # What may be kept passes the adder alone, so that one two-way choice follows it.
+            adds = ~self.extreme.replicate(width)
             product = Signal(signed(width), name="compared")
             m.d.comb += product.eq(multiplier.product ^ self.complement.replicate(len(multiplier.product)).as_signed())
-            total = Mux(self.extreme, Mux(self.take & (product > before), product, before), total)
+            takes = self.extreme & self.take & (product > before)
+            total, half = (total & adds).as_signed(), (half & adds).as_signed()
+        total = before + total
+        if self.has_tree:
+            total = total + half
+        if self.has_extremes:
+            total = Mux(takes, product, total)
         m.d.sync += sum_.eq(total)
         m.d.comb += self.accumulator.eq(sum_)
         return m
+
+    def _half_unit(self) -> Any:
+        """Return half a unit of the result, at its place."""
+        halves: dict[int, list[int]] = {}
+        for index, shift in enumerate(self.shifts):
+            halves.setdefault(shift - 1, []).append(index)
+        bits = range(self.accumulator_width)
+        return Cat(*(self.half & self._is_one(halves[bit]) if bit in halves else Const(0, 1) for bit in bits))
 
     def _is_one(self, indices: list[int]) -> Any:
         """Return whether the shift is one of those with the given indices."""

@@ -8,6 +8,7 @@ from typing import Any
 from amaranth.hdl import Cat, Const, Module, Mux, Signal, signed
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
+from tabla.hw.barrel import MULTIPLEXED, distance, moved_down
 
 POSTS = ("none", "<", "<=", "==", "!=", ">=", ">", "extreme")
 """What the post field's codes mean; a test compares them with the records. `extreme` rounds as `none`."""
@@ -104,7 +105,8 @@ class Rounder(wiring.Component):
             self._plain(m)
             return m
         sum_ = Signal(signed(self.accumulator_width), name="sum")
-        kept, beyond = self._kept(m)
+        moves = len(self.shifts) > MULTIPLEXED
+        kept, beyond = (self.accumulator, Const(0, 1)) if moves else self._kept(m)
         m.d.comb += sum_.eq((kept ^ self.inverted.replicate(self.accumulator_width)).as_signed())
 
         word = Signal(self.width, reset_less=True)
@@ -112,10 +114,14 @@ class Rounder(wiring.Component):
         negative = Signal(reset_less=True)
         zero = Signal(reset_less=True)
         m.d.sync += [negative.eq(sum_[-1]), zero.eq(sum_ == 0)]
-        with m.Switch(self.shift):
-            for index, shift in enumerate(self.shifts):
-                with m.Default() if index == len(self.shifts) - 1 else m.Case(index):
-                    m.d.sync += word.eq(_from(sum_, shift, self.width))
+        if moves:
+            moved, beyond = moved_down(sum_[min(self.shifts) :], distance(self.shift, self.shifts), self.width)
+            m.d.sync += word.eq(moved)
+        else:
+            with m.Switch(self.shift):
+                for index, shift in enumerate(self.shifts):
+                    with m.Default() if index == len(self.shifts) - 1 else m.Case(index):
+                        m.d.sync += word.eq(_from(sum_, shift, self.width))
         m.d.sync += outside.eq(beyond)
 
         if self.loads:

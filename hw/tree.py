@@ -57,10 +57,7 @@ class Tree(wiring.Component):
             for place in range(0, len(rank), 2):
                 register = Signal(signed(self.width), name=f"sum_{level}_{place // 2}", reset_less=True)
                 pair = rank[place : place + 2]
-                joined = pair[0] + pair[1] + inverted[place // 2 % len(inverted)] if len(pair) == 2 else pair[0]
-                if extreme is not None and len(pair) == 2:
-                    joined = Mux(extreme, Mux(pair[0] > pair[1], pair[0], pair[1]), joined)
-                m.d.sync += register.eq(joined)
+                m.d.sync += register.eq(self._joined(pair, inverted[place // 2 % len(inverted)], extreme))
                 if self.clears and len(rank) == 2:
                     with m.If(self.clear):
                         m.d.sync += register.eq(0)
@@ -72,3 +69,14 @@ class Tree(wiring.Component):
                 extreme = delayed(m, extreme, 1, name=f"extreme_{level}")
         m.d.comb += self.sum.eq(rank[0])
         return m
+
+    def _joined(self, pair: list[Any], inverted: Any, extreme: Any) -> Any:
+        """Return the sum or the larger of two words. A word alone is both."""
+        if len(pair) == 1:
+            return pair[0]
+        first, second = pair
+        if extreme is None:
+            return first + second + inverted
+        # The first word passes the adder alone while the larger one is wanted, so that one two-way choice follows it.
+        added = (second & ~extreme.replicate(self.width)).as_signed()
+        return Mux(extreme & (second > first), second, first + added + (inverted & ~extreme))

@@ -37,14 +37,19 @@ def code(field: str, symbol: str) -> int:
 class LaneProof:
     """A lane that takes operations and writes in any order, and the sum that decision 3.3 gives it.
 
-    An operation stands at the decoder in cycle *d*, so it issues in *t* = *d* + 2.
+    An operation stands at the decoder in cycle *d*, so it issues in *t* = *d* + 2. In the lane of an overlay `program`
+    has the numbers of those four of the shifts that the program's operations mean.
     """
 
-    def __init__(self, *, width: int, fraction: int, shifts: tuple[int, ...], **changes: Any) -> None:
-        self.width, self.fraction, self.shifts = width, fraction, shifts
+    def __init__(
+        self, *, width: int, fraction: int, shifts: tuple[int, ...], program: tuple[int, ...] = (), **changes: Any
+    ) -> None:
+        self.width, self.fraction = width, fraction
+        self.shifts = tuple(shifts[number] for number in program) or shifts
         self.build = parameters(1, width=width, fraction=fraction, shifts=shifts)
         self.features: dict[str, UnitFeatures] = {unit: every_feature(unit) for unit in UNITS}
-        self.features["lane_issue"] = replace(self.features["lane_issue"], **changes)
+        every = dict.fromkeys(("addend_shifts", "result_shifts"), frozenset(range(len(shifts)))) if program else {}
+        self.features["lane_issue"] = replace(self.features["lane_issue"], **every | changes)
         self.shape = lane_shape(self.build, self.features)
         self.b = b = Bench()
         with exchanged({Multiplier: FreeMultiplier, WordMemory: FreeMemory}):
@@ -53,7 +58,13 @@ class LaneProof:
         self.lane = lane
         b.add(self.opened, "lane")
         self.control = b.add(
-            MacControl(unit="lane_issue", parameters=self.build, features=self.features["lane_issue"]), "control"
+            MacControl(
+                unit="lane_issue",
+                parameters=self.build,
+                features=self.features["lane_issue"],
+                shifts=[Const(number, self.build.shift_bits) for number in program],
+            ),
+            "control",
         )
         # What a sequencer gives with an operation.
         self.operation = {name: b.free(1, name) for name in ("valid", "first", "last", "open")}
@@ -148,7 +159,7 @@ class LaneProof:
 
     def start(self) -> Any:
         """Return the start value of the operation that issued 4 cycles ago, if it does not start from its sum."""
-        b, build, width = self.b, self.build, self.build.accumulator
+        b, width = self.b, self.build.accumulator
         shape = signed(width)
         c = b.register(b.register(self.operand("c", 2, "operand_c"), "operand_c_1"), "operand_c_2")
         half_field = self.field("half", 4)
@@ -160,7 +171,7 @@ class LaneProof:
         adds = self.field("base", 4) == code("base", "addend")
         start = Signal(shape, name="start_value")
         with b.m.Switch(self.field("shift", 4)):
-            for number, places in enumerate(build.shifts):
+            for number, places in enumerate(self.shifts):
                 with b.m.Case(number):
                     half = Mux(halves, (1 << places) >> 1, 0)
                     word = Mux(adds, c, Mux(extreme, limit, 0))
@@ -261,11 +272,12 @@ PRODUCT = mutants(
 MUTANTS = (
     mutants(
         "mac.py",
-        ("m.d.sync += start.eq(word ^ Cat(*half))", "m.d.sync += start.eq(word)"),
+        ("word if moves else word ^ self._half_unit()", "word"),
         ("halves.setdefault(shift - 1, [])", "halves.setdefault(shift, [])"),
         ("word = word ^ inverts.replicate(width)", "word = word"),
         ("self.keep.replicate(width)) ^ other)", "self.keep.replicate(width)) | other)"),
-        ("Mux(self.take & (product > before), product, before)", "Mux(product > before, product, before)"),
+        ("self.extreme & self.take & (product > before)", "self.extreme & (product > before)"),
+        ("(total & adds).as_signed(), (half & adds)", "total, (half & adds)"),
         ("multiplier.product ^ self.complement.replicate", "multiplier.product & ~self.complement.replicate"),
     )
     + mutants(
@@ -290,6 +302,20 @@ EARLY = mutants(
     ("Cat(fill.replicate(shift), addend,", "Cat(Const(0, shift), addend,"),
 )
 
+MANY = mutants(
+    "mac.py",
+    ("Cat(self.half, joined)", "Cat(Const(0, 1), joined)"),
+    ("others, last = [], least - 1", "others, last = [], least"),
+    ("distance(self.shift, self.shifts)", "distance(self.shift, self.shifts[::-1])"),
+) + mutants(
+    "barrel.py",
+    ("word[-1].replicate(places)", "Const(0, places)"),
+    ("(2, one & two)", "(2, two)"),
+    ("(0, one | two)", "(0, one)"),
+    ("beyond.append(~by[bit] & unlike(word[rest:]))", "beyond.append(unlike(word[rest:]))"),
+    ("[unlike(word[reach:])] if len(word) > reach else []", "[]"),
+)
+
 PROPERTY = (
     "The operands of decision 3.3 reach the multiplier, masked by guard and gate. The accumulator holds the start "
     "value plus or minus the products, or the extreme. The result is rounded once. An overflow counts if the lane is "
@@ -311,6 +337,16 @@ SUBJECTS = tuple(
     for name, width, fraction, shifts, changes, solver, speed, planted in (
         ("lane, 8 bits", 8, 6, (0, 6, 10, 1), {}, "yices", Speed.QUICK, MUTANTS),
         ("lane, 16 bits", 16, 10, (0, 10, 14, 1), {}, "yices", Speed.LONG, ()),
+        (
+            "lane of an overlay, 8 bits",
+            8,
+            6,
+            (6, 7, 8, 9, 10, 11, 12, 13),
+            {"program": (7, 0, 5, 2)},
+            "yices",
+            Speed.QUICK,
+            MANY,
+        ),
         (
             "lane of one addend shift, 8 bits",
             8,

@@ -51,6 +51,7 @@ def full(*, width: int, fraction: int, shifts: tuple[int, ...], loads: bool) -> 
     rounder = b.add(Rounder(width=width, fraction=fraction, accumulator=bits, shifts=shifts, loads=loads))
     b.drive(rounder)
     total = b.seen(Mux(rounder.inverted, ~rounder.accumulator, rounder.accumulator), "total")
+    b.assume("a_shift_of_the_table", rounder.shift < len(shifts))
     word, beyond = whole(b, total, width, rounder.shift, shifts, "now")
     word, beyond, total = (b.register(v, n) for v, n in ((word, "word"), (beyond, "beyond"), (total, "total_before")))
     compares, relation = holds(rounder.post, total)
@@ -137,6 +138,18 @@ PLAIN = mutants(
     ("accumulator[self.shifts[0] + self.width - 1 :]", "accumulator[self.shifts[0] + self.width :]"),
 )
 
+MANY = mutants(
+    "barrel.py",
+    ("(place - least) >> bit & 1", "place >> bit & 1"),
+    ("(3, Const(0, 1))", "(3, one & two)"),
+    ("(1, two)", "(1, one)"),
+    ("word[1 << bit :], word[:rest]", "word[1 << bit :], word[1 : rest + 1]"),
+    ("[unlike(word[reach:])] if len(word) > reach else []", "[]"),
+    ("(2, one & two)", "(2, one)"),
+)
+SCATTERED = mutants("barrel.py", ("sign.replicate(max(0, reach - len(word)))", "Const(0, max(0, reach - len(word)))"))
+MUTATED = {(0, 10, 14, 20): FULL, tuple(range(10, 18)): MANY, (33, 0, 9, 4, 20): SCATTERED}
+
 ALL_POSTS = (
     "The result is the sum, shifted right and saturated, or ONE or 0 by its comparison with zero; `saturated` says "
     "whether it did not fit; both stay while `valid` is low; a loaded word passes."
@@ -144,17 +157,24 @@ ALL_POSTS = (
 SUBJECTS = tuple(
     Subject(
         group="rounder",
-        name=f"rounder, {width} bits",
+        name=f"rounder, {width} bits" + (f", {len(shifts)} shifts" if len(shifts) > 4 else ""),
         property=ALL_POSTS,
         bounds=f"accumulators of {2 * width + 12} bits, shifts {', '.join(map(str, shifts))}",
         build=partial(full, width=width, fraction=fraction, shifts=shifts, loads=True),
         depth=3,
         solver="z3",
-        speed=Speed.TEST if width == 16 else Speed.QUICK,
-        mutants=FULL if width == 16 else (),
+        speed=Speed.TEST if shifts in MUTATED else Speed.QUICK,
+        mutants=MUTATED.get(shifts, ()),
         search=4,
     )
-    for width, fraction, shifts in ((8, 6, (0, 6, 10, 1)), (16, 10, (0, 10, 14, 20)), (32, 16, (0, 16, 20, 1)))
+    for width, fraction, shifts in (
+        (8, 6, (0, 6, 10, 1)),
+        (16, 10, (0, 10, 14, 20)),
+        (32, 16, (0, 16, 20, 1)),
+        # More than a multiplexer chooses from, in one row and scattered, with sums that end above and in the last word.
+        (16, 10, tuple(range(10, 18))),
+        (16, 10, (33, 0, 9, 4, 20)),
+    )
 ) + tuple(
     Subject(
         group="rounder",

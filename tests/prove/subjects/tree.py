@@ -71,10 +71,12 @@ def in_order(*, leaves: int, width: int) -> Bench:
 
 MUTANTS = mutants(
     "tree.py",
-    ("pair[0] + pair[1] + inverted[place // 2 % len(inverted)]", "pair[0] + pair[1]"),
+    ("first + added + (inverted & ~extreme)", "first + added"),
+    ("first + added + (inverted & ~extreme)", "first + added + inverted"),
+    ("(second & ~extreme.replicate(self.width)).as_signed()", "second"),
     ("rank, inverted = above, carry", "rank = above"),
-    ("if len(pair) == 2 else pair[0]\n", "if len(pair) == 2 else pair[0] + inverted[0]\n"),
-    ("Mux(pair[0] > pair[1], pair[0], pair[1])", "Mux(pair[0] > pair[1], pair[1], pair[0])"),
+    ("return pair[0]\n", "return pair[0] + inverted\n"),
+    ("extreme & (second > first)", "extreme & (first > second)"),
     ("m.d.sync += carry.eq(inverted[0])", "m.d.sync += carry.eq(inverted[0] & carry)"),
     ("extreme = delayed(m, extreme, 1, name", "extreme = delayed(m, extreme, 2, name"),
     ("if self.clears and len(rank) == 2:", "if self.clears and len(rank) > 2:"),
