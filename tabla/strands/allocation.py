@@ -139,8 +139,7 @@ def _allocated(layout: Layout) -> Layout:
         used.update(dict.fromkeys(names, base + place.words))
         return replace(place, base=base)
 
-    # Places in two banks come first. Both banks are then filled to the same address, so that no gap opens.
-    order = sorted(layout.places, key=lambda k: (-len(layout.places[k].banks), k))
+    order = _order(layout)
     based_places = {key: based(layout.places[key]) for key in order}
     twins = {key: based(layout.twins[key]) for key in sorted(layout.twins)}
     depths = Depths(
@@ -152,3 +151,20 @@ def _allocated(layout: Layout) -> Layout:
     )
     # The places keep the order in which they were found, because the stream follows it.
     return replace(layout, places={key: based_places[key] for key in layout.places}, twins=twins, depths=depths)
+
+
+def _order(layout: Layout) -> list[Key]:
+    """Return the order in which places get their addresses.
+
+    Places in two banks come first. Both banks are then filled to the same address, so that no gap opens. Among places
+    of as many banks the models come first, because a dump goes through all addresses up to that of the last model.
+    Where values in two banks have more words than the models in one bank, as with large minibatches, all models come
+    before them: the gap is then smaller than what the dump would go through.
+    """
+    models = {name for name, tensor in layout.graph.tensors.items() if tensor.role == "model"}
+    lanes = {key: place for key, place in layout.places.items() if key[1].kind == "lane"}
+    between = sum(place.words for key, place in lanes.items() if key[0] not in models and len(place.banks) > 1)
+    single = sum(place.words for key, place in lanes.items() if key[0] in models and len(place.banks) == 1)
+    if single < between:
+        return sorted(layout.places, key=lambda k: (k[0] not in models, -len(layout.places[k].banks), k))
+    return sorted(layout.places, key=lambda k: (-len(layout.places[k].banks), k[0] not in models, k))
