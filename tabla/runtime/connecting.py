@@ -40,12 +40,13 @@ def connect(build_folder: str | os.PathLike[str], device: str | Board, *, timeou
             f"an object of type {type(build_folder).__name__} names no folder",
             hint="name the folder that tabla gen has written",
         )
-    seconds = None if timeout is None else _seconds(timeout)
+    seconds = None if timeout is None else checked_seconds(timeout)
     folder = BuildFolder.open(build_folder)
     return Accelerator(folder, _transport(folder, device, seconds))
 
 
-def _seconds(timeout: float) -> float:
+def checked_seconds(timeout: float) -> float:
+    """Return a time-out. Raises `TablaError` for one that is no number of seconds, or too long."""
     hint = f"give more than 0 seconds, and at most {LONGEST:.0f}"
     if isinstance(timeout, bool) or not isinstance(timeout, Real):
         raise TablaTypeError(f"a timeout is a number of seconds, not {timeout!r}", hint=hint)
@@ -63,7 +64,7 @@ def _transport(folder: BuildFolder, device: str | Board, timeout: float | None) 
             hint=f"use a Board, or one of {', '.join(ENGINES)}, {SERIAL}PATH, {MMIO}registers=...",
         )
     if device.startswith(MMIO):
-        return open_board(folder, board_of(device, folder), timeout)
+        return open_board(folder, board_of(device, folder.bus["registers"]), timeout)
     if device in ENGINES or device.startswith(SERIAL):
         return open_machine(folder, device, timeout)
     raise TablaValueError(

@@ -76,6 +76,21 @@ class BuildFolder:
         found._check_sum(layout_path.name, layout_path.read_bytes())
         return found
 
+    @staticmethod
+    def of_image(path: Path, manifest: Mapping[str, Any], layout: Mapping[str, NDArray[Any]]) -> BuildFolder:
+        """Return what an image holds of a program, checked as a folder is. Raises `TablaError` for one that is damaged.
+
+        `path` is that of the image.
+        """
+        try:
+            _check_manifest(manifest, path)
+            _check_layout(layout, path)
+            found = BuildFolder(path=path, manifest=manifest, layout=layout)
+            found._check_sizes()
+        except TablaError as fault:
+            raise TablaError(f"'{path}' is not whole: {fault.message}", hint="write it again with tabla load") from None
+        return found
+
     def _check_sizes(self) -> None:
         """Refuse a layout that is not of this manifest, as far as sizes can tell."""
         tensors = {entry.name: entry.shape for entry in self.tensors}
@@ -267,6 +282,15 @@ def _layout(path: Path) -> dict[str, NDArray[np.int32]]:
         raise TablaError(f"'{path}' is missing: an older tabla wrote the folder", hint=_AGAIN)
     try:
         layout = dict(read_npz(path))
+    except (TablaError, *_DAMAGE):
+        raise TablaError(f"'{path}' is damaged", hint=_AGAIN) from None
+    _check_layout(layout, path)
+    return layout
+
+
+def _check_layout(layout: Mapping[str, NDArray[Any]], path: Path) -> None:
+    """Refuse a layout that lacks a unit, or has places outside of one. `path` is that of its file."""
+    try:
         sound = all(_is_sound(name, array, layout) for name, array in layout.items())
     except (TablaError, *_DAMAGE):
         raise TablaError(f"'{path}' is damaged", hint=_AGAIN) from None
@@ -274,7 +298,6 @@ def _layout(path: Path) -> dict[str, NDArray[np.int32]]:
         raise TablaError(f"'{path}' has no '{missing[0]}'", hint=_AGAIN)
     if not sound:
         raise TablaError(f"'{path}' is damaged: it has places outside its units", hint=_AGAIN)
-    return layout
 
 
 def _is_sound(name: str, array: NDArray[Any], layout: Mapping[str, NDArray[Any]]) -> bool:

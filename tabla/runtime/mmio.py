@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from tabla.runtime.access import Buffer, MappedRegisters, Registers, UDmaBuf
 from tabla.runtime.axi import AxiTransport
@@ -52,7 +54,7 @@ def parts_of(text: str) -> dict[str, str]:
     return found
 
 
-def board_of(text: str, folder: BuildFolder) -> Board:
+def board_of(text: str, registers: Sequence[Mapping[str, Any]]) -> Board:
     """Open the registers and the buffer that ``mmio:`` names.
 
     * ``registers``: those of the wrapper, as ``/dev/uio0`` or as ``/dev/mem@0x43C00000``. The interrupt of a UIO device
@@ -61,7 +63,8 @@ def board_of(text: str, folder: BuildFolder) -> Board:
     * ``buffer``: the name of a buffer of u-dma-buf, such as ``udmabuf0``.
     * ``length-bits``, ``address-bits``: the widths of the DMA's registers; 14 and 32 unless they are given.
 
-    Raises `TablaError` for a text of another form, and for what cannot be opened.
+    The table of the wrapper's `registers` says how many there are. Raises `TablaError` for a text of another form, and
+    for what cannot be opened.
     """
     parts = parts_of(text)
     if parts["buffer"].startswith("/dev/mem"):
@@ -71,7 +74,7 @@ def board_of(text: str, folder: BuildFolder) -> Board:
         )
     bits = {name.replace("-", "_"): int(parts[name]) for name in _NUMBERS if name in parts}
     return Board(
-        registers=MappedRegisters(parts["registers"], _registers_size(folder)),
+        registers=MappedRegisters(parts["registers"], _size(registers)),
         dma=MappedRegisters(parts["dma"], SIZE),
         buffer=UDmaBuf(parts["buffer"].removeprefix("/dev/")),
         interrupt=None if "@" in parts["registers"] else UioInterrupt.of(parts["registers"]),
@@ -79,8 +82,8 @@ def board_of(text: str, folder: BuildFolder) -> Board:
     )
 
 
-def _registers_size(folder: BuildFolder) -> int:
-    return max(int(entry["offset"]) for entry in folder.bus["registers"]) + 4
+def _size(registers: Sequence[Mapping[str, Any]]) -> int:
+    return max(int(entry["offset"]) for entry in registers) + 4
 
 
 def open_board(folder: BuildFolder, board: Board, seconds: float | None) -> AxiTransport:

@@ -129,12 +129,17 @@ int main() {
 class RealWrapper:
     """A wrapper in a process of its own: its registers, and the packets at its streams. Use it as a context manager."""
 
-    def __init__(self, folder: BuildFolder) -> None:
-        text = folder.verilog() + (folder.path / f"{folder.name}_axi.v").read_text(encoding="utf-8")
-        program = build(text, str(folder.bus["module"]), DRIVER)
+    def __init__(self, verilog: str, module: str, beat: int) -> None:
+        program = build(verilog, module, DRIVER)
         self._process = subprocess.Popen([str(program)], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
         self.moment: Callable[[], None] = lambda: None
-        self._say(folder.bus["width"] // 8)
+        self._say(beat)
+
+    @staticmethod
+    def of(folder: BuildFolder) -> RealWrapper:
+        """The wrapper of a folder of ``tabla gen``."""
+        text = folder.verilog() + (folder.path / f"{folder.name}_axi.v").read_text(encoding="utf-8")
+        return RealWrapper(text, str(folder.bus["module"]), folder.bus["width"] // 8)
 
     def _say(self, *numbers: int, data: bytes = b"") -> None:
         assert self._process.stdin is not None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 from collections.abc import Iterator
 from dataclasses import replace
@@ -24,8 +25,9 @@ from tabla.program.overlay_file import overlay_record, read_overlay
 from tabla.program.overlay_image import image_file, read_image
 from tabla.program.overlay_words import Status
 from tabla.report.overlay import overlay_files
-from tabla.runtime import OverlayBoard, connect_overlay, overlay_board
+from tabla.runtime import OverlayBoard, connect_overlay, overlay_device
 from tabla.runtime.transport import DeviceFault
+from tabla.training.arrays import npz_bytes
 
 EXAMPLES = Path(tabla.__file__).resolve().parent.parent / "examples"
 ROOM = replace(
@@ -124,10 +126,10 @@ def test_a_device_that_refuses_an_image_is_closed(images: Path, monkeypatch: pyt
         opened.append(Refusing(image, overlay))
         return opened[-1]
 
-    monkeypatch.setattr(overlay_board, "_opened", open_one)
+    monkeypatch.setattr(overlay_device, "opened", open_one)
     with connect_overlay(images / "overlay", "icarus") as board:
         for _ in range(2):
-            with pytest.raises(DeviceFault, match="DAMAGED"):
+            with pytest.raises(DeviceFault, match="damaged on its way"):
                 board.program(images / "logistic.image")
     assert [machine.closed for machine in opened] == [1]
 
@@ -182,6 +184,20 @@ def test_a_foreign_or_damaged_image_touches_nothing(
         (tmp_path / "layout.image").write_bytes(wrong)
         with pytest.raises(tabla.TablaError, match=r"the layout in .* is damaged"):
             board.program(tmp_path / "layout.image")
+        for part, value in (("tensors", [{"name": "x"}]), ("minibatch", 0), ("name", "../x")):
+            wrong = image_file(held.image(board.overlay), board.overlay, {**held.manifest, part: value}, held.layout)
+            (tmp_path / "manifest.image").write_bytes(wrong)
+            with pytest.raises(tabla.TablaError, match="is not whole: the manifest of") as fault:
+                board.program(tmp_path / "manifest.image")
+            assert fault.value.hint == "write it again with tabla load"
+        layout = dict(np.load(io.BytesIO(held.layout)))
+        for changes in ({"load/w": layout["load/w"] + 1000}, {"dump/w": layout["dump/w"][:2]}):
+            wrong = image_file(
+                held.image(board.overlay), board.overlay, held.manifest, npz_bytes({**layout, **changes})
+            )
+            (tmp_path / "places.image").write_bytes(wrong)
+            with pytest.raises(tabla.TablaError, match="is not whole"):
+                board.program(tmp_path / "places.image")
     assert not opened
 
 

@@ -32,7 +32,7 @@ def behind_dma(wrapper: RealWrapper, folder: BuildFolder, **options: Any) -> tup
 def test_words_and_counters(name: str, length_bits: int, case: Cases) -> None:
     made = case(name)
     folder = BuildFolder.open(made.folder)
-    with RealWrapper(folder) as wrapper:
+    with RealWrapper.of(folder) as wrapper:
         place, _ = behind_dma(wrapper, folder, length_bits=length_bits)
         with connect(made.folder, place, timeout=10) as accelerator:
             hold(accelerator, made)
@@ -48,7 +48,7 @@ def test_faults_leave_it_usable(case: Cases) -> None:
     """A stream that loses a beat, errors of both channels, and a device that lost its models."""
     made = case("wide")
     folder = BuildFolder.open(made.folder)
-    with RealWrapper(folder) as wrapper:
+    with RealWrapper.of(folder) as wrapper:
         place, dma = behind_dma(wrapper, folder)
         with connect(made.folder, place, timeout=2) as accelerator:
             accelerator.load(made.models)

