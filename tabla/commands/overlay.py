@@ -18,7 +18,7 @@ from tabla.program.image import Image
 from tabla.program.least_overlay import least_room
 from tabla.program.overlay import Overlay, OverlayBus, overlay_of
 from tabla.program.overlay_file import NAME
-from tabla.report.folder import check_replaceable, replaced_folder
+from tabla.report.folder import OVERLAY, check_replaceable, replaced_folder
 from tabla.report.overlay import overlay_files, overlay_manifest, overlay_text
 from tabla.source import TablaError
 from tabla.templates.overlays import ROOM_NUMBERS, OverlayRoom, default_room, overlay_rooms
@@ -156,11 +156,11 @@ def _images(arguments: Namespace, options: Options, array: Template, room: Overl
 def run(arguments: Namespace, console: Console) -> int:
     """Write the folder of an overlay."""
     folder = Path(arguments.output or FOLDER)
-    check_replaceable(folder)
+    check_replaceable(folder, OVERLAY)
     overlay = overlay_from_options(arguments)
     console.progress("overlay: Verilog")
     files = overlay_files(overlay)
-    with replaced_folder(folder) as fresh:
+    with replaced_folder(folder, OVERLAY) as fresh:
         for name, text in files.items():
             (fresh / name).write_text(text, encoding="utf-8", newline="\n")
     if arguments.json:

@@ -156,7 +156,12 @@ def _array(template: Template, room: OverlayRoom) -> Template:
 
 
 def _shifts(room: OverlayRoom, format: Format) -> tuple[int, ...]:
-    """Return the shifts of the places of sums."""
+    """Return the shifts of the places of sums. All programs need place 0, which is that of a sum without a shift."""
+    if 0 not in room.shifts:
+        there = ",".join(map(str, room.shifts))
+        raise TablaValueError(
+            f"--shifts {there} lacks place 0, which every program needs", hint=f"use --shifts=0,{there}"
+        )
     for place in room.shifts:
         if not -format.fraction <= place <= MOST_PLACE:
             raise TablaValueError(

@@ -1,7 +1,8 @@
 """Output folders and files that are written completely or not at all.
 
 A folder is written under a temporary name beside its final place and renamed at the end. An existing folder is replaced
-only if it holds a manifest of this tool. Any other folder that is not empty is left alone, and the command fails.
+only by one of the same kind: a program's folder by that of a program, and an overlay's by that of an overlay. Any other
+folder that is not empty is left alone, and the command fails.
 """
 
 from __future__ import annotations
@@ -21,30 +22,36 @@ from tabla.interrupts import held
 from tabla.source import TablaError
 
 MANIFEST_SCHEMA, BOARD_SCHEMA, OVERLAY_SCHEMA = "tabla-manifest-1", "tabla-board-1", "tabla-overlay-1"
+GEN, OVERLAY = "tabla gen", "tabla overlay"
+"""The commands that make folders of the two kinds; ``tabla build`` is one of the first kind."""
+_SCHEMAS = {GEN: (MANIFEST_SCHEMA, BOARD_SCHEMA), OVERLAY: (OVERLAY_SCHEMA,)}
 _TRIES = 5
 
 
-def _made_by_us(folder: Path) -> bool:
-    """Return whether `folder` holds a manifest of this tool."""
+def _made_by(maker: str, folder: Path) -> bool:
+    """Return whether `folder` holds a manifest of a command."""
     for path in sorted(folder.glob("*.json")):
         try:
             manifest = json.loads(path.read_text(encoding="utf-8"))
         except (OSError, ValueError, RecursionError):
             continue
-        if isinstance(manifest, dict) and manifest.get("schema") in (MANIFEST_SCHEMA, BOARD_SCHEMA, OVERLAY_SCHEMA):
+        if isinstance(manifest, dict) and manifest.get("schema") in _SCHEMAS[maker]:
             return True
     return False
 
 
-def check_replaceable(folder: Path) -> None:
-    """Raise `TablaError` if a folder at this path must not be replaced. Commands call this before they do any work."""
+def check_replaceable(folder: Path, maker: str = GEN) -> None:
+    """Raise `TablaError` if a folder at this path must not be replaced by one of `maker`.
+
+    Commands call this before they do any work.
+    """
     if folder.is_symlink() or (folder.exists() and not folder.is_dir()):
         raise TablaError(f"'{folder}' is not a folder", hint="choose another one with -o")
     if Path.cwd().is_relative_to(folder.resolve()):
         raise TablaError(f"'{folder}' is the current folder, or above it", hint="name a folder inside it with -o")
-    if folder.is_dir() and any(folder.iterdir()) and not _made_by_us(folder):
+    if folder.is_dir() and any(folder.iterdir()) and not _made_by(maker, folder):
         raise TablaError(
-            f"folder '{folder}' is not empty, and tabla gen did not make it",
+            f"folder '{folder}' is not empty, and {maker} did not make it",
             hint="choose another one with -o, or empty it yourself",
         )
     check_writable(folder.parent)
@@ -68,14 +75,14 @@ def check_writable(folder: Path) -> None:
 
 
 @contextmanager
-def replaced_folder(folder: Path) -> Iterator[Path]:
-    """Yield a new empty folder, which becomes `folder` when the ``with`` block ends.
+def replaced_folder(folder: Path, maker: str = GEN) -> Iterator[Path]:
+    """Yield a new empty folder of `maker`, which becomes `folder` when the ``with`` block ends.
 
     After an exception in the block the old folder is unchanged, and after a power cut there is the old folder or the
     new one. A folder that must not be replaced, or cannot be
     written, is a `TablaError`.
     """
-    check_replaceable(folder)
+    check_replaceable(folder, maker)
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
         work = Path(tempfile.mkdtemp(prefix=f".{folder.name}-", dir=folder.parent))
@@ -85,7 +92,7 @@ def replaced_folder(folder: Path) -> Iterator[Path]:
         fresh = work / "new"
         fresh.mkdir()
         yield fresh
-        check_replaceable(folder)
+        check_replaceable(folder, maker)
         settle(fresh)
         with held():
             _put(fresh, folder, work / "old")

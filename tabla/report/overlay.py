@@ -136,7 +136,7 @@ def overlay_text(overlay: Overlay) -> str:
     """Return what ``tabla overlay`` prints."""
     p, room, array = overlay.parameters, overlay.room, overlay.template
     format = f"q{array.integer_bits}.{array.fraction_bits}"
-    rates = ", ".join(f"2^-{shift}" if shift else "1" for shift in sorted(room.shifts) if shift >= 0)
+    rates = ", ".join(f"2^{-shift}" if shift else "1" for shift in sorted(room.shifts))
     memories = f"{p.model_depth:,} words of model, {p.data_depth:,} of data, {p.interim_depth:,} interim"
     root = f"{p.root_data_depth:,} words of data, {p.root_memory_depth:,} of memory, {p.output_depth:,} of output"
     loops = f"{room.levels} loops of up to {1 << room.counts:,}, {room.body} operations in a loop"

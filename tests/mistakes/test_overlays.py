@@ -12,6 +12,7 @@ from tabla.templates.template import presets
 
 from tabla.program.overlay import overlay_of
 from tabla.program.overlay_file import overlay_record
+from tabla.report.folder import BOARD_SCHEMA, MANIFEST_SCHEMA
 from tests.mistakes.conftest import Refused
 from tests.mistakes.mistake import Mistake, mistake, usage
 
@@ -23,6 +24,11 @@ OVERLAY = {
     "an unknown function": mistake("overlay --functions sigmoid,tan", "there is no function 'tan'"),
     "a place that is no number": usage("overlay --shifts a", "'a' is not a list of whole numbers"),
     "a place twice": mistake("overlay --shifts 0,0", "--shifts is no list of places"),
+    "no place 0": mistake("overlay --shifts 1,2", "--shifts 1,2 lacks place 0", "use --shifts=0,1,2"),
+    "a place before 0 alone": mistake("overlay --shifts -1", "--shifts -1 lacks place 0", "use --shifts=0,-1"),
+    "a place that words do not reach": mistake("overlay --shifts 0,-11", "q6.10 has no sums at place -11"),
+    "a program's folder as output": mistake("overlay -o build", "is not empty, and tabla overlay did not make it"),
+    "a board's folder as output": mistake("overlay -o bitstream", "is not empty, and tabla overlay did not make it"),
     "too many loops": mistake("overlay --levels 8", "--levels 8 is out of range", "use 1 to 7"),
     "no strands": mistake("overlay --strands 0", "--strands 0 is out of range"),
     "no model words": mistake("overlay --model-words 0", "--model-words 0 is not a memory depth"),
@@ -43,6 +49,12 @@ LOAD = {
     ),
     "a damaged manifest": mistake("load model.t --onto damaged", "is damaged", "tabla overlay"),
     "a manifest of another version": mistake("load model.t --onto other", "not the manifest of an overlay that this"),
+    "an overlay's folder as output": mistake(
+        "gen model.t -o small", "folder 'small' is not empty, and tabla gen did not make it", "choose another one"
+    ),
+    "an overlay's folder for a bitstream": mistake(
+        "build model.t --board ulx3s-85f -o small", "is not empty, and tabla gen did not make it"
+    ),
     "hardware of its own": mistake("gen model.t --onto small", "a program for an overlay has no hardware of its own"),
     "the program as image": mistake("load model.t --onto small -o model.t", "the command reads this file"),
     "the overlay as image": mistake(
@@ -59,6 +71,9 @@ def _overlays(folder: Path) -> None:
     for name, text in texts.items():
         (folder / name).mkdir()
         (folder / name / "overlay.json").write_text(text)
+    for name, schema in (("build", MANIFEST_SCHEMA), ("bitstream", BOARD_SCHEMA)):
+        (folder / name).mkdir()
+        (folder / name / "model.json").write_text(json.dumps({"schema": schema}))
 
 
 @pytest.mark.parametrize("case", [pytest.param(case, id=name) for name, case in {**OVERLAY, **LOAD}.items()])
