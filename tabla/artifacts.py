@@ -12,6 +12,8 @@ from tabla import progress
 from tabla.program.host import Host
 from tabla.program.image import Image
 from tabla.program.image_file import image_record
+from tabla.program.overlay import Overlay
+from tabla.program.overlay_image import read_image
 from tabla.program.positions import Positions, positions
 from tabla.program.protocol import fingerprint
 from tabla.report.bench import bench_files
@@ -22,7 +24,7 @@ from tabla.report.fusesoc import bus_bench, core
 from tabla.report.graph_picture import dot, svg
 from tabla.report.ipxact import component
 from tabla.report.litex import litex_module
-from tabla.report.manifest import manifest
+from tabla.report.manifest import OF_HARDWARE, manifest
 from tabla.report.registers import register_header, register_page, register_systemrdl
 from tabla.report.schedule_page import schedule_json, schedule_page
 from tabla.report.vivado import vivado_script
@@ -50,8 +52,11 @@ def write(build: Stages, folder: Path) -> Path:
 def artifacts(build: Stages) -> dict[str, str | bytes]:
     """Return the content of every file of ``tabla gen``, by its path in the folder.
 
-    There is no test bench if :func:`tabla.vectors.golden` finds no inputs that are valid for the program.
+    There is no test bench if :func:`tabla.vectors.golden` finds no inputs that are valid for the program. A program for
+    an overlay has its image in the place of Verilog.
     """
+    if build.overlay is not None:
+        return _on_overlay(build, build.overlay)
     name, schedule, bus = build.name, build.schedule, build.bus_shape
     verilog = build.verilog if bus is None else build.bus_verilog[".v"]
     progress.step("manifest, pictures and test bench")
@@ -80,16 +85,53 @@ def artifacts(build: Stages) -> dict[str, str | bytes]:
                 **choice_entry(build.format_choice),
             }
         ),
+        f"{name}.layout.npz": layout,
+        **_shown(build),
+        **{f"tb/{file}": text for file, text in bench.items()},
+        **({} if bus is None else _bus_files(build, bus, places, mark, vectors)),
+    }
+
+
+def _on_overlay(build: Stages, overlay: Overlay) -> dict[str, str | bytes]:
+    """Return the files of a program for an overlay: its image, what a host needs of it, and what is predicted."""
+    name, content = build.name, build.image_file
+    held = read_image(content, f"{name}.image")
+    whole = manifest(
+        build.schedule,
+        build.bound,
+        build.image,
+        build.module,
+        build.reading.text.original,
+        None,
+        build.integers,
+        build.lowered.rate,
+    )
+    entry = {
+        **{key: value for key, value in whole.items() if key not in OF_HARDWARE},
+        "overlay": {"fingerprint": overlay.fingerprint, "image": f"{name}.image", "words": len(held.words)},
+        "fingerprint": fingerprint(build.image),
+        "sha256": {f"{name}.image": _sha256(content), f"{name}.layout.npz": _sha256(held.layout)},
+        **choice_entry(build.format_choice),
+    }
+    return {
+        f"{name}.image": content,
+        f"{name}.json": _json(entry),
+        f"{name}.layout.npz": held.layout,
+        **_shown(build),
+    }
+
+
+def _shown(build: Stages) -> dict[str, str | bytes]:
+    """Return the files that show a program and its schedule, its weights and its microcode."""
+    name, schedule, models = build.name, build.schedule, build.reading.models
+    return {
         f"{name}.schedule.json": _json(schedule_json(schedule)),
         f"{name}.schedule.html": schedule_page(schedule, build.bound),
         f"{name}.graph.dot": dot(build.graph),
         f"{name}.graph.svg": svg(build.graph),
-        f"{name}.layout.npz": layout,
-        **({f"{name}.weights.npz": npz_bytes(build.reading.models)} if build.reading.models else {}),
+        **({f"{name}.weights.npz": npz_bytes(models)} if models else {}),
         **_images(build.image),
         "program/image.json": json.dumps(image_record(build.image), separators=(",", ":")) + "\n",
-        **{f"tb/{file}": text for file, text in bench.items()},
-        **({} if bus is None else _bus_files(build, bus, places, mark, vectors)),
     }
 
 

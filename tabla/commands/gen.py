@@ -23,6 +23,7 @@ from tabla.commands.learning import learning_options
 from tabla.commands.output import write_json
 from tabla.driver import STAGES, build
 from tabla.report.folder import check_replaceable
+from tabla.report.overlay import image_line
 from tabla.source import TablaError
 
 HELP = "write the accelerator: Verilog, memory images, manifest, pictures and a test bench"
@@ -77,7 +78,7 @@ def run(arguments: Namespace, console: Console) -> int:
     for note in made.warnings:
         console.remark(f"warning: {note}")
     made.write(folder)
-    if not (folder / "tb").exists():
+    if made.overlay is None and not (folder / "tb").exists():
         console.remark("warning: no test bench is written, because random integers give positions outside a tensor")
         console.remark("hint: give valid inputs with --inputs FILE")
     report = made.report()
@@ -86,7 +87,9 @@ def run(arguments: Namespace, console: Console) -> int:
         write_json(arguments.json, report.as_json(), console)
     if arguments.json != "-":
         console.result(report.text())
-        console.result(f"written      {folder / (made.name + '.v')}")
+        if made.overlay is not None:
+            console.result(image_line(made.image_file))
+        console.result(f"written      {folder / (made.name + ('.v' if made.overlay is None else '.image'))}")
         if arguments.costs:
             console.result(f"\n{report.costs.text()}")
     return 0

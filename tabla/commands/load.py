@@ -19,6 +19,7 @@ from tabla.commands.output import write_json
 from tabla.driver import build
 from tabla.program.overlay_image import read_image
 from tabla.report.folder import replaced_file
+from tabla.report.overlay import image_line
 from tabla.source import TablaError
 
 HELP = "compile a program for an overlay, and write the image that brings it there"
@@ -56,6 +57,6 @@ def run(arguments: Namespace, console: Console) -> int:
         write_json(arguments.json, {**entry, "fingerprint": overlay.fingerprint}, console)
     if arguments.json != "-":
         console.result(report.text())
-        console.result(f"image        {words:,} words of 32 bits, {len(content):,} bytes with its layout")
+        console.result(image_line(content))
         console.result(f"written      {path}")
     return 0

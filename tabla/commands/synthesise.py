@@ -91,6 +91,11 @@ def _folder_report(folder: Path, target: str, asked: dict[str, Any]) -> Synthesi
     Its manifest has the module's name and, of a program, the cycles.
     """
     manifest = _manifest(folder)
+    if manifest.get("overlay") and manifest["schema"] == MANIFEST_SCHEMA:
+        raise TablaError(
+            f"'{folder}' is a program for an overlay, and has no hardware of its own",
+            hint="give the folder of the overlay to tabla synth",
+        )
     path = folder / f"{manifest['name']}.v"
     try:
         verilog = path.read_text(encoding="utf-8")
@@ -110,7 +115,7 @@ def _manifest(folder: Path) -> dict[str, Any]:
         except (OSError, ValueError, RecursionError):
             continue
         if isinstance(found, dict) and found.get("schema") in (MANIFEST_SCHEMA, OVERLAY_SCHEMA):
-            kept = ("schema", "module", "cycles")
+            kept = ("schema", "module", "cycles", "overlay")
             return {"name": path.stem, **{key: found[key] for key in kept if key in found}}
     raise TablaError(
         f"there is no manifest in '{folder}', so tabla gen did not write it",

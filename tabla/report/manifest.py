@@ -28,6 +28,8 @@ HOST_FIELDS = (
     *("stream_words", "tensors", "stream", "runtime_rate"),
 )
 """What a host needs of a program that runs on an overlay, whose ports are not those of the program."""
+OF_HARDWARE = ("ports", "reset_cycles", "program", "verilog_licence")
+"""What the manifest of a program on an overlay lacks: the manifest of the overlay has it."""
 STATE_PORTS = (
     ("busy", "out", 1, "a command is under way"),
     ("sample_start", "out", 1, "a sample begins in this cycle"),

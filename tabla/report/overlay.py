@@ -22,6 +22,7 @@ from tabla.program.overlay import (
     timing_widths,
 )
 from tabla.program.overlay_file import NAME, overlay_record
+from tabla.program.overlay_image import read_image
 from tabla.program.overlay_registers import PROGRAM, overlay_registers
 from tabla.program.overlay_words import Status, about_overlay
 from tabla.report.bus import wrapper_ports
@@ -130,6 +131,12 @@ def _wrapper_ports(overlay: Overlay) -> Iterator[tuple[str, str, int, str]]:
     yield "programmed", "out", 1, "there is a program"
     for name in HOST_NUMBERS:
         yield number_port(name), "out", widths[name][0], f"the number {name} of the program: see timing"
+
+
+def image_line(content: bytes) -> str:
+    """Return the line on an image that ``tabla load`` and ``tabla gen`` print."""
+    words = len(read_image(content, "image").words)
+    return f"image        {words:,} words of 32 bits, {len(content):,} bytes with its layout"
 
 
 def overlay_text(overlay: Overlay) -> str:

@@ -183,6 +183,7 @@ class BuildFolder:
     @property
     def bus(self) -> Mapping[str, Any]:
         """The entry ``bus`` of the manifest. Raises `TablaError` if the build has no wrapper for a host's bus."""
+        self._refuse_overlay()
         if "bus" not in self.manifest:
             raise TablaError(
                 f"'{self.path}' has no wrapper for a host's bus, which mmio: needs", hint="run tabla gen with --bus axi"
@@ -212,8 +213,17 @@ class BuildFolder:
             raise TablaError(f"'{path}' and the manifest are of different builds", hint=_AGAIN)
         return image
 
+    def _refuse_overlay(self) -> None:
+        """Refuse what only a program with hardware of its own has."""
+        if "overlay" in self.manifest:
+            raise TablaError(
+                f"'{self.path}' is a program for an overlay, and has no hardware of its own",
+                hint=f"connect to the overlay with connect_overlay, and program '{self.path / self.name}.image'",
+            )
+
     def verilog(self) -> str:
         """Return the text of the accelerator. Raises `TablaError` if the file is missing."""
+        self._refuse_overlay()
         path = self.path / f"{self.name}.v"
         try:
             text = path.read_text(encoding="utf-8")

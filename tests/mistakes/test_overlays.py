@@ -55,7 +55,11 @@ LOAD = {
     "an overlay's folder for a bitstream": mistake(
         "build model.t --board ulx3s-85f -o small", "is not empty, and tabla gen did not make it"
     ),
-    "hardware of its own": mistake("gen model.t --onto small", "a program for an overlay has no hardware of its own"),
+    "a misfit": mistake("gen model.t --onto small", "'model' needs the function sigmoid, the overlay has none"),
+    "a bus": mistake("gen model.t --onto small --bus axi", "--bus is given with --onto", "leave --bus out"),
+    "hardware of its own": mistake(
+        "synth model.t --target ecp5 --onto small", "a program for an overlay has no hardware of its own"
+    ),
     "the program as image": mistake("load model.t --onto small -o model.t", "the command reads this file"),
     "the overlay as image": mistake(
         "load model.t --onto small -o small/overlay.json", "the command reads this file", "name another file"
