@@ -13,6 +13,7 @@ from tabla.program.host import Host
 from tabla.program.image import Image
 from tabla.program.image_file import image_record
 from tabla.program.overlay import Overlay
+from tabla.program.overlay_file import NAME
 from tabla.program.overlay_image import read_image
 from tabla.program.positions import Positions, positions
 from tabla.program.protocol import fingerprint
@@ -170,19 +171,24 @@ def write_bitstream(build: Stages, made: Bitstream, folder: Path) -> dict[str, A
 
     After an error the old folder is unchanged.
     """
-    name = build.name
-    content = {
-        "schema": BOARD_SCHEMA,
-        "name": name,
-        "module": build.module,
-        "top": made.top,
-        "cycles": build.schedule.cycles,
-        "latency": build.schedule.latency,
-        "program": fingerprint(build.image),
-        **made.data(),
-    }
+    cycles = {"cycles": build.schedule.cycles, "latency": build.schedule.latency}
+    return _bitstream(
+        build.name, build.module, build.verilog, {**cycles, "program": fingerprint(build.image)}, made, folder
+    )
+
+
+def write_overlay_bitstream(overlay: Overlay, verilog: str, made: Bitstream, folder: Path) -> dict[str, Any]:
+    """Write the folder of ``tabla build`` for an overlay, as `write_bitstream` does."""
+    return _bitstream(NAME, NAME, verilog, {"overlay": overlay.fingerprint}, made, folder)
+
+
+def _bitstream(
+    name: str, module: str, verilog: str, about: Mapping[str, Any], made: Bitstream, folder: Path
+) -> dict[str, Any]:
+    """Write a folder of ``tabla build``. `about` are the figures of what is on the board."""
+    content = {"schema": BOARD_SCHEMA, "name": name, "module": module, "top": made.top, **about, **made.data()}
     files = {
-        f"{name}.v": build.verilog,
+        f"{name}.v": verilog,
         f"{name}_board.v": made.verilog,
         f"{name}{made.constraint_suffix}": made.constraints,
         f"{name}.json": _json(content),

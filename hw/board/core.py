@@ -8,8 +8,6 @@ from amaranth.lib.wiring import In, Out
 from tabla.hw.accelerator import program_width
 from tabla.hw.board.link import COUNTERS, HostLink
 
-from tabla.program.image import Image
-
 LIGHTS = ("ready", "busy", "overflow", "domain_error", "damaged", "receive")
 """What the bits of `lights` show, in this order."""
 
@@ -28,16 +26,26 @@ class BoardCore(wiring.Component):
         High where the condition of ``LIGHTS`` holds.
     """
 
-    def __init__(self, *, image: Image, accelerator: str, divisor: int, clock: int, memory: int = 0) -> None:
+    def __init__(self, *, image: Any, accelerator: str, divisor: int, clock: int, memory: int = 0) -> None:
         self.image, self.accelerator = image, accelerator
         self.divisor, self.clock, self.memory = divisor, clock, memory
         super().__init__({"receive": In(1, init=1), "transmit": Out(1, init=1), "lights": Out(len(LIGHTS))})
 
+    def _link(self) -> HostLink:
+        return HostLink(image=self.image, divisor=self.divisor, clock=self.clock, memory=self.memory)
+
+    def _program_ports(self, link: Any) -> dict[str, Any]:
+        """Return the connections of the accelerator's ports for programs."""
+        return {
+            "i_program_valid": 0,
+            "i_program_memory": Signal(4),
+            "i_program_address": Signal(16),
+            "i_program_data": Signal(program_width(self.image)),
+        }
+
     def elaborate(self, platform: Any) -> Module:
         m = Module()
-        m.submodules.link = link = HostLink(
-            image=self.image, divisor=self.divisor, clock=self.clock, memory=self.memory
-        )
+        m.submodules.link = link = self._link()
         m.submodules.accelerator = Instance(
             self.accelerator,
             i_clk=ClockSignal(),
@@ -56,10 +64,7 @@ class BoardCore(wiring.Component):
             o_sample_start=link.sample_start,
             o_update=link.update,
             **{f"o_{name}": getattr(link, name) for name in COUNTERS},
-            i_program_valid=0,
-            i_program_memory=Signal(4),
-            i_program_address=Signal(16),
-            i_program_data=Signal(program_width(self.image)),
+            **self._program_ports(link),
         )
         m.d.comb += [
             link.receive.eq(self.receive),

@@ -14,8 +14,7 @@ from tabla.hw.board.stopwatch import Stopwatch
 from tabla.hw.board.uart import UartReceiver, UartTransmitter
 from tabla.hw.reset import reset_cycles
 
-from tabla.program.image import Image
-from tabla.program.protocol import MAGIC, OUTPUT_WORDS, STATUS, LinkShape, Request, fingerprint
+from tabla.program.protocol import MAGIC, OUTPUT_WORDS, LinkShape, Request, fingerprint
 
 COUNTERS = ("lane_overflows", "root_overflows", "domain_errors")
 _REQUEST = ("ends", "sound", "known", "code", "argument")
@@ -38,40 +37,58 @@ class HostLink(wiring.Component):
     Others : as the accelerator's, seen from the other end.
     """
 
-    def __init__(self, *, image: Image, divisor: int, clock: int, memory: int = 0) -> None:
+    def __init__(self, *, image: Any, divisor: int, clock: int, memory: int = 0) -> None:
         self.divisor = divisor
         self.reset_cycles = reset_cycles(image)
-        self.shape = LinkShape.of(image, memory)
+        self.shape = self._shape(image, memory)
         self.width = image.parameters.width
         self.beat_width = image.parameters.stream_words * self.width
         self.constants = {
             "magic": MAGIC,
-            "program": fingerprint(image),
+            **self._marks(image),
             "clock": clock,
             "buffer": self.shape.beats,
         }
-        super().__init__(
-            {
-                "receive": In(1, init=1),
-                "transmit": Out(1, init=1),
-                "machine_reset": Out(1, init=1),
-                "damaged": Out(1),
-                "command_valid": Out(1),
-                "command_ready": In(1),
-                "command_code": Out(2),
-                "command_count": Out(32),
-                "in_valid": Out(1),
-                "in_ready": In(1),
-                "in_data": Out(self.beat_width),
-                "out_valid": In(1),
-                "out_ready": Out(1),
-                "out_data": In(self.width),
-                "busy": In(1),
-                "sample_start": In(1),
-                "update": In(1),
-                **{name: In(32) for name in COUNTERS},
-            }
-        )
+        super().__init__(self._members())
+
+    def _shape(self, image: Any, memory: int) -> LinkShape:
+        return LinkShape.of(image, memory)
+
+    def _marks(self, image: Any) -> dict[str, int]:
+        """Return what the status tells of the program, where that never changes."""
+        return {"program": fingerprint(image)}
+
+    def _replier(self) -> Replier:
+        return Replier(shape=self.shape, width=self.width)
+
+    def _reader(self) -> RequestReader:
+        return RequestReader(shape=self.shape, beat_width=self.beat_width)
+
+    def _values(self) -> dict[str, Any]:
+        """Return the words of the status that are not those of every board."""
+        return {}
+
+    def _members(self) -> dict[str, Any]:
+        return {
+            "receive": In(1, init=1),
+            "transmit": Out(1, init=1),
+            "machine_reset": Out(1, init=1),
+            "damaged": Out(1),
+            "command_valid": Out(1),
+            "command_ready": In(1),
+            "command_code": Out(2),
+            "command_count": Out(32),
+            "in_valid": Out(1),
+            "in_ready": In(1),
+            "in_data": Out(self.beat_width),
+            "out_valid": In(1),
+            "out_ready": Out(1),
+            "out_data": In(self.width),
+            "busy": In(1),
+            "sample_start": In(1),
+            "update": In(1),
+            **{name: In(32) for name in COUNTERS},
+        }
 
     def elaborate(self, platform: Any) -> Module:
         m = Module()
@@ -80,8 +97,8 @@ class HostLink(wiring.Component):
         m.submodules.receiver = receiver = UartReceiver(divisor=self.divisor)
         m.submodules.transmitter = transmitter = UartTransmitter(divisor=self.divisor)
         m.submodules.frames_in = frames = FrameReceiver()
-        m.submodules.requests = requests = RequestReader(shape=self.shape, beat_width=self.beat_width)
-        sender, replier, stopwatch = FrameSender(), Replier(shape=self.shape, width=self.width), Stopwatch()
+        m.submodules.requests = requests = self._reader()
+        sender, replier, stopwatch = FrameSender(), self._replier(), Stopwatch()
         beats = BlockQueue(width=self.beat_width, depth=self.shape.beats)
         # One word stands behind the block RAM, which then has a power of two of them.
         words = SyncFIFOBuffered(width=self.width, depth=OUTPUT_WORDS + 1)
@@ -155,7 +172,8 @@ class HostLink(wiring.Component):
         ]
         values = self.constants | {"busy": self.busy} | {name: getattr(self, name) for name in COUNTERS}
         values |= {name: getattr(stopwatch, name) for name in ("tokens", "interval", "last_update", "last_output")}
-        m.d.comb += [getattr(replier, name).eq(values[name]) for name in STATUS]
+        values |= self._values()
+        m.d.comb += [getattr(replier, name).eq(values[name]) for name in replier.TOLD]
 
     def _resets(self, m: Module, restart: Any, replier: Replier) -> None:
         """Reset the accelerator for as long as all its registers need, and then let a RESET be answered."""

@@ -31,32 +31,42 @@ class Replier(wiring.Component):
         A STATUS is answered when `busy` is 0, or after as many cycles as its argument says.
     """
 
+    TOLD: tuple[str, ...] = STATUS
+    """The words of a reply to STATUS."""
+
     def __init__(self, *, shape: LinkShape, width: int) -> None:
         self.shape = shape
-        super().__init__(
-            {
-                "ends": In(1),
-                "sound": In(1),
-                "known": In(1),
-                "code": In(8),
-                "argument": In(8 * ARGUMENT_BYTES),
-                "greet": In(1),
-                "command_valid": Out(1),
-                "command_ready": In(1),
-                "command_code": Out(2),
-                "command_count": Out(32),
-                "keep": Out(1),
-                "replay": Out(1),
-                "out_valid": In(1),
-                "out_ready": Out(1),
-                "out_data": In(width),
-                "valid": Out(1),
-                "ready": In(1),
-                "data": Out(8),
-                "last": Out(1),
-                **dict.fromkeys(STATUS, In(32)),
-            }
-        )
+        super().__init__(self._members(width))
+
+    def _members(self, width: int) -> dict[str, Any]:
+        return {
+            "ends": In(1),
+            "sound": In(1),
+            "known": In(1),
+            "code": In(8),
+            "argument": In(8 * ARGUMENT_BYTES),
+            "greet": In(1),
+            "command_valid": Out(1),
+            "command_ready": In(1),
+            "command_code": Out(2),
+            "command_count": Out(32),
+            "keep": Out(1),
+            "replay": Out(1),
+            "out_valid": In(1),
+            "out_ready": Out(1),
+            "out_data": In(width),
+            "valid": Out(1),
+            "ready": In(1),
+            "data": Out(8),
+            "last": Out(1),
+            **dict.fromkeys(self.TOLD, In(32)),
+        }
+
+    def _more_requests(self, m: Module) -> None:
+        """Carry out requests that not every board takes, in further branches of a condition."""
+
+    def _more_states(self, m: Module) -> None:
+        """Add the states of such requests."""
 
     def elaborate(self, platform: Any) -> Module:
         m = Module()
@@ -64,11 +74,11 @@ class Replier(wiring.Component):
         code = Signal(8)
         left = Signal(32)
         byte = Signal(2)
-        index = Signal(range(len(STATUS)))
+        index = Signal(range(len(self.TOLD)))
         tells = Signal()
         reads = Signal()
         shown = Signal(32)
-        status = Array(getattr(self, name) for name in STATUS)
+        status = Array(getattr(self, name) for name in self.TOLD)
         m.d.comb += [
             tells.eq((code == Request.STATUS) | (code == Request.RESET)),
             reads.eq((code == Request.READ) & (left != 0)),
@@ -104,6 +114,7 @@ class Replier(wiring.Component):
                         m.next = "WAIT"
                     with m.Elif(self.code == Request.KEEP):
                         m.d.comb += self.keep.eq(1)
+                    self._more_requests(m)
             with m.State("WAIT"):
                 m.d.sync += left.eq(left - 1)
                 with m.If(~self.busy.any() | (left == 0)):
@@ -124,7 +135,7 @@ class Replier(wiring.Component):
                 m.d.comb += [
                     offered.eq(1),
                     chosen.eq(shown.word_select(byte, 8)),
-                    final.eq((byte == 3) & (index == len(STATUS) - 1)),
+                    final.eq((byte == 3) & (index == len(self.TOLD) - 1)),
                 ]
                 with m.If(taken):
                     m.d.sync += [byte.eq(byte + 1), index.eq(index + (byte == 3))]
@@ -142,4 +153,5 @@ class Replier(wiring.Component):
                     m.d.sync += [byte.eq(Mux(ends, 0, byte + 1)), left.eq(left - ends)]
                     with m.If(final):
                         m.next = "LISTEN"
+            self._more_states(m)
         return m

@@ -54,6 +54,10 @@ class RequestReader(wiring.Component):
             }
         )
 
+    def _last_code(self) -> int:
+        """Return the greatest code of a request."""
+        return max(Request)
+
     def elaborate(self, platform: Any) -> Module:
         m = Module()
         header, each = 1 + ARGUMENT_BYTES, self.shape.beat_bytes
@@ -87,7 +91,10 @@ class RequestReader(wiring.Component):
             self.ends.eq(self.frame_ends),
             self.sound.eq(self.frame_sound & (tail == CHECK_BYTES) & (left == 0)),
             self.known.eq(
-                self.sound & ~refused & (self.code <= max(Request)) & ((self.code != Request.REPLAY) | self.replayable)
+                self.sound
+                & ~refused
+                & (self.code <= self._last_code())
+                & ((self.code != Request.REPLAY) | self.replayable)
             ),
             self.commit.eq(self.ends & self.known & (self.code == Request.BEATS)),
             self.rollback.eq(self.ends & ~self.commit),

@@ -7,10 +7,12 @@ from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 from tabla.hw.board.clock import Ecp5Pll, clock_domains
 from tabla.hw.board.core import LIGHTS, BoardCore
+from tabla.hw.overlay.board import OverlayCore
 from tabla.templates.pll import PllSettings
 from tabla.templates.targets import Board
 
 from tabla.program.image import Image
+from tabla.program.overlay import Overlay
 
 
 def board_ports(board: Board) -> dict[str, tuple[str, ...]]:
@@ -41,7 +43,7 @@ class BoardTop(wiring.Component):
     def __init__(
         self,
         *,
-        image: Image,
+        image: Image | Overlay,
         accelerator: str,
         board: Board,
         settings: PllSettings | None,
@@ -49,9 +51,8 @@ class BoardTop(wiring.Component):
         memory: int = 0,
     ) -> None:
         self.board, self.settings = board, settings
-        self.core = BoardCore(
-            image=image, accelerator=accelerator, divisor=divisor, clock=self.hertz, memory=memory
-        )
+        core = OverlayCore if isinstance(image, Overlay) else BoardCore
+        self.core = core(image=image, accelerator=accelerator, divisor=divisor, clock=self.hertz, memory=memory)
         outputs = {"transmit", "lights", "high"}
         super().__init__(
             {

@@ -10,10 +10,12 @@ from typing import Self
 
 from tabla.hw.board.core import BoardCore
 from tabla.hw.emit import component_verilog, verilog
+from tabla.hw.overlay.board import OverlayCore
 from tabla.sim.engines.board_driver import DRIVER
 from tabla.sim.engines.cxxrtl_run import build
 
 from tabla.program.image import Image
+from tabla.program.overlay import Overlay
 
 
 class SimulatedBoard:
@@ -25,11 +27,13 @@ class SimulatedBoard:
     """
 
     def __init__(
-        self, image: Image, module: str, *, divisor: int = 4, clock: int = 25_000_000, memory: int = 0
+        self, image: Image | Overlay, module: str, *, divisor: int = 4, clock: int = 25_000_000, memory: int = 0
     ) -> None:
-        core = BoardCore(image=image, accelerator=module, divisor=divisor, clock=clock, memory=memory)
-        name = f"{module}_board"
-        self._simulator = build(verilog(image, module) + component_verilog(core, name), name, DRIVER)
+        overlay = isinstance(image, Overlay)
+        kind = OverlayCore if overlay else BoardCore
+        core = kind(image=image, accelerator=module, divisor=divisor, clock=clock, memory=memory)
+        name, text = f"{module}_board", verilog(image, module, stoppable=overlay)
+        self._simulator = build(text + component_verilog(core, name), name, DRIVER)
         self._divisor = divisor
 
     def __enter__(self) -> Self:

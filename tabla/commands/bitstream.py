@@ -3,15 +3,26 @@
 from __future__ import annotations
 
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
+from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
-from tabla.artifacts import write_bitstream
+from tabla.artifacts import write_bitstream, write_overlay_bitstream
 from tabla.commands.arguments import add_build, add_file, add_json, add_quiet, build_options, whole
 from tabla.commands.console import Console
 from tabla.commands.output import write_json
 from tabla.driver import build
+from tabla.options import Options
+from tabla.program.overlay_file import NAME, read_overlay
 from tabla.program.protocol import BAUD
 from tabla.report.folder import check_replaceable
+from tabla.source import TablaError
+from tabla.templates.targets import board as find_board
+from tabla.templates.targets import target as find_target
+
+if TYPE_CHECKING:
+    from tabla.synth.board import Bitstream
 
 HELP = "synthesise, place and route the accelerator for a board and write the bitstream"
 
@@ -56,22 +67,45 @@ def run(arguments: Namespace, console: Console) -> int:
     """Build the bitstream, write the output folder and print the figures."""
     folder = Path(arguments.output)
     check_replaceable(folder)
-    made = build(arguments.file, build_options(arguments))
-    for note in made.warnings:
-        console.remark(f"warning: {note}")
-    console.progress(f"{arguments.file}: compiling")
-    bitstream = made.bitstream(
-        arguments.board,
-        templates=arguments.templates,
-        baud=arguments.baud,
-        megahertz=arguments.clock,
-        seeds=arguments.seeds,
-        progress=console.progress,
-    )
-    content = write_bitstream(made, bitstream, folder)
+    options: dict[str, Any] = {
+        "baud": arguments.baud,
+        "megahertz": arguments.clock,
+        "seeds": arguments.seeds,
+        "progress": console.progress,
+    }
+    if Path(arguments.file).is_dir():
+        bitstream, content = _of_overlay(arguments, folder, options, console)
+    else:
+        made = build(arguments.file, build_options(arguments))
+        for note in made.warnings:
+            console.remark(f"warning: {note}")
+        console.progress(f"{arguments.file}: compiling")
+        bitstream = made.bitstream(arguments.board, templates=arguments.templates, **options)
+        content = write_bitstream(made, bitstream, folder)
     if arguments.json:
         write_json(arguments.json, content, console)
     if arguments.json != "-":
         console.result(bitstream.text())
-        console.result(f"written      {folder / (made.name + bitstream.suffix)}")
+        console.result(f"written      {folder / (content['name'] + bitstream.suffix)}")
     return 0
+
+
+def _of_overlay(
+    arguments: Namespace, folder: Path, options: Mapping[str, Any], console: Console
+) -> tuple[Bitstream, dict[str, Any]]:
+    """Build the bitstream of a folder of ``tabla overlay``, and return it with its figures."""
+    from tabla.hw.emit import verilog
+    from tabla.synth.board import build_bitstream
+
+    if replace(build_options(arguments), templates=None) != Options():
+        raise TablaError(
+            f"tabla overlay wrote '{arguments.file}', so options of the array and of the program have no effect",
+            hint="give them to tabla overlay",
+        )
+    overlay = read_overlay(arguments.file)
+    board = find_board(arguments.board, arguments.templates)
+    console.progress("overlay: Verilog")
+    text = verilog(overlay, NAME, stoppable=True)
+    target = find_target(board.target, arguments.templates)
+    bitstream = build_bitstream(overlay, NAME, text, board, target, **options)
+    return bitstream, write_overlay_bitstream(overlay, text, bitstream, folder)

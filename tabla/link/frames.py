@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import zlib
 
-from tabla.program.protocol import ARGUMENT_BYTES, CHECK_BYTES, ESCAPE, FLAG, FLIP, Request
+from tabla.program.protocol import ARGUMENT_BYTES, CHECK_BYTES, ESCAPE, FLAG, FLIP, ProgramRequest, Request
 
 _FLAG, _ESCAPE = bytes([FLAG]), bytes([ESCAPE])
 _ESCAPED = {byte: bytes([ESCAPE, byte ^ FLIP]) for byte in (ESCAPE, FLAG)}
@@ -24,7 +24,7 @@ def frame(body: bytes) -> bytes:
     return _FLAG + whole + _FLAG
 
 
-def request(code: Request, argument: int = 0, payload: bytes = b"") -> bytes:
+def request(code: Request | ProgramRequest, argument: int = 0, payload: bytes = b"") -> bytes:
     """Return the frame of a request, ready to be sent."""
     return frame(bytes([code]) + argument.to_bytes(ARGUMENT_BYTES, "little") + payload)
 

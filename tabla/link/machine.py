@@ -111,14 +111,16 @@ class SerialMachine(Machine):
     """The board at ``serial:PATH[@BAUD]``, which must hold the microcode of `image`.
 
     A board that does not answer or holds other microcode, and a line that fails, are a `TablaError`. A board counts as
-    gone after so many seconds of `silence`; None leaves that to the link.
+    gone after so many seconds of `silence`; None leaves that to the link. The line may be open already, as `requests`.
     """
 
-    def __init__(self, image: Image, engine: str, silence: float | None = None) -> None:
+    def __init__(
+        self, image: Image, engine: str, silence: float | None = None, requests: Requests | None = None
+    ) -> None:
         self.image = image
         self._shape = LinkShape.of(image)
         path, baud = place_of(engine)
-        self._requests = Requests(SerialPort(path, baud), silence)
+        self._requests = requests or Requests(SerialPort(path, baud), silence)
         self._fresh = True
         self._kept = _Kept()
         try:
@@ -134,10 +136,10 @@ class SerialMachine(Machine):
                 f"the board at '{path}' speaks another version of the protocol", hint="build its bitstream again"
             )
         if status.program != fingerprint(self.image):
-            raise TablaError(
-                f"the board at '{path}' holds another program",
-                hint="build a bitstream of this program with the same options, and load it",
-            )
+            cure = "build a bitstream of this program with the same options, and load it"
+            if status.overlay is not None:
+                cure = "the board has an overlay: bring the program's image to it with connect_overlay"
+            raise TablaError(f"the board at '{path}' holds another program", hint=cure)
         self._buffer = status.buffer
         self._patience = min(status.clock // _WAITS, _LARGEST)
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from tabla.link.frames import Frames, body, request
 from tabla.link.port import SerialPort
-from tabla.program.protocol import DONE, STATUS, Refusal, Request
+from tabla.program.protocol import DONE, OVERLAY_STATUS, STATUS, ProgramRequest, Refusal, Request
 from tabla.source import TablaError
 
 SILENCE = 10.0
@@ -23,7 +23,10 @@ _GREETING = 2.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Status:
-    """The status of a board. The fields are the words of `tabla.program.protocol.STATUS`, 32 bits each."""
+    """The status of a board. The fields are the words of `tabla.program.protocol.STATUS`, 32 bits each.
+
+    A board with an overlay also tells the fingerprint of its `overlay`, and the `outcome` of the last image.
+    """
 
     magic: int
     program: int
@@ -37,13 +40,16 @@ class Status:
     interval: int
     last_update: int
     last_output: int
+    overlay: int | None = None
+    outcome: int | None = None
 
     @staticmethod
     def of(payload: bytes) -> Status:
         """Read the status from a reply. A reply of the wrong length is a ValueError."""
-        if len(payload) != 4 * len(STATUS):
-            raise ValueError(f"{len(payload)} bytes of status")
-        return Status(**dict(zip(STATUS, struct.unpack(f"<{len(STATUS)}I", payload), strict=True)))
+        for names in (STATUS, OVERLAY_STATUS):
+            if len(payload) == 4 * len(names):
+                return Status(**dict(zip(names, struct.unpack(f"<{len(names)}I", payload), strict=True)))
+        raise ValueError(f"{len(payload)} bytes of status")
 
 
 class Requests:
@@ -88,7 +94,7 @@ class Requests:
         except ValueError:
             raise self._unsound() from None
 
-    def ask(self, code: Request, argument: int = 0, payload: bytes = b"") -> bytes | None:
+    def ask(self, code: Request | ProgramRequest, argument: int = 0, payload: bytes = b"") -> bytes | None:
         """Send a request and return the content of the reply; None if the board refuses the request."""
         for _ in range(_TRIES):
             self._write(request(code, argument, payload))

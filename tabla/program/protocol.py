@@ -9,7 +9,7 @@ import hashlib
 from dataclasses import dataclass
 from enum import IntEnum
 
-from tabla.program.image import Image
+from tabla.program.image import Image, Parameters
 
 FLAG, ESCAPE, FLIP = 0x7E, 0x7D, 0x20
 """FLAG separates frames. A byte of a frame that is FLAG or ESCAPE is sent as ESCAPE and the byte with the bits FLIP
@@ -48,6 +48,16 @@ class Request(IntEnum):
     REPLAY = 8
 
 
+class ProgramRequest(IntEnum):
+    """The codes of the frames that only a board with an overlay takes.
+
+    PROGRAM begins an image, and WORD is its next word, which is the argument.
+    """
+
+    PROGRAM = 9
+    WORD = 10
+
+
 DONE = 0x80
 """The number that a reply adds to the code of a request that was carried out."""
 
@@ -76,6 +86,10 @@ STATUS = (
 """The 32-bit words of a reply to STATUS or RESET, in this order."""
 
 
+OVERLAY_STATUS = (*STATUS, "overlay", "outcome")
+"""The words of such a reply of a board with an overlay: also its fingerprint, and what became of the last image."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LinkShape:
     """The sizes of a link that follow from an image.
@@ -95,11 +109,15 @@ class LinkShape:
         `memory` is the block RAM of the chip in bits. Up to a quarter of it, and up to 288 kbit, is room for samples
         that are repeated.
         """
-        parameters = image.parameters
+        return LinkShape.with_room(image.parameters, image.stream_run.beats, memory)
+
+    @staticmethod
+    def with_room(parameters: Parameters, sample_beats: int, memory: int = 0) -> LinkShape:
+        """Return the sizes for the hardware with some `parameters`, and for samples of so many beats."""
         bits = parameters.stream_words * parameters.width
         least = max(_BUFFER_BITS, min(_KEPT_BITS, memory // 4))
         beats = 16
-        while 2 * beats * bits <= (max(_MOST_BITS, least) if beats < 4 * image.stream_run.beats else least):
+        while 2 * beats * bits <= (max(_MOST_BITS, least) if beats < 4 * sample_beats else least):
             beats *= 2
         return LinkShape(beats=beats, beat_bytes=-(-bits // 8), word_bytes=-(-parameters.width // 8))
 

@@ -13,7 +13,7 @@ from tabla.program.overlay_image import ImageFile, read_image
 from tabla.runtime.accelerator import Accelerator
 from tabla.runtime.connecting import checked_seconds
 from tabla.runtime.folder import BuildFolder
-from tabla.runtime.machines import ENGINES, SIMULATED
+from tabla.runtime.machines import ENGINES, SERIAL, SIMULATED
 from tabla.runtime.mmio import MMIO, Board
 from tabla.runtime.overlay_bus import BusOverlay
 from tabla.runtime.overlay_device import OverlayDevice, SimulatedOverlay
@@ -79,6 +79,7 @@ def connect_overlay(
 
     * ``model``: the cycle model, which needs no tool.
     * ``cxxrtl``, ``verilator`` or ``icarus``: the Verilog of the folder in a simulator.
+    * ``serial:PATH`` or ``serial:PATH@BAUD``: a board with the bitstream that ``tabla build`` makes of the folder.
     * ``mmio:registers=...,dma=...,buffer=...``: the wrapper of ``tabla overlay --bus axi`` with Xilinx AXI DMA, in the
       memory map of this computer, as `tabla.runtime.connect` takes it.
     * a `Board`, for registers and buffers that are open already.
@@ -88,12 +89,16 @@ def connect_overlay(
     """
     seconds = None if timeout is None else checked_seconds(timeout)
     overlay = read_overlay(Path(folder))
-    hint = f"use a Board, or one of {', '.join(ENGINES)}, {MMIO}registers=..."
+    hint = f"use a Board, or one of {', '.join(ENGINES)}, {SERIAL}PATH, {MMIO}registers=..."
     match device:
         case Board():
             pass
         case str() if device.startswith(MMIO):
             pass
+        case str() if device.startswith(SERIAL):
+            from tabla.runtime.overlay_serial import SerialOverlay
+
+            return OverlayBoard(overlay, SerialOverlay(overlay, device, seconds))
         case str() if device in ENGINES:
             limit = SIMULATED if seconds is None else seconds
             return OverlayBoard(overlay, SimulatedOverlay(Path(folder), overlay, device, limit))

@@ -77,7 +77,7 @@ class SimulatedOverlay:
         """Return the way to the machine, which stays open for the next program."""
         machine = self._machine
         assert machine is not None
-        return _Shared(folder, machine, STEPS[self._engine], getattr(machine, "stop", None), self._seconds)
+        return SharedMachine(folder, machine, STEPS[self._engine], getattr(machine, "stop", None), self._seconds)
 
     def close(self) -> None:
         """End the machine."""
@@ -86,7 +86,7 @@ class SimulatedOverlay:
         self._machine = None
 
 
-class _Shared(MachineTransport):
+class SharedMachine(MachineTransport):
     """The way of one program to a machine that stays open for the next one."""
 
     def close(self) -> None:

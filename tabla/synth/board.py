@@ -11,6 +11,7 @@ from typing import Any
 from tabla.hw.board.top import BoardTop, board_ports
 from tabla.hw.emit import component_verilog
 from tabla.program.image import Image
+from tabla.program.overlay import Overlay
 from tabla.program.protocol import BAUD
 from tabla.source import TablaError
 from tabla.synth import nextpnr
@@ -126,7 +127,7 @@ def _dividers(settings: PllSettings) -> dict[str, int]:
 class _Design:
     """The inputs of a bitstream, which are the same for every clock rate that is tried."""
 
-    image: Image
+    image: Image | Overlay
     module: str
     accelerator: str
     board: Board
@@ -172,7 +173,7 @@ class _Design:
 
 
 def build_bitstream(
-    image: Image,
+    image: Image | Overlay,
     module: str,
     verilog: str,
     board: Board,
@@ -185,10 +186,10 @@ def build_bitstream(
 ) -> Bitstream:
     """Return the bitstream of a board.
 
-    `verilog` is the accelerator of `image`, with the top module `module`, and `target` is the family of the board's
-    chip. The design runs at `megahertz`. Without that, the first rate to be tried is the goal of the family's record,
-    and each further one is what place and route reached before, until a rate is proved. `seeds` is the number of runs
-    of place and route for each rate.
+    `verilog` is the accelerator of `image`, or that overlay with `stop`, with the top module `module`. `target` is the
+    family of the board's chip. The design runs at `megahertz`. Without that, the first rate to be tried is the goal of
+    the family's record, and each further one is what place and route reached before, until a rate is proved. `seeds` is
+    the number of runs of place and route for each rate.
 
     Raises `TablaError` if no open tool makes bitstreams for the board, if a tool is not installed, if the design does
     not fit, if the PLL cannot make the clock rate, or if no seed reaches it.

@@ -203,4 +203,4 @@ def test_a_foreign_or_damaged_image_touches_nothing(
 
 def test_a_device_without_overlays_is_refused(images: Path) -> None:
     with pytest.raises(tabla.TablaError, match="has no overlays"):
-        connect_overlay(images / "overlay", "serial:/dev/none")
+        connect_overlay(images / "overlay", "amaranth")

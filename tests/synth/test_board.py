@@ -11,12 +11,16 @@ from typing import Any
 import pytest
 from tabla.hw.board.top import BoardTop, board_ports
 from tabla.hw.emit import component_verilog
+from tabla.templates.overlays import default_room
 from tabla.templates.pll import settings_of
 from tabla.templates.targets import board, boards, target
+from tabla.templates.template import presets
 
 import tabla
 from tabla.cli import main
 from tabla.driver import Build
+from tabla.program.overlay import overlay_of
+from tabla.program.overlay_file import overlay_record
 from tabla.source import TablaError
 from tabla.synth import board as board_flow
 from tabla.synth import yosys
@@ -252,6 +256,33 @@ def test_the_command_writes_all_or_nothing(
     assert main(["build", "linear.t", "--board", "none", "-q", "-o", "other"]) == 1
     assert "the boards are" in capsys.readouterr().err
     assert main(["build", "linear.t", "-q"]) == 2
+    assert not Path("other").exists()
+
+
+def test_the_command_builds_a_board_around_an_overlay(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    room = replace(default_room(), levels=2, body=1, strands=4, operations=4, functions=())
+    overlay = overlay_of(presets()["Pe2"], room)
+    Path("overlay").mkdir()
+    Path("overlay/overlay.json").write_text(json.dumps(overlay_record(overlay)))
+    words = ["build", "overlay", "--board", ULX3S, "--clock", "100", "-q"]
+    Runs(monkeypatch, 113.0)
+    assert main([*words, "--json", "-"]) == 0
+    content = json.loads(capsys.readouterr().out)
+    assert (content["schema"], content["name"], content["overlay"]) == ("tabla-board-1", "overlay", overlay.fingerprint)
+    names = {"overlay.v", "overlay_board.v", "overlay.lpf", "overlay.bit", "overlay.json"}
+    assert {path.name for path in Path("bitstream").iterdir()} == names
+    # The overlay on a board has the ports that say which program runs.
+    assert "program_fingerprint" in Path("bitstream/overlay.v").read_text()
+    for wrong, said in (
+        ([*words, "--pes", "4"], "options of the array and of the program have no effect"),
+        ([*words, "-o", "overlay"], "folder 'overlay' is not empty, and tabla gen did not make it"),
+        (["build", "bitstream", "--board", ULX3S, "-o", "other"], "is not the manifest of an overlay"),
+    ):
+        assert main(wrong) == 1
+        assert said in capsys.readouterr().err
     assert not Path("other").exists()
 
 
