@@ -86,7 +86,7 @@ MUTANTS: dict[str, tuple[Mutant, ...]] = {
     "exp": mutants(
         "functions/exponential.py",
         ("half.eq((1 << shift) >> 1)", "half.eq(0)"),
-        ("Mux(wanted > most, most, Mux(wanted < 0, 0, wanted))", "Mux(wanted > most, most, wanted)"),
+        ("vanishes = delayed(m, wanted > most, 1", "vanishes = delayed(m, wanted >= 4, 1"),
     ),
     "exp, q2.12": mutants(
         "functions/exponential.py",
