@@ -47,11 +47,14 @@ class ProgramCommands(CommandSequencer):
     def elaborate(self, platform: Any) -> Module:
         m = super().elaborate(platform)
         given = self.command & ~self.reset
-        without, ends = Signal(), Signal()
+        without, ends, ran, changes = Signal(), Signal(), Signal(), Signal()
+        m.d.sync += ran.eq(self.program_status == Status.RUNS)
         m.d.comb += [
             self.program_start.eq(given & self.program),
             without.eq(given & ~self.program & (self.code == LOAD) & ~self.programmed),
             ends.eq(self.taking & ((self.program_status != Status.TAKES) | self.abort) & ~self.reset),
+            # Also where the command has just been given up: the program changes a cycle after its last word.
+            changes.eq((self.program_status == Status.RUNS) & ~ran),
         ]
         with m.If(without):
             m.d.comb += [self.not_loaded.eq(1), self.done.eq(1)]
@@ -63,8 +66,8 @@ class ProgramCommands(CommandSequencer):
         with m.If(ends):
             m.d.comb += self.done.eq(1)
             m.d.sync += [self.taking.eq(0), self.outcome.eq(self.program_status), self.active.eq(0)]
-            with m.If(self.program_status == Status.RUNS):
-                m.d.sync += self.loaded.eq(0)
+        with m.If(changes):
+            m.d.sync += [self.loaded.eq(0), self.outcome.eq(Status.RUNS)]
         with m.If(self.reset):
             m.d.sync += self.taking.eq(0)
         return m

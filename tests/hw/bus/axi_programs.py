@@ -109,6 +109,33 @@ async def resets_while_an_image_comes(dut: Any) -> None:
 
 
 @cocotb.test()
+async def aborts_at_the_end_of_an_image(dut: Any) -> None:
+    """Around the cycle in which the program changes: models of the program before never count for the new one."""
+    host = Host(dut)
+    await host.open()
+    outcomes = set()
+    for delay in range(16):
+        assert await host.program(CASE["image"]) == set()
+        await host.load()
+        await host.begin(PROGRAM)
+        for word in CASE["other"][:-3]:
+            await host.write("PROGRAM_DATA", word)
+        # One word after the other, so that the last one waits until the loader takes it.
+        last = [cocotb.start_soon(host.write("PROGRAM_DATA", word)) for word in CASE["other"][-3:]]
+        for _ in range(delay):
+            await RisingEdge(dut.aclk)
+        await host.write("CONTROL", 1 << BITS["ABORT"])
+        assert [await write for write in last] == [AxiResp.OKAY] * 3
+        assert await host.end() == set()
+        changed = await host.read("FINGERPRINT") == CASE["other_mark"]
+        assert (await outcome(host) == RUNS) == changed == ("LOADED" not in await host.bits()), delay
+        outcomes.add(changed)
+    assert True in outcomes
+    assert await host.program(CASE["image"]) == set()
+    await host.recover("ABORT in an image")
+
+
+@cocotb.test()
 async def bytes_gaps_and_other_registers(dut: Any) -> None:
     """A word may come byte by byte, with pauses, and with reads and other writes between."""
     host = Host(dut)

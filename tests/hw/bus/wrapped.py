@@ -6,7 +6,7 @@ import json
 import os
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -18,6 +18,7 @@ from benchmarks.bus.case import case_of, wrapped_verilog
 from tabla.driver import Build
 from tabla.program.overlay_image import read_image
 from tabla.program.overlay_registers import overlay_registers
+from tabla.program.overlay_words import program_words
 from tabla.program.protocol import fingerprint
 from tabla.report.overlay import overlay_files
 from tabla.report.registers import register_entries
@@ -37,6 +38,9 @@ def case_folder(folder: Path, build: Build, *, bus_bits: int, units: int = 8, se
         marks = {"FINGERPRINT": fingerprint(build.image)}
         case["registers"] = register_entries(marks, overlay_registers(overlay))
         case["image"] = read_image(build.image_file, "image").words
+        # The same program under another name, which has another fingerprint.
+        other = replace(build.image, parameters=replace(build.image.parameters, name="other"))
+        case["other"], case["other_mark"] = program_words(other, overlay), fingerprint(other)
     (folder / "design.v").write_text(verilog, encoding="utf-8")
     (folder / "case.json").write_text(json.dumps(case | more), encoding="utf-8")
 
