@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 
 from tabla.program.image import Image, Parameters
 from tabla.program.overlay import Overlay, program_numbers, timing_widths
@@ -26,21 +27,39 @@ class Need:
         return f"needs {self.needs:,} {self.what}, the overlay has {self.has:,}"
 
 
-_DEPTHS = (
-    ("model_depth", "model words a lane", "--model-words"),
-    ("data_depth", "data words a lane", "--data-words"),
-    ("interim_depth", "interim words a lane", "--interim-words"),
-    ("root_data_depth", "data words of the root", "--root-data-words"),
-    ("root_memory_depth", "memory words of the root", "--root-memory-words"),
-    ("output_depth", "words in the output buffer", "--output-words"),
-    ("ring_slots", "slots of the ring", ""),
-    ("levels", "loop levels", "--levels"),
-    ("body", "operations in a strand", "--body"),
-    ("start_bits", "bits for the cycle of a strand", "--cycles"),
-    ("interval_bits", "bits for the interval of a strand", "--intervals"),
-    ("count_bits", "bits for the iterations of a loop", "--counts"),
-    ("guard_bits", "bits for the bounds of lanes", "--guards"),
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Limit:
+    """What a size of the hardware counts, in the plural, and the option of ``tabla overlay`` that sets it."""
+
+    what: str
+    option: str
+
+
+SIZES: Mapping[str, Limit] = MappingProxyType(
+    {
+        "model_depth": Limit(what="model words a lane", option="--model-words"),
+        "data_depth": Limit(what="data words a lane", option="--data-words"),
+        "interim_depth": Limit(what="interim words a lane", option="--interim-words"),
+        "root_data_depth": Limit(what="data words of the root", option="--root-data-words"),
+        "root_memory_depth": Limit(what="memory words of the root", option="--root-memory-words"),
+        "output_depth": Limit(what="words in the output buffer", option="--output-words"),
+        "ring_slots": Limit(what="slots of the ring", option=""),
+        "levels": Limit(what="loop levels", option="--levels"),
+        "body": Limit(what="operations in a strand", option="--body"),
+        "start_bits": Limit(what="bits for the cycle of a strand", option="--cycles"),
+        "interval_bits": Limit(what="bits for the interval of a strand", option="--intervals"),
+        "count_bits": Limit(what="bits for the iterations of a loop", option="--counts"),
+        "guard_bits": Limit(what="bits for the bounds of lanes", option="--guards"),
+    }
 )
+"""The sizes of `Parameters` that a program must not exceed."""
+SIZES_OF_UNITS: Mapping[str, Limit] = MappingProxyType(
+    {
+        "strand_depth": Limit(what="strands", option="--strands"),
+        "operation_depth": Limit(what="operations", option="--operations"),
+    }
+)
+"""Those that each unit has."""
 
 
 def refuse_misfit(name: str, needed: Parameters, overlay: Overlay) -> None:
@@ -69,16 +88,19 @@ def refuse_misfit(name: str, needed: Parameters, overlay: Overlay) -> None:
             f" --terms {overlay.room.terms << bits}",
         )
     if needed.model_guard:
-        raise TablaError(f"'{name}' needs models with guard bits, the overlay has none", hint="leave --model-guard out")
+        raise TablaError(
+            f"'{name}' needs models with {needed.model_guard} guard bits, the overlay has none",
+            hint="leave --model-guard out",
+        )
 
 
 def _sizes(needed: Parameters, has: Parameters) -> Iterator[Need]:
-    for field, what, option in _DEPTHS:
-        yield Need(what=what, needs=getattr(needed, field), has=getattr(has, field), option=option)
-    for unit, words in needed.strand_depth.items():
-        yield Need(what=f"strands of {unit}", needs=words, has=has.strand_depth[unit], option="--strands")
-    for unit, words in needed.operation_depth.items():
-        yield Need(what=f"operations of {unit}", needs=words, has=has.operation_depth[unit], option="--operations")
+    for field, limit in SIZES.items():
+        yield Need(what=limit.what, needs=getattr(needed, field), has=getattr(has, field), option=limit.option)
+    for field, limit in SIZES_OF_UNITS.items():
+        for unit, words in getattr(needed, field).items():
+            held = getattr(has, field)[unit]
+            yield Need(what=f"{limit.what} of {unit}", needs=words, has=held, option=limit.option)
 
 
 def _refuse(name: str, needs: Sequence[Need]) -> None:

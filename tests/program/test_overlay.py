@@ -11,13 +11,14 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tabla.templates.overlays import OverlayRoom, default_room
+from tabla.templates.overlays import ROOM_NUMBERS, OverlayRoom, default_room
 from tabla.templates.template import presets
 
 import tabla
 from tabla.driver import Build
+from tabla.program import fit
 from tabla.program.encode import encode
-from tabla.program.fit import tokens_of
+from tabla.program.fit import refuse_misfit, refuse_numbers, tokens_of
 from tabla.program.image import Image
 from tabla.program.least_overlay import least_room
 from tabla.program.overlay import (
@@ -31,21 +32,26 @@ from tabla.program.overlay import (
 )
 from tabla.program.overlay_image import image_file, read_image
 from tabla.program.overlay_words import checksum, program_words
+from tabla.program.timing import timing_numbers
 
-LOGISTIC = Path(tabla.__file__).resolve().parent.parent / "examples" / "logistic.t"
+EXAMPLES = Path(tabla.__file__).resolve().parent.parent / "examples"
 ARRAY = replace(presets()["Pe2"], sequencers=1, roots=1, stream_words=1)
 
 
 @cache
-def built() -> Build:
-    """A program with a function and an update, on the array of the overlays below."""
-    return tabla.compile(LOGISTIC, pes=2, sequencers=1, stream_words=1, defines={"m": 5})
+def built(program: str = "logistic") -> Build:
+    """A program with an update, on the array of the overlays below.
+
+    The lanes of `logistic` need its function. Those of `svm` have strands of two operations and words in between.
+    """
+    return tabla.compile(EXAMPLES / f"{program}.t", pes=2, sequencers=1, stream_words=1, defines={"m": 5})
 
 
 @cache
-def least() -> OverlayRoom:
-    """The least room that holds the program, found from what its own hardware has."""
-    p = built().image.parameters
+def least(program: str = "logistic") -> OverlayRoom:
+    """The least room that holds a program, found from what its own hardware has."""
+    image = built(program).image
+    p = image.parameters
     return OverlayRoom(
         model_words=p.model_depth,
         data_words=p.data_depth,
@@ -62,50 +68,136 @@ def least() -> OverlayRoom:
         guards=p.guard_bits,
         strands=max(p.strand_depth.values()),
         operations=max(p.operation_depth.values()),
-        tokens=max(2, tokens_of(built().image)),
+        tokens=max(2, tokens_of(image)),
         terms=5,
         shifts=tuple(shift - p.fraction for shift in p.shifts),
-        functions=("sigmoid",),
+        functions=tuple(function.name for function in p.functions),
     )
 
 
-def overlay(**changes: object) -> Overlay:
-    return overlay_of(ARRAY, replace(least(), **changes))  # type: ignore[arg-type]
+def overlay(program: str = "logistic", **changes: object) -> Overlay:
+    return overlay_of(ARRAY, replace(least(program), **changes))  # type: ignore[arg-type]
 
 
-def encoded(made: Overlay) -> Image:
-    return encode(built().schedule, made)
+def encoded(made: Overlay, program: str = "logistic") -> Image:
+    return encode(built(program).schedule, made)
 
 
-def test_the_least_room_holds_the_program() -> None:
-    image = encoded(overlay())
-    own = built().image
+@pytest.mark.parametrize("program", ["logistic", "svm"])
+def test_the_least_room_holds_the_program(program: str) -> None:
+    image = encoded(overlay(program), program)
+    own = built(program).image
     assert {u: len(words) for u, words in image.strands.items()} == {u: len(w) for u, w in own.strands.items()}
     assert (image.run.period, image.release, image.data_window) == (own.run.period, own.release, own.data_window)
 
 
 LIMITS = (
-    ("model_words", "model words a lane"),
-    ("data_words", "data words a lane"),
-    ("root_data_words", "data words of the root"),
-    ("root_memory_words", "memory words of the root"),
-    ("output_words", "words in the output buffer"),
-    ("levels", "loop levels"),
-    ("counts", "bits for the iterations of a loop"),
-    ("guards", "bits for the bounds of lanes"),
-    ("strands", "strands of root_issue"),
-    ("operations", "operations of root_issue"),
-    ("tokens", "samples between their token and a unit"),
+    ("logistic", "model_words", "model words a lane"),
+    ("logistic", "data_words", "data words a lane"),
+    ("svm", "interim_words", "interim words a lane"),
+    ("logistic", "root_data_words", "data words of the root"),
+    ("logistic", "root_memory_words", "memory words of the root"),
+    ("logistic", "output_words", "words in the output buffer"),
+    ("logistic", "levels", "loop levels"),
+    ("svm", "body", "operations in a strand"),
+    ("svm", "intervals", "bits for the interval of a strand"),
+    ("logistic", "counts", "bits for the iterations of a loop"),
+    ("logistic", "guards", "bits for the bounds of lanes"),
+    ("logistic", "strands", "strands of root_issue"),
+    ("logistic", "operations", "operations of root_issue"),
+    ("logistic", "tokens", "samples between their token and a unit"),
 )
 
 
-@pytest.mark.parametrize(("name", "what"), LIMITS)
-def test_one_less_is_an_error_that_says_by_how_much(name: str, what: str) -> None:
-    needs = getattr(least(), name)
+@pytest.mark.parametrize(("program", "name", "what"), LIMITS)
+def test_one_less_is_an_error_that_says_by_how_much(program: str, name: str, what: str) -> None:
+    needs = getattr(least(program), name)
     with pytest.raises(tabla.TablaError) as fault:
-        encoded(overlay(**{name: needs - 1}))
-    assert f"'logistic' needs {needs:,} {what}, the overlay has {needs - 1:,}" in str(fault.value)
+        encoded(overlay(program, **{name: needs - 1}), program)
+    assert f"'{program}' needs {needs:,} {what}, the overlay has {needs - 1:,}" in str(fault.value)
     assert f"--{name.replace('_', '-')} {needs}" in (fault.value.hint or "")
+
+
+def test_every_number_of_an_overlay_has_a_limit_that_is_tested() -> None:
+    """`cycles` and `terms` limit what follows from other numbers, and `stream_words` is the array's."""
+    assert {name for _, name, _ in LIMITS} | {"cycles", "terms", "stream_words"} == set(ROOM_NUMBERS)
+
+
+def sizes() -> list[tuple[str, str]]:
+    """The sizes of hardware that a program must not exceed, those of each unit by the unit's name."""
+    one = [("", field) for field in fit.SIZES]
+    return one + [(unit, field) for unit in ("stream", *overlay().units) for field in fit.SIZES_OF_UNITS]
+
+
+@pytest.mark.parametrize(("unit", "field"), sizes())
+def test_what_is_as_large_as_the_overlay_fits_and_one_more_does_not(unit: str, field: str) -> None:
+    """Whatever the program: only one of its sizes is one more than the overlay's, by which the error must name it."""
+    made = overlay()
+    has = getattr(made.parameters, field)
+    larger = {**has, unit: has[unit] + 1} if unit else has + 1
+    refuse_misfit("program", made.parameters, made)
+    with pytest.raises(tabla.TablaError) as fault:
+        refuse_misfit("program", replace(made.parameters, **{field: larger}), made)
+    what = f"{fit.SIZES_OF_UNITS[field].what} of {unit}" if unit else fit.SIZES[field].what
+    held = has[unit] if unit else has
+    assert f"'program' needs {held + 1:,} {what}, the overlay has {held:,}" in str(fault.value)
+    option = (fit.SIZES_OF_UNITS[field] if unit else fit.SIZES[field]).option
+    assert (f"{option} {held + 1}" if option else "use another array") in (fault.value.hint or "")
+
+
+def changed(image: Image, number: str, by: int) -> Image:
+    """The image with another value of one of its numbers."""
+    command, _, kind = number.rpartition(".")
+    match command, kind:
+        case (("run" | "dump"), ("pause" | "drain")):
+            entry = getattr(image, command)
+            field = {"pause": "period", "drain": "drain"}[kind]
+            return replace(image, **{command: replace(entry, **{field: getattr(entry, field) + by})})
+        case (("run" | "load"), "beats"):
+            stream = getattr(image, f"stream_{command}")
+            return replace(image, **{f"stream_{command}": replace(stream, beats=stream.beats + by)})
+        case "release", "wait":
+            return replace(image, release=image.release + by)
+        case _:
+            unit, _, name = command.partition(".")
+            entry = getattr(image, name)
+            return replace(image, **{name: replace(entry, skew={**entry.skew, unit: entry.skew[unit] + by})})
+
+
+COUNTED = (
+    *(f"{command}.{kind}" for command in ("run", "dump") for kind in ("pause", "drain")),
+    *("run.beats", "load.beats", "release.wait"),
+    *(f"{unit}.run.wait" for unit in ("lane_issue", "lane_write", "root_issue", "root_write")),
+    *(f"{unit}.dump.wait" for unit in ("lane_issue", "root_issue", "root_write")),
+)
+UNCOUNTED = ("lane_write.dump.wait",)
+"""No lane writes anything in a dump."""
+
+
+@pytest.mark.parametrize("number", COUNTED)
+def test_a_register_of_cycles_holds_its_greatest_value_and_not_one_more(number: str) -> None:
+    made = overlay(tokens=64)
+    image = encoded(made)
+    width, signed = timing_widths(made)[number]
+    most = (1 << (width - signed)) - 1
+    full = changed(image, number, most - timing_numbers(image)[number])
+    assert timing_numbers(full)[number] == most
+    refuse_numbers("logistic", full, made)
+    with pytest.raises(tabla.TablaError) as fault:
+        refuse_numbers("logistic", changed(full, number, 1), made)
+    assert f"'logistic' needs {most + 1:,} cycles ({number}), the overlay counts to {most:,}" in str(fault.value)
+    assert f"--cycles {made.room.cycles + 1}" in (fault.value.hint or "")
+
+
+def test_no_other_register_counts_cycles() -> None:
+    kinds = ("pause", "drain", "beats", "wait")
+    assert {name for name in timing_widths(overlay()) if name.endswith(kinds)} == {*COUNTED, *UNCOUNTED}
+
+
+def test_models_with_guard_bits_are_refused() -> None:
+    made = overlay()
+    with pytest.raises(tabla.TablaError, match="'x' needs models with 3 guard bits, the overlay has none"):
+        refuse_misfit("x", replace(made.parameters, model_guard=3), made)
 
 
 @pytest.mark.parametrize(
@@ -177,7 +269,7 @@ def test_the_words_of_the_port_end_with_their_crc() -> None:
 
 
 def test_overlays_with_other_limits_have_other_fingerprints() -> None:
-    marks = {overlay(**{name: getattr(least(), name) + 1}).fingerprint for name, _ in LIMITS}
+    marks = {overlay(**{name: getattr(least(), name) + 1}).fingerprint for _, name, _ in LIMITS}
     assert len(marks | {overlay().fingerprint}) == len(LIMITS) + 1
 
 
