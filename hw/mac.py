@@ -153,23 +153,39 @@ class Mac(wiring.Component):
         if self.has_tree:
             # Never with `keep`, so that an exclusive or serves as well as an or: one LUT in front of the adder's own.
             other = start ^ (self.tree.as_unsigned() & self.tree_select.replicate(width))
-        before = ((sum_.as_unsigned() & self.keep.replicate(width)) ^ other).as_signed()
-        total, half = multiplier.product, self.tree_half if self.has_tree else Const(0, 1)
+        held = self._larger(m, sum_) if self.has_extremes else sum_
+        before = ((held.as_unsigned() & self.keep.replicate(width)) ^ other).as_signed()
+        added: Any = multiplier.product
+        half: Any = self.tree_half if self.has_tree else Const(0, 1)
         if self.has_extremes:
-            # What may be kept passes the adder alone, so that one two-way choice follows it.
+            compared = added ^ self.complement.replicate(len(added)).as_signed()
+            m.d.sync += [
+                self._product.eq(added),
+                self._complement.eq(self.complement),
+                self._takes.eq(self.extreme & self.take & (before - compared)[-1]),
+            ]
             adds = ~self.extreme.replicate(width)
-            product = Signal(signed(width), name="compared")
-            m.d.comb += product.eq(multiplier.product ^ self.complement.replicate(len(multiplier.product)).as_signed())
-            takes = self.extreme & self.take & (product > before)
-            total, half = (total & adds).as_signed(), (half & adds).as_signed()
-        total = before + total
+            added, half = (added & adds).as_signed(), (half & adds).as_signed()
+        total = before + added
         if self.has_tree:
             total = total + half
-        if self.has_extremes:
-            total = Mux(takes, product, total)
         m.d.sync += sum_.eq(total)
-        m.d.comb += self.accumulator.eq(sum_)
+        m.d.comb += self.accumulator.eq(held)
         return m
+
+    def _larger(self, m: Module, passed: Any) -> Any:
+        """Return the larger of two words, or the sum.
+
+        Which one is the larger is known at the end of a cycle, so the choice is made in the next one: the start value
+        passes the adder alone, and the product stands beside it.
+        """
+        self._product = Signal(signed(2 * self.width), name="product_beside", reset_less=True)
+        self._complement = Signal(name="complement_beside", reset_less=True)
+        self._takes = Signal(name="takes", reset_less=True)
+        chosen = Signal(signed(self.accumulator_width), name="held")
+        beside = self._product ^ self._complement.replicate(2 * self.width).as_signed()
+        m.d.comb += chosen.eq(Mux(self._takes, beside, passed))
+        return chosen
 
     def _half_unit(self) -> Any:
         """Return half a unit of the result, at its place."""

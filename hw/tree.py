@@ -55,13 +55,9 @@ class Tree(wiring.Component):
         for level in range(levels(self.leaves)):
             above = []
             for place in range(0, len(rank), 2):
-                register = Signal(signed(self.width), name=f"sum_{level}_{place // 2}", reset_less=True)
-                pair = rank[place : place + 2]
-                m.d.sync += register.eq(self._joined(pair, inverted[place // 2 % len(inverted)], extreme))
-                if self.clears and len(rank) == 2:
-                    with m.If(self.clear):
-                        m.d.sync += register.eq(0)
-                above.append(register)
+                pair, name = rank[place : place + 2], f"{level}_{place // 2}"
+                clear = self.clear if self.clears and len(rank) == 2 else None
+                above.append(self._joined(m, pair, inverted[place // 2 % len(inverted)], extreme, clear, name))
             carry = Signal(name=f"inverted_{level}", reset_less=True)
             m.d.sync += carry.eq(inverted[0])
             rank, inverted = above, carry
@@ -70,13 +66,32 @@ class Tree(wiring.Component):
         m.d.comb += self.sum.eq(rank[0])
         return m
 
-    def _joined(self, pair: list[Any], inverted: Any, extreme: Any) -> Any:
-        """Return the sum or the larger of two words. A word alone is both."""
-        if len(pair) == 1:
-            return pair[0]
+    def _joined(self, m: Module, pair: list[Any], inverted: Any, extreme: Any, clear: Any, name: str) -> Any:
+        """Return the sum or the larger of two words, a cycle later. A word alone is both.
+
+        Which one is the larger is known at the end of the cycle, so the choice is made in the next one: the first word
+        passes the adder alone, and the second one stands beside it.
+        """
+        total = Signal(signed(self.width), name=f"sum_{name}", reset_less=True)
+        if len(pair) == 1 or extreme is None:
+            m.d.sync += total.eq(pair[0] + pair[1] + inverted if len(pair) == 2 else pair[0])
+            self._clear(m, clear, total)
+            return total
         first, second = pair
-        if extreme is None:
-            return first + second + inverted
-        # The first word passes the adder alone while the larger one is wanted, so that one two-way choice follows it.
+        passed = Signal(signed(self.width), name=f"first_{name}", reset_less=True)
+        beside = Signal(signed(self.width), name=f"second_{name}", reset_less=True)
+        larger = Signal(name=f"larger_{name}", reset_less=True)
         added = (second & ~extreme.replicate(self.width)).as_signed()
-        return Mux(extreme & (second > first), second, first + added + (inverted & ~extreme))
+        m.d.sync += [
+            passed.eq(first + added + (inverted & ~extreme)),
+            beside.eq(second),
+            larger.eq(extreme & (first - second)[-1]),
+        ]
+        self._clear(m, clear, passed, larger)
+        m.d.comb += total.eq(Mux(larger, beside, passed))
+        return total
+
+    def _clear(self, m: Module, clear: Any, *registers: Any) -> None:
+        if clear is not None:
+            with m.If(clear):
+                m.d.sync += [register.eq(0) for register in registers]

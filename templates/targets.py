@@ -5,7 +5,7 @@ Every number here comes from the records; nothing is repeated in Python.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from functools import lru_cache
 
@@ -116,6 +116,7 @@ class Target:
     title: str
     yosys: str
     flat: str
+    narrow: str
     abc: str
     abc_for: str
     place: str
@@ -132,6 +133,11 @@ class Target:
     devices: tuple[Device, ...]
     packing: Packing | None = None
     pll: Pll | None = None
+
+    @property
+    def narrowed(self) -> Target:
+        """The family for a design that shall be small, at the price of more ranks of logic."""
+        return replace(self, flat=" ".join(filter(None, (self.flat, self.narrow))))
 
     def title_of(self, kind: str) -> str:
         """Return what the family calls a kind of resource."""
@@ -280,6 +286,7 @@ def _target(record: tablegen.Record, found: tablegen.Records) -> Target:
         title=string(record, "Title"),
         yosys=string(record, "Yosys"),
         flat=string(record, "Flat"),
+        narrow=string(record, "Narrow"),
         abc=string(record, "Abc"),
         abc_for=string(record, "AbcFor"),
         place=string(record, "Place"),

@@ -36,6 +36,8 @@ class Takes<string kind, string pattern, int units = 1> {
 // AbcFor   a cell type; designs with such a cell are mapped by the plain abc with
 //          the LUT costs Abc, because an ECP5 multiplier block that is
 //          instantiated stops the abc9 of synth_ecp5
+// Narrow   what is added for a design that shall be small: functions of many inputs
+//          are then built of single LUTs, in more ranks of logic
 // Absorbs  whether registers around the blocks are moved into them, because Yosys
 //          leaves them outside (tabla/synth/absorb.py)
 class Target<string name, string title, string yosys> {
@@ -43,6 +45,7 @@ class Target<string name, string title, string yosys> {
   string Title = title;
   string Yosys = yosys;
   string Flat = "";
+  string Narrow = "";
   string Abc = "";
   string AbcFor = "";
   string Place = "";
@@ -81,6 +84,7 @@ class Target<string name, string title, string yosys> {
 // A CCU2C is two LUT4 and a carry chain. A TRELLIS_DPR16X4 is four LUT4 as memory
 // and two for its write port. The "Total LUT4s" of nextpnr counts in this way too.
 def Ecp5 : Target<"ecp5", "Lattice ECP5", "synth_ecp5"> {
+  let Narrow = "-nowidelut";
   let Abc = "4:7";
   let AbcFor = "MULT18X18D";
   let Absorbs = 1;

@@ -100,12 +100,14 @@ def _folder_report(folder: Path, target: str, asked: dict[str, Any]) -> Synthesi
     try:
         verilog = path.read_text(encoding="utf-8")
         top = str(manifest["module"])
-        cycles = int(manifest["cycles"]) if manifest["schema"] == MANIFEST_SCHEMA else None
+        alone = manifest["schema"] == MANIFEST_SCHEMA
+        cycles = int(manifest["cycles"]) if alone else None
     except (OSError, UnicodeDecodeError):
         raise TablaError(f"cannot read '{path}'", hint="write the folder again with tabla gen") from None
     except (KeyError, TypeError, ValueError):
         raise TablaError(f"the manifest in '{folder}' is damaged", hint="write it again with tabla gen") from None
-    return synthesise(verilog, top, target, cycles=cycles, lines=source_lines(verilog, path.name, top), **asked)
+    lines = source_lines(verilog, path.name, top)
+    return synthesise(verilog, top, target, narrow=not alone, cycles=cycles, lines=lines, **asked)
 
 
 def _manifest(folder: Path) -> dict[str, Any]:

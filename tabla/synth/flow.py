@@ -50,6 +50,7 @@ def synthesise(
     place_and_route: bool = False,
     seeds: int = 1,
     *,
+    narrow: bool = False,
     cycles: int | None = None,
     lines: SourceLines | None = None,
     progress: Callable[[str], None] = lambda step: None,
@@ -58,16 +59,15 @@ def synthesise(
     """Return the area of the module `top` on a part, and, with `place_and_route`, the clock rate.
 
     `target` is the name of the family. Without a `device` the part is the largest of the family, and without a `speed`
-    it has its first speed grade. Place and route runs with the seeds 1 to `seeds`, and the best run is kept. `cycles`
-    (per sample) and `lines`, if given, go into the report. `progress` is called with a text before each step.
-    `templates` is a file with further records.
+    it has its first speed grade. A `narrow` design is built small, in more ranks of logic. Place and route runs with
+    the seeds 1 to `seeds`, and the best run is kept. `cycles` (per sample) and `lines`, if given, go into the report.
+    `progress` is called with a text before each step. `templates` is a file with further records.
 
     Raises `TablaError` for whatever `chosen_part` refuses, before anything runs; for a latch; for Verilog that Yosys
     cannot read; and for a design that does not fit the part.
     """
-    family, part = chosen_part(
-        target, device, speed, place_and_route=place_and_route, seeds=seeds, templates=templates
-    )
+    family, part = chosen_part(target, device, speed, place_and_route=place_and_route, seeds=seeds, templates=templates)
+    family = family.narrowed if narrow else family
     progress(f"{top}: synthesis for {family.title}")
     netlist = synthesise_flat(verilog, top, family)
     if place_and_route:

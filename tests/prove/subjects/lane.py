@@ -276,9 +276,10 @@ MUTANTS = (
         ("halves.setdefault(shift - 1, [])", "halves.setdefault(shift, [])"),
         ("word = word ^ inverts.replicate(width)", "word = word"),
         ("self.keep.replicate(width)) ^ other)", "self.keep.replicate(width)) | other)"),
-        ("self.extreme & self.take & (product > before)", "self.extreme & (product > before)"),
-        ("(total & adds).as_signed(), (half & adds)", "total, (half & adds)"),
-        ("multiplier.product ^ self.complement.replicate", "multiplier.product & ~self.complement.replicate"),
+        ("self.extreme & self.take & (before - compared)[-1]", "self.extreme & (before - compared)[-1]"),
+        ("(added & adds).as_signed(), (half & adds)", "added, (half & adds)"),
+        ("added ^ self.complement.replicate", "added & ~self.complement.replicate"),
+        ("self._product ^ self._complement.replicate", "self._product & ~self._complement.replicate"),
     )
     + mutants(
         "lane.py",

@@ -75,11 +75,12 @@ MUTANTS = mutants(
     ("first + added + (inverted & ~extreme)", "first + added + inverted"),
     ("(second & ~extreme.replicate(self.width)).as_signed()", "second"),
     ("rank, inverted = above, carry", "rank = above"),
-    ("return pair[0]\n", "return pair[0] + inverted\n"),
-    ("extreme & (second > first)", "extreme & (first > second)"),
+    ("if len(pair) == 2 else pair[0])", "if len(pair) == 2 else pair[0] + inverted)"),
+    ("self._clear(m, clear, passed, larger)", "self._clear(m, clear, passed)"),
+    ("extreme & (first - second)[-1]", "extreme & (second - first)[-1]"),
     ("m.d.sync += carry.eq(inverted[0])", "m.d.sync += carry.eq(inverted[0] & carry)"),
     ("extreme = delayed(m, extreme, 1, name", "extreme = delayed(m, extreme, 2, name"),
-    ("if self.clears and len(rank) == 2:", "if self.clears and len(rank) > 2:"),
+    ("if self.clears and len(rank) == 2 else", "if self.clears and len(rank) > 2 else"),
 )
 
 EXACT = (
