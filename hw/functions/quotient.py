@@ -38,16 +38,14 @@ class Quotient(FunctionPipeline):
         remainder: Any = Const(0, width)
         quotient: Any = Const(0, 0)
         for stage in range(bits):
-            shifted = Cat(dividend[-1], remainder)
-            trial = shifted - divisor
-            fits = ~trial[-1]
             new_remainder = Signal(width, name=f"remainder_{stage}", reset_less=True)
-            new_quotient = Signal(stage + 1, name=f"quotient_{stage}", reset_less=True)
+            # The digit of this stage is the sign of its remainder, so it is not here yet.
+            new_quotient = Signal(stage, name=f"quotient_{stage}", reset_less=True)
             new_divisor = Signal(width, name=f"divisor_{stage}", reset_less=True)
             new_signs = Signal(3, name=f"signs_{stage}", reset_less=True)
             m.d.sync += [
-                new_remainder.eq(Mux(fits, trial, shifted)),
-                new_quotient.eq(Cat(fits, quotient)),
+                new_remainder.eq(self._nearer(dividend[-1], remainder, divisor)),
+                new_quotient.eq(Cat(~remainder[-1], quotient) if stage else 0),
                 new_divisor.eq(divisor),
                 new_signs.eq(signs),
             ]
@@ -58,13 +56,14 @@ class Quotient(FunctionPipeline):
             remainder, quotient, divisor, signs = new_remainder, new_quotient, new_divisor, new_signs
 
         # Ties go up: away from zero for a positive quotient, towards it for a negative one. Integers lose the rest.
-        twice = Cat(Const(0, 1), remainder)
+        rest = Signal(width)
+        m.d.comb += rest.eq(self._nearer(Const(0, 1), remainder, divisor))
         rises = Signal(reset_less=True)
         whole = Signal(bits, reset_less=True)
         late = Signal(3, reset_less=True)
         m.d.sync += [
-            rises.eq(0 if self.whole else Mux(signs[0], twice > divisor, twice >= divisor)),
-            whole.eq(quotient),
+            rises.eq(0 if self.whole else ~rest[-1] & ~(signs[0] & (rest == 0))),
+            whole.eq(Cat(~remainder[-1], quotient)),
             late.eq(signs),
         ]
         exact = Signal(signed(bits + 2), reset_less=True)
@@ -82,3 +81,13 @@ class Quotient(FunctionPipeline):
             self.domain_error.eq(divides_by_zero),
         ]
         return m
+
+    def _nearer(self, digit: Any, remainder: Any, divisor: Any) -> Any:
+        """Return the remainder of the next digit: the divisor is taken away, or added where too much was taken before.
+
+        So it lies between ``-divisor`` and ``divisor - 1``, and its sign says that the digit of the quotient is 0. It
+        fits the bits of a word, and an adder is all that a stage needs.
+        """
+        less = ~remainder[-1]
+        shifted = Cat(digit, remainder[:-1])
+        return (shifted + (divisor ^ less.replicate(self.width)) + less)[: self.width]

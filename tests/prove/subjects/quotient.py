@@ -22,9 +22,10 @@ from tests.prove.subject import Speed, Subject
 def steps(*, width: int, fraction: int, whole: bool) -> Bench:
     """Claim of each stage that its remainder is below the divisor, and what its bit of the quotient took away.
 
-    Let r be the remainder behind a stage and q the quotient so far. With the next bit d of the dividend, the next stage
-    has r' = 2 r + d - b * divisor and q' = 2 q + b, and 0 <= r' < divisor. So after the last stage dividend =
-    q * divisor + r with 0 <= r < divisor, which says that q is the quotient rounded down.
+    A stage whose bit is 0 took the divisor away all the same: it holds r - divisor, and its sign says so. Let r be the
+    remainder behind a stage and q the quotient so far. With the next bit d of the dividend, the next stage has r' = 2 r
+    + d - b * divisor and q' = 2 q + b, and 0 <= r' < divisor. So after the last stage dividend = q * divisor + r with
+    0 <= r < divisor, which says that q is the quotient rounded down.
     """
     b = Bench()
     part = Quotient(width=width, fraction=fraction, whole=whole)
@@ -45,13 +46,16 @@ def steps(*, width: int, fraction: int, whole: bool) -> Bench:
         now = b.seen(Cat(dividend[-1], rest), f"begins_{stage}")
         by_1 = b.register(by, f"past_by_{stage}")
         now_1, so_far_1 = b.register(now, f"past_now_{stage}"), b.register(so_far, f"past_so_far_{stage}")
-        rest, quotient = opened[f"remainder_{stage}"], opened[f"quotient_{stage}"]
+        held = opened[f"remainder_{stage}"]
         age = stage + 2
-        bit = quotient[0]
+        bit = ~held[-1]
+        rest = b.seen(Mux(bit, held, held + by_1)[:width], f"rest_{stage}")
         b.claim(f"remainder_{stage}", rest == now_1 - Mux(bit, by_1, 0), when=by_1 != 0, after=age)
         b.claim(f"below_{stage}", rest < by_1, when=by_1 != 0, after=age)
+        b.claim(f"size_{stage}", by_1 <= 1 << (width - 1), after=age)
+        b.claim(f"once_{stage}", held.as_signed() + by_1 >= 0, when=by_1 != 0, after=age)
         if stage:
-            b.claim(f"quotient_{stage}", quotient[1:] == so_far_1, after=age)
+            b.claim(f"quotient_{stage}", opened[f"quotient_{stage}"] == so_far_1, after=age)
         b.claim(f"divisor_{stage}", opened[f"divisor_{stage}"] == by_1, after=age)
         signs = Cat(negative, zero, below)
         signs_1 = b.register(signs, f"past_signs_{stage}")
@@ -60,7 +64,7 @@ def steps(*, width: int, fraction: int, whole: bool) -> Bench:
         if stage < bits - 1:
             dividend = b.register(dividend[:-1], f"past_dividend_{stage}")
             b.claim(f"dividend_{stage}", opened[f"dividend_{stage}"] == dividend, after=age)
-        by, so_far = by_1, quotient
+        by, so_far = by_1, b.seen(Cat(bit, so_far_1) if stage else bit, f"digits_{stage}")
     _rounded(b, part, so_far=so_far, rest=rest, by=by, signs=(negative, zero, below), most=most, whole=whole, age=bits)
     return b
 
@@ -121,9 +125,10 @@ def fault(*, width: int, fraction: int, whole: bool) -> str:
 
 MUTANTS = mutants(
     "functions/quotient.py",
-    ("Mux(signs[0], twice > divisor, twice >= divisor)", "twice >= divisor"),
-    ("fits = ~trial[-1]", "fits = ~trial[-1] & (trial != 0)"),
-    ("new_remainder.eq(Mux(fits, trial, shifted))", "new_remainder.eq(Mux(fits, trial, shifted) | fits)"),
+    ("~rest[-1] & ~(signs[0] & (rest == 0))", "~rest[-1]"),
+    ("less = ~remainder[-1]", "less = ~remainder[-1] & (remainder != 0)"),
+    ("less.replicate(self.width)) + less)", "less.replicate(self.width)))"),
+    ("Cat(~remainder[-1], quotient) if stage", "Cat(remainder[-1], quotient) if stage"),
     ("Mux(last[2], ~self.most_positive, self.most_positive)", "self.most_positive"),
     ("self.overflow.eq(beyond & ~divides_by_zero)", "self.overflow.eq(beyond)"),
     ("new_divisor.eq(divisor)", "new_divisor.eq(divisor | new_divisor[0])"),
