@@ -84,3 +84,13 @@ class Accelerator(Array):
         data = delayed(m, self.program_data, 1, name=f"{unit}_program_data")
         address = delayed(m, self.program_address, 1, name=f"{unit}_program_address")
         m.d.comb += [target.write_address.eq(address), target.write_data.eq(data)]
+
+
+class WideAccelerator(Accelerator):
+    """The same for an image whose results leave in beats of several words, which its data sheet says (decision 33)."""
+
+
+_BEAT = """Out(port_words * width)
+        A beat of results or of a dump: word l in bits l * width and up."""
+# The data sheet goes into the Verilog, which stays as it is where a beat has one word.
+WideAccelerator.__doc__ = (Accelerator.__doc__ or "").replace("out_data : Out(width)", f"out_data : {_BEAT}")

@@ -66,7 +66,7 @@ class Array(wiring.Component):
                 "in_data": In(parameters.stream_words * parameters.width),
                 "out_valid": Out(1),
                 "out_ready": In(1),
-                "out_data": Out(parameters.width),
+                "out_data": Out(parameters.port_words * parameters.width),
                 "busy": Out(1),
                 "sample_start": Out(1),
                 "update": Out(1),

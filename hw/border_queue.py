@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from amaranth.hdl import Module, Mux, Signal
+from amaranth.hdl import Cat, Module, Mux, Signal
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In
 from tabla.hw.memory import WordMemory
@@ -30,29 +30,30 @@ class BorderQueue(wiring.Component):
 
     LATENCY = WordMemory.LATENCY + 2
 
-    def __init__(self, *, width: int, depth: int, roots: int) -> None:
-        if roots < 2:
-            raise ValueError("the words of one root need no turns")
+    def __init__(self, *, width: int, depth: int, roots: int, beat: int = 1) -> None:
+        if roots <= beat or roots % beat:
+            raise ValueError(f"the words of {roots} roots take no turns in beats of {beat}")
         self.width = width
         self.roots = roots
+        self.beat = beat
         self.places = -(-depth // roots)
         super().__init__(
             {
                 "put": In(1),
                 "words": In(width).array(roots),
-                **port_members(width),
+                **port_members(beat * width),
             }
         )
 
     def elaborate(self, platform: Any) -> Module:
         m = Module()
-        bits = bits_for(self.places)
+        bits, beats = bits_for(self.places), self.roots // self.beat
         write = Signal(bits)
         read = Signal(bits)
         ahead = Signal(bits, init=1)
         # Rows whose words stand behind the memories, if their address has been there for long enough.
         filled = Signal(range((1 << bits) + 1))
-        left = Signal(range(self.roots))
+        left = Signal(range(beats))
         load = Signal()
         arrived = delayed(m, self.put, WordMemory.LATENCY, name="arrived", clear=0)
         under_way = Signal()
@@ -66,14 +67,15 @@ class BorderQueue(wiring.Component):
         m.d.sync += filled.eq(filled + arrived - load)
         with m.If(self.put):
             m.d.sync += write.eq(write + 1)
-        held = [Signal(self.width, name=f"held_{k}", reset_less=True) for k in range(1, self.roots)]
+        held = [Signal(self.beat * self.width, name=f"held_{k}", reset_less=True) for k in range(1, beats)]
         row = [self.out_data, *held]
         with m.If(load):
-            m.d.sync += [read.eq(ahead), ahead.eq(ahead + 1), left.eq(self.roots - 1), self.out_valid.eq(1)]
+            m.d.sync += [read.eq(ahead), ahead.eq(ahead + 1), left.eq(beats - 1), self.out_valid.eq(1)]
         with m.Elif(self.taken):
             m.d.sync += [left.eq(left - 1), self.out_valid.eq(left != 0)]
             m.d.sync += [place.eq(after) for place, after in zip(row, held, strict=False)]
-        for k, (place, word) in enumerate(zip(row, self.words, strict=True)):
+        together = []
+        for k, word in enumerate(self.words):
             m.submodules[f"words_{k}"] = words = WordMemory(width=self.width, depth=1 << bits)
             m.d.comb += [
                 words.write_enable.eq(self.put),
@@ -81,6 +83,25 @@ class BorderQueue(wiring.Component):
                 words.write_data.eq(word),
                 words.read_address.eq(Mux(load, ahead, read)),
             ]
-            with m.If(load):
-                m.d.sync += place.eq(words.read_data)
+            together.append(words.read_data)
+            if len(together) == self.beat:
+                with m.If(load):
+                    m.d.sync += row[k // self.beat].eq(Cat(together) if self.beat > 1 else words.read_data)
+                together = []
         return m
+
+
+class BeatQueue(BorderQueue):
+    """A queue as ``BorderQueue`` that offers beats of `beat` words: the words of a put leave in two or more of them.
+
+    Beats that are put in cycle *t* are offered from *t* + ``LATENCY`` on, one a cycle without bubbles. The first beat
+    has the words of the first roots, the first root's lowest. An offered beat stays until it is taken.
+
+    Members
+    -------
+    put : In(1), words : In(width) for each root
+    out_valid : Out(1), out_ready : In(1), out_data : Out(beat * width)
+    taken : Out(1)
+    waits : Out(1)
+        Some word is inside.
+    """

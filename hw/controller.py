@@ -195,13 +195,14 @@ class Controller(wiring.Component):
         with m.Elif(~pause[-1]):
             m.d.sync += pause.eq(pause - 1)
 
-        # Free words of the output buffer, less what a token wants.
-        most = max(parameters.output_depth, numbers.greatest("run.outputs", "dump.outputs"))
+        # Free places for beats in the output buffer, less what a token wants.
+        places = parameters.output_depth // parameters.port_words
+        most = max(places, numbers.greatest("run.outputs", "dump.outputs"))
         spare = Signal(signed(most.bit_length() + 2))
         wanted = Mux(self.dump, numbers["dump.outputs"], numbers["run.outputs"])
         m.d.sync += spare.eq(spare + self.output_taken - Mux(fires, wanted, 0))
 
         with m.If(self.restart):
-            m.d.sync += [ready.eq(0), waits.eq(0), pause.eq(-1), spare.eq(parameters.output_depth - wanted)]
+            m.d.sync += [ready.eq(0), waits.eq(0), pause.eq(-1), spare.eq(places - wanted)]
         m.d.comb += fires.eq(opened & left & pause[-1] & ~spare[-1] & (waits | needs_no_input))
         return fires

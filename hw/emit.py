@@ -12,7 +12,7 @@ from amaranth.back import rtlil
 from amaranth.hdl import Fragment, ValueCastable
 from amaranth.hdl._ir import PortDirection
 from amaranth.lib import wiring
-from tabla.hw.accelerator import Accelerator
+from tabla.hw.accelerator import Accelerator, WideAccelerator
 from tabla.hw.array import Array
 from tabla.hw.module_text import ModuleText
 from tabla.hw.names import Names, identifier
@@ -116,6 +116,8 @@ def hardware_of(content: Image | Overlay, *, stoppable: bool = False) -> Array:
     match content:
         case Overlay():
             return OverlayAccelerator(content, stoppable=stoppable)
+        case Image(parameters=parameters) if parameters.port_words > 1:
+            return WideAccelerator(content, stoppable=stoppable)
         case _:
             return Accelerator(content, stoppable=stoppable)
 

@@ -4,10 +4,10 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any
 
-from amaranth.hdl import Module, Mux, Signal
+from amaranth.hdl import Cat, Module, Mux, Signal
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
-from tabla.hw.border_queue import BorderQueue
+from tabla.hw.border_queue import BeatQueue, BorderQueue
 from tabla.hw.output import OutputBuffer
 from tabla.hw.root import Root
 
@@ -57,12 +57,20 @@ class SerialOut(wiring.Component):
 def output_of(m: Module, roots: Sequence[Root], parameters: Parameters, *, every: Any) -> OutputBuffer | BorderQueue:
     """Return what keeps the words of the roots until they are taken.
 
-    With `every` the words of all roots leave instead of one's.
+    With `every` the words of all roots leave instead of one's. Where each root has results of its own, one beat has the
+    words of some or of all roots.
     """
     width, depth = parameters.width, parameters.output_depth
     valid, words = roots[0].output_valid, [root.output_word for root in roots]
+    beat = parameters.port_words
+    if beat == len(roots) > 1:
+        # A beat has a word of every root, so nothing has to take turns.
+        m.submodules.output_buffer = output = OutputBuffer(width=beat * width, depth=depth // beat)
+        m.d.comb += [output.put.eq(valid), output.word.eq(Cat(words))]
+        return output
     if parameters.split_results:
-        m.submodules.border_queue = queue = BorderQueue(width=width, depth=depth, roots=len(roots))
+        kind = BeatQueue if beat > 1 else BorderQueue
+        m.submodules.border_queue = queue = kind(width=width, depth=depth, roots=len(roots), beat=beat)
         m.d.comb += [queue.put.eq(valid), *(queue.words[k].eq(word) for k, word in enumerate(words))]
         return queue
     m.submodules.output_buffer = output = OutputBuffer(width=width, depth=depth)

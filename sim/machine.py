@@ -25,11 +25,11 @@ BeatRows = Words | Sequence[Sequence[int]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stalls:
-    """The cycles for which the host holds back beats and words.
+    """The cycles for which the host holds back beats in both directions.
 
     `in_valid` stays low for `inputs[j]` cycles before beat j of a command, and `out_ready` stays low for `outputs[i]`
-    cycles before output word i. A tuple that is shorter than the command is repeated, each command begins with the
-    first entry, and nothing is held back before the first beat or word. An empty tuple never pauses.
+    cycles before beat i of the output. A tuple that is shorter than the command is repeated, each command begins with
+    the first entry, and nothing is held back before the first beat. An empty tuple never pauses.
     """
 
     inputs: tuple[int, ...] = ()
@@ -37,7 +37,7 @@ class Stalls:
 
     @staticmethod
     def random(seed: int, *, share: float = 0.3, longest: int = 5) -> Stalls:
-        """Draw pauses of 1 to `longest` cycles before about `share` (0 to 1) of the beats and words.
+        """Draw pauses of 1 to `longest` cycles before about `share` (0 to 1) of the beats.
 
         The same seed gives the same pauses.
         """
@@ -70,7 +70,8 @@ class RunResult:
 
     `starts` has the cycle of each sample's token. `first_words` and `last_words` have the cycles in which the first and
     the last beat of each sample were taken; they are empty for a program without input. `updates` has every cycle
-    in which a model word was written. `leaves` has the cycle in which each word of `outputs` left the machine.
+    in which a model word was written. `leaves` has the cycle in which each word of `outputs` left the machine; words
+    of one beat leave in the same cycle.
     """
 
     samples: int

@@ -71,6 +71,7 @@ def golden(build: Stages) -> dict[str, Any] | None:
         "schema": "tabla-golden-1",
         "reset_cycles": reset_cycles(image),
         "width": width,
+        "port_words": image.parameters.port_words,
         "sample_beats": image.stream_run.beats,
         **_series(build, host, played),
         "extremes": _series(build, host, _extreme(build, played)),

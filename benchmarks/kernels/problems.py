@@ -17,8 +17,9 @@ class Kernel:
     """A kernel of the table.
 
     `keep` names the inputs that stay on the chip. `aim` is the least share of multiplier slots that should compute a
-    product, if an aim is set. `peer` is the number of cycles of NNgen with the same number of multipliers, if it is
-    known.
+    product, and `most` the most cycles that a call should take, if such an aim is set. `peer` is the number of cycles
+    of NNgen with the same number of multipliers, if it is known. `stream_words` is the width of both streams in words;
+    without it the tool chooses that of the input, and results leave as one word a cycle.
     """
 
     name: str
@@ -27,6 +28,9 @@ class Kernel:
     keep: tuple[str, ...] = ()
     aim: float | None = None
     peer: int | None = None
+    pes: int = PES
+    stream_words: int | None = None
+    most: int | None = None
 
     @property
     def path(self) -> Path:
@@ -62,5 +66,21 @@ def kernels() -> tuple[Kernel, ...]:
             file="upconv.tc",
             sizes={"C": 16, "H": 8, "W": 8, "K": 3, "O": 16},
             keep=("F",),
+        ),
+        Kernel(
+            name="softmax 16x64, 64 PEs, S 8",
+            file="softmax.tc",
+            sizes={"N": 16, "D": 64},
+            pes=64,
+            stream_words=8,
+            most=400,
+        ),
+        Kernel(
+            name="depthwise 3x3, 64 PEs, S 8",
+            file="depthwise.tc",
+            sizes={"C": 16, "H": 10, "W": 10, "KH": 3, "KW": 3},
+            pes=64,
+            stream_words=8,
+            most=900,
         ),
     )

@@ -10,6 +10,7 @@ from tabla.hw.board.buffer import BlockQueue
 from tabla.hw.board.frames import FrameReceiver, FrameSender
 from tabla.hw.board.replies import Replier
 from tabla.hw.board.requests import RequestReader
+from tabla.hw.board.splitter import BeatSplitter
 from tabla.hw.board.stopwatch import Stopwatch
 from tabla.hw.board.uart import UartReceiver, UartTransmitter
 from tabla.hw.reset import reset_cycles
@@ -41,7 +42,7 @@ class HostLink(wiring.Component):
         self.divisor = divisor
         self.reset_cycles = reset_cycles(image)
         self.shape = self._shape(image, memory)
-        self.width = image.parameters.width
+        self.width, self.port_words = image.parameters.width, image.parameters.port_words
         self.beat_width = image.parameters.stream_words * self.width
         self.constants = {
             "magic": MAGIC,
@@ -83,7 +84,7 @@ class HostLink(wiring.Component):
             "in_data": Out(self.beat_width),
             "out_valid": In(1),
             "out_ready": Out(1),
-            "out_data": In(self.width),
+            "out_data": In(self.port_words * self.width),
             "busy": In(1),
             "sample_start": In(1),
             "update": In(1),
@@ -100,10 +101,12 @@ class HostLink(wiring.Component):
         m.submodules.requests = requests = self._reader()
         sender, replier, stopwatch = FrameSender(), self._replier(), Stopwatch()
         beats = BlockQueue(width=self.beat_width, depth=self.shape.beats)
-        # One word stands behind the block RAM, which then has a power of two of them.
-        words = SyncFIFOBuffered(width=self.width, depth=OUTPUT_WORDS + 1)
-        # A block RAM answers late in its cycle, so the word that is to leave waits in a register.
-        leaving = SyncFIFOBuffered(width=self.width, depth=1)
+        # One beat stands behind the block RAM, which then has a power of two of them.
+        port = self.port_words
+        words = SyncFIFOBuffered(width=port * self.width, depth=OUTPUT_WORDS // port + 1)
+        # A block RAM answers late in its cycle, so the word or beat that is to leave waits in a register.
+        one = port == 1
+        leaving = SyncFIFOBuffered(width=self.width, depth=1) if one else BeatSplitter(width=self.width, beat=port)
         m.submodules.frames_out = clears(sender)
         m.submodules.replier = clears(replier)
         m.submodules.beats = clears(beats)

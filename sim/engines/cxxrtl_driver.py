@@ -2,7 +2,8 @@
 
 It does the same as :mod:`tabla.sim.engines.host_loop`, in C++ because Python would be slower than the simulation. Its
 protocol is binary and little endian, and only :mod:`tabla.sim.engines.cxxrtl_run` uses it, which defines
-`RESET_CYCLES` and `PROGRESS_INTERVAL`, in milliseconds, before it.
+`RESET_CYCLES`, `PROGRESS_INTERVAL` in milliseconds, and the `PORT_WORDS` of `WIDTH` bits of a beat of the output before
+it.
 """
 
 from __future__ import annotations
@@ -20,6 +21,20 @@ using Design = cxxrtl_design::DESIGN;
 
 template<size_t Bits> static uint64_t number(const cxxrtl::value<Bits> &v) { return v.template get<uint64_t>(); }
 template<size_t Bits> static uint64_t number(const cxxrtl::wire<Bits> &w) { return w.curr.template get<uint64_t>(); }
+
+template<size_t Bits> static const void *bytes(const cxxrtl::value<Bits> &v) { return &v.data; }
+template<size_t Bits> static const void *bytes(const cxxrtl::wire<Bits> &w) { return &w.curr.data; }
+
+// The words of a beat, the first in the lowest bits.
+template<typename Port> static void append(std::vector<uint32_t> &words, const Port &port) {
+    const size_t chunks = (PORT_WORDS * WIDTH + 31) / 32;
+    uint32_t beat[chunks + 1] = {};
+    std::memcpy(beat, bytes(port), 4 * chunks);
+    for (size_t bit = 0; bit < PORT_WORDS * WIDTH; bit += WIDTH) {
+        uint64_t above = beat[bit / 32] | uint64_t(beat[bit / 32 + 1]) << 32;
+        words.push_back(uint32_t((above >> bit % 32) & ((uint64_t(1) << WIDTH) - 1)));
+    }
+}
 
 template<size_t Bits> static size_t chunks(const cxxrtl::value<Bits> &) { return (Bits + 31) / 32; }
 
@@ -110,9 +125,9 @@ struct Server {
                     idle = 0;
                 }
                 if (takes && number(top.p_out__valid)) {
-                    outputs.push_back(uint32_t(number(top.p_out__data)));
-                    leaves.push_back(cycle);
-                    out_pause = pause(out_pauses, outputs.size());
+                    append(outputs, top.p_out__data);
+                    leaves.resize(outputs.size(), cycle);
+                    out_pause = pause(out_pauses, outputs.size() / PORT_WORDS);
                     idle = 0;
                 }
                 bool finished = beat == request.beats && outputs.size() >= request.outputs;

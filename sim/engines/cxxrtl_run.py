@@ -203,6 +203,8 @@ class CxxrtlMachine(PortMachine):
         super().__init__(image, overlay)
         # The numbers are part of the text, and so of the program's name in the cache.
         defines = f"#define RESET_CYCLES {reset_cycles(self.content)}\n#define PROGRESS_INTERVAL {_INTERVAL}\n"
+        parameters = self.content.parameters
+        defines += f"#define PORT_WORDS {parameters.port_words}\n#define WIDTH {parameters.width}\n"
         if overlay is not None:
             defines += f"#define PROGRAM_PATIENCE {PROGRAM_PATIENCE}\n#define PROGRAM_TAKES {Status.TAKES.value}\n"
         driver = defines + (DRIVER if overlay is None else OVERLAY_DRIVER)

@@ -17,8 +17,9 @@ class Request:
     """A command and what belongs to it.
 
     `beats` holds each beat's words packed into one unsigned integer. `sample_beats` of them make a sample; `outputs`
-    words are expected in all. `input_pauses[j]`, `output_pauses[i]` hold beat j and word i back so many cycles, used in
-    turn, not before the first. After `patience` cycles without an event the machine counts as hung.
+    words are expected in all, `port_words` of them in a beat, each of `width` bits. `input_pauses[j]`,
+    `output_pauses[i]` hold beat j of the input and beat i of the output back so many cycles, used in turn, not before
+    the first. After `patience` cycles without an event the machine counts as hung.
     """
 
     code: int
@@ -29,6 +30,8 @@ class Request:
     input_pauses: list[int] = field(default_factory=list)
     output_pauses: list[int] = field(default_factory=list)
     patience: int = PATIENCE
+    port_words: int = 1
+    width: int = 32
 
 
 @dataclass(kw_only=True)
@@ -117,9 +120,9 @@ class Host:
                 self._input_pause = _pause(request.input_pauses, self._beat)
                 self._idle = 0
             if driven.out_ready and shown.out_valid:
-                seen.outputs.append(shown.out_data)
-                seen.leaves.append(cycle)
-                self._output_pause = _pause(request.output_pauses, len(seen.outputs))
+                seen.outputs += self._words(shown.out_data)
+                seen.leaves += [cycle] * request.port_words
+                self._output_pause = _pause(request.output_pauses, len(seen.outputs) // request.port_words)
                 self._idle = 0
             finished = self._beat == len(request.beats) and len(seen.outputs) >= request.outputs
             # `busy` may still be low in the first cycle after the command was taken.
@@ -135,6 +138,11 @@ class Host:
                 f"the machine hangs in cycle {cycle}: command {'taken' if self._accepted else 'not taken'}, "
                 f"{self._beat} of {len(request.beats)} beats taken, {len(seen.outputs)} of {request.outputs} words out"
             )
+
+    def _words(self, beat: int) -> list[int]:
+        """The words of a beat of the output, the first in the lowest bits."""
+        width = self.request.width
+        return [(beat >> (k * width)) & ((1 << width) - 1) for k in range(self.request.port_words)]
 
 
 def request_from(fields: dict[str, Any]) -> Request:

@@ -93,6 +93,8 @@ class PortMachine(Machine):
             input_pauses=list(stalls.inputs),
             output_pauses=list(stalls.outputs),
             patience=self._patience(stalls),
+            port_words=self.image.parameters.port_words,
+            width=self.image.parameters.width,
         )
         seen = self._command(request, rows)
         tokens = 0 if code == LOAD else count

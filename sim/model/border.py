@@ -55,12 +55,13 @@ def timeline(
 
     Each sample takes `beats` beats; 0 stands for a program without input. Tokens are at least `period` cycles apart.
     `outputs` has, for each word that a sample puts out, the cycle of its root write counted from the token. Words of
-    one write leave one after the other. A program whose sample puts out more words than the output buffer holds
-    raises MachineFault.
+    one write leave one after the other, or several of them in a beat. A program whose sample puts out more words than
+    the output buffer holds raises MachineFault.
     """
     law = timing()
-    depth = image.parameters.output_depth
-    to_port = law.broadcast + (law.queue if image.parameters.split_results else 0)
+    depth, together = image.parameters.output_depth, image.parameters.port_words
+    waits_for_turn = image.parameters.split_results and together < image.parameters.roots
+    to_port = law.broadcast + (law.queue if waits_for_turn else 0)
     if len(outputs) > depth:
         raise MachineFault(f"a sample puts out {len(outputs)} words, the output buffer holds {depth}")
     result = Timeline()
@@ -86,9 +87,9 @@ def timeline(
         if outputs and needed >= 0:
             start = max(start, result.leaves[needed] + CREDIT)
         result.starts.append(start)
-        for cycle in outputs:
+        for cycle in outputs[::together]:
             shown = start + cycle + to_port
             if result.leaves:
-                shown = max(shown, result.leaves[-1] + 1 + _pause(stalls.outputs, len(result.leaves)))
-            result.leaves.append(shown)
+                shown = max(shown, result.leaves[-1] + 1 + _pause(stalls.outputs, len(result.leaves) // together))
+            result.leaves += [shown] * together
     return result

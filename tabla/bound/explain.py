@@ -180,8 +180,10 @@ def _stream(bound: Bound, graph: Graph, template: Template, format: Format) -> R
     widest = min(template.stream_words or limits().stream_words, template.pes)
     about = (
         f"{words:,} words of inputs and labels are read; a beat brings {widest:,} of them at the most and takes a "
-        f"cycle: {stream.beats(graph, template, format):,} beats. {leaving:,} words of results leave, one a cycle."
+        f"cycle: {stream.beats(graph, template, format):,} beats. {leaving:,} words of results leave, "
     )
+    many = stream.widest_out(template)
+    about += "one a cycle." if many == 1 else f"at most {many} a cycle: {stream.beats_out(graph, template):,} beats."
     return Reason(term="stream", cycles=bound.terms["stream"], about=about)
 
 

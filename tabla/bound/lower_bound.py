@@ -80,7 +80,7 @@ def _bound(graph: Graph, template: Template, format: Format, *, choosing: bool) 
         terms={
             "multiplies": max(1, Shares.of(graph, work_by_term(graph), template).cycles()),
             "path": max(1, plain, circuit.cycles),
-            "stream": max(1, stream.beats(graph, template, format), stream.words_out(graph)),
+            "stream": max(1, stream.beats(graph, template, format), stream.beats_out(graph, template)),
             "functions": max(1, -(-functions // max(1, template.roots))),
         },
         circuit=circuit,

@@ -3,7 +3,8 @@
 Every element of an input or a label that some statement reads has to arrive, and arrives as one word of a beat. Lane
 number l takes one word of each beat, and a root takes a word that a lane takes as well (decision 3, 3.7), so that a
 beat brings no more than ``min(words of the beat, PEs)`` different words, whatever the mapping. One beat arrives a
-cycle. Results leave as one word a cycle.
+cycle. A beat of results has at most one word of each root and as many words as a beat of the stream that the user asked
+for; without such a request it has one word. One beat leaves a cycle.
 """
 
 from __future__ import annotations
@@ -50,6 +51,16 @@ def words_in(graph: Graph, format: Format) -> int:
 def words_out(graph: Graph) -> int:
     """Elements of results; a tensor that is returned under two names counts once."""
     return sum(graph.tensors[tensor].size for tensor in {tensor for _, tensor in graph.results})
+
+
+def widest_out(template: Template) -> int:
+    """The most words of a beat of results. An array whose number of roots is left open counts as one with one root."""
+    return max(1, min(template.stream_words, template.roots))
+
+
+def beats_out(graph: Graph, template: Template) -> int:
+    """The fewest beats in which the results of a sample can leave."""
+    return -(-words_out(graph) // widest_out(template))
 
 
 def _mark(mask: Mask, statement: Statement, read: Read) -> None:

@@ -62,6 +62,7 @@ class BusShape:
             run_beats=image.stream_run.beats,
             run_words=image.run.outputs,
             dump_count=dump_count,
+            output_words=parameters.port_words,
         )
 
     @staticmethod

@@ -148,6 +148,7 @@ def _parameters(schedule: Schedule, memories: Mapping[str, Sequence[Strand]]) ->
         model_guard=schedule.mapped.model_guard,
         wide_memories=tuple(sorted(schedule.layout.wide_memories)),
         wide_shifts=tuple(range(schedule.wide_from, len(shifts))),
+        port_words=schedule.port_words,
     )
 
 

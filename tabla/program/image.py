@@ -45,7 +45,8 @@ class Parameters:
     Array: `pes` lanes in PUs of `pes_per_pu`. Each of `sequencers` drives an equal share of adjacent lanes with
     microcode of its own. `roots` roots, in lockstep, have an equal share of the lanes each; with more than one, a PU is
     the tap group of one root. With `split_results`, each group has results of its own, and the words of all groups
-    leave one after the other.
+    leave one after the other, `port_words` of them in a beat. A write of all roots, and a sample, has a whole number of
+    such beats.
 
     Words: `width` bits, `fraction` of them behind the point. `accumulator` is the width of an accumulator. `shifts` is
     the table of shifts, in bits. `model_guard` is the number of guard bits of wide models, `wide_memories` the memories
@@ -93,6 +94,7 @@ class Parameters:
     model_guard: int = field(default=0, repr=False)
     wide_memories: tuple[str, ...] = field(default=(), repr=False)
     wide_shifts: tuple[int, ...] = field(default=(), repr=False)
+    port_words: int = field(default=1, repr=False)
 
     @property
     def stored_width(self) -> int:

@@ -35,7 +35,7 @@ def timing_numbers(image: Image) -> dict[str, int]:
 
     * ``<command>.pause``: the cycles between two tokens, less 2.
     * ``<command>.drain``: the cycles after the last token until all units are at rest.
-    * ``<command>.outputs``: the words of a token.
+    * ``<command>.outputs``: the beats in which the words of a token leave.
     * ``<command>.beats``: the beats of a sample or of a load, less 2.
 
     Of each unit and command: ``<unit>.<command>.first`` and ``.last``, the addresses of its first and last strand;
@@ -48,7 +48,7 @@ def timing_numbers(image: Image) -> dict[str, int]:
     for name, entry in (("run", image.run), ("dump", image.dump)):
         numbers[f"{name}.pause"] = entry.period - 2
         numbers[f"{name}.drain"] = entry.drain
-        numbers[f"{name}.outputs"] = entry.outputs
+        numbers[f"{name}.outputs"] = entry.outputs // image.parameters.port_words
         for unit in image.units:
             begin, count = entry.begin[unit], entry.strands[unit]
             numbers[f"{unit}.{name}.wait"] = delay(image, unit, entry) + 2

@@ -44,6 +44,8 @@ class Accelerator:
             input_pauses=list(pauses),
             output_pauses=list(holds),
             patience=GOLDEN["patience"],
+            port_words=GOLDEN["port_words"],
+            width=GOLDEN["width"],
         )
         seen = await self.ports.play({{**request_fields(request), "beats": list(beats)}}, most=GOLDEN["most"])
         await self.ports.rest(GOLDEN["rest"])

@@ -33,6 +33,8 @@ class BuildReport:
 
     `model_guard` is the number of guard bits of wide models. `load_cycles` and `dump_cycles` are what loading the
     models and reading them back takes, with a beat every cycle. These three are given where there are guard bits.
+
+    `output_words` is the number of words that leave in one cycle, and is given where there are several.
     """
 
     name: str
@@ -60,6 +62,7 @@ class BuildReport:
     model_guard: int = 0
     load_cycles: int = 0
     dump_cycles: int = 0
+    output_words: int = 1
 
     @property
     def binding(self) -> str:
@@ -70,12 +73,13 @@ class BuildReport:
         """Return what ``tabla gen`` prints."""
         array = f"{self.pes} PEs, {self.pes_per_pu} per PU"
         array += f", {self.roots} roots" if self.roots > 1 else ""
+        beats_out = f" in, {self.output_words} out" if self.output_words > 1 else ""
         terms = ", ".join(f"{name} {cycles}" for name, cycles in self.bound_terms.items())
         steps = f"; a step takes {self.minibatch} samples" if self.minibatch > 1 else ""
         lane = f"per PE {self.model_words} of model, {self.data_words} of data, {self.interim_words} interim"
         return "\n".join(
             [
-                f"{self.name}: {array}, {self.format}, words per beat: {self.stream_words}",
+                f"{self.name}: {array}, {self.format}, words per beat: {self.stream_words}{beats_out}",
                 f"cycles       {self.cycles} per sample, {self.ratio:.2f} times the bound{steps}",
                 f"bound        {self.bound}, set by {self.binding} ({terms})",
                 f"latency      {self.latency}",
@@ -104,6 +108,8 @@ class BuildReport:
         if not self.model_guard:
             for name in ("model_guard", "load_cycles", "dump_cycles"):
                 del fields[name]
+        if self.output_words == 1:
+            del fields["output_words"]
         fields["bound_terms"] = dict(self.bound_terms)
         rounded = {name: round(getattr(self, name), 6) for name in ("ratio", "utilisation", "busy")}
         return {**fields, **rounded}
@@ -120,7 +126,7 @@ def busiest(schedule: Schedule, bound: Bound) -> tuple[str, int]:
         "the root": units.get("root_issue", 0),
         "the function unit": bound.terms["functions"],
         "words in": schedule.beats,
-        "words out": schedule.outputs,
+        "words out": schedule.beats_out,
     }
     name = max(taken, key=lambda each: taken[each])
     return name, taken[name]
@@ -160,6 +166,7 @@ def figures(schedule: Schedule, bound: Bound) -> BuildReport:
         model_guard=guard,
         load_cycles=beats_of(schedule.stream_load) if guard else 0,
         dump_cycles=schedule.dump_count * schedule.dump_period if guard else 0,
+        output_words=schedule.port_words,
     )
 
 

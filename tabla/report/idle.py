@@ -157,7 +157,7 @@ class _Walk:
         schedule = self.schedule
         if schedule.cycles > schedule.period:
             return "stream" if schedule.beats == schedule.cycles else "ring"
-        return "output" if schedule.outputs == schedule.period else "order"
+        return "output" if schedule.beats_out == schedule.period else "order"
 
     def _strand(self, number: int, unit: str, cycle: int) -> int:
         """Return the position in a task of the strand that takes a unit in a cycle; -1 if none does."""

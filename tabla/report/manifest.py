@@ -39,6 +39,7 @@ STATE_PORTS = (
     ("domain_errors", "out", 32, "function arguments outside the domain since reset"),
 )
 """The outputs by which accelerators and overlays tell what they do: name, direction, bits and meaning."""
+_OUT_DATA = ("a result or a dumped word", "results or dumped words: word l of a beat from bit l * width up")
 LICENCE = "The generated Verilog belongs to whoever generated it; see LICENSE of tabla for the parts that it contains."
 
 
@@ -80,6 +81,7 @@ def manifest(
         ],
         "stream": {
             "words_per_beat": schedule.stream_words,
+            "output_words_per_beat": schedule.port_words,
             "sample": _segments(schedule, [t for t, _ in streamed(schedule.layout)], schedule.stream_sample),
             "load": _segments(schedule, [t for t, _ in loaded(schedule.layout)], schedule.stream_load),
             "results": _results(schedule),
@@ -130,8 +132,8 @@ def _ports(image: Image, *, stoppable: bool) -> list[dict[str, Any]]:
         ("command_count", "in", 32, "samples to run, addresses to dump"),
         *_offer("in", "in", "a beat"),
         ("in_data", "in", p.stream_words * p.width, "word l of a beat from bit l * width up"),
-        *_offer("out", "out", "a word"),
-        ("out_data", "out", p.width, "a result or a dumped word"),
+        *_offer("out", "out", "a word" if p.port_words == 1 else "a beat"),
+        ("out_data", "out", p.port_words * p.width, _OUT_DATA[p.port_words > 1]),
         *STATE_PORTS,
         ("program_valid", "in", 1, "write a microcode word; only while not busy"),
         ("program_memory", "in", image.memory_bits, "which memory: see program"),

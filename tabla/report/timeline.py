@@ -10,8 +10,10 @@ from typing import Any
 from tabla.ir.graph import Statement
 from tabla.report.causes import Reason
 from tabla.report.idle import REASONS, Wait, waits
+from tabla.schedule.output_port import port_latency
 from tabla.schedule.schedule import Schedule
 from tabla.source import Span
+from tabla.strands.leaving import words_per_write
 from tabla.strands.strand import Strand
 from tabla.strands.streams import streamed
 from tabla.templates.instructions import kind_of
@@ -301,7 +303,8 @@ def _bus(schedule: Schedule) -> Row:
 
 def _output(schedule: Schedule) -> Row:
     """Return the row of the output port, whose words leave at once if the host takes them at once."""
-    laws, bars, free = timing(), [], 0
+    bars, free = [], 0
+    latency = port_latency(words_per_write(schedule.mapped, schedule.template), schedule.port_words)
     sent = [
         (strand.cycles(slot), number, position, strand)
         for number, placed in enumerate(schedule.placed)
@@ -309,9 +312,9 @@ def _output(schedule: Schedule) -> Row:
         for slot, operation in enumerate(strand.body)
         if operation.field("to_output")
     ]
-    each = schedule.outputs // max(1, sum(len(cycles) for cycles, *_ in sent))
+    each = schedule.beats_out // max(1, sum(len(cycles) for cycles, *_ in sent))
     for cycles, number, position, strand in sorted(sent, key=lambda item: int(item[0][0])):
-        shown = cycles + laws.broadcast + (laws.queue if each > 1 else 0)
+        shown = cycles + latency
         start = max(free, int(shown[0]))
         free = max(start + each * len(cycles), int(shown[-1]) + each)
         span = _span(schedule, strand, schedule.placed[number].task.statement, ())

@@ -116,6 +116,8 @@ def _assemble(
         strands,
         words_per_write(mapped, template),
         period_of(placed, mapping, layout),
+        widest=max(1, template.stream_words),
+        beats_in=_beats(layout, template, template.stream_words) if template.stream_words else 0,
     )
     period = port.period
     last_data = max((t for p in placed for t in _data_reads(p)), default=0)
@@ -155,6 +157,7 @@ def _assemble(
         beats=beats,
         outputs=words,
         output_depth=max(dump_words(template, mapped.model_guard), port.depth),
+        port_words=port.beat,
         end=end,
         cycles=cycles,
         latency=latency,
@@ -180,15 +183,16 @@ def _stream_words(layout: Layout, template: Template, period: int) -> int:
     """Return the words of a beat: the template's number, or else the least power of two that does not bind."""
     if template.stream_words:
         return template.stream_words
-
-    def beats(words: int) -> int:
-        return sum(strand.iterations for strand in sample_strands(layout, words, template))
-
     widths = [1]
-    while widths[-1] < widest(template) and beats(widths[-1]) > period:
+    while widths[-1] < widest(template) and _beats(layout, template, widths[-1]) > period:
         widths.append(2 * widths[-1])
-    fewest = beats(widths[-1])
-    return next(words for words in widths if beats(words) == fewest)
+    fewest = _beats(layout, template, widths[-1])
+    return next(words for words in widths if _beats(layout, template, words) == fewest)
+
+
+def _beats(layout: Layout, template: Template, words: int) -> int:
+    """Return the beats of a sample if a beat has so many words."""
+    return sum(strand.iterations for strand in sample_strands(layout, words, template))
 
 
 def _ring(border: Border, words: int, template: Template) -> Border:

@@ -1,7 +1,7 @@
 """The output port: when the words of results leave the array.
 
-One word leaves in a cycle. If several roots have results of their own, one write sends out a word for each root, and
-these words leave one after the other.
+A beat leaves in a cycle. If several roots have results of their own, one write sends out a word for each root. Then a
+beat may have several of these words, and the beats of a write leave one after the other (decision 33).
 """
 
 from __future__ import annotations
@@ -23,16 +23,22 @@ CREDIT_RETURN = 2
 class OutputPort:
     """The words that samples send out, `period` cycles apart, to a host that takes every word at once.
 
-    `puts` are the cycles, in order, of the root's writes to the output, and each write sends `each` words.
+    `puts` are the cycles, in order, of the root's writes to the output. Each write sends `each` words, in whole beats
+    of `beat` words.
     """
 
     puts: NDArray[np.int64]
     each: int
     period: int
+    beat: int = 1
 
     @staticmethod
-    def of(strands: Iterable[Strand], each: int, period: int) -> OutputPort:
-        """Return the output port as the strands of a sample use it; the period is at least the words of a sample."""
+    def of(strands: Iterable[Strand], each: int, period: int, *, widest: int = 1, beats_in: int = 0) -> OutputPort:
+        """Return the output port as the strands of a sample use it; the period is at least the beats of a sample.
+
+        A beat has at most `widest` words. It has the fewest with which words leave within `period` or `beats_in`, the
+        beats that a sample takes in.
+        """
         cycles = [
             strand.cycles(slot)
             for strand in strands
@@ -41,7 +47,10 @@ class OutputPort:
             if operation.field("to_output")
         ]
         puts = np.sort(np.concatenate([np.zeros(0, dtype=np.int64), *cycles]))
-        return OutputPort(puts=puts, each=each, period=max(period, each * len(puts)))
+        beat = 1
+        while 2 * beat <= widest and each % (2 * beat) == 0 and each // beat * len(puts) > max(period, beats_in):
+            beat *= 2
+        return OutputPort(puts=puts, each=each, period=max(period, each // beat * len(puts)), beat=beat)
 
     @property
     def words(self) -> int:
@@ -49,10 +58,20 @@ class OutputPort:
         return self.each * len(self.puts)
 
     @property
-    def last(self) -> int:
-        """The cycle in which the last word of a sample stands on the port; 0 if no word leaves.
+    def beats(self) -> int:
+        """The number of beats in which these words leave."""
+        return self.words // self.beat
 
-        The words of the sample before have left by then: if the last word waits at all, it waits for words of its own
+    @property
+    def latency(self) -> int:
+        """The cycles from a root's write to its first beat on the port, if no earlier beat is in the way."""
+        return port_latency(self.each, self.beat)
+
+    @property
+    def last(self) -> int:
+        """The cycle in which the last beat of a sample stands on the port; 0 if no word leaves.
+
+        The beats of the sample before have left by then: if the last beat waits at all, it waits for beats of its own
         sample.
         """
         return int(self._taken(1)[-1]) if self.words else 0
@@ -66,13 +85,20 @@ class OutputPort:
         if not self.words:
             return 0
         away = timing().front + self._taken(2) + CREDIT_RETURN
-        return self.words + int(np.maximum(-(-away // self.period) - 1, 0).sum())
+        return self.words + self.beat * int(np.maximum(-(-away // self.period) - 1, 0).sum())
 
     def _taken(self, samples: int) -> NDArray[np.int64]:
-        """Return the cycles in which the words of the last of some samples leave, counted from its own cycle 0."""
-        laws = timing()
+        """Return the cycles in which the beats of the last of some samples leave, counted from its own cycle 0."""
         begins = self.period * np.arange(1 - samples, 1, dtype=np.int64)
-        shown = np.repeat(np.add.outer(begins, self.puts).reshape(-1), self.each)
-        shown = shown + laws.broadcast + (laws.queue if self.each > 1 else 0)
+        shown = np.repeat(np.add.outer(begins, self.puts).reshape(-1), self.each // self.beat) + self.latency
         place = np.arange(len(shown), dtype=np.int64)
-        return (np.maximum.accumulate(shown - place) + place)[-self.words :]
+        return (np.maximum.accumulate(shown - place) + place)[-self.beats :]
+
+
+def port_latency(each: int, beat: int) -> int:
+    """Return the cycles from a root's write of `each` words to the first beat of `beat` words on the port.
+
+    Words that leave in several beats wait in the queue of several roots, which takes longer than the buffer.
+    """
+    laws = timing()
+    return laws.broadcast + (laws.queue if each > beat else 0)

@@ -32,8 +32,8 @@ class Schedule:
     from position `wide_from` on they are those of updates of wide models.
 
     Borders: `stream_words` is the number of words of a beat, `beats` the number of beats of a sample, and `outputs`
-    the number of words that a sample sends out. The ring holds `ring_slots` samples, and a slot is free `release`
-    cycles after the token. `output_depth` is the depth of the output buffer, in words.
+    the number of words that a sample sends out, `port_words` of them in a beat. The ring holds `ring_slots` samples,
+    and a slot is free `release` cycles after the token. `output_depth` is the depth of the output buffer, in words.
 
     Figures, in cycles: `period` is what the array allows between tokens. `cycles` is what a sample takes in steady
     state, with its stream. `latency` goes from the first beat to the last update, or to the last word out. `end` is
@@ -60,6 +60,7 @@ class Schedule:
     beats: int
     outputs: int
     output_depth: int
+    port_words: int
     end: int
     cycles: int
     latency: int
@@ -113,6 +114,11 @@ class Schedule:
     def split_results(self) -> bool:
         """Whether each tap group has its part of some result."""
         return words_per_write(self.mapped, self.template) > 1
+
+    @property
+    def beats_out(self) -> int:
+        """The number of beats in which the words of a sample leave."""
+        return self.outputs // self.port_words
 
     @property
     def departures(self) -> list[tuple[str, tuple[Nest, ...]]]:

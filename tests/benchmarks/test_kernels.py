@@ -19,6 +19,8 @@ SMALL = [
     replace(KERNELS["cumulative sum of 64"], sizes={"N": 8}),
     replace(KERNELS["gather 64 rows of 16"], sizes={"V": 4, "D": 3, "N": 8}),
     replace(KERNELS["argmin of 16 rows of 32"], sizes={"N": 4, "D": 8}),
+    KERNELS["softmax 16x64, 64 PEs, S 8"],
+    KERNELS["depthwise 3x3, 64 PEs, S 8"],
     replace(KERNELS["transposed conv2d 3x3 stride 2"], sizes={"C": 4, "H": 3, "W": 4, "K": 3, "O": 4}),
 ]
 
@@ -28,6 +30,7 @@ def test_counted_as_predicted(kernel: Kernel) -> None:
     row = measure(kernel)
     assert row.cycles == row.counted >= row.bound and row.met
     assert row.line().startswith(kernel.name) and "MISSED" not in row.line()
+    assert "MISSED" in replace(row, most=row.cycles - 1).line()
     assert "MISSED" in replace(row, aim=1.5).line() and not replace(row, aim=1.5).as_json()["met"]
 
 

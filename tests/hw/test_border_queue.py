@@ -1,4 +1,4 @@
-"""The queue at the port of several roots: order, cycles, and words that wait."""
+"""The queue at the port of several roots: order, cycles, and beats that wait."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 from amaranth.sim import Simulator
-from tabla.hw.border_queue import BorderQueue
+from tabla.hw.border_queue import BeatQueue, BorderQueue
 from tabla.templates.template import timing
 
 
 def played(queue: BorderQueue, puts: list[list[int] | None], readies: list[bool]) -> list[tuple[int, int]]:
-    """(cycle, word) of every word taken; `waits` is high from a put until the word has left."""
+    """(cycle, word) of every word taken; `waits` is high from a put until its last word has left."""
     taken: list[tuple[int, int]] = []
 
     async def bench(context: Any) -> None:
@@ -28,8 +28,9 @@ def played(queue: BorderQueue, puts: list[list[int] | None], readies: list[bool]
             if context.get(queue.out_valid):
                 assert context.get(queue.taken) == int(ready)
                 if ready:
-                    taken.append((cycle, context.get(queue.out_data)))
-                    inside -= 1
+                    beat = context.get(queue.out_data)
+                    taken.extend((cycle, (beat >> k * queue.width) % (1 << queue.width)) for k in range(queue.beat))
+                    inside -= queue.beat
             await context.tick()
 
     simulator = Simulator(queue)
@@ -39,26 +40,27 @@ def played(queue: BorderQueue, puts: list[list[int] | None], readies: list[bool]
     return taken
 
 
-@pytest.mark.parametrize("roots", [2, 3, 4])
-@pytest.mark.parametrize("depth", [8, 12, 100])
+@pytest.mark.parametrize(("roots", "beat"), [(2, 1), (3, 1), (4, 1), (4, 2), (6, 2), (8, 4)])
+@pytest.mark.parametrize("depth", [8, 12, 96])
 @pytest.mark.parametrize("share", [0.2, 0.6, 1.0])
-def test_words_leave_in_order_one_a_cycle(roots: int, depth: int, share: float) -> None:
+def test_words_leave_in_order_a_beat_a_cycle(roots: int, beat: int, depth: int, share: float) -> None:
     chance = random.Random(depth)
-    queue = BorderQueue(width=8, depth=depth, roots=roots)
+    kind = BorderQueue if beat == 1 else BeatQueue
+    queue = kind(width=8, depth=depth, roots=roots, beat=beat)
     readies = [chance.random() < share for _ in range(300)] + [True] * 200
     puts: list[list[int] | None] = []
     expected: list[tuple[int, int]] = []
     for cycle in range(300):
         # Credit is a row's at a time, as words that have left give it.
         room = depth - sum(at >= cycle for at, _ in expected) >= roots
-        put = chance.random() < 0.4 and room
+        put = chance.random() < 0.4 * beat and room
         row = [chance.randrange(256) for _ in range(roots)] if put else None
         puts.append(row)
-        for word in row or ():
+        for first in range(0, len(row or ()), beat):
             at = max(cycle + BorderQueue.LATENCY, expected[-1][0] + 1 if expected else 0)
             while not readies[at]:
                 at += 1
-            expected.append((at, word))
+            expected += [(at, word) for word in (row or ())[first : first + beat]]
     assert len(expected) > depth
     assert played(queue, puts, readies) == expected
 

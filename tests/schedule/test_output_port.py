@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tabla.sim.machine import Stalls
@@ -14,6 +15,7 @@ from tabla.templates.template import template_for, timing
 from tabla.backend import schedule_graph
 from tabla.program.encode import encode
 from tabla.schedule.output_port import OutputPort
+from tabla.strands.strand import Operation, Strand
 from tests.end_to_end.algorithms import PROGRAMS, Q6_10, graph_of
 
 IMAGE = encode(schedule_graph(graph_of(PROGRAMS["linear"]), template_for(4), Q6_10))
@@ -21,7 +23,13 @@ IMAGE = encode(schedule_graph(graph_of(PROGRAMS["linear"]), template_for(4), Q6_
 
 def tokens(port: OutputPort, depth: int, samples: int) -> tuple[list[int], list[int]]:
     """(tokens, cycles in which words leave) with a buffer of so many words and a host that never waits."""
-    parameters = replace(IMAGE.parameters, output_depth=depth, split_results=port.each > 1)
+    parameters = replace(
+        IMAGE.parameters,
+        output_depth=depth,
+        split_results=port.each > 1,
+        roots=port.each,
+        port_words=port.beat,
+    )
     times = timeline(
         replace(IMAGE, parameters=parameters),
         samples=samples,
@@ -37,16 +45,49 @@ def tokens(port: OutputPort, depth: int, samples: int) -> tuple[list[int], list[
 @settings(max_examples=200, deadline=None)
 @given(
     puts=st.lists(st.integers(0, 60), min_size=1, max_size=12, unique=True),
-    each=st.integers(1, 4),
+    turns=st.integers(1, 4),
+    beat=st.sampled_from([1, 2, 4]),
     more=st.integers(0, 50),
 )
-def test_the_last_word_and_the_least_buffer(puts: list[int], each: int, more: int) -> None:
-    period = max(each * len(puts), max(puts) - min(puts) + 1) + more
-    port = OutputPort(puts=np.array(sorted(puts)), each=each, period=period)
+def test_the_last_word_and_the_least_buffer(puts: list[int], turns: int, beat: int, more: int) -> None:
+    period = max(turns * len(puts), max(puts) - min(puts) + 1) + more
+    port = OutputPort(puts=np.array(sorted(puts)), each=turns * beat, period=period, beat=beat)
     starts, leaves = tokens(port, port.depth, 150)
     assert starts == [n * period for n in range(150)]
     assert leaves[port.words - 1] == timing().front + port.last
     # The same after many samples: words of one never hold up the last of the next.
     assert leaves[-1] == starts[-1] + timing().front + port.last
+    assert all(len(set(leaves[n : n + beat])) == 1 for n in range(0, len(leaves), beat))
     if port.depth > port.words:
-        assert tokens(port, port.depth - 1, 150)[0] != starts
+        assert tokens(port, port.depth - beat, 150)[0] != starts
+
+
+def port_of(words: int, each: int, period: int, **asked: int) -> OutputPort:
+    """The port of a sample whose root writes so many times in a row."""
+    put = Operation(fields={"source": "result", "to_output": 1})
+    strand = Strand(unit="root_write", start=9, body=(put,), counts=(words,), comment="")
+    return OutputPort.of([strand], each, period, **asked)
+
+
+@pytest.mark.parametrize(
+    ("each", "period", "asked", "beat", "binds"),
+    [
+        (4, 64, {}, 1, 64),  # nobody asked for a wide beat
+        (4, 64, {"widest": 8}, 1, 64),  # words do not bind
+        (4, 63, {"widest": 8}, 2, 63),  # the narrowest beat that does not bind
+        (4, 63, {"widest": 1}, 1, 64),
+        (4, 20, {"widest": 2}, 2, 32),  # as wide as was asked for
+        (4, 10, {"widest": 8}, 4, 16),  # as wide as there are roots
+        (6, 10, {"widest": 8}, 2, 48),  # in whole beats of a power of two
+        (3, 10, {"widest": 8}, 1, 48),
+        (4, 10, {"widest": 8, "beats_in": 40}, 2, 32),  # no wider than what comes in allows
+        (4, 10, {"widest": 8, "beats_in": 64}, 1, 64),
+        (1, 10, {"widest": 8}, 1, 16),
+    ],
+)
+def test_a_beat_is_as_wide_as_the_cycles_gain(
+    each: int, period: int, asked: dict[str, int], beat: int, binds: int
+) -> None:
+    port = port_of(16, each, period, **asked)
+    assert (port.beat, port.period) == (beat, binds)
+    assert port.beats * beat == port.words == 16 * each

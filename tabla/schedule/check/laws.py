@@ -33,12 +33,19 @@ def check_laws(schedule: Schedule) -> None:
 
 
 def _outputs(schedule: Schedule) -> None:
-    """A sample's words are as many as the image says, and leave within a period: the queue at the port never grows."""
+    """A sample's words are as many as the image says, and leave within a period: the queue at the port never grows.
+
+    The words of a write leave in whole beats, and no beat is wider than those of the stream that the user asked for.
+    """
     writes = _issues(_of(schedule, "root_write"))
     puts = sum(len(at) for strand, slot, at in writes if strand.body[slot].field("to_output"))
-    words = puts * words_per_write(schedule.mapped, schedule.template)
+    each, beat = words_per_write(schedule.mapped, schedule.template), schedule.port_words
+    words = puts * each
     refuse(words != schedule.outputs, f"a sample puts out {words} words instead of {schedule.outputs}")
-    refuse(words > schedule.period, f"{words} words leave in a period of {schedule.period}")
+    refuse(beat < 1 or each % beat > 0, f"{each} words of a write do not leave in whole beats of {beat}")
+    refuse(beat > max(1, schedule.template.stream_words), f"beats of {beat} words leave, which nobody asked for")
+    many = "words" if beat == 1 else f"beats of {beat} words"
+    refuse(words // beat > schedule.period, f"{words // beat} {many} leave in a period of {schedule.period}")
 
 
 def _in_turn(units: Mapping[str, Sequence[Strand]]) -> None:

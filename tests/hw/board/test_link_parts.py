@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 import zlib
 from collections.abc import Sequence
 from typing import Any
@@ -13,6 +14,7 @@ from hypothesis import strategies as st
 from tabla.hw.block_queue import slice_bits
 from tabla.hw.board.buffer import BlockQueue
 from tabla.hw.board.frames import Crc32, FrameReceiver, FrameSender
+from tabla.hw.board.splitter import BeatSplitter
 from tabla.hw.board.stopwatch import Stopwatch
 from tabla.hw.board.uart import UartReceiver, UartTransmitter
 
@@ -209,6 +211,37 @@ def test_queue_gives_a_word_a_cycle() -> None:
     words = [cycle["out_data"] for cycle in seen if cycle["out_valid"]]
     assert words == list(range(30 - BlockQueue.LATENCY - 1))
     assert all(cycle["room"] for cycle in seen)
+
+
+@pytest.mark.parametrize("beat", [2, 4])
+@pytest.mark.parametrize("share", [0.3, 1.0])
+def test_splitter_gives_the_words_of_beats_in_order(beat: int, share: float) -> None:
+    chance = random.Random(beat)
+    splitter = BeatSplitter(width=8, beat=beat)
+    sent: list[int] = []
+    taken: list[int] = []
+
+    async def bench(context: Any) -> None:
+        for _ in range(200):
+            words = [chance.randrange(256) for _ in range(beat)]
+            puts, takes = chance.random() < share, chance.random() < share
+            context.set(splitter.w_en, int(puts))
+            context.set(splitter.w_data, sum(word << 8 * k for k, word in enumerate(words)))
+            context.set(splitter.r_en, int(takes))
+            assert context.get(splitter.r_rdy) == (len(sent) > len(taken))
+            # With no pause a beat takes a cycle more than it has words.
+            assert context.get(splitter.w_rdy) == (len(sent) == len(taken))
+            if takes and context.get(splitter.r_rdy):
+                taken.append(context.get(splitter.r_data))
+            if puts and context.get(splitter.w_rdy):
+                sent.extend(words)
+            await context.tick()
+
+    simulator = Simulator(splitter)
+    simulator.add_clock(1e-8)
+    simulator.add_testbench(bench)
+    simulator.run()
+    assert len(taken) > 20 and taken == sent[: len(taken)]
 
 
 def test_stopwatch_counts_from_the_first_beat() -> None:

@@ -127,6 +127,24 @@ def _large(build: Build) -> None:
     assert len(positions(Host(build.schedule))["sample.template"]) > 257
 
 
+def _wide_output(build: Build) -> None:
+    assert build.image.parameters.port_words == 4
+
+
+WAVE = "def wave(float(N) x, float(N) w) -> (y) { y(n) = exp(x(n) - w(n)) }\n"
+"""Each root makes a word a cycle."""
+
+
+@pytest.mark.parametrize("bus_bits", [32, pytest.param(64, marks=pytest.mark.slow)])
+def test_results_that_leave_in_beats_of_four_words(
+    bus_bits: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A beat of the bus has a part of one of the array's, or all of it."""
+    scenarios = "the_least_that_a_host_does|gaps_and_back_pressure_on_every_channel"
+    array = {"pes": 4, "pes_per_pu": 1, "stream_words": 4, "sizes": {"N": 8}, "keep": ("w",), "check": _wide_output}
+    play(tmp_path, monkeypatch, file="wave.tc", text=WAVE, bus_bits=bus_bits, scenarios=scenarios, **array)
+
+
 BACKPROP = (LEARNING / "backprop.t").read_text(encoding="utf-8")
 LINEAR_300 = """\
 m = 300;
