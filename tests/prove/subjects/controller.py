@@ -221,7 +221,7 @@ def controller(image: Image) -> Bench:
 TOKENS = mutants(
     "controller.py",
     ('numbers["dump.pause"], numbers["run.pause"])', 'numbers["dump.pause"] - 1, numbers["run.pause"] - 1)'),
-    ("spare.eq(parameters.output_depth - wanted)", "spare.eq(parameters.output_depth)"),
+    ("spare.eq(places - wanted)", "spare.eq(places)"),
     ("spare + self.output_taken - Mux(fires, wanted, 0)", "spare + self.output_taken - fires"),
     ("~self.output_waits & ~self.taken & ~self.token", "~self.taken & ~self.token"),
     ('Mux(self.dump, numbers["dump.drain"], numbers["run.drain"]) +', 'numbers["run.drain"] +'),

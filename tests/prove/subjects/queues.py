@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
 from types import SimpleNamespace
 from typing import Any
@@ -9,7 +10,7 @@ from typing import Any
 from amaranth.hdl import Cat, Const, Mux, Signal
 from amaranth.lib import memory
 from tabla.hw.board.buffer import BlockQueue
-from tabla.hw.border_queue import BorderQueue
+from tabla.hw.border_queue import BeatQueue, BorderQueue
 from tabla.hw.bus.unit_buffer import UnitBuffer
 from tabla.hw.memory import WordMemory
 from tabla.hw.output import OutputBuffer
@@ -93,29 +94,37 @@ def output_buffer(*, width: int, depth: int) -> Bench:
     return b
 
 
-def border_queue(*, width: int, depth: int, roots: int) -> Bench:
-    """The queue of several roots."""
+def border_queue(*, width: int, depth: int, roots: int, beat: int = 1) -> Bench:
+    """The queue of several roots. What is followed is a beat, and what is said of roots holds for those of a beat."""
     b = Bench()
-    queue = BorderQueue(width=width, depth=depth, roots=roots)
+    queue = (BorderQueue if beat == 1 else BeatQueue)(width=width, depth=depth, roots=roots, beat=beat)
     with exchanged({WordMemory: WatchedMemory}):
         opened = b.add(Opened(queue), "queue")
     b.drive(queue)
-    whose = b.fixed(range(roots), "whose")
-    b.assume("a_root", whose < roots)
-    follower = Follower(b, width=width, most=queue.places * roots)
-    b.assume("credit", follower.inside + roots <= depth, when=queue.put)
     memories = [opened.component(f"words_{k}") for k in range(roots)]
 
-    def of_root(values: list[Any]) -> Any:
+    def beats(values: Sequence[Any]) -> list[Any]:
+        return [Cat(values[k : k + beat]) for k in range(0, len(values), beat)]
+
+    # All memories of a beat watch the same place.
+    for k, part in enumerate(memories):
+        b.assume(f"watched_{k}", part.watched == memories[k - k % beat].watched)
+    depth, roots = depth // beat, roots // beat
+    whose = b.fixed(range(roots), "whose")
+    b.assume("a_root", whose < roots)
+    follower = Follower(b, width=beat * width, most=queue.places * roots)
+    b.assume("credit", follower.inside + roots <= depth, when=queue.put)
+
+    def of_root(values: Sequence[Any]) -> Any:
         found: Any = values[-1]
         for k, value in enumerate(values[:-1]):
             found = Mux(whose == k, value, found)
         return found
 
-    chosen = b.free(1, "chosen") & (opened["write"] == of_root([part.watched for part in memories]))
-    follower.step(
-        put=queue.put, chosen=chosen, before=whose, word=of_root(list(queue.words)), words=roots, taken=queue.taken
-    )
+    watched = of_root([part.watched for part in memories[::beat]])
+    chosen = b.free(1, "chosen") & (opened["write"] == watched)
+    words = of_root(beats(list(queue.words)))
+    follower.step(put=queue.put, chosen=chosen, before=whose, word=words, words=roots, taken=queue.taken)
     claim_port(b, queue, follower, BorderQueue.LATENCY)
     b.claim("waits", queue.waits == (queue.put | (follower.inside != 0)))
     read, write, filled, left = opened["read"], opened["write"], opened["filled"], opened["left"]
@@ -138,11 +147,11 @@ def border_queue(*, width: int, depth: int, roots: int) -> Bench:
     b.claim("is_its_roots_word", follower.ahead == out + number * roots + whose, when=in_rows)
     b.claim("is_in_a_row", (number < rows), when=in_rows)
     address = (read + number)[: len(read)]
-    b.claim("row", address == of_root([part.watched for part in memories]), when=in_rows)
-    b.claim("kept", of_root([part.kept for part in memories]) == follower.word, when=in_rows)
+    b.claim("row", address == watched, when=in_rows)
+    b.claim("kept", of_root(beats([part.kept for part in memories])) == follower.word, when=in_rows)
     next_row = in_rows & (number == 0)
     loaded = b.register(opened["load"], "past_load")
-    first, shown = of_root([p.first for p in memories]), of_root([p.word for p in memories])
+    first, shown = (of_root(beats(found)) for found in ([p.first for p in memories], [p.word for p in memories]))
     b.claim("first", first == follower.word, when=next_row & (follower.age >= 2))
     b.claim("shown", shown == follower.word, when=next_row & (follower.age >= 3) & ~loaded)
     b.claim("after_a_load", queue.out_valid & (left == roots - 1), when=loaded)
@@ -260,6 +269,11 @@ BORDER = mutants(
     ("zip(row, held, strict=False)", "zip(row[1:], held, strict=False)"),
     ("self.put | under_way | arrived |", "self.put | arrived |"),
 )
+BEATS = mutants(
+    "border_queue.py",
+    ("bits_for(self.places), self.roots // self.beat", "bits_for(self.places), self.roots"),
+    ("row[k // self.beat].eq(Cat(together)", "row[k // self.beat].eq(Cat(together[::-1])"),
+)
 HIDDEN = mutants(
     "block_queue.py",
     ("second.eq(~queue.out_valid | queue.out_ready)", "second.eq(queue.out_ready)"),
@@ -315,6 +329,20 @@ SUBJECTS = (
             search=14,
         )
         for roots, depth, planted in ((2, 8, BORDER), (3, 12, ()), (4, 100, ()))
+    ),
+    *(
+        Subject(
+            group="queues",
+            name=f"queue of {roots} roots, {depth} words, beats of {beat}",
+            property=ORDER,
+            bounds="16 bits; words are put while there is credit",
+            build=partial(border_queue, width=16, depth=depth, roots=roots, beat=beat),
+            depth=1,
+            speed=Speed.QUICK,
+            mutants=planted,
+            search=14,
+        )
+        for roots, depth, beat, planted in ((4, 16, 2, BEATS), (8, 96, 4, ()))
     ),
     Subject(
         group="queues",
