@@ -56,6 +56,13 @@ def kernels() -> tuple[Kernel, ...]:
         *products,
         Kernel(name="conv2d 3x3, In and F on chip", file="conv2d.tc", sizes=image, keep=("In", "F"), aim=0.97),
         Kernel(name="conv2d 3x3, F on chip", file="conv2d.tc", sizes=image, keep=("F",), aim=0.97),
+        Kernel(
+            name="sparse conv2d 3x3, F on chip",
+            file="sparse.tc",
+            sizes={"C": 5, "H": 10, "W": 10, "KC": 8, "KH": 3, "KW": 3, "O": 16},
+            keep=("F",),
+            aim=0.92,
+        ),
         Kernel(name="MLP 64-32-10", file="mlp.tc", sizes={"I": 64, "H": 32, "O": 10}, keep=("W1", "b1", "W2", "b2")),
         Kernel(name="softmax of 8 rows of 64", file="softmax.tc", sizes={"N": 8, "D": 64}),
         Kernel(name="cumulative sum of 64", file="cumsum.tc", sizes={"N": 64}),

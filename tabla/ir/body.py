@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tabla.ir.graph import Extreme, Linear, Statement
 
-MOST_SLOTS = 12
+MOST_SLOTS = 64
 """The most operations in the body of a strand. A longer sum is unrolled at the root."""
 MOST_SHIFTS = 4
 """The most shifts of sums in one program, with the shift 0. Those of wide models count as others."""

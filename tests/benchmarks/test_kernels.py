@@ -14,6 +14,11 @@ SMALL = [
     replace(KERNELS["matmul 16, A and B on chip"]),
     replace(KERNELS["matmul 16, B on chip"]),
     replace(KERNELS["conv2d 3x3, F on chip"], sizes={"C": 2, "H": 6, "W": 7, "O": 5}, aim=None),
+    replace(
+        KERNELS["sparse conv2d 3x3, F on chip"],
+        sizes={"C": 5, "H": 3, "W": 3, "KC": 8, "KH": 2, "KW": 2, "O": 16},
+        aim=0.8,
+    ),
     KERNELS["MLP 64-32-10"],
     replace(KERNELS["softmax of 8 rows of 64"], sizes={"N": 2, "D": 9}),
     replace(KERNELS["cumulative sum of 64"], sizes={"N": 8}),

@@ -43,6 +43,7 @@ PROGRAMS: dict[str, tuple[int, tuple[str, ...]]] = {
     "power_series": (4, ("c",)),
     "edges": (2, ()),
     "lookup_checked": (2, ()),
+    "sparse_convolution": (4, ("F", "G")),
 }
 
 

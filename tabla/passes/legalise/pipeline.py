@@ -19,6 +19,7 @@ from tabla.passes.legalise.index_set_splitting import scans_kept, split_index_se
 from tabla.passes.legalise.materialise import materialise
 from tabla.passes.legalise.precompute import precompute
 from tabla.passes.legalise.snapshot import snapshot
+from tabla.passes.legalise.static_gathers import static_gathers
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,6 +53,7 @@ def _snapshot(legal: Legal, fmt: Format) -> Legal:
 
 LEGALISE: tuple[LegalisingPass, ...] = (
     LegalisingPass(name="index-set-splitting", function=_split_index_sets, flat_gathers=False),
+    LegalisingPass(name="static-gathers", function=static_gathers, flat_gathers=False),
     LegalisingPass(name="flat-gathers", function=_flat_gathers),
     LegalisingPass(name="snapshot", function=_snapshot),
     LegalisingPass(name="precompute", function=precompute),

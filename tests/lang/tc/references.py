@@ -34,6 +34,13 @@ class Reference:
         return drawn
 
 
+def _sparse(In: Array, F: Array, ring: Array, G: Array) -> tuple[Any, ...]:
+    pairs = [(c, kc) for c in range(1, len(In)) for kc in range(F.shape[1])]
+    out = sum(np.einsum("hwyx,oyx->ohw", windows(In[kc % c], F.shape[2:]), F[:, kc]) for c, kc in pairs)
+    turned = np.stack([np.roll(ring, -k, axis=1) for k in range(G.shape[2])], axis=2)
+    return out, np.einsum("cik,ock->oi", turned, G)
+
+
 def whole(low: int, high: int, *shape: int) -> Draw:
     return lambda random: random.integers(low, high, shape)
 
@@ -363,6 +370,7 @@ REFERENCES = {
         lambda n, x: (n.prod(), np.cumprod(n) // n, np.fmod(x * 4, x * x + 0.5)),
     ),
     "digits": R({"n": whole(0, 1000, 7), "table": (10,)}, lambda n, table: (n // 10 % 10, table[n % 10])),
+    "sparse_convolution": R({"In": (4, 4, 5), "F": (3, 4, 2, 2), "ring": (4, 5), "G": (3, 4, 2)}, _sparse),
     "table_of_squares": R({"x": (5,), "flat": (6,), "like": (9,)}, _squares),
     "power_series": R({"x": (6,), "c": (5,)}, lambda x, c: (sum(c[k] * x**k for k in range(len(c))),)),
     "polynomial": R({"x": (6,)}, lambda x: (0.5 * x**3 - 1.25 * x**2 + 3 * x - 0.2,)),
