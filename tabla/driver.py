@@ -202,17 +202,20 @@ class Build(Stages):
         samples: int | None = None,
         seed: int | None = None,
         weights: Data | None = None,
+        devices: int | None = None,
     ) -> dict[str, NDArray[np.float64]]:
         """Return the models after the last sample, and the results of all samples, as the program means them.
 
         No hardware takes part. `inputs` are arrays by name, or the path of their file. With `float64` the numbers are
         not rounded to the number format. `samples`, 1 or more, limits the run to the first samples. Models that
-        `inputs` lacks come from `weights`, or are drawn by `seed`, 0 or more. Data that does not fit the program is a
-        `TablaError`.
+        `inputs` lacks come from `weights`, or are drawn by `seed`, 0 or more. `devices` share each step, as those of
+        `train` do. Data that does not fit the program is a `TablaError`.
         """
         from tabla.runs import evaluate
 
-        return evaluate(self, inputs, float64=float64, samples=samples, seed=seed, weights=weights)
+        return evaluate(
+            self, inputs, float64=float64, samples=samples, seed=seed, weights=weights, devices=devices
+        )
 
     def simulate(
         self,
@@ -267,6 +270,8 @@ class Build(Stages):
         classes: str | Sequence[str] = (),
         standardise: bool = False,
         standardise_labels: bool = False,
+        devices: int | Sequence[str] | None = None,
+        scheduler: str | None = None,
         report: Callable[[object], None] | None = None,
         remark: Callable[[str], None] | None = None,
     ) -> Training:
@@ -290,6 +295,10 @@ class Build(Stages):
         inputs, and `standardise_labels` the labels, a mean of 0 and a standard deviation of 1. All this is fitted to
         the samples that are learnt from, and kept beside the models of the result, so that `test` and `evaluate` use
         it again. `shuffle`, 0 or more, is the seed of a new order of those samples.
+
+        `devices` learn one model together: a number of simulated ones, or the names of boards, such as
+        ``["serial:/dev/ttyUSB0", "serial:/dev/ttyUSB1"]``. Each takes its share of every minibatch, and the host adds
+        up what they have learnt. With `scheduler`, the address of a Dask scheduler, its workers simulate the devices.
         """
         from tabla.learning import train
 
@@ -312,6 +321,8 @@ class Build(Stages):
             classes=classes,
             standardise=standardise,
             standardise_labels=standardise_labels,
+            devices=devices,
+            scheduler=scheduler,
             report=report,
             remark=remark,
         )

@@ -11,8 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tabla.compiled.plans import Evaluators
+from tabla.fleet.costs import step_cost
+from tabla.fleet.crew import Crew, crew_of
+from tabla.fleet.players import fleet_session
+from tabla.fleet.share import share_of
 from tabla.given import Data, Given, Prepared, prepared, reals, request_of
-from tabla.ir.evaluate import FixedPlan
 from tabla.ir.graph import Graph
 from tabla.parameters import checked_whole, optional_whole
 from tabla.runs import (
@@ -36,6 +39,7 @@ from tabla.training.arrays import (
 )
 from tabla.training.evaluated import CHECKED, Evaluated
 from tabla.training.events import events
+from tabla.training.fleet import FleetSession, fixed_plan, numpy_plan
 from tabla.training.parts import Parts
 from tabla.training.prediction import Prediction, default_prediction, named_prediction
 from tabla.training.preparation import Preparation, separated
@@ -143,6 +147,8 @@ def train(
     classes: str | Sequence[str] = (),
     standardise: bool = False,
     standardise_labels: bool = False,
+    devices: int | Sequence[str] | None = None,
+    scheduler: str | None = None,
     report: Report | Callable[[object], None] | None = None,
     remark: Callable[[str], None] | None = None,
 ) -> Training:
@@ -170,6 +176,10 @@ def train(
     deviation of 1 in the training part. All this is kept beside the models
     (:class:`tabla.training.preparation.Preparation`); with `weights` that bring it, it is not fitted anew. `shuffle` is
     the seed of a new order of the training part.
+
+    `devices` learn together, each from its share of every step (:mod:`tabla.fleet`): a number of simulated ones, or the
+    names of boards. The workers of the Dask scheduler at the address `scheduler` may play them. Devices that are not in
+    this process take all steps.
     """
     if not build.reading.trainable:
         file = build.reading.text.original.name
@@ -180,7 +190,10 @@ def train(
     samples, patience = optional_whole("samples", samples), optional_whole("patience", patience)
     if report is not None and not callable(report):
         raise TablaTypeError("report: this is not a function", hint="write report=print")
-    engine = EVALUATION if engine is None else checked_engine(engine, trains=True)
+    crew = crew_of(devices, scheduler, engine)
+    away = crew is not None and crew.away
+    engine = ("model" if away else EVALUATION) if engine is None else checked_engine(engine, trains=not away)
+    share = build if crew is None else share_of(build, crew.devices)
     start = learning_start(
         build,
         data,
@@ -197,7 +210,7 @@ def train(
         standardise_labels=standardise_labels,
     )
     check_held_out(start.ready.parts, patience, f"{build.name}.t" if not build.lowered.updates else None)
-    task = _task(build, start, engine, predict=predict, metric=metric, epochs=epochs, remark=remark)
+    task = _task(build, share, crew, start, engine, predict=predict, metric=metric, epochs=epochs, remark=remark)
     if build.lowered.updates:
         outcome, checked = _learned(task, epochs, patience, report or _silent)
     else:
@@ -209,12 +222,14 @@ def train(
 class _Task:
     """A training that is ready to run: what it starts from, what measures it, and where it runs.
 
-    `engine` is the one that was asked for. `hardware` is the engine of the accelerator, which repeats some of the steps
-    if `engine` is the evaluation; `reason` says why it is not the simulated Verilog then. `words` are the initial
-    models.
+    `share` is the build of each device of the `crew`; without one it is `build`. `engine` is the one that was asked
+    for. `hardware` is the engine of the accelerator, which repeats some of the steps if `engine` is the evaluation;
+    `reason` says why it is not the simulated Verilog then. `words` are the initial models.
     """
 
     build: Stages
+    share: Stages
+    crew: Crew | None
     start: Start
     prediction: Prediction
     parts: Parts
@@ -234,13 +249,22 @@ class _Task:
         samples = self.start.steps * self.build.lowered.samples
         return steps_of(self.build, {name: array[:samples] for name, array in arrays.items()})
 
-    def machine(self) -> AbstractContextManager[Session]:
-        """Return the accelerator on its engine, which runs while the context is open."""
+    def machine(self) -> AbstractContextManager[Session | FleetSession]:
+        """Return the accelerator on its engine, or the fleet, which runs while the context is open."""
+        if self.crew is not None:
+            return fleet_session(self.share, self.crew, self.hardware)
         return session(self.build.schedule, self.build.image, self.hardware, self.build.module, self.build.overlay)
+
+    @property
+    def devices(self) -> int | None:
+        """The number of devices; None without a fleet."""
+        return None if self.crew is None else self.crew.devices
 
 
 def _task(
     build: Stages,
+    share: Stages,
+    crew: Crew | None,
     start: Start,
     engine: str,
     *,
@@ -268,9 +292,11 @@ def _task(
         classes=ready.preparation.classes.get(prediction.label),
     )
     words = words_of(build, start.models)
-    hardware, reason = checking_engine(build.schedule) if engine == EVALUATION else (engine, "")
+    hardware, reason = checking_engine(share.schedule) if engine == EVALUATION else (engine, "")
     return _Task(
         build=build,
+        share=share,
+        crew=crew,
         start=start,
         prediction=prediction,
         parts=parts,
@@ -285,20 +311,23 @@ def _task(
 def _learned(task: _Task, epochs: int, patience: int | None, report: Report) -> tuple[Outcome, int]:
     """Learn for at most so many epochs. Return the outcome, and how many samples the accelerator has repeated."""
     graph, number = task.build.lowered, task.build.format
+    own = task.share.lowered
+    plan = fixed_plan(task.evaluators, own, number, task.devices)
     with ExitStack() as opened:
 
-        def machine() -> Session:
+        def machine() -> Session | FleetSession:
             return opened.enter_context(task.machine())
 
-        learner: Evaluated | Session
+        learner: Evaluated | Session | FleetSession
         if task.evaluates:
-            plan, judge = task.evaluators.fixed(graph, number), FixedPlan.of(graph, number)
+            judge = numpy_plan(own, number, task.devices)
             learner = Evaluated(plan=plan, judge=judge, open_accelerator=machine, count=task.start.steps)
         else:
             learner = machine()
         outcome = learn(
             graph,
             learner,
+            plan,
             task.parts,
             models=task.start.models,
             words=task.words,
@@ -347,9 +376,10 @@ def _record(task: _Task, outcome: Outcome, checked: int, patience: int | None) -
     # The first scores are those of the initial models.
     epochs = len(outcome.machine) - 1
     learned = task.start.steps * graph.samples * (epochs if graph.updates else 1)
+    cost = None if task.crew is None else step_cost(task.share, task.crew.devices)
     return Training(
         name=build.name,
-        engine=f"engine {task.engine}",
+        engine=f"engine {task.engine}" if task.crew is None else task.crew.text(task.engine),
         format=str(build.format),
         model_guard=graph.model_guard,
         pes=build.template.pes,
@@ -361,9 +391,9 @@ def _record(task: _Task, outcome: Outcome, checked: int, patience: int | None) -
         metric=measure.metric,
         machine=outcome.machine,
         reference=outcome.reference,
-        cycles_predicted=build.schedule.per_sample(build.schedule.cycles),
+        cycles_predicted=cost.cycles_per_sample if cost else build.schedule.per_sample(build.schedule.cycles),
         cycles_simulated=build.schedule.per_sample(outcome.cycles[-1]) if outcome.cycles else 0,
-        latency_predicted=build.schedule.latency,
+        latency_predicted=task.share.schedule.latency,
         latency_simulated=outcome.latency,
         events=events(graph, outcome.counts),
         models={**without_rate(graph, model_reals(build, outcome.words)), **ready.preparation.stored()},
@@ -377,6 +407,7 @@ def _record(task: _Task, outcome: Outcome, checked: int, patience: int | None) -
         if task.evaluates
         else None,
         remark=outcome.remark,
+        fleet=cost,
     )
 
 

@@ -88,6 +88,7 @@ WHOLE = {
     "seeds": Whole(low=1),
     "workers": Whole(low=1, high=256),
     "timeout": Whole(low=1),
+    "devices": Whole(low=1, high=1024),
     "baud": Whole(low=1),
 }
 """The ranges of whole numbers, by the name of the parameter. An option has the same name with dashes in front."""

@@ -15,12 +15,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from tabla.compiled.plans import Evaluators
+from tabla.fleet.share import share_of
 from tabla.given import Data, Given, reals, request_of
 from tabla.ir.evaluate import Counts, Run
 from tabla.ir.format import Format
 from tabla.ir.graph import Graph
 from tabla.ir.words import integer_words, to_real, to_words
-from tabla.parameters import optional_whole
+from tabla.parameters import checked_whole, optional_whole
 from tabla.sim.machine import Counters
 from tabla.simulation import checked_engine, session
 from tabla.source import Label, TablaError
@@ -35,6 +36,7 @@ from tabla.training.arrays import (
     take_models,
 )
 from tabla.training.events import Events, events
+from tabla.training.fleet import fixed_plan
 from tabla.training.preparation import Preparation, separated
 from tabla.training.rate import built_rate, with_mantissa, without_rate
 from tabla.training.record import comparison
@@ -195,9 +197,13 @@ def evaluate(
     samples: int | None = None,
     seed: int | None = None,
     weights: Data | None = None,
+    devices: int | None = None,
 ) -> dict[str, Reals]:
     """Compute what the program means: the arrays of :func:`evaluation`, by name."""
-    return dict(evaluation(build, inputs, float64=float64, samples=samples, seed=seed, weights=weights).arrays)
+    found = evaluation(
+        build, inputs, float64=float64, samples=samples, seed=seed, weights=weights, devices=devices
+    )
+    return dict(found.arrays)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -220,13 +226,17 @@ def evaluation(
     samples: int | None = None,
     seed: int | None = None,
     weights: Data | None = None,
+    devices: int | None = None,
 ) -> Evaluation:
     """Compute what the program means, without any hardware: in words of the number format, or in float64.
 
     `inputs` holds inputs, labels and initial models by name. `samples` limits the run to the first samples. Models that
-    `inputs` lacks come from `weights`, or `seed` draws them. The result holds real arrays by name, see `_returned`.
-    Data that does not fit the program is a `TablaError`.
+    `inputs` lacks come from `weights`, or `seed` draws them. With several `devices`, each takes its share of every step
+    (:mod:`tabla.fleet`); float64 does not round, so there they change nothing. The result holds real arrays by name,
+    see `_returned`. Data that does not fit the program is a `TablaError`.
     """
+    number = checked_whole("devices", 1 if devices is None else devices)
+    share = build if number == 1 else share_of(build, number)
     if float64 and build.reading.evaluate_float is not None:
         calls = optional_whole("samples", samples)
         arrays, _, _ = request_of({}, {}).read(inputs, "inputs", Preparation())
@@ -242,7 +252,7 @@ def evaluation(
         ran = real.run(steps_of(build, data.arrays), keep, count)
         after, kept = dict(ran.models), dict(ran.kept)
     else:
-        fixed = evaluators.fixed(graph, build.format)
+        fixed = fixed_plan(evaluators, share.lowered, build.format, None if number == 1 else number)
         fixed.load(words_of(build, models))
         words = fixed.run(steps_of(build, sample_words(build, data)), keep, count)
         _integers_in_range(build, words.counts)

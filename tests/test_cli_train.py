@@ -391,3 +391,18 @@ def test_faults_of_guard_bits(run: Run, capsys: pytest.CaptureFixture[str]) -> N
     assert "models are returned anyway" in said("--model-guard", "2", "--result", "w")
     assert main(("check", "infer.t", "--model-guard", "2")) == 1
     assert "updates no model" in capsys.readouterr().err
+
+
+def test_several_devices_learn_one_model(run: Run) -> None:
+    options = ("--pes", "2", "--effort", "0", "--minibatch", "4", "-q")
+    given = ("--data", "data.npz", "--epochs", "1", "--weights", "w.npz", "--engine", "model")
+    said = run("train", "model.t", *options, *given, "--devices", "2", "--scaling", "-o", "two.npz", "--json", "r.json")
+    report = json.loads(Path("r.json").read_text())
+    fleet = report["fleet"]
+    assert (fleet["devices"], fleet["samples"]) == (2, 2)
+    assert fleet["cycles"] == fleet["load"] + fleet["run"] + fleet["dump"] == report["cycles"]["predicted"] * 4
+    assert "devices                 2, each with 2 of 4 samples a step" in said
+    # 24 samples are six steps; the minibatch of 4 divides among 1, 2 and 4 devices.
+    assert [cost["devices"] for cost in report["scaling"]] == [1, 2, 4] and report["scaling"][1] == fleet
+    run("eval", "model.t", *options, "--inputs", "in.npz", "--devices", "2", "-o", "judge.npz")
+    np.testing.assert_array_equal(loaded("two.npz")["w"], loaded("judge.npz")["w"])

@@ -26,6 +26,8 @@ _USES = {
     "options",
     "parameters",
     "given",
+    "cluster",
+    "fleet",
     "simulation",
     "runs",
     "learning",
@@ -86,8 +88,14 @@ MAY: dict[str, set[str]] = {
     "vectors": {*_LOWER, "hw", "training", "stages", "runs"},
     "artifacts": {*_LOWER, "progress", "hw", "synth", "report", "training", "stages", "vectors"},
     "given": {"parameters", "training"},
-    "runs": {"given", "ir", "parameters", "sim", "simulation", "compiled", "training", "stages"},
-    "learning": {"given", "ir", "parameters", "runs", "simulation", "compiled", "training", "stages"},
+    # cluster: the workers of Dask, for explorations and fleets
+    "cluster": {"_version"},
+    # fleet: several devices that learn one model
+    "fleet": {
+        *{"cluster", "ir", "link", "parameters", "program", "sim", "simulation", "stages", "strands", "training"},
+    },
+    "runs": {"fleet", "given", "ir", "parameters", "sim", "simulation", "compiled", "training", "stages"},
+    "learning": {"fleet", "given", "ir", "parameters", "runs", "simulation", "compiled", "training", "stages"},
     "automatic": {"given", "ir", "learning", "options", "parameters", "passes", "runs", "training", "stages"},
     # number formats compared: it compiles the program in each of them
     "comparison": {
@@ -98,13 +106,14 @@ MAY: dict[str, set[str]] = {
     "imported": {"driver", "lang", "parameters"},
     # many arrays and number formats of one program; it compiles and scores the program in each of them
     "explore": {
-        *{"comparison", "cost", "driver", "notations", "options", "mapping", "progress", "synth", "templates"},
-        "_version",
+        *{"cluster", "comparison", "cost", "driver", "notations", "options", "mapping", "progress", "synth"},
+        *{"_version", "templates"},
     },
     "scoring": {"learning", "given", "ir", "parameters", "runs", "simulation", "compiled", "training", "stages"},
     "report": {*_COMPILER, "hw", "sim", "_version", "interrupts"},
-    # runtime: the host of a build folder; it needs the compiler's image for simulators, and nothing else of it
-    "runtime": {"ir", "npz", "program", "sim", "link", "report"},
+    # runtime: the host of a build folder; it needs the compiler's image for simulators, and nothing else of it; fleet
+    # only for devices on the workers of a cluster
+    "runtime": {"fleet", "ir", "npz", "program", "sim", "link", "report"},
     "stages": {*_COMPILER, "training", "progress", "kept", "notations", "options", "hw", "report"},
     "driver": {*_EVERYTHING, "stages"},
     "commands": {*_EVERYTHING, "stages", "driver", "comparison", "explore", "processes", "progress"},

@@ -148,7 +148,7 @@ def add_engine(parser: ArgumentParser, default: str | None = None, *, trains: bo
     """Add ``--engine``, which says where the accelerator runs. With `trains`, the evaluation is an engine, too."""
     names = [EVALUATION, *ENGINES] if trains else ENGINES
     choices = f"one of {', '.join(names)}, or serial:/dev/ttyUSB0[@BAUD] for a board"
-    choices += f" (default {default})" if default else ""
+    choices += f" (default {default or EVALUATION})" if default or trains else ""
     parser.add_argument("--engine", type=engine(trains=trains), default=default, metavar="NAME", help=choices)
 
 

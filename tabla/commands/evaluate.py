@@ -8,7 +8,7 @@ from collections.abc import Mapping
 import numpy as np
 from numpy.typing import NDArray
 
-from tabla.commands.arguments import add_build, add_file, add_inputs, add_quiet, add_strict, input_options
+from tabla.commands.arguments import add_build, add_file, add_inputs, add_quiet, add_strict, input_options, whole
 from tabla.commands.choosing import build_for_inputs, tell_choice
 from tabla.commands.console import Console
 from tabla.commands.output import check_arrays, strict_status, write_arrays
@@ -23,6 +23,8 @@ def configure(parser: ArgumentParser) -> None:
     add_inputs(parser)
     parser.add_argument("-o", "--output", metavar="FILE.npz", required=True, help="write models and results there")
     parser.add_argument("--float", action="store_true", help="compute in float64 instead of the number format")
+    text = "let N devices share each minibatch, as tabla train --devices does"
+    parser.add_argument("--devices", type=whole("devices"), metavar="N", help=text)
     add_strict(parser)
     add_build(parser)
     add_quiet(parser)
@@ -53,7 +55,8 @@ def run(arguments: Namespace, console: Console) -> int:
     if not arguments.float:
         for note in made.warnings:
             console.remark(f"warning: {note}")
-    found = evaluation(made, arguments.inputs, float64=arguments.float, **input_options(arguments))
+    about = {**input_options(arguments), "devices": arguments.devices}
+    found = evaluation(made, arguments.inputs, float64=arguments.float, **about)
     write_arrays(arguments.output, found.arrays, console)
     tell_choice(made, arguments, console)
     if found.events is None:

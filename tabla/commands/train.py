@@ -6,14 +6,14 @@ from argparse import ArgumentParser, Namespace
 from functools import partial
 
 from tabla.automatic import for_learning
-from tabla.commands.arguments import add_build, add_engine, add_file, add_json, add_quiet, build_options, whole
+from tabla.commands.arguments import add_build, add_engine, add_file, add_json, add_quiet, build_options, names, whole
 from tabla.commands.choosing import tell_choice
 from tabla.commands.console import Console
 from tabla.commands.learning import add_data, add_epochs, learning_options
 from tabla.commands.output import check_arrays, write_arrays, write_json
 from tabla.driver import build
+from tabla.fleet.costs import scaling, scaling_lines
 from tabla.learning import learning_start
-from tabla.simulation import EVALUATION
 from tabla.training.format_choice import choice_entry
 from tabla.training.metrics import NAMES
 
@@ -26,9 +26,10 @@ def configure(parser: ArgumentParser) -> None:
     add_data(parser)
     add_held_out(parser)
     add_epochs(parser)
+    add_fleet(parser)
     parser.add_argument("--metric", choices=NAMES, metavar="NAME", help=f"one of {', '.join(NAMES)}")
     parser.add_argument("-o", "--output", metavar="FILE.npz", help="write the trained models there")
-    add_engine(parser, EVALUATION, trains=True)
+    add_engine(parser, trains=True)
     parser.add_argument(
         "--strict", action="store_true", help="exit with 1 after an overflow, a domain error or a zero update"
     )
@@ -47,6 +48,22 @@ def add_held_out(parser: ArgumentParser) -> None:
     group.add_argument("--split-seed", type=whole("split_seed"), metavar="S", help=text)
     text = "stop after N epochs without a smaller validation loss, and keep the models of the best epoch"
     group.add_argument("--patience", type=whole("patience"), metavar="N", help=text)
+
+
+def add_fleet(parser: ArgumentParser) -> None:
+    """Add the options about several devices that learn one model."""
+    group = parser.add_argument_group("several devices, one model")
+    text = "share each minibatch among N simulated devices, or among boards: serial:/dev/ttyUSB0,serial:/dev/ttyUSB1"
+    group.add_argument("--devices", type=devices, metavar="N|BOARD,...", help=text)
+    text = "let the workers of a Dask cluster simulate the devices, such as tcp://host:8786"
+    group.add_argument("--scheduler", metavar="ADDRESS", help=text)
+    text = "also compile the share of 1, 2, 4, 8 and 16 devices, and print what a step costs with each"
+    group.add_argument("--scaling", action="store_true", help=text)
+
+
+def devices(text: str) -> int | list[str]:
+    """Read a number of devices, or the names of boards."""
+    return names(text) if ":" in text else whole("devices")(text)
 
 
 def run(arguments: Namespace, console: Console) -> int:
@@ -72,17 +89,21 @@ def run(arguments: Namespace, console: Console) -> int:
         predict=arguments.predict,
         metric=arguments.metric,
         engine=arguments.engine,
+        devices=arguments.devices,
+        scheduler=arguments.scheduler,
         patience=arguments.patience,
         report=lambda progress: console.progress(str(progress)),
         remark=console.remark,
     )
     if arguments.output:
         write_arrays(arguments.output, training.models, console)
+    costs = scaling(made) if arguments.scaling else ()
     if arguments.json:
-        write_json(arguments.json, {**training.as_json(), **choice_entry(made.format_choice)}, console)
+        scales = {"scaling": [cost.as_json() for cost in costs]} if costs else {}
+        write_json(arguments.json, {**training.as_json(), **scales, **choice_entry(made.format_choice)}, console)
     tell_choice(made, arguments, console)
     if arguments.json != "-":
-        console.result(training.text(unicode=console.unicode))
+        console.result("\n".join([training.text(unicode=console.unicode), *scaling_lines(costs)]))
     if arguments.strict and not training.clean:
         console.fault(
             "error: --strict: there were overflows, domain errors or zero updates\n"

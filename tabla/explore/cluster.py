@@ -2,29 +2,21 @@
 
 from __future__ import annotations
 
-import platform
 import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import CancelledError
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
-from tabla._version import VERSION
+from tabla.cluster import client_of, identity, stranger, workers_of
 from tabla.explore.question import Question, Record, answer
 from tabla.explore.space import Task
 from tabla.source import TablaError
 
 _CONNECT = 15.0
-"""Seconds within which the scheduler has to answer, and in which a first worker has to be there."""
+"""The most seconds that a scheduler may take to answer."""
 _LOOK = 1.0
 """Seconds after which tasks are looked at that may have taken too long."""
-
-
-def identity() -> str:
-    """Return what has to be the same on all machines: the versions of the tool and of Python."""
-    python = ".".join(platform.python_version_tuple()[:2])
-    return f"tabla {VERSION} on Python {python}"
 
 
 def answered(question: Question, task: Task, expected: str) -> Record:
@@ -52,46 +44,14 @@ class Cluster:
         A scheduler that does not answer, a cluster without workers, workers of another version, and a task that no
         worker can do are a `TablaError`, which names the address.
         """
-        with self._client() as client:
-            self._check_workers(client)
+        with client_of(self.address, self._answering) as client:
+            workers_of(client, self.address, self._answering)
             yield from self._answers(client, question.packed(), tasks)
 
-    @contextmanager
-    def _client(self) -> Iterator[Any]:
-        try:
-            import distributed
-        except ImportError:
-            raise TablaError(
-                "the Python package distributed is not installed", hint="pip install 'tabla[explore]'"
-            ) from None
-        try:
-            client_of: Any = distributed.Client
-            client = client_of(self.address, timeout=_CONNECT, set_as_default=False)
-        except (OSError, ValueError, TimeoutError) as fault:
-            said = str(fault).partition("\n")[0] or type(fault).__name__
-            raise TablaError(
-                f"there is no Dask scheduler at '{self.address}': {said}",
-                hint="start one with 'dask scheduler', and name the address that it prints, such as tcp://host:8786",
-            ) from None
-        try:
-            yield client
-        finally:
-            client.close(timeout=_CONNECT)
-
-    def _check_workers(self, client: Any) -> None:
-        """Raise `TablaError` if there is no worker, or if one has another version of the tool."""
-        end = time.monotonic() + _CONNECT
-        while not client.scheduler_info(n_workers=-1)["workers"]:
-            if time.monotonic() > end:
-                raise TablaError(
-                    f"the Dask scheduler at '{self.address}' has no worker",
-                    hint=f"start some with 'dask worker {self.address}'",
-                )
-            time.sleep(0.2)
-        found: dict[str, Any] = client.run(identity, on_error="return")
-        for worker, name in sorted(found.items()):
-            if name != identity():
-                raise _stranger(worker, name if isinstance(name, str) else "no tabla that this one can talk to")
+    @property
+    def _answering(self) -> float:
+        """Seconds within which the scheduler has to answer, and in which a first worker has to be there."""
+        return min(self.patience, _CONNECT)
 
     def _answers(self, client: Any, question: Question, tasks: Sequence[Task]) -> Iterator[tuple[Task, Record]]:
         import distributed
@@ -136,7 +96,7 @@ class Cluster:
             ) from None
         if "stranger" in found:
             places = client.who_has([future]).get(future.key) or ("",)
-            raise _stranger(places[0], found["stranger"])
+            raise stranger(places[0], found["stranger"])
         return found
 
 
@@ -176,10 +136,3 @@ class _Watch:
 
 def _silent(_: str) -> None:
     """Ignore a remark."""
-
-
-def _stranger(worker: str, name: str) -> TablaError:
-    return TablaError(
-        f"the worker at '{worker}' has {name}, and this is {identity()}",
-        hint="install the same version of both on all machines, and start the worker again",
-    )

@@ -18,13 +18,30 @@ from tabla.runtime.mmio import Board
 from tabla.runtime.transport import Counters, DeviceFault
 
 if TYPE_CHECKING:
+    from tabla.runtime.fleet import Fleet, on_workers
     from tabla.runtime.overlay_board import OverlayBoard, connect_overlay
 
-__all__ = ["Accelerator", "Board", "Counters", "DeviceFault", "OverlayBoard", "connect", "connect_overlay"]
+__all__ = [
+    "Accelerator",
+    "Board",
+    "Counters",
+    "DeviceFault",
+    "Fleet",
+    "OverlayBoard",
+    "connect",
+    "connect_overlay",
+    "on_workers",
+]
 
 
 def __getattr__(name: str) -> Any:
-    """Import what overlays need when it is first asked for: a host of another device on a board has numpy alone."""
+    """Import what overlays and fleets need when it is first asked for: a host of another device on a board has numpy
+    alone.
+    """
+    if name in ("Fleet", "on_workers"):
+        from tabla.runtime import fleet
+
+        return getattr(fleet, name)
     if name in ("OverlayBoard", "connect_overlay"):
         from tabla.runtime import overlay_board
 

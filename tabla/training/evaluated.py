@@ -10,11 +10,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tabla.compiled.plans import WordsPlan
-from tabla.ir.evaluate import FixedPlan
+from tabla.ir.graph import Graph
 
 Words = NDArray[np.int64]
 CHECKED = 16
 """Steps of the first epoch, and of the last one, that the accelerator repeats."""
+
+
+class Judge(WordsPlan, Protocol):
+    """What evaluates a program, or a fleet of them, in numpy."""
+
+    @property
+    def graph(self) -> Graph:
+        """The graph of the program, which names its results."""
 
 
 class Accelerator(Protocol):
@@ -58,7 +66,7 @@ class Evaluated:
     """
 
     plan: WordsPlan
-    judge: FixedPlan
+    judge: Judge
     open_accelerator: Callable[[], Accelerator]
     count: int
     cycles: int = field(default=0, init=False)

@@ -17,6 +17,7 @@ from tabla.training.events import Events
 from tabla.training.measure import Score
 from tabla.training.metrics import Metric
 from tabla.training.prediction import Prediction
+from tabla.training.step_cost import StepCost
 
 SCHEMA = "tabla-train-1"
 SHOWN_CLASSES = 20
@@ -75,7 +76,8 @@ class Training:
     are per sample in the steady state. The latencies are in cycles. `models` and `words` are the kept models of the
     accelerator, as real numbers and as words. The words of a wide model are its stored integers, with `model_guard`
     bits more. Beside the real numbers lies the preparation of their data, if any, as ``tabla train -o`` writes it
-    (:class:`tabla.training.preparation.Preparation`). `remark` is what the engine says of the run.
+    (:class:`tabla.training.preparation.Preparation`). `remark` is what the engine says of the run, and
+    `fleet` what a step costs if several devices share it; the cycles of a sample are then those of the step.
     """
 
     name: str
@@ -105,6 +107,7 @@ class Training:
     patience: int | None = None
     checked: Checked | None = None
     remark: str = ""
+    fleet: StepCost | None = None
 
     @property
     def score(self) -> Score:
@@ -161,6 +164,7 @@ class Training:
             lines += ["", CONFUSION.format(part="the test part"), *confusion_lines(test.confusion, classes.names())]
         lines += self._divergence()
         lines += ["", *([self.checked.text("learned" if self.epochs else "evaluated")] if self.checked else [])]
+        lines += self.fleet.lines() if self.fleet else []
         lines.append(comparison("cycles per sample", self.cycles_predicted, self.cycles_simulated))
         lines.append(comparison("latency", self.latency_predicted, self.latency_simulated))
         lines += [self.remark] if self.remark else []
@@ -265,6 +269,7 @@ class Training:
             "diverged": dict(self.diverged),
             "cycles": {"predicted": self.cycles_predicted, "simulated": self.cycles_simulated},
             "latency": {"predicted": self.latency_predicted, "simulated": self.latency_simulated},
+            **({"fleet": self.fleet.as_json()} if self.fleet else {}),
             "overflows": self.events.overflows,
             "domain_errors": self.events.domain_errors,
             **{f"{part}_overflows": found.overflows for part, found in self.held_out_events.items()},

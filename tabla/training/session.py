@@ -14,7 +14,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from tabla.compiled.plans import Evaluators
+from tabla.compiled.plans import Evaluators, WordsPlan
 from tabla.ir.evaluate import Counts
 from tabla.ir.graph import Graph
 from tabla.training.arrays import Arrays
@@ -119,6 +119,7 @@ def _blocks(samples: int, elapsed: Callable[[], float]) -> Iterator[slice]:
 def learn(
     graph: Graph,
     learner: Learner,
+    fixed: WordsPlan,
     measure: Parts,
     *,
     models: Arrays,
@@ -139,10 +140,10 @@ def learn(
     Each epoch takes `count` steps in order. `steps` holds their samples as words and `reals` as real numbers. The
     initial models are `words`, and `models` as real numbers. After each epoch every word of every model is compared
     with the fixed-point evaluation; a difference is an AssertionError, because it is a fault of this tool. A learner
-    that evaluates compares a part of its steps itself. `evaluators` make the evaluations.
+    that evaluates compares a part of its steps itself. `fixed` is the evaluation of the steps, that of the learner if
+    it has one, and `evaluators` make that in float64.
     """
     evaluates = isinstance(learner, Evaluated)
-    fixed = learner.plan if isinstance(learner, Evaluated) else evaluators.fixed(graph, measure.format)
     real = evaluators.real(graph)
     if not evaluates:
         fixed.load(words)

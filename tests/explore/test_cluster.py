@@ -15,8 +15,9 @@ from pathlib import Path
 import pytest
 from tabla.templates.targets import target
 
+from tabla.cluster import identity
 from tabla.explore import Space, explore
-from tabla.explore.cluster import Cluster, answered, identity
+from tabla.explore.cluster import Cluster, answered
 from tabla.explore.local import Local
 from tabla.explore.question import Question, Record
 from tabla.explore.records import NAME
@@ -110,7 +111,7 @@ def test_workers_that_are_late_or_strangers_are_named(
         with pytest.raises(TablaError, match=r"64 PEs, q6.9 takes more than 0.1 s at 'tcp://.*' and 'tcp://"):
             list(Cluster(address=address, patience=0.1, remark=remarks.append).run(slow, tasks))
         assert len(remarks) == 1 and "another worker tries 64 PEs" in remarks[0]
-        monkeypatch.setattr("tabla.explore.cluster.VERSION", "9.9")
+        monkeypatch.setattr("tabla.cluster.VERSION", "9.9")
         with pytest.raises(TablaError, match=r"the worker at 'tcp://.*' has tabla .*, and this is tabla 9.9"):
             list(Cluster(address=address).run(question, tasks))
 
