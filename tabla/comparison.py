@@ -152,6 +152,11 @@ def learnt(
     return name, *run.words(stages)
 
 
+def check_data(source: str | Path | Callable[..., Any], options: Options, data: Given, **about_data: Any) -> None:
+    """Raise `TablaError` for a program that learns nothing, and for data that it cannot learn from in any format."""
+    _start(_learning_stages(partial(build, source), options), data, about_data)
+
+
 def _start(wide: Stages, data: Given, about_data: Mapping[str, Any]) -> Start:
     """Return what learning starts from, without the test part. Data without a validation part is a `TablaError`."""
     start = learning_start(wide, data, needs_test=False, **about_data)

@@ -28,6 +28,12 @@ def records(file: Path, own: str | None = None) -> tablegen.Records:
     return _with_own(path, path.read_bytes())
 
 
+def included(own: str) -> tuple[Path, ...]:
+    """Return the files that a user's file of records includes, ours apart. A file with a fault is a `TablaError`."""
+    found = (Path(name) for name in records(MACHINE, own).dependencies)
+    return tuple(path for path in found if HERE not in path.resolve().parents)
+
+
 @cache
 def _ours(file: Path) -> tablegen.Records:
     return tablegen.load(file)

@@ -106,7 +106,7 @@ MAY: dict[str, set[str]] = {
     "imported": {"driver", "lang", "parameters"},
     # many arrays and number formats of one program; it compiles and scores the program in each of them
     "explore": {
-        *{"cluster", "comparison", "cost", "driver", "notations", "options", "mapping", "progress", "synth"},
+        *{"cluster", "comparison", "cost", "driver", "lang", "notations", "options", "mapping", "progress", "synth"},
         *{"_version", "templates"},
     },
     "scoring": {"learning", "given", "ir", "parameters", "runs", "simulation", "compiled", "training", "stages"},

@@ -14,9 +14,9 @@ from tabla.automatic import for_learning, is_automatic
 from tabla.commands.arguments import add_defines as add_constants
 from tabla.commands.arguments import add_file, add_json, add_quiet, add_sizes, add_tile, names, number, numbers, whole
 from tabla.commands.console import Console
-from tabla.commands.learning import add_epochs, add_preparation, learning_options
+from tabla.commands.learning import EPOCHS, add_epochs, add_preparation, learning_options
 from tabla.commands.output import write_json
-from tabla.comparison import METRICS
+from tabla.comparison import METRICS, check_data
 from tabla.driver import build
 from tabla.explore import Exploration, Space, explore
 from tabla.explore.cluster import Cluster
@@ -36,6 +36,12 @@ HELP = "compare arrays and number formats of a program by samples a second, area
 PES, FORMATS, PART = "4..64", "q6.10", "LFE5U-85F:6"
 """What is explored if the user names nothing else."""
 TIMEOUT = 600
+SEEDS = 3
+_ABOUT_DATA = (
+    *("split", "split_seed", "metric", "columns", "classes", "standardise", "standardise_labels", "shuffle", "samples"),
+    *("epochs", "predict", "weights", "seed"),
+)
+"""The options that say nothing without data, by the names of the parameters."""
 
 
 def configure(parser: ArgumentParser) -> None:
@@ -57,7 +63,7 @@ def configure(parser: ArgumentParser) -> None:
     work = parser.add_argument_group("the work")
     text = "confirm the points of the front with Yosys and nextpnr, which takes minutes for each"
     work.add_argument("--synth", action="store_true", help=text)
-    work.add_argument("--seeds", type=whole("seeds"), default=3, metavar="N", help="tries of --synth (default 3)")
+    work.add_argument("--seeds", type=whole("seeds"), metavar="N", help=f"tries of --synth (default {SEEDS})")
     work.add_argument("--workers", type=whole("workers"), metavar="N", help="processes (default: one for each core)")
     text = "let the workers of a Dask cluster compute, such as tcp://host:8786"
     work.add_argument("--scheduler", metavar="ADDRESS", help=text)
@@ -81,6 +87,8 @@ def _add_learning(parser: ArgumentParser) -> None:
     group.add_argument("--metric", choices=METRICS, metavar="NAME", help=text)
     add_preparation(parser)
     add_epochs(parser)
+    # Whether they are given is seen by their not being None; `_question` has the defaults.
+    parser.set_defaults(epochs=None, seed=None)
 
 
 def _add_program(parser: ArgumentParser) -> None:
@@ -149,17 +157,31 @@ def _question(arguments: Namespace) -> Question:
         arguments=dict(arguments.arguments),
     )
     build(arguments.file, options)  # a fault of the program is told before any work
+    if arguments.seeds is not None and not arguments.synth:
+        raise TablaError("--seeds counts the tries of --synth, which is not there", hint="add --synth")
+    seeds = arguments.seeds or SEEDS
     if arguments.data is None:
-        if arguments.split is not None or arguments.columns or arguments.metric:
+        if given := [name for name in _ABOUT_DATA if _is_given(getattr(arguments, name))]:
             raise TablaError(
-                "--split, --columns and --metric are about data, and there is none", hint="add --data FILE"
+                f"there is no data for {', '.join(_option(name) for name in given)}", hint="add --data FILE"
             )
-        return Question(source=arguments.file, options=options, seeds=arguments.seeds)
+        return Question(source=arguments.file, options=options, seeds=seeds)
     learning: dict[str, Any] = learning_options(arguments)
-    learning |= {"epochs": arguments.epochs, "predict": arguments.predict, "metric": arguments.metric}
+    learning["seed"] = 0 if arguments.seed is None else arguments.seed
+    # What no format could learn from is told at once, and not for each of them.
+    check_data(arguments.file, options, arguments.data, **learning)
+    learning |= {"epochs": arguments.epochs or EPOCHS, "predict": arguments.predict, "metric": arguments.metric}
     return Question(
-        source=arguments.file, options=options, data=arguments.data, learning=learning, seeds=arguments.seeds
+        source=arguments.file, options=options, data=arguments.data, learning=learning, seeds=seeds
     )
+
+
+def _is_given(value: object) -> bool:
+    return value is not None and value is not False and value != []
+
+
+def _option(name: str) -> str:
+    return f"--{name.replace('_', '-')}"
 
 
 def _formats(question: Question, arguments: Namespace) -> tuple[tuple[str, int], ...]:

@@ -7,6 +7,9 @@ from typing import Any
 
 from tabla.commands.arguments import add_table, table_options, whole
 
+EPOCHS = 10
+"""The passes over the data, if the user says nothing else."""
+
 
 def add_data(parser: ArgumentParser) -> None:
     """Add the options about the samples, and how they are prepared."""
@@ -29,7 +32,11 @@ def add_preparation(parser: ArgumentParser) -> None:
 def add_epochs(parser: ArgumentParser) -> None:
     """Add the options about the number of passes, the prediction, and the models to start from."""
     parser.add_argument(
-        "--epochs", type=whole("epochs"), default=10, metavar="N", help="passes over the data (default 10)"
+        "--epochs",
+        type=whole("epochs"),
+        default=EPOCHS,
+        metavar="N",
+        help=f"passes over the data (default {EPOCHS})",
     )
     parser.add_argument("--predict", metavar="NAME", help="the value to compare with the label")
     add_start(parser, 0)

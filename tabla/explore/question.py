@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import math
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -16,9 +16,11 @@ from tabla.comparison import learnt
 from tabla.cost import estimate
 from tabla.driver import Build, build
 from tabla.explore.space import Point, Task
+from tabla.lang.onnx import external_files
 from tabla.notations import split
 from tabla.options import Options
 from tabla.source import TablaError
+from tabla.templates.records import included
 from tabla.templates.targets import target
 
 FAMILY = "ecp5"
@@ -59,6 +61,15 @@ class Question:
         return hashlib.sha256("\0".join([*parts, str(self.seeds)]).encode()).hexdigest()[:32]
 
     def _paths(self) -> Iterator[Path]:
+        """Yield the files that are named, and those that they name: weights of a model of ONNX, included records."""
+        named = list(self._named())
+        yield from named
+        if named and named[0].suffix.lower() == ".onnx" and named[0].is_file():
+            yield from external_files(named[0])
+        if self.options.templates is not None:
+            yield from included(self.options.templates)
+
+    def _named(self) -> Iterator[Path]:
         weights = self.learning.get("weights")
         named = (split(self.source)[0], self.options.inputs, self.options.templates, self.data, weights)
         yield from (Path(name) for name in named if isinstance(name, str | Path))
@@ -70,10 +81,9 @@ class Question:
             yield self
             return
         with tempfile.TemporaryDirectory(prefix="tabla-explore-") as name:
-            places = {}
-            for number, (path, content) in enumerate(self.files.items()):
-                places[path] = Path(name) / str(number) / Path(path).name
-                places[path].parent.mkdir()
+            places = {path: _place(Path(path), tuple(self._named()), Path(name)) for path in self.files}
+            for path, content in self.files.items():
+                places[path].parent.mkdir(parents=True, exist_ok=True)
                 places[path].write_bytes(content)
 
             def here(path: Any) -> Any:
@@ -93,6 +103,13 @@ class Question:
         """Return the options of a point, without the number of its PEs."""
         guard = None if point.guard < 0 else point.guard
         return replace(self.options, format=point.format, model_guard=guard, minibatch=point.minibatch)
+
+
+def _place(path: Path, named: Sequence[Path], folder: Path) -> Path:
+    """Return where a file is unpacked: files of one folder stay together, because some name others beside them."""
+    homes = list(dict.fromkeys(each.parent for each in named))
+    number = next((n for n, home in enumerate(homes) if path.is_relative_to(home)), len(homes))
+    return folder / str(number) / (path.relative_to(homes[number]) if number < len(homes) else path.name)
 
 
 def _content(path: Path) -> bytes:

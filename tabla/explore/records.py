@@ -47,6 +47,8 @@ class Records:
         records = Records(path=path, question=question)
         if path.is_file():
             records._read()
+        elif not folder.exists():
+            _check_made(folder)
         return records
 
     def add(self, key: str, figures: dict[str, Any]) -> None:
@@ -106,6 +108,20 @@ class Records:
                     f"'{self.path}' is damaged: {line[:60]!r}", hint="remove the line, or the folder, and start again"
                 ) from None
         self._write_all(list(self.found))
+
+
+def _check_made(folder: Path) -> None:
+    """Raise `TablaError` for a folder that cannot be made. It is made when there is a figure to keep."""
+    first = folder
+    while not first.parent.exists():
+        first = first.parent
+    try:
+        first.mkdir()
+        first.rmdir()
+    except OSError as fault:
+        raise TablaError(
+            f"cannot make the folder '{folder}': {fault.strerror or fault}", hint="name another folder with -o"
+        ) from None
 
 
 def _line(key: str, figures: dict[str, Any]) -> str:

@@ -150,7 +150,8 @@ class Exploration:
             rest = "".join(
                 f", {count} {what}" for count, what in ((large, "do not fit"), (refused, "refused")) if count
             )
-            head = f"{self.name} on {part.name}: {len(found)} points, {len(best)} on the front{rest}"
+            points = f"{len(found)} point{'' if len(found) == 1 else 's'}"
+            head = f"{self.name} on {part.name}: {points}, {len(best)} on the front{rest}"
             blocks.append("\n".join([head, "", *self._table(best)]))
         return "\n\n".join(blocks) + "\n"
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from itertools import product
 
 from tabla.source import TablaError
+from tabla.templates.template import limits
 
 MOST_POINTS = 2000
 """The most points of a space. Each of them takes about a second of a processor."""
@@ -51,6 +52,8 @@ class Space:
                 f"this is an exploration of {len(self):,} points, and {MOST_POINTS:,} are the most",
                 hint="name fewer numbers of PEs, formats or minibatches",
             )
+        if max(self.pes) > limits().pes:
+            raise TablaError(f"--pes: {max(self.pes):,} PEs are not supported", hint=f"ask for 1 to {limits().pes}")
 
     def __len__(self) -> int:
         return len(self.pes) * len(self.formats) * len(self.minibatches)

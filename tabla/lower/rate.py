@@ -31,7 +31,8 @@ class Rate:
         self.built, self.loaded = rate, loaded
         labels = [Label(span)] if span is not None else []
         if rate == 0:
-            raise TablaError("the learning rate is 0", *labels, hint="set it: mu = 0.1; or -D mu=0.1")
+            own = ", or set it in the program: mu = 0.1" if labels else ""
+            raise TablaError("the learning rate is 0", *labels, hint=f"use --learning-rate 0.1{own}")
         self.sign = 1 if rate > 0 else -1
         self.mantissa, self.shift = taken_apart(abs(rate))
         if self.shift < -number_format.fraction:

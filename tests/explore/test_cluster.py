@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
 from tabla.templates.targets import target
 
@@ -23,6 +27,7 @@ from tabla.explore.question import Question, Record
 from tabla.explore.records import NAME
 from tabla.explore.result import Part
 from tabla.explore.space import Point, Task
+from tabla.lang.onnx import external_files
 from tabla.options import Options
 from tabla.processes import running
 from tabla.source import TablaError
@@ -119,6 +124,36 @@ def test_workers_that_are_late_or_strangers_are_named(
 def test_a_worker_of_another_version_computes_nothing(question: Question) -> None:
     task = Task(kind="build", point=Point(pes=2, format="q6.10"))
     assert answered(question, task, "tabla 9.9 on Python 3.1") == {"stranger": identity()}
+
+
+def test_files_that_files_name_travel_and_count(tmp_path: Path) -> None:
+    """The numbers of a model of ONNX lie in a file beside it, and records of the user include others."""
+    onnx = pytest.importorskip("onnx")
+    weights = onnx.numpy_helper.from_array(np.full((3, 2), 0.5, dtype=np.float32), "W")
+    inputs = [onnx.helper.make_tensor_value_info("x", onnx.TensorProto.FLOAT, [1, 3])]
+    outputs = [onnx.helper.make_tensor_value_info("y", onnx.TensorProto.FLOAT, [1, 2])]
+    node = onnx.helper.make_node("Gemm", ["x", "W"], ["y"])
+    model = onnx.helper.make_model(onnx.helper.make_graph([node], "g", inputs, outputs, [weights]))
+    home = tmp_path / "home"
+    (home / "far").mkdir(parents=True)
+    place: dict[str, Any] = {"location": "far/weights.bin", "size_threshold": 0, "save_as_external_data": True}
+    onnx.save_model(model, str(home / "net.onnx"), **place)
+    (home / "own.td").write_text('include "more.td"\n')
+    (home / "more.td").write_text("def Here : NumberFormat<4, 4>;\n")
+    question = Question(source=str(home / "net.onnx"), options=Options(templates=str(home / "own.td")))
+    before, packed = question.sum, question.packed()
+    assert {Path(name).name for name in packed.files} == {"net.onnx", "weights.bin", "own.td", "more.td"}
+    for name in ("far/weights.bin", "more.td"):
+        (home / name).write_bytes((home / name).read_bytes() + b"\n")
+        assert question.sum != before
+        before = question.sum
+    shutil.rmtree(home)
+    with packed.unpacked() as here:
+        folder = Path(here.source).parent
+        assert (folder / "far" / "weights.bin").is_file() and (folder / "more.td").is_file()
+        assert external_files(Path(here.source)) == [folder / "far" / "weights.bin"]
+    task = Task(kind="build", point=Point(pes=2, format="q6.10"))
+    assert answered(replace(packed, options=Options()), task, identity())["cycles"] > 0
 
 
 def test_files_travel_with_the_question(tmp_path: Path, question: Question) -> None:

@@ -4,6 +4,6 @@ from __future__ import annotations
 
 from tabla.lang.onnx.model import Model
 from tabla.lang.onnx.program import Imported, inference
-from tabla.lang.onnx.read import read_path, read_proto
+from tabla.lang.onnx.read import external_files, read_path, read_proto
 
-__all__ = ["Imported", "Model", "inference", "read_path", "read_proto"]
+__all__ = ["Imported", "Model", "external_files", "inference", "read_path", "read_proto"]

@@ -41,6 +41,18 @@ def read_path(path: Path) -> Model:
     return read_proto(proto, path.stem, str(path))
 
 
+def external_files(path: Path) -> list[Path]:
+    """Return the files beside a model that hold the numbers of its tensors. A file that is no model has none."""
+    onnx = _package()
+    try:
+        proto = onnx.load_model_from_string(path.read_bytes())
+    except Exception:  # whoever reads the model says what is wrong with it
+        return []
+    outside = (tensor for tensor in _tensors(proto.graph) if onnx.external_data_helper.uses_external_data(tensor))
+    named = (entry.value for tensor in outside for entry in tensor.external_data if entry.key == "location")
+    return [path.parent / name for name in dict.fromkeys(named)]
+
+
 def read_proto(proto: ModelProto, name: str, file: str) -> Model:
     """Check a model in memory. `name` is that of the program, and `file` stands in messages."""
     onnx = _package()
