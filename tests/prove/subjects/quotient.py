@@ -61,6 +61,7 @@ def steps(*, width: int, fraction: int, whole: bool) -> Bench:
         signs_1 = b.register(signs, f"past_signs_{stage}")
         b.claim(f"signs_{stage}", opened[f"signs_{stage}"] == signs_1, after=age)
         negative, zero, below = signs_1[0], signs_1[1], signs_1[2]
+        b.claim(f"zero_{stage}", zero == (by_1 == 0), after=age)
         if stage < bits - 1:
             dividend = b.register(dividend[:-1], f"past_dividend_{stage}")
             b.claim(f"dividend_{stage}", opened[f"dividend_{stage}"] == dividend, after=age)
