@@ -26,6 +26,20 @@ _LOOK = 0.05
 """Seconds after which the registers are looked at though no interrupt has come: a DMA that has stopped sends none."""
 
 
+def check_interface(control: Control) -> None:
+    """Raise `DeviceFault` if no accelerator answers, and `TablaError` for one that speaks another interface."""
+    found = control.read("ID")
+    if found != control.expected("ID"):
+        raise DeviceFault(f"no accelerator answers: ID is 0x{found:08X}", hint=_IS_IT_THERE)
+    version = control.read("VERSION")
+    if version >> 16 != control.expected("VERSION") >> 16:
+        raise TablaError(
+            f"the accelerator speaks version {version >> 16} of the interface, and the folder"
+            f" {control.expected('VERSION') >> 16}",
+            hint="build the bitstream from the files of this folder",
+        )
+
+
 class AxiTransport:
     """A wrapper behind registers and a pair of streams, which `docs/host-bus.md` describes.
 
@@ -70,16 +84,7 @@ class AxiTransport:
 
     def _greet(self) -> None:
         control = self._control
-        found = control.read("ID")
-        if found != control.expected("ID"):
-            raise DeviceFault(f"no accelerator answers: ID is 0x{found:08X}", hint=_IS_IT_THERE)
-        version = control.read("VERSION")
-        if version >> 16 != control.expected("VERSION") >> 16:
-            raise TablaError(
-                f"the accelerator speaks version {version >> 16} of the interface, and the folder"
-                f" {control.expected('VERSION') >> 16}",
-                hint="build the bitstream from the files of this folder",
-            )
+        check_interface(control)
         found, own = control.read("FINGERPRINT"), self._folder.bus["fingerprint"]
         if found != own:
             raise TablaError(

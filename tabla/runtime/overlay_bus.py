@@ -13,6 +13,7 @@ from tabla.program.overlay_registers import PROGRAM, overlay_registers
 from tabla.program.overlay_words import Status, program_words
 from tabla.program.protocol import fingerprint
 from tabla.report.registers import register_entries
+from tabla.runtime.axi import check_interface
 from tabla.runtime.control import Control
 from tabla.runtime.folder import KINDS, BuildFolder
 from tabla.runtime.interrupt import Interrupt
@@ -22,7 +23,6 @@ from tabla.runtime.transport import DeviceFault, Transport
 from tabla.source import TablaError
 
 _PAUSE = 0.0002
-_IS_IT_THERE = "is its bitstream loaded, its clock running, its reset released, and the address that of its registers?"
 
 
 class BusOverlay:
@@ -46,17 +46,8 @@ class BusOverlay:
 
     def _greet(self) -> None:
         control = self._control
-        found = control.read("ID")
-        if found != control.expected("ID"):
-            raise DeviceFault(f"no accelerator answers: ID is 0x{found:08X}", hint=_IS_IT_THERE)
-        version = control.read("VERSION")
-        if version >> 16 != control.expected("VERSION") >> 16:
-            raise TablaError(
-                f"the device speaks version {version >> 16} of the interface, and the overlay"
-                f" {control.expected('VERSION') >> 16}",
-                hint="build the bitstream from the files of the overlay's folder",
-            )
-        if version < control.expected("VERSION"):
+        check_interface(control)
+        if control.read("VERSION") < control.expected("VERSION"):
             raise TablaError(
                 "the device is no overlay: it has one program that is built in",
                 hint="connect to it with connect and its folder, or load the bitstream of the overlay",
