@@ -108,7 +108,8 @@ def compile(
     * `pes`: the number of processing elements (PEs), 1 to 128; 16 without a template.
     * `pes_per_pu`: the number of PEs of a processing unit (PU), a divisor of `pes`.
     * `sequencers`: the number of instruction streams, a divisor of `pes`.
-    * `stream_words`: the words of the input port per cycle, a power of two from 1 to 128.
+    * `stream_words`: the words of the input port per cycle, a power of two from 1 to 128, and the most words that leave
+      in one cycle.
     * `model_words`, `data_words`, `interim_words`: the depths of the memories of each PE, in words, 1 or more.
     * `template`: the name of a preset, such as ``Pe16``. `templates`: the path of a file with more presets and formats.
     * `format`: a number format ``qI.F``, where I is 2 to 32, F is 0 to 30 and I + F is 8 to 32; or the name of one; or

@@ -257,7 +257,8 @@ def add_build(parser: ArgumentParser) -> None:
         "--stream-words",
         type=whole("stream_words"),
         metavar="S",
-        help="words of the input port per cycle, a power of two",
+        help="words of the input port per cycle, a power of two, and the most words that leave in one cycle (without "
+        "this option one word leaves)",
     )
     array.add_argument(
         "--model-words", type=whole("model_words"), metavar="N", help="depth of the model memory of each PE"

