@@ -16,7 +16,7 @@ from tabla.runs import shapes_of
 
 CALLS = 3
 HEAD = (
-    f"kernels, mostly at {PES} PEs     cycles  counted    bound   ratio  binding"
+    f"kernels, mostly at {PES} PEs                 cycles  counted    bound   ratio  binding"
     "     multipliers     aim     peer  latency  gen s  busiest"
 )
 
@@ -62,13 +62,13 @@ class KernelRow:
         counts = f"{self.cycles:>8,} {self.counted:>8,} {self.bound:>8,} {self.cycles / self.bound:>7.2f}"
         rest = f"{self.use:>13.1%} {aim:>7} {peer:>8} {self.latency:>8,} {self.seconds:>6.1f}"
         rest += f"  {self.busiest} {self.busy:.0%}"
-        return f"{self.name:<28} {counts}  {self.binding:<10} {rest}  {'' if self.met else 'MISSED'}".rstrip()
+        return f"{self.name:<40} {counts}  {self.binding:<10} {rest}  {'' if self.met else 'MISSED'}".rstrip()
 
 
 def measure(kernel: Kernel) -> KernelRow:
     """Compile a kernel, run a few calls on the cycle model, and compare every word with the evaluation."""
     began = time.process_time()
-    array: dict[str, Any] = {"pes": kernel.pes, "stream_words": kernel.stream_words}
+    array: dict[str, Any] = {"pes": kernel.pes, "stream_words": kernel.stream_words, "objective": kernel.objective}
     build = tabla.compile(kernel.path, sizes=kernel.sizes, keep=kernel.keep, format=FORMAT, **array)
     _ = build.verilog
     seconds = time.process_time() - began

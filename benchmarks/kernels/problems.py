@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from tabla.mapping.effort import Objective
+
 PES = 16
 FORMAT = "q6.10"
 GEN_SECONDS = 10.0
@@ -18,8 +20,9 @@ class Kernel:
 
     `keep` names the inputs that stay on the chip. `aim` is the least share of multiplier slots that should compute a
     product, and `most` the most cycles that a call should take, if such an aim is set. `peer` is the number of cycles
-    of NNgen with the same number of multipliers, if it is known. `stream_words` is the width of both streams in words;
-    without it the tool chooses that of the input, and results leave as one word a cycle.
+    of NNgen with the same number of multipliers, if it is known. `pes` is the size of the array, `stream_words` the
+    width of both streams in words, and `objective` what the search makes small. Without `stream_words` the tool chooses
+    the width of the input, and results leave as one word a cycle.
     """
 
     name: str
@@ -31,6 +34,7 @@ class Kernel:
     pes: int = PES
     stream_words: int | None = None
     most: int | None = None
+    objective: Objective = "throughput"
 
     @property
     def path(self) -> Path:
@@ -42,6 +46,19 @@ def _matmul(size: int, aim: float, peer: int | None, keep: tuple[str, ...]) -> K
     sizes = {"M": size, "K": size, "N": size}
     name = f"matmul {size}, {' and '.join(keep)} on chip"
     return Kernel(name=name, file="matmul.tc", sizes=sizes, keep=keep, aim=aim, peer=peer)
+
+
+def _layers(rows: int, pes: int, objective: Objective = "throughput") -> Kernel:
+    sizes = {"N": rows, "I": 64, "H": 64, "G": 32, "O": 10}
+    name = f"MLP 64-64-32-10, {rows} row{'s' * (rows > 1)}, {pes} PEs{', latency' * (objective == 'latency')}"
+    keep = ("W1", "b1", "W2", "b2", "W3", "b3")
+    return Kernel(name=name, file="layers.tc", sizes=sizes, keep=keep, pes=pes, objective=objective)
+
+
+def _attention(rows: int, pes: int, objective: Objective = "throughput") -> Kernel:
+    sizes = {"T": rows, "S": rows, "D": 16, "E": 16}
+    name = f"attention {rows} x 16, {pes} PEs{', latency' * (objective == 'latency')}"
+    return Kernel(name=name, file="attention.tc", sizes=sizes, pes=pes, objective=objective)
 
 
 def kernels() -> tuple[Kernel, ...]:
@@ -64,6 +81,10 @@ def kernels() -> tuple[Kernel, ...]:
             aim=0.92,
         ),
         Kernel(name="MLP 64-32-10", file="mlp.tc", sizes={"I": 64, "H": 32, "O": 10}, keep=("W1", "b1", "W2", "b2")),
+        *(_layers(rows, pes) for rows in (1, 16) for pes in (16, 64)),
+        *(_layers(1, pes, "latency") for pes in (16, 64)),
+        *(_attention(rows, pes) for rows in (16, 32) for pes in (16, 64)),
+        _attention(16, 64, "latency"),
         Kernel(name="softmax of 8 rows of 64", file="softmax.tc", sizes={"N": 8, "D": 64}),
         Kernel(name="cumulative sum of 64", file="cumsum.tc", sizes={"N": 64}),
         Kernel(name="gather 64 rows of 16", file="gather.tc", sizes={"V": 32, "D": 16, "N": 64}, keep=("table",)),

@@ -29,6 +29,9 @@ class Effort:
     * `homes`: combinations of the models' homes that are enumerated; beyond it, one model at a time is improved.
     * `candidates`: mappings by the estimate; `fused`: further ones by an estimate that knows that a function costs
       nothing after the root operation that makes its operand.
+    * `call_beam`, `call_fused`: `beam` and `fused` for programs that update no model. Such a program has no path from
+      sample to sample, its schedules are found sooner, and its best mapping is more often one that the estimate puts
+      behind others.
 
     Arrays, where the user names none:
 
@@ -60,6 +63,8 @@ class Effort:
     most_kept: int = 1024
     candidates: int = 6
     fused: int = 3
+    call_beam: int = 12
+    call_fused: int = 8
     kept: int = 3
     roots: tuple[int, ...] = (2, 4, 8)
     cuts: int = 2
@@ -85,8 +90,30 @@ class Effort:
 
 
 EFFORTS = (
-    Effort(candidates=2, fused=1, kept=1, roots=(), sequencers=(), starts=0, starts_of_long=0, hastened=0),
-    Effort(candidates=4, fused=2, kept=2, cuts=1, starts=1, starts_of_long=1, hastened=1, promising=0),
+    Effort(
+        candidates=2,
+        fused=1,
+        call_beam=4,
+        call_fused=1,
+        kept=1,
+        roots=(),
+        sequencers=(),
+        starts=0,
+        starts_of_long=0,
+        hastened=0,
+    ),
+    Effort(
+        candidates=4,
+        fused=2,
+        call_beam=4,
+        call_fused=2,
+        kept=2,
+        cuts=1,
+        starts=1,
+        starts_of_long=1,
+        hastened=1,
+        promising=0,
+    ),
     Effort(),
     Effort(
         beam=12,
@@ -108,6 +135,11 @@ EFFORTS = (
 )
 """The levels of ``--effort``: 0 takes the best estimate, 1 improves one schedule, 2 is the default, 3 takes minutes."""
 DEFAULT_EFFORT = 2
+
+
+def of_calls(effort: Effort) -> Effort:
+    """Return the effort for a program that updates no model."""
+    return replace(effort, beam=effort.call_beam, fused=effort.call_fused)
 
 
 def effort_of(level: int, objective: Objective = "throughput") -> Effort:

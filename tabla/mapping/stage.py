@@ -12,7 +12,7 @@ from tabla.ir.work import multiplies
 from tabla.mapping.addends import with_products
 from tabla.mapping.candidates import candidates, roots_to_try, side_by_side
 from tabla.mapping.capacity import LARGEST_PLACE, largest_tensor
-from tabla.mapping.effort import Effort
+from tabla.mapping.effort import Effort, of_calls
 from tabla.mapping.improve import improved
 from tabla.mapping.judge import Judge, Judged, judged
 from tabla.mapping.mapping import Mapping
@@ -34,6 +34,7 @@ def map_graph(
     Candidates by an estimate are judged for one root, for several sequencers side by side, and for each way to cut the
     graph between several roots. Changes then go on from the best of them.
     """
+    effort = effort if graph.updates else of_calls(effort)
     one = template.with_roots(1).with_sequencers(max(1, template.sequencers))
     groups = [_with_one_root(graph, legal, one, judge, effort)]
     groups += [[found] for found in _judged(side_by_side(legal, template, effort), judge)]

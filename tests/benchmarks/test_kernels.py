@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
 from benchmarks.kernels.measure import measure
-from benchmarks.kernels.problems import Kernel, kernels
+from benchmarks.kernels.problems import GEN_SECONDS, Kernel, kernels
+from tests.benchmarks.test_page import table
 
 KERNELS = {kernel.name: kernel for kernel in kernels()}
 SMALL = [
@@ -20,6 +22,8 @@ SMALL = [
         aim=0.8,
     ),
     KERNELS["MLP 64-32-10"],
+    replace(KERNELS["MLP 64-64-32-10, 1 row, 16 PEs, latency"], sizes={"N": 1, "I": 16, "H": 8, "G": 8, "O": 4}, pes=4),
+    replace(KERNELS["attention 16 x 16, 16 PEs"], sizes={"T": 4, "S": 4, "D": 4, "E": 4}, pes=8),
     replace(KERNELS["softmax of 8 rows of 64"], sizes={"N": 2, "D": 9}),
     replace(KERNELS["cumulative sum of 64"], sizes={"N": 8}),
     replace(KERNELS["gather 64 rows of 16"], sizes={"V": 4, "D": 3, "N": 8}),
@@ -42,3 +46,23 @@ def test_counted_as_predicted(kernel: Kernel) -> None:
 def test_files_are_all_in_the_table() -> None:
     listed = {kernel.path for kernel in kernels()}
     assert listed == set(next(iter(listed)).parent.glob("*.tc"))
+
+
+def rows_of_the_page() -> list[object]:
+    """Return the kernels of which the record on kernels says cycles, bound and latency; all but one are slow."""
+    _, lines = table(Path(__file__).parents[2] / "docs" / "decisions" / "0011-kernels.md")
+    cases = [(row[1], [int(cell.replace(",", "")) for cell in row[2:5]]) for row in lines if row[1] in KERNELS]
+    marks = [() if number == 7 else pytest.mark.slow for number in range(len(cases))]
+    return [pytest.param(name, said, id=name, marks=mark) for (name, said), mark in zip(cases, marks, strict=True)]
+
+
+@pytest.mark.parametrize(("name", "said"), rows_of_the_page())
+def test_rows_of_the_page(name: str, said: list[int]) -> None:
+    row = measure(KERNELS[name])
+    assert [row.cycles, row.bound, row.latency] == said and row.counted == row.cycles
+    assert row.seconds <= GEN_SECONDS
+
+
+def test_the_page_has_all_networks_and_attentions() -> None:
+    shown = {name for name in KERNELS if name.startswith(("MLP 64-64", "attention"))}
+    assert {case.id for case in rows_of_the_page()} == shown  # type: ignore[attr-defined]

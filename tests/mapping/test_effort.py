@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import ast
-from dataclasses import fields
+from dataclasses import fields, replace
 from pathlib import Path
 
 import pytest
 from tabla.templates.template import template_for
 
-from tabla.mapping.effort import DEFAULT_EFFORT, EFFORTS, Effort, effort_of
+from tabla.mapping.effort import DEFAULT_EFFORT, EFFORTS, Effort, effort_of, of_calls
 from tabla.mapping.stage import map_graph
 from tabla.options import Options
 from tabla.source import TablaError
@@ -34,6 +34,12 @@ def schedules(effort: Effort, pes: int) -> int:
 
 def test_the_default_is_the_record_as_it_is_written() -> None:
     assert EFFORTS[DEFAULT_EFFORT] == Effort() and len(EFFORTS) == 4
+
+
+def test_a_program_without_updates_gets_a_wider_beam() -> None:
+    effort = Effort(call_beam=20, call_fused=30)
+    assert of_calls(effort) == replace(effort, beam=20, fused=30)
+    assert all(of_calls(each).beam >= each.beam and of_calls(each).fused >= each.fused for each in EFFORTS)
 
 
 def test_levels() -> None:
