@@ -332,7 +332,7 @@ class Build(Stages):
         self,
         data: Given,
         *,
-        weights: Data,
+        weights: Data | None = None,
         predict: str | None = None,
         metric: str | None = None,
         engine: str | None = None,
@@ -342,7 +342,8 @@ class Build(Stages):
     ) -> Tested:
         """Score the models `weights` on `data` without learning: metric, loss and the confusion matrix of classes.
 
-        A program that learns is run as its inference part. Without an `engine` every sample is evaluated, and the first
+        A program that learns is run as its inference part. A model of ONNX brings its `weights`, and is scored by the
+        array ``label`` of the data. Without an `engine` every sample is evaluated, and the first
         ones run on the cycle model as well. The other parameters are those of `train`.
         """
         from tabla.scoring import test

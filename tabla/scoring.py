@@ -11,6 +11,8 @@ from numpy.typing import NDArray
 
 from tabla.compiled.plans import Evaluators
 from tabla.given import Data, Given, prepared, reals, request_of
+from tabla.ir.format import Format
+from tabla.ir.graph import Graph, Tensor
 from tabla.ir.rate import RATE
 from tabla.ir.words import to_real
 from tabla.learning import chosen_prediction
@@ -108,6 +110,38 @@ def _entry(score: Score) -> dict[str, Any]:
     return {**score_numbers(score), "confusion": score.confusion}
 
 
+def labelled(build: Stages, predict: str | None) -> Stages:
+    """Return a program that infers and has no label as one that has: its prediction alone, and a label beside it.
+
+    The prediction is the value that `predict` names, or else the first result of real numbers. The label is an input of
+    its shape that nothing reads.
+    """
+    reading = build.reading
+
+    def lowered(number_format: Format, results: Sequence[str]) -> Graph:
+        graph = reading.lower(number_format, results)
+        found = ((name, tensor) for name, tensor in graph.results if predict in (None, name))
+        real = [(name, tensor) for name, tensor in found if name in reading.scores]
+        if not real:
+            raise TablaError(
+                f"'{build.name}' has no result of real numbers that a label could be compared with",
+                hint="export it with its scores or probabilities as a result, or name a value with --predict",
+            )
+        name, tensor = real[0]
+        part = without_updates(graph, tensor)
+        label = Tensor(name=reading.scored_by, shape=graph.tensors[tensor].shape, role="label")
+        return replace(part, tensors={**part.tensors, label.name: label}, results=((name, tensor),))
+
+    return Stages(
+        name=build.name,
+        options=build.options,
+        reading=replace(reading, lower=lowered, trainable=True),
+        template=build.template,
+        format=build.format,
+        format_choice=build.format_choice,
+    )
+
+
 def inference_part(build: Stages, predict: str | None) -> tuple[Stages, Prediction]:
     """Return the part of a program that computes its prediction, as stages of its own, without any update.
 
@@ -135,7 +169,7 @@ def test(
     build: Stages,
     data: Given,
     *,
-    weights: Data,
+    weights: Data | None = None,
     predict: str | None = None,
     metric: str | None = None,
     engine: str | None = None,
@@ -145,20 +179,26 @@ def test(
 ) -> Tested:
     """Score the models `weights` on `data`, without one update.
 
-    Both are arrays by name, or the path of a file with them. A program that learns is run as its inference part. With
-    an `engine`, all samples run there. Without one the evaluation computes every sample, and the cycle model the first
-    ones. Every word of the engine is compared with the evaluation; a difference is an AssertionError. `samples` limits
-    the run to the first samples. `metric` is one of `training.metrics.NAMES`. Data is standardised, and its classes get
-    numbers, as when the models were learnt; `columns` and `classes` are those of :func:`tabla.learning.train`.
+    Both are arrays by name, or the path of a file with them. A program that brings its models needs no `weights`; one
+    that has no label is scored by that of the data (:func:`labelled`). A program that learns is run as its inference
+    part. With an `engine`, all samples run there. Without one the evaluation computes every sample, and the cycle model
+    the first ones. Every word of the engine is compared with the evaluation; a difference is an AssertionError.
+    `samples` limits the run to the first samples. `metric` is one of `training.metrics.NAMES`. Data is standardised,
+    and its classes get numbers, as when the models were learnt; `columns` and `classes` are those of
+    :func:`tabla.learning.train`.
     """
-    if not build.reading.trainable:
-        file = build.reading.text.original.name
+    file = build.reading.text.original.name
+    if build.reading.scored_by:
+        build = labelled(build, predict)
+    elif not build.reading.trainable:
         raise TablaError(f"'{file}' is a kernel, so it has no models to score", hint="run it with tabla sim")
+    if weights is None and not build.reading.models:
+        raise TablaError(f"'{file}' brings no models to score", hint="give them with --weights")
     samples = optional_whole("samples", samples)
     if engine is not None:
         engine = checked_engine(engine)
     shapes = shapes_of(build.sample, "model")
-    given, stored = separated(reals(weights, "weights"))
+    given, stored = separated({} if weights is None else reals(weights, "weights"))
     refuse_strangers(given, shapes, "the set of weights")
     own, brought = separated(build.reading.models)
     models = take_models({**built_rate(build.sample), **own, **given}, shapes, "the weights")

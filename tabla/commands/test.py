@@ -27,7 +27,8 @@ HELP = "score trained models on data that they have not seen, without learning"
 def configure(parser: ArgumentParser) -> None:
     """Add the options of the command."""
     add_file(parser)
-    parser.add_argument("--weights", metavar="FILE.npz", required=True, help="the models, as tabla train -o wrote them")
+    text = "the models, as tabla train -o wrote them (default: those that a model of ONNX brings)"
+    parser.add_argument("--weights", metavar="FILE.npz", help=text)
     parser.add_argument("--data", metavar="FILE", required=True, help="the samples: .npz, or .csv with a header")
     add_table(parser)
     parser.add_argument("--predict", metavar="NAME", help="the value to compare with the label")

@@ -14,8 +14,10 @@ from tabla.ir.format import Format
 from tabla.ir.graph import Graph
 from tabla.lang.faults import did_you_mean
 from tabla.lang.onnx import Imported, Model, inference, read_path
+from tabla.lang.onnx.names import LABEL
 from tabla.lang.onnx.training import Tuning, learning
 from tabla.lang.preprocess import Preprocessed
+from tabla.lang.tile.program import Program
 from tabla.lang.tile.text import names_of
 from tabla.lower.tile import lower
 from tabla.notations.reading import Reading
@@ -66,7 +68,15 @@ def read_model(model: Model, options: Options) -> Reading:
         positions=lambda number_format: named_positions(program, number_format),
         models=_brought(made),
         labels=made.labels,
+        scored_by="" if learns else LABEL,
+        scores=_real(program),
     )
+
+
+def _real(program: Program) -> tuple[str, ...]:
+    """Return the values of real numbers by name, the results first. Positions and conditions are none."""
+    inner = ((name, node) for node, name in names_of(program).items() if node not in program.inputs)
+    return tuple(dict.fromkeys(name for name, node in (*program.results(), *inner) if node.kind == "float"))
 
 
 def _tuning(options: Options) -> Tuning:

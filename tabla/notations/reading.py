@@ -41,7 +41,9 @@ class Reading:
     `values` are the names that ``--predict`` may ask for. `integers` are the inputs and results whose words are
     integers in every format, and `positions` returns those that are integers in one format. `models` are the values of
     models that the program brings, with what lies beside models in their files, such as ``x.mean``. `labels` are texts
-    or numbers that the host returns for the positions that a result has. `warnings` are texts about what is legal and
+    or numbers that the host returns for the positions that a result has. `scored_by` is the name that data have for
+    the labels of a program that brings its models and has no label itself, and `scores` are the values that can be
+    compared with it. `warnings` are texts about what is legal and
     probably a slip, each with its place and its cure.
     """
 
@@ -56,4 +58,6 @@ class Reading:
     positions: Callable[[Format], frozenset[str]] = field(default=lambda number_format: frozenset(), repr=False)
     models: Mapping[str, NDArray[Any]] = field(default_factory=dict, repr=False)
     labels: Mapping[str, NDArray[Any]] = field(default_factory=dict, repr=False)
+    scored_by: str = ""
+    scores: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()

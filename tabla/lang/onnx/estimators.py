@@ -176,7 +176,7 @@ class _Writer:
         scores = self._scores(estimator.coef_, estimator.intercept_, self._named("scores"))
         if len(classes) > 2:
             self._label(self._node("ArgMax", [scores], self._named("position"), axis=1, keepdims=0), classes)
-            if probable and "LogisticRegression" in kinds:
+            if probable and "LogisticRegression" in kinds and not _one_by_one(estimator):
                 self.outputs.append(self._node("Softmax", [scores], "probabilities", axis=1))
             elif probable:
                 chances = self._node("Sigmoid", [scores], self._named("chances"))
@@ -285,6 +285,15 @@ class _Writer:
 
     def _refuse(self, estimator: Any, message: str) -> NoReturn:
         raise TablaError(message, hint=f"there are {THERE}")
+
+
+def _one_by_one(estimator: Any) -> bool:
+    """Return whether a logistic regression has a model for each class against the rest, and no common softmax.
+
+    Releases of scikit-learn before 1.8 have the parameter `multi_class`, and learn so with the solver liblinear.
+    """
+    asked = getattr(estimator, "multi_class", "multinomial")
+    return asked in ("ovr", "warn") or (asked in ("auto", "deprecated") and estimator.solver == "liblinear")
 
 
 def _probable(estimator: Any) -> bool:

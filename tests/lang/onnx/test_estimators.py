@@ -135,3 +135,15 @@ def test_what_is_refused() -> None:
     for value in (3, svm.SVC, None):
         with pytest.raises(TypeError, match="is no estimator of scikit-learn"):
             tabla.from_sklearn(value)
+
+
+@pytest.mark.parametrize(("asked", "solver"), [("ovr", "lbfgs"), ("deprecated", "liblinear"), ("auto", "lbfgs")])
+def test_a_logistic_regression_of_older_releases_may_have_a_model_for_each_class(asked: str, solver: str) -> None:
+    """Its probabilities are those that scikit-learn 1.7 computes: sigmoids, divided by their sum."""
+    x, y = load_iris(return_X_y=True)
+    estimator = linear_model.LogisticRegression(max_iter=500).fit(x, y)
+    estimator.multi_class, estimator.solver = asked, solver
+    scores = x @ estimator.coef_.T + estimator.intercept_
+    chances = 1 / (1 + np.exp(-scores)) if solver == "liblinear" or asked == "ovr" else np.exp(scores)
+    found = tabla.from_sklearn(estimator, pes=4, format="q8.16", effort=0).evaluate({"x": x})["probabilities"]
+    np.testing.assert_allclose(found, chances / chances.sum(axis=1, keepdims=True), atol=2**-10)
