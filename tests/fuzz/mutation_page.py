@@ -1,0 +1,72 @@
+"""The page of the documentation on mutation testing: ``docs/mutation.md``."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "mutation.md"
+
+_HEAD = """\
+# Which planted faults the tests catch
+
+A *mutant* is a fault that is planted on purpose: one operator, one constant or one condition of a text is changed. If
+the tests still pass, they do not look at what the change does. `make mutants` draws mutants evenly from all that the
+texts can have, always the same ones, and goes on where an earlier run has ended. It was stopped before the end where
+fewer were judged than drawn. [Decision 32](decisions/0032-fuzzing.md) has the reasons.
+
+A mutant that survives is a gap in these tests, or a change that makes no difference to any result, such as another
+start value of a register that is written before it is read. Which of them it is was not decided for every mutant.
+"""
+_BENCH = """\
+The mutants are those of the Verilog of a 5-6-3 network on 4 PEs. The judge is the test bench that `gen` writes beside
+the Verilog, in Icarus Verilog. Of a mutant that it misses, Yosys tries to prove that its module does as before. A fault
+in hardware that this program does not use counts as missed."""
+_HARDWARE = """\
+The judges are a few quick tests: those of the file that has the mutant, its short proof, small programs on the
+simulated array, and one program in Icarus Verilog. The tests of whole programs, which are slow, did not judge."""
+_TITLES: Mapping[str, tuple[str, str]] = {
+    "bench": ("The test bench of `tabla gen`", _BENCH),
+    "hw": ("The hardware, `hw/`", _HARDWARE),
+    "check": ("The checker of schedules, `tabla/schedule/check/`", "The judges are the quick tests of the checker."),
+}
+
+
+def page(known: Mapping[str, Any]) -> str:
+    """Return the text of the page."""
+    return "".join([_HEAD, *(_campaign(name, known[name]) for name in _TITLES if name in known)])
+
+
+def _campaign(name: str, found: Mapping[str, Any]) -> str:
+    title, judge = _TITLES[name]
+    verdicts = list(found["verdicts"].values())
+    equal = [v for v in verdicts if v.get("equivalent")]
+    missed = [v for v in verdicts if not v["caught"] and not v.get("equivalent")]
+    caught = len(verdicts) - len(missed) - len(equal)
+    score = f"{len(verdicts)} of {found['asked']} mutants ran, and {caught} were caught"
+    if equal:
+        score += f"; {len(equal)} are proved to change nothing"
+    if caught + len(missed):
+        score += f". That is {100 * caught / (caught + len(missed)):.0f} %{' of the others' if equal else ''}"
+    parts = [f"\n## {title}\n\n{judge}\n\n**{score}.**\n"]
+    parts += _table(verdicts)
+    if missed:
+        parts.append("\nThese survive:\n\n")
+        parts += [_survivor(verdict) for verdict in sorted(missed, key=lambda v: (v["file"], v["line"]))]
+    return "".join(parts)
+
+
+def _table(verdicts: list[Mapping[str, Any]]) -> list[str]:
+    every, caught = Counter(v["file"] for v in verdicts), Counter(v["file"] for v in verdicts if v["caught"])
+    if len(every) < 2:
+        return []
+    rows = [f"| `{file}` | {every[file]} | {caught[file]} |\n" for file in sorted(every)]
+    return ["\n| file | mutants | caught |\n|---|---|---|\n", *rows]
+
+
+def _survivor(verdict: Mapping[str, Any]) -> str:
+    remark = f" {verdict['remark']}" if "remark" in verdict else ""
+    before, after = (verdict[side].replace("`", "'") for side in ("before", "after"))
+    return f"- `{verdict['file']}`, line {verdict['line']}:{remark}\n  `{before}` becomes `{after}`\n"

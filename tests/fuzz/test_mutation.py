@@ -1,0 +1,89 @@
+"""Planted faults of Python sources, the verdicts that are kept, and the page that shows them."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+import pytest
+
+from tests.fuzz.bench_mutants import proved_equivalent
+from tests.fuzz.judges import judge_of
+from tests.fuzz.mutation import CAMPAIGNS, files_of
+from tests.fuzz.mutation_page import PAGE, page
+from tests.fuzz.planting import ROOT
+from tests.fuzz.source_mutants import changed_texts, source_mutants
+from tests.fuzz.verdicts import keep, known
+from tests.fuzz.verilog_mutants import Mutant
+
+SOURCE = '''
+def f(a: int | None, b: bool = True) -> int | None:
+    """Return a + 1."""
+    if a and b:
+        raise ValueError(f"{a + 1}")
+    with m.If(~a | (b << 2)):
+        m.d.sync += c.eq(Mux(a, b, c))
+    return None if a < 3 else -a
+'''
+CHANGED = {
+    (2, "b: bool = False"),
+    (4, "if a or b:"),
+    (4, "if not (a and b):"),
+    (6, "m.If(a | (b << 2))"),
+    (6, "m.If(~a & (b << 2))"),
+    (6, "m.If(~a | (b >> 2))"),
+    (6, "m.If(~a | (b << 3))"),
+    (6, "m.If(~(~a | (b << 2)))"),
+    (7, "c.eq(Mux(a, c, b))"),
+    (8, "if a >= 3 else"),
+    (8, "if a < 4 else"),
+    (8, "else a"),
+}
+ADDER = """module adder(input [1:0] a, input [1:0] b, output [1:0] s);
+  wire [2:0] sum = {1'b0, a} + {1'b0, b};
+  assign s = sum[1:0];
+endmodule
+"""
+
+
+def test_every_change_of_a_source_is_one_of_behaviour() -> None:
+    found = changed_texts(SOURCE)
+    assert len(found) == len(CHANGED)
+    for line, part in CHANGED:
+        (text,) = [text for at, text in found if at == line and part in text.split("\n")[at - 1]]
+        ast.parse(text)
+
+
+def test_a_longer_drawing_begins_with_a_shorter_one() -> None:
+    files = files_of("check")
+    few, many = source_mutants(ROOT, files, 5, 1), source_mutants(ROOT, files, 20, 1)
+    assert many[:5] == few != source_mutants(ROOT, files, 5, 2)
+    assert len({mutant.key for mutant in many}) == 20
+
+
+@pytest.mark.parametrize("campaign", CAMPAIGNS)
+def test_every_file_has_judges_that_there_are(campaign: str) -> None:
+    for file in files_of(campaign):
+        judge = judge_of(file)
+        assert judge.tests and all((ROOT / test.partition("::")[0]).is_file() for test in judge.tests)
+
+
+def test_verdicts_are_kept_side_by_side(tmp_path: Path) -> None:
+    kept = tmp_path / "verdicts.json"
+    for campaign, asked, key in (("hw", 5, "a"), ("check", 2, "a"), ("hw", 3, "b")):
+        keep(campaign, asked, key, {"caught": key == "a"}, kept)
+    assert known(kept) == {
+        "check": {"asked": 2, "verdicts": {"a": {"caught": True}}},
+        "hw": {"asked": 5, "verdicts": {"a": {"caught": True}, "b": {"caught": False}}},
+    }
+
+
+def test_the_page_is_that_of_the_verdicts() -> None:
+    assert PAGE.read_text(encoding="utf-8") == page(known())
+
+
+@pytest.mark.parametrize(("after", "equal"), [("{1'b1, a} + {1'b0, b}", True), ("{1'b0, a} - {1'b0, b}", False)])
+def test_a_change_that_nobody_sees_is_proved_to_be_none(tmp_path: Path, after: str, equal: bool) -> None:
+    before = "{1'b0, a} + {1'b0, b}"
+    mutant = Mutant(line=2, before=before, after=after, text=ADDER.replace(before, after))
+    assert proved_equivalent(ADDER, mutant, tmp_path) == equal
