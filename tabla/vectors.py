@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import astuple, dataclass, field
 from typing import Any
 
 import numpy as np
@@ -18,6 +18,9 @@ from tabla.program.host import Host, halves, result_elements
 from tabla.program.image import Image
 from tabla.runs import inputs_of, shapes_of, steps_of, words_of
 from tabla.schedule.borders import Border
+from tabla.sim.compare import Stimulus, play
+from tabla.sim.machine import Stalls
+from tabla.sim.model.cycle_model import CycleModel
 from tabla.source import TablaError
 from tabla.stages import Stages
 from tabla.strands.streams import dump_words
@@ -31,6 +34,9 @@ REST = 5
 """The cycles after each command in which the test bench looks whether the machine rests."""
 THOROUGH = 4_000
 """The most cycles of a load, a run and a dump for which the test bench plays more than these three."""
+PAUSES = Stalls(inputs=(0, 2, 0, 0, 1, 3, 0), outputs=(0, 1, 0, 3, 0, 0, 2))
+"""The cycles for which the test bench holds back beats and words."""
+EVENTS = ("outputs", "starts", "first_words", "last_words", "updates", "leaves")
 DRAWS = 100
 """How often integers are drawn until no position that they give lies outside its tensor."""
 
@@ -64,6 +70,7 @@ def golden(build: Stages) -> dict[str, Any] | None:
     _, starts = border.tokens(SAMPLES, timing())
     load = _packed(host.load_beats(played.models), width)
     words = host.dump_count * dump_words(schedule.template, image.parameters.model_guard)
+    extreme = _extreme(build, played)
     # Every event at the ports comes within one of these times, also where a dump or a load is longer than a sample.
     patience = 4 * (schedule.latency + schedule.period + schedule.beats + len(load)) + 2 * words + 200
     once = starts[-1] + schedule.latency + len(load) + 2 * words
@@ -74,7 +81,7 @@ def golden(build: Stages) -> dict[str, Any] | None:
         "port_words": image.parameters.port_words,
         "sample_beats": image.stream_run.beats,
         **_series(build, host, played),
-        "extremes": _series(build, host, _extreme(build, played)),
+        "extremes": _series(build, host, extreme),
         "dump_count": host.dump_count,
         "dump_words": words,
         "dump_period": image.dump.period,
@@ -82,10 +89,16 @@ def golden(build: Stages) -> dict[str, Any] | None:
         "period": starts[-1] - starts[-2],
         "starts": [start - starts[0] for start in starts],
         "latency": schedule.latency,
+        # The cycles from the host's offer of a command to its first beat or token, and from its last one to its end.
+        "first_event": timing().front + 2,
+        "drains": [timing().front + cycles for cycles in (0, image.run.drain, image.dump.drain)],
         "patience": patience,
         "most": 20 * patience,
         "rest": REST,
         "thorough": once <= THOROUGH,
+        "input_pauses": PAUSES.inputs,
+        "output_pauses": PAUSES.outputs,
+        "predicted": list(_predicted(image, host, (played, extreme))) if once <= THOROUGH else [],
     }
 
 
@@ -115,6 +128,23 @@ def _microcode(image: Image) -> list[tuple[int, ...]]:
     """Return the words of each microcode memory, in the order of their numbers at the program port."""
     words = [image.strands[unit] if kind == "strands" else image.operations[unit] for unit, kind in image.memories]
     return [tuple(word & ((1 << 128) - 1) if word < 0 else word for word in memory) for memory in words]
+
+
+def _predicted(image: Image, host: Host, series: Sequence[_Played]) -> Iterator[dict[str, Any]]:
+    """Yield what the cycle model says of a load, a run and a dump: for the words of each series, without pauses of the
+    host and with them. Cycles count from the first beat, or from the first token.
+    """
+    for number, (one, pauses) in enumerate((one, pauses) for one in series for pauses in (None, PAUSES)):
+        stimulus = Stimulus(
+            load=host.load_beats(one.models), beats=host.sample_beats(one.samples), samples=SAMPLES, stalls=pauses
+        )
+        (step,) = play(CycleModel(image), stimulus)
+        yield {
+            "extremes": number // 2,
+            "pauses": number % 2,
+            "seen": {name: getattr(step.result, name) for name in EVENTS},
+            "counters": list(astuple(step.result.counters)),
+        }
 
 
 def _extreme(build: Stages, played: _Played) -> _Played:

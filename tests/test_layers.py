@@ -85,7 +85,7 @@ MAY: dict[str, set[str]] = {
     "notations": {"lang", "lower", "ir", "options", "training"},
     "simulation": {"program", "schedule", "hw", "sim", "link"},
     # vectors: the samples of the test bench that gen writes
-    "vectors": {*_LOWER, "hw", "training", "stages", "runs"},
+    "vectors": {*_LOWER, "hw", "sim", "training", "stages", "runs"},
     "artifacts": {*_LOWER, "progress", "hw", "synth", "report", "training", "stages", "vectors"},
     "given": {"parameters", "training"},
     # cluster: the workers of Dask, for explorations and fleets

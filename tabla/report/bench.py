@@ -21,7 +21,8 @@ from ports import Ports
 
 GOLDEN = json.loads((Path(__file__).parent / "golden.json").read_text())
 LOAD, RUN, DUMP = 0, 1, 2
-INPUT_PAUSES, OUTPUT_PAUSES = [0, 2, 0, 0, 1, 3, 0], [0, 1, 0, 3, 0, 0, 2]
+QUIET = ("busy", "out_valid", "sample_start", "update")
+INPUT_PAUSES, OUTPUT_PAUSES = GOLDEN["input_pauses"], GOLDEN["output_pauses"]
 
 
 def signed(word):
@@ -47,7 +48,13 @@ class Accelerator:
             port_words=GOLDEN["port_words"],
             width=GOLDEN["width"],
         )
+        begin = self.ports.cycle
         seen = await self.ports.play({{**request_fields(request), "beats": list(beats)}}, most=GOLDEN["most"])
+        first, last = (seen[name] or seen["starts"] for name in ("first_words", "last_words"))
+        assert first[0] == begin + GOLDEN["first_event"], "the cycle of the first beat or token of a command"
+        if not holds:
+            last = max(seen["starts"], default=last[-1])
+            assert self.ports.cycle == last + GOLDEN["drains"][code], f"the end of command {{code}}"
         await self.ports.rest(GOLDEN["rest"])
         return seen
 
@@ -80,7 +87,24 @@ class Accelerator:
 
     async def reset(self):
         await self.ports.reset(GOLDEN["reset_cycles"])
+        assert not any(map(self.ports.word, QUIET)), "the reset does not quiet the machine"
+        await self.ports.rest(GOLDEN["rest"])
         assert self.ports.counters() == [0, 0, 0], "counters after a reset"
+
+    async def predicted(self, case):
+        """Every word, every counter and the cycle of every event must be as the cycle model predicts."""
+        await self.reset()
+        self.series = GOLDEN["extremes"] if case["extremes"] else GOLDEN
+        await self.load()
+        expected, pauses = case["seen"], (INPUT_PAUSES, OUTPUT_PAUSES) if case["pauses"] else ()
+        seen = await self.run(0, self.series["samples"], *pauses)
+        seen["outputs"] = [signed(word) for word in seen["outputs"]]
+        origin = (seen["first_words"] or seen["starts"])[0]
+        for name, events in expected.items():
+            found = seen[name] if name == "outputs" else [cycle - origin for cycle in seen[name]]
+            assert found == events, f"{{name}}: {{found}} instead of {{events}}"
+        assert seen["counters"] == case["counters"], f"counters: {{seen['counters']}} instead of {{case['counters']}}"
+        self.series = GOLDEN
 
     async def whole(self):
         """Load, run all samples at once, and dump; return what was seen of the run."""
@@ -112,6 +136,8 @@ async def golden(dut):
     await stalls(device, counted)
     await commands(device, counted)
     await program(device)
+    for case in GOLDEN["predicted"]:
+        await device.predicted(case)
     await device.reset()
     assert (await device.whole())["counters"] == counted, "counters after a reset"
 
