@@ -16,8 +16,8 @@ from tabla.runs import shapes_of
 
 CALLS = 3
 HEAD = (
-    f"kernels, mostly at {PES} PEs                 cycles  counted    bound   ratio  binding"
-    "     multipliers     aim     peer  latency  gen s  busiest"
+    f"{f'kernels, mostly at {PES} PEs':<40} {'cycles':>8} {'counted':>8} {'bound':>8} {'ratio':>7}  {'binding':<10}"
+    f" {'multipliers':>13} {'aim':>7} {'peer':>8} {'latency':>8} {'gen s':>6}  busiest"
 )
 
 
