@@ -10,6 +10,8 @@
 #                    benchmarks/results; compare 2,000 random TableGen programs with llvm-tblgen
 #   make bench-bus   play a million beats and every kind of fault at the wrappers for a bus; BEATS
 #   make bench-fpga  place and route five algorithms on 16 and 64 PEs for an ECP5-85F; takes hours; PARTS, PES, SEEDS
+#   make bench-overlay
+#                    count what each feature of the default overlay takes of an ECP5; takes about ten minutes
 #   make bench-accuracy
 #                    learn 14 problems on 20 splits in formats of 8 to 18 bits, and write docs/accuracy.md; takes about an
 #                    hour; SPLITS, ONLY
@@ -34,7 +36,7 @@ PYTEST := $(BIN)/python -m pytest -rs
 # Two workers suit the smallest check machines. On a larger one use `make test WORKERS=8`.
 WORKERS ?= 2
 
-.PHONY: help demo test test-all lint docs docs-test bench bench-bus bench-fpga bench-accuracy \
+.PHONY: help demo test test-all lint docs docs-test bench bench-bus bench-fpga bench-overlay bench-accuracy \
 	prove prove-quick prove-mutants fuzz fuzz-texts mutants simulators clean
 .DEFAULT_GOAL := help
 
@@ -109,7 +111,11 @@ SEEDS ?= 4
 bench-fpga: $(VENV)/test
 	$(BIN)/python -m benchmarks.fpga --parts $(PARTS) --pes $(PES) --seeds $(SEEDS) $(if $(WORDS),--words $(WORDS)) \
 		--json benchmarks/results/fpga$(WORDS).json
+	$(BIN)/python -m benchmarks.overlays.whole --pes $(PES) --seeds $(SEEDS) --json benchmarks/results/overlays.json
 	$(BIN)/python -m benchmarks.bus.cost --seeds $(SEEDS) --json benchmarks/results/bus_cost.json
+
+bench-overlay: $(VENV)/test
+	$(BIN)/python -m benchmarks.overlays.features --json benchmarks/results/overlay_features.json
 
 # Each wrapper gets its share of the beats. A seed gives the same beats each time.
 BEATS ?= 1000000
