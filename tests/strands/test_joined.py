@@ -19,6 +19,7 @@ from tabla.schedule.check import check
 from tabla.source import Source
 from tabla.strands.joined import _rhythm
 from tabla.strands.regions import TooLarge
+from tests.end_to_end.algorithms import hold_schedule, need
 from tests.schedule.agreement import Q6_10, agree_on
 
 EFFORT = EFFORTS[DEFAULT_EFFORT]
@@ -79,3 +80,11 @@ def test_the_rhythm_has_few_slots() -> None:
             _rhythm([False], spacing)
     with pytest.raises(TooLarge):
         _rhythm([True], 67)
+
+
+@pytest.mark.slow
+def test_a_chain_in_verilator() -> None:
+    need("verilator")
+    graph = layer("bias and relu", 24)
+    made = (schedule_mapping(graph, change, Q6_10) for m in mappings(graph, 4) for change in joined(m, EFFORT))
+    hold_schedule(next(schedule for schedule in made if schedule is not None), "verilator", samples=2)
