@@ -25,7 +25,7 @@ def npz(**arrays: object) -> bytes:
 
 W = np.zeros(4)
 SCORING = {
-    "no weights": usage("test model.t --data data.npz", "--weights"),
+    "no weights": mistake("test model.t --data data.npz", "'model.t' brings no models", "--weights"),
     "no data": usage("test model.t --weights weights.npz", "--data"),
     "no such weights": mistake(f"{TEST} no.npz", "cannot read 'no.npz'", "hint: check the path"),
     "the data as weights": mistake(f"{TEST} data.npz", "the set of weights holds 'x'", "it has w"),
