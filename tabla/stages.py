@@ -5,6 +5,7 @@ Each stage is made once, when it is first asked for. :class:`tabla.driver.Build`
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -146,6 +147,9 @@ class Stages:
         # A compiler that searches the build folder would take it for the header that the driver includes.
         if self.name.lower() in ("tabla", "stdint", "stddef"):
             raise TablaError(f"--bus: '{self.name}.h' is the name of another header", hint="rename the program")
+        if re.search(r'["\\\x00-\x1f\x7f]', self.name):
+            hint = "rename the program, without quotes, backslashes and line ends"
+            raise TablaError(f"--bus: C cannot include a file called {self.name + '.h'!r}", hint=hint)
         bits = self.options.bus_width or BUS_WIDTHS[0]
         return BusShape.of(self.image, bus_bits=bits, dump_count=self.schedule.dump_count)
 

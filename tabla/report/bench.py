@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from importlib.resources import files
 from typing import Any
 
-_TEST = '''"""A test of {name}.v with golden vectors, at its ports: words, cycles, stalls, commands, reset, program."""
+_TEST = '''"""A test of {module} with golden vectors, at its ports: words, cycles, stalls, commands, reset, program."""
 
 import json
 from pathlib import Path
@@ -222,7 +222,7 @@ if __name__ == "__main__":
     sys.path.insert(0, str(HERE))
     with tempfile.TemporaryDirectory() as folder:
         runner.build(
-            sources=[HERE.parent / "{name}.v"],
+            sources=[HERE.parent / {file!r}],
             hdl_toplevel="{module}",
             build_dir=folder,
             build_args=["-Wno-fatal", "-Wno-lint"] if simulator == "verilator" else [],
@@ -254,6 +254,6 @@ def bench_files(name: str, module: str, golden: Mapping[str, Any]) -> dict[str, 
         "golden.json": json.dumps(golden) + "\n",
         "host_loop.py": sim.joinpath("host_loop.py").read_text(encoding="utf-8"),
         "ports.py": ports.replace("tabla.sim.engines.host_loop", "host_loop"),
-        "test_golden.py": _TEST.format(name=name),
-        "run.py": _RUN.format(name=name, module=module),
+        "test_golden.py": _TEST.format(module=module),
+        "run.py": _RUN.format(file=f"{name}.v", module=module),
     }

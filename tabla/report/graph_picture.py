@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from html import escape
 
@@ -132,6 +133,12 @@ def _quoted(text: str) -> str:
     return '"' + text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\l") + '"'
 
 
+def _escaped(text: str) -> str:
+    """Return a text as XML. It has no sign for a control character, in place of which the replacement character shows.
+    """
+    return escape(re.sub(r"[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]", "\ufffd", text))
+
+
 def svg(graph: Graph) -> str:
     """Return the graph as an SVG picture."""
     boxes, edges = boxes_and_edges(graph)
@@ -151,7 +158,7 @@ def svg(graph: Graph) -> str:
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" {size} font-family="{FACE}" font-size="11">',
         '<rect width="100%" height="100%" fill="#ffffff"/>',
-        f'<text x="{margin}" y="26" font-size="15" font-weight="bold" fill="#0f172a">{escape(graph.name)}</text>',
+        f'<text x="{margin}" y="26" font-size="15" font-weight="bold" fill="#0f172a">{_escaped(graph.name)}</text>',
     ]
     at = float(margin)
     for kind, step in legend:
@@ -191,7 +198,7 @@ def _box(box: Box, x: float, y: float) -> str:
     left, top = x - box.width / 2, y - box.height / 2
     texts = "".join(
         f'<tspan x="{left + PADDING:.1f}" y="{top + PADDING / 2 + 11 + k * LINE:.1f}"'
-        f"{QUIET if line.startswith('for ') else ''}>{escape(line)}</tspan>"
+        f"{QUIET if line.startswith('for ') else ''}>{_escaped(line)}</tspan>"
         for k, line in enumerate(box.lines)
     )
     return (

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import re
 from importlib.resources import files
 
 from tabla.program.bus import BusShape
@@ -12,15 +14,15 @@ def litex_module(name: str, module: str, fingerprint: int, shape: BusShape) -> s
 
     `name` is the stem of the Verilog files.
     """
+    # Both places of a name are texts of Python, and what JSON quotes so does Python.
+    stem = json.dumps(name, ensure_ascii=False)[1:-1]
     values = {
-        "name": name,
+        "name": stem,
         "module": module,
-        "file": f"{name}_litex",
+        "file": f"{stem}_litex",
         "bits": str(shape.bus_bits),
         "bytes": str(shape.bus_bits // 8),
         "fingerprint": f"0x{fingerprint:08X}",
     }
     text = files("tabla.report").joinpath("driver", "litex.template").read_text(encoding="utf-8")
-    for key, value in values.items():
-        text = text.replace(f"@{key}@", value)
-    return text
+    return re.sub(f"@({'|'.join(values)})@", lambda found: values[found[1]], text)
