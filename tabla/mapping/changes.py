@@ -14,7 +14,7 @@ from dataclasses import replace
 from tabla.ir.body import common_reduction
 from tabla.ir.graph import Affine, Graph, Index, Linear, Read, Statement, Term
 from tabla.mapping.effort import Effort
-from tabla.mapping.fit import Fit, without_bus
+from tabla.mapping.fit import Fit, read_from_bus, without_bus
 from tabla.mapping.kept import keeping
 from tabla.mapping.mapping import Mapping, operands_of_functions
 from tabla.mapping.places import EVERY
@@ -114,10 +114,11 @@ def _broadcast(mapping: Mapping) -> Mapping:
 def _comes_in_order(mapping: Mapping, statement: Statement, fit: Fit) -> bool:
     """Say whether one strand of the root makes all words that a statement takes over the bus, in the order it wants."""
     graph = mapping.graph
-    (read,) = (read for read in statement.reads if read.tensor == fit.bus)
+    read = read_from_bus(statement, fit)
     along = [index for index in statement.indices if index.name == _only_index(read)]
     makers = list(graph.writers(fit.bus))
-    if fit.parts > 1 or len(makers) != 1 or not along:
+    alone = sum(each.tensor == fit.bus for each in statement.reads) == 1
+    if fit.parts > 1 or len(makers) != 1 or not along or not alone:
         return False
     maker, made = makers[0], mapping.fits[makers[0].id]
     in_one_strand = made.way == "root" and made.parts == 1 and common_reduction(maker) and not maker.constraints

@@ -161,6 +161,19 @@ def lane_reads(
     return offsets[0], tuple(sorted(needs)), bus
 
 
+def read_from_bus(statement: Statement, fit: Fit) -> Read:
+    """Return what the lanes take over the bus.
+
+    Where a tree's sum has terms that the root adds alone, those may read the same tensor at other positions.
+    """
+    operation, reads = statement.operation, statement.reads
+    if fit.way == "tree" and isinstance(operation, Linear):
+        reads = tuple(f for t in operation.terms if t.reduce for f in t.factors if isinstance(f, Read))
+    elif fit.way == "tree" and isinstance(operation, Extreme):
+        reads = tuple(o for o in operation.operands if isinstance(o, Read))
+    return next(read for read in reads if read.tensor == fit.bus)
+
+
 def fits(statement: Statement, graph: Graph, pes: int, static: frozenset[str], *, sequencers: int = 1) -> Iterator[Fit]:
     """Yield all ways to compute a statement without constraints, the root last.
 

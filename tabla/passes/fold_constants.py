@@ -200,6 +200,9 @@ def _linear(operation: Linear, box: Mapping[str, Index], fmt: Format) -> Operati
         return Linear(terms=tuple(live), shift=_needed(live, shift))
     if total & ((1 << scale) - 1) or total >> scale != fmt.saturate(total >> scale):
         return Linear(terms=tuple(terms), shift=shift)
+    if _needed(live, shift) and any(len(term.factors) == 1 for term in live):
+        # Beside products of a shift there is one place for a word, and it is taken.
+        return Linear(terms=tuple(terms), shift=shift)
     if len(constant) == 1 and len(constant[0].factors) == 1 and not constant[0].reduce:
         return Linear(terms=tuple(terms), shift=_needed(live, shift))
     joined = Term(factors=(_constant(total >> scale, fmt),))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from tabla.ir.graph import Statement
-from tabla.mapping.fit import Fit
+from tabla.mapping.fit import Fit, read_from_bus
 from tabla.strands.bodies import RootContext
 from tabla.strands.loops import Loop, trimmed
 from tabla.strands.site import Extras, Site, task_of
@@ -23,7 +23,7 @@ def broadcast(site: Site, statement: Statement, fit: Fit, loops: tuple[Loop, ...
     """
     if not fit.bus:
         return ()
-    read = next(r for r in statement.reads if r.tensor == fit.bus)
+    read = read_from_bus(statement, fit)
     bank, at = RootContext(layout=site.layout, loops=loops).source(read)
     kept, folded = trimmed(at, loops)
     fetch = Operation(

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from tabla.ir.graph import Affine, Index, Statement
-from tabla.mapping.fit import Fit
+from tabla.mapping.fit import Fit, read_from_bus
 from tabla.mapping.places import Place
 from tabla.strands.strand import Address
 
@@ -116,7 +116,7 @@ def nest_of(statement: Statement, lanes: Lanes | None, fit: Fit) -> tuple[tuple[
     is the fastest; with ``fit.rows_first`` it is the slowest of all. Other loops keep the order of the target's axes,
     so that a result can leave as it is made. `lanes` is None at the root.
     """
-    on_bus = {n for r in statement.reads if r.tensor == fit.bus for s in r.subscripts for n in s.names}
+    on_bus = {n for s in read_from_bus(statement, fit).subscripts for n in s.names} if fit.bus else set()
     over = lanes.index.name if lanes else ""
 
     def loop(name: str) -> Loop:

@@ -25,7 +25,7 @@ from tabla.ir.graph import (
     Statement,
     Term,
 )
-from tabla.mapping.fit import AT_ROOT, Fit, fits, spread, without_bus
+from tabla.mapping.fit import AT_ROOT, Fit, fits, read_from_bus, spread, without_bus
 from tabla.mapping.places import ALL, EVERY, ROOT, Span, Spot
 from tabla.schedule.build import schedule_mapping
 from tabla.schedule.check import check
@@ -215,6 +215,20 @@ def test_a_word_that_is_taken_away_does_not_ride_the_bus() -> None:
 def test_a_tensor_that_is_read_twice_does_not_ride_the_bus() -> None:
     graph = graph_of(Linear(terms=(product(at("w", "i"), at("z")), word(at("z")))), w=(4,), z=())
     assert fits_of(graph)[0].bus == ""
+
+
+def test_the_lanes_get_their_own_words_of_a_tensor_that_the_root_reads_too() -> None:
+    """The root adds x[0] to a tree's sum of w[j] x[k] over j, and broadcasts x[k]."""
+    first = Read(tensor="x", subscripts=(Affine.of(),))
+    terms = (word(first), product(at("w", "j"), at("x", "k"), "j"))
+    graph = graph_of(Linear(terms=terms), "k", "j", w=(4,), x=(4,))
+    (tree,) = (fit for fit in fits_of(graph) if fit.way == "tree")
+    assert tree.bus == "x" and read_from_bus(graph.statements[0], tree) == at("x", "k")
+    for _, fit, mapping in one_in_its_way(legal_of(graph, Q6_10), PES):
+        schedule = schedule_mapping(graph, mapping, Q6_10)
+        assert schedule is not None, fit.text()
+        check(schedule)
+        agree_on(schedule, samples=2, seed=1)
 
 
 def test_functions_quotients_and_products_are_the_roots() -> None:

@@ -127,3 +127,10 @@ def test_one_point_needs_no_product() -> None:
     assert folded(Product(operand=V, reduce=("i",)), extent=1) == "v[5]"
     ordinal = Ordinal(value=Affine.of(1, i=1))
     assert folded(linear(term(ordinal, A, reduce="i")), extent=1) == "sum[i](6*a)   for i in [5, 6)"
+
+
+def test_one_word_has_a_place_beside_products_of_a_shift() -> None:
+    """The machine adds one word, and so a product of constants stays one where there is a word already."""
+    products = term(A, number(3)), term(number(2), number(2))
+    assert folded(linear(*products, shift=1)) == "a*3*2^-1 + 2"
+    assert folded(linear(term(B), *products, shift=1)) == "b + a*3*2^-1 + 2*2*2^-1"
