@@ -97,6 +97,11 @@ def _of_overlay(
     from tabla.hw.emit import verilog
     from tabla.synth.board import build_bitstream
 
+    if not (Path(arguments.file) / f"{NAME}.json").exists():
+        raise TablaError(
+            f"'{arguments.file}' is not a program, and no folder of tabla overlay",
+            hint="give the program itself, such as model.t",
+        )
     if replace(build_options(arguments), templates=None) != Options():
         raise TablaError(
             f"tabla overlay wrote '{arguments.file}', so options of the array and of the program have no effect",

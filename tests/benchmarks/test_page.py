@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import takewhile
 from pathlib import Path
 
 import pytest
@@ -17,11 +18,12 @@ PES = 64
 
 
 def table(file: Path) -> tuple[list[str], list[list[str]]]:
-    """Return the head and the rows of the only table of a file that has a column of programs."""
-    lines = [line.split("|") for line in file.read_text(encoding="utf-8").splitlines() if line.startswith("| ")]
-    cells = [[cell.strip() for cell in line] for line in lines]
-    start = next(number for number, row in enumerate(cells) if row[1] == "program")
-    return cells[start], cells[start + 1 :]
+    """Return the head and the rows of the first table of a file that has a column of programs."""
+    lines = file.read_text(encoding="utf-8").splitlines()
+    start = next(number for number, line in enumerate(lines) if line.startswith("| program |"))
+    inside = takewhile(lambda line: line.startswith("|"), lines[start:])
+    head, *rows = [[cell.strip() for cell in line.split("|")] for line in inside if line.startswith("| ")]
+    return head, rows
 
 
 def test_cycles_and_bounds_of_the_page() -> None:
