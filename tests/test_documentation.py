@@ -97,7 +97,8 @@ def test_every_field_of_the_manifest_is_explained(tmp_path: Path) -> None:
     fields = set(json.loads((folder / "linear.json").read_text(encoding="utf-8")))
     text = TEXTS["reference/files.md"].split("## The manifest")[1]
     rows = re.findall(r"^\| (`.*?) \|", text, re.MULTILINE)
-    assert {name for row in rows for name in re.findall(r"`(\w+)`", row)} == fields
+    # One field is there only where several words leave in a beat.
+    assert {name for row in rows for name in re.findall(r"`(\w+)`", row)} == fields | {"output_words"}
 
 
 def test_terms_of_the_glossary_stand_where_it_says() -> None:

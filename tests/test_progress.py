@@ -65,7 +65,7 @@ def test_gen_tells_its_stages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     stages = list(dict.fromkeys(stage for stage, *_ in told))
     assert stages == [
         *("search for a schedule", "schedule and its check", "microcode", "Verilog"),
-        *("manifest, pictures and test bench", "lower bound"),
+        *("manifest, pictures and test bench", "lower bound", "simulation"),
     ]
     tried = [done for stage, done, _, unit in told if unit == "mapping"]
     assert tried == list(range(1, len(tried) + 1))
