@@ -8,7 +8,7 @@ from __future__ import annotations
 import platform
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -56,7 +56,7 @@ def workers_of(client: Any, address: str, within: float) -> list[str]:
     a worker with another version of the tool.
     """
     end = time.monotonic() + within
-    while not client.scheduler_info(n_workers=-1)["workers"]:
+    while not workers_there(client):
         if time.monotonic() > end:
             raise TablaError(
                 f"the Dask scheduler at '{address}' has no worker", hint=f"start some with 'dask worker {address}'"
@@ -67,6 +67,17 @@ def workers_of(client: Any, address: str, within: float) -> list[str]:
         if name != identity():
             raise stranger(worker, name if isinstance(name, str) else "no tabla that this one can talk to")
     return sorted(found)
+
+
+def workers_there(client: Any) -> Collection[str] | None:
+    """Return the addresses of the workers that the scheduler knows; None if the scheduler itself has gone."""
+    found: Collection[str] | None = client.scheduler_info(n_workers=-1).get("workers")
+    return found
+
+
+def scheduler_gone() -> TablaError:
+    """Return the error of a scheduler that has gone during a training."""
+    return TablaError("the Dask scheduler has gone", hint="start it again, and the training too")
 
 
 def stranger(worker: str, name: str) -> TablaError:

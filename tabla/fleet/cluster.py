@@ -13,7 +13,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
-from tabla.cluster import client_of, workers_of
+from tabla.cluster import client_of, scheduler_gone, workers_of, workers_there
 from tabla.program.image import Image
 from tabla.program.overlay import Overlay
 from tabla.sim.machine import BeatRows, Machine, RunResult, Stalls
@@ -103,6 +103,8 @@ class WorkerMachine(Machine):
 
     def _ask(self, function: Callable[..., Any], *arguments: Any) -> Any:
         """Have the worker call a function, and return what it returns."""
+        if self.client.status == "closed":  # it closes itself when the scheduler has gone
+            raise scheduler_gone()
         future = self.client.submit(
             answered, function, arguments, pure=False, workers=[self.worker], allow_other_workers=False, retries=0
         )
@@ -114,14 +116,17 @@ class WorkerMachine(Machine):
             except TimeoutError:
                 self._check(future, end)
             except (CancelledError, OSError):
-                raise TablaError("the Dask scheduler has gone", hint="start it again, and the training too") from None
+                raise scheduler_gone() from None
         if fault is not None:
             raise TablaError(fault[0], hint=fault[1])
         return found
 
     def _check(self, future: Any, end: float) -> None:
-        """Raise `TablaError` if the worker has gone, or has had its time."""
-        gone = self.worker not in self.client.scheduler_info(n_workers=-1)["workers"]
+        """Raise `TablaError` if the worker or the scheduler has gone, or if the worker has had its time."""
+        workers = workers_there(self.client)
+        if workers is None:
+            raise scheduler_gone() from None
+        gone = self.worker not in workers
         if not gone and time.monotonic() < end:
             return
         if gone:
@@ -144,6 +149,9 @@ def machines(
         for worker in workers_of(client, address, ANSWER)[:most]:
             machine = WorkerMachine(image=image, client=client, worker=worker)
             begun.callback(machine.close)
-            machine.open(engine, module, overlay)
+            try:
+                machine.open(engine, module, overlay)
+            except TablaError as fault:
+                raise TablaError(f"{machine.name}: {fault.message}", hint=fault.hint) from None
             found.append(machine)
         yield found

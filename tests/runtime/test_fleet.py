@@ -6,7 +6,9 @@ import os
 import signal
 import time
 from collections.abc import Callable
+from contextlib import nullcontext
 from dataclasses import replace
+from functools import partialmethod
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +16,7 @@ import numpy as np
 import pytest
 
 import tabla
+from tabla.fleet import cluster as cluster_machines
 from tabla.fleet.share import share_of
 from tabla.ir.words import to_real
 from tabla.runtime import DeviceFault, Fleet, connect, on_workers
@@ -23,6 +26,7 @@ from tabla.source import TablaError
 from tests.runtime.made import Made
 
 Cases = Callable[[str], Made]
+WORKER = cluster_machines.WorkerMachine.__init__
 
 
 def expected(case: Made, devices: int) -> tuple[dict[str, Any], int]:
@@ -91,6 +95,47 @@ def test_devices_that_do_not_belong_together_are_refused(case: Cases) -> None:
     fleet.load(made.models)
     with pytest.raises(TablaError, match="20 samples do not fill steps of 8, the minibatches of 2 devices"):
         fleet.run({name: array[:20] for name, array in made.samples.items()})
+
+
+class Client:
+    """A client of a cluster whose worker never answers. Without a scheduler it knows of no workers any more."""
+
+    def __init__(self, status: str, **info: Any) -> None:
+        self.status, self.info = status, info
+
+    def submit(self, *_: Any, **options: Any) -> Client:
+        return self
+
+    def result(self, timeout: float) -> Any:
+        raise TimeoutError
+
+    def cancel(self, *, force: bool) -> None:
+        """Do nothing: the worker does not answer."""
+
+    def scheduler_info(self, n_workers: int) -> dict[str, Any]:
+        return self.info
+
+
+@pytest.mark.parametrize(
+    ("client", "said"),
+    [
+        (Client("closed"), "the Dask scheduler has gone"),
+        (Client("connecting"), "the Dask scheduler has gone"),
+        (Client("running", workers={}), "it has gone"),
+        (Client("running", workers={"tcp://a:1": {}}), "it has not answered for 0 s"),
+    ],
+)
+def test_a_cluster_that_fails_is_an_error_that_names_the_worker(
+    case: Cases, monkeypatch: pytest.MonkeyPatch, client: Client, said: str
+) -> None:
+    monkeypatch.setattr(cluster_machines, "client_of", lambda *_: nullcontext(client))
+    monkeypatch.setattr(cluster_machines, "workers_of", lambda *_: ["tcp://a:1"])
+    monkeypatch.setattr(cluster_machines, "ANSWER", 0)
+    monkeypatch.setattr(cluster_machines.WorkerMachine, "__init__", partialmethod(WORKER, patience=0))
+    with pytest.raises(TablaError, match=f"the worker at 'tcp://a:1': {said}"), on_workers(
+        case("narrow").folder, "tcp://s:1", 1
+    ):
+        pass
 
 
 @pytest.mark.slow
