@@ -48,6 +48,8 @@ class Fleet:
                 )
         self._codec = Codec(self.folder)
         self._models: dict[str, Words] | None = None
+        rate = self.folder.rate
+        self._rate: dict[str, ArrayLike] = {} if rate is None else {RATE: float(rate.built)}
 
     @property
     def step(self) -> int:
@@ -55,10 +57,12 @@ class Fleet:
         return self.folder.minibatch * len(self.devices)
 
     def load(self, models: Mapping[str, ArrayLike] | None = None, /, **named: ArrayLike) -> None:
-        """Load the models into all devices, as `Accelerator.load` does."""
-        given = {**(models or {}), **named}
+        """Load the models into all devices, as `Accelerator.load` does. All devices learn at the same rate."""
+        given = {**self._rate, **(models or {}), **named}
         for device in self.devices:
             device.load(given)
+        if self._rate:
+            self._rate = {RATE: given[RATE]}
         self._models = {name: self._words(name, given[name]) for name in self._codec.models if name != RATE}
 
     def run(self, given: Mapping[str, ArrayLike] | None = None, /, **named: ArrayLike) -> dict[str, Reals]:
@@ -101,7 +105,7 @@ class Fleet:
     def _learnt(self, threads: ThreadPoolExecutor, arrays: Mapping[str, ArrayLike], first: int) -> dict[str, Reals]:
         """Take one step, and return its results."""
         assert self._models is not None
-        before, size = self.models(), self.folder.minibatch
+        before, size = {**self.models(), **self._rate}, self.folder.minibatch
         under_way = [
             threads.submit(
                 _share, device, before, {n: np.asarray(a)[at : at + size] for n, a in arrays.items()}
@@ -135,7 +139,7 @@ class Fleet:
 
 
 def _share(
-    device: Accelerator, models: Mapping[str, Reals], share: Mapping[str, ArrayLike]
+    device: Accelerator, models: Mapping[str, ArrayLike], share: Mapping[str, ArrayLike]
 ) -> tuple[dict[str, Reals], dict[str, Reals]]:
     """Have a device take its share of a step. Return its models after it, and its results."""
     device.load(models)

@@ -15,7 +15,7 @@ from tabla.sim.engines.cxxrtl_run import available as cxxrtl_available
 
 import tabla
 from tabla.driver import Build
-from tabla.runtime import Accelerator, connect
+from tabla.runtime import Accelerator, Fleet, connect
 from tabla.runtime.folder import BuildFolder
 from tabla.source import TablaError
 from tests.linear_program import linear_text
@@ -98,6 +98,26 @@ def test_a_rate_stays_until_another_one_is_loaded(made: tuple[Build, Path]) -> N
                 accelerator.load(start, mu=wrong)
         # A load that was refused has changed nothing.
         np.testing.assert_array_equal(accelerator.models()["b"], after[3])
+
+
+def test_all_devices_of_a_fleet_learn_at_one_rate(made: tuple[Build, Path]) -> None:
+    """A rate that one device had before does not count, and neither does a load that a device has refused."""
+    start, samples = {"w": np.ones(3), "b": np.zeros(())}, {"x": np.ones((8, 3)), "y": np.zeros(8)}
+    devices = [connect(made[1], "model") for _ in range(2)]
+    devices[1].load(start, mu=0.05)
+    whole = tabla.compile(
+        made[0].reading.text.original.name,
+        **{"pes": 4, "effort": 0, "model_guard": 3, "minibatch": 4, "runtime_rate": True, "learning_rate": 0.3},
+    )
+    with Fleet(devices) as fleet:
+        for given, rate in (({}, 0.3), ({"mu": 0.05}, 0.05), ({}, 0.05)):
+            fleet.load(start, **given)
+            with pytest.raises(TablaError, match="outside what the word of 'mu' holds"):
+                fleet.load(start, mu=40)
+            fleet.run(samples)
+            expected = whole.evaluate({**samples, **start, "mu": rate}, devices=2)
+            for name, array in fleet.models().items():
+                np.testing.assert_array_equal(array, expected[name])
 
 
 def test_the_evaluation_and_training_take_the_rate_among_the_models(made: tuple[Build, Path]) -> None:
