@@ -107,6 +107,16 @@ def _counters(status: Status) -> Counters:
     )
 
 
+def greeted(requests: Requests, path: str) -> Status:
+    """Reset the board at a path, and return its status. One that speaks another protocol is a `TablaError`."""
+    status = requests.reset()
+    if status.magic != MAGIC:
+        raise TablaError(
+            f"the board at '{path}' speaks another version of the protocol", hint="build its bitstream again"
+        )
+    return status
+
+
 class SerialMachine(Machine):
     """The board at ``serial:PATH[@BAUD]``, which must hold the microcode of `image`.
 
@@ -130,11 +140,7 @@ class SerialMachine(Machine):
             raise
 
     def _greet(self, path: str) -> None:
-        status = self._requests.reset()
-        if status.magic != MAGIC:
-            raise TablaError(
-                f"the board at '{path}' speaks another version of the protocol", hint="build its bitstream again"
-            )
+        status = greeted(self._requests, path)
         if status.program != fingerprint(self.image):
             cure = "build a bitstream of this program with the same options, and load it"
             if status.overlay is not None:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from tabla.link.machine import SerialMachine, place_of
+from tabla.link.machine import SerialMachine, greeted, place_of
 from tabla.link.port import SerialPort
 from tabla.link.requests import Requests
 from tabla.program.image import Image
 from tabla.program.overlay import Overlay
 from tabla.program.overlay_words import Status, program_words
-from tabla.program.protocol import MAGIC, ProgramRequest, fingerprint
+from tabla.program.protocol import ProgramRequest, fingerprint
 from tabla.runtime.folder import BuildFolder
 from tabla.runtime.machines import LINE
 from tabla.runtime.overlay_device import SharedMachine, refusal
@@ -34,11 +34,7 @@ class SerialOverlay:
             raise
 
     def _greet(self, path: str) -> None:
-        status = self._requests.reset()
-        if status.magic != MAGIC:
-            raise TablaError(
-                f"the board at '{path}' speaks another version of the protocol", hint="build its bitstream again"
-            )
+        status = greeted(self._requests, path)
         if status.overlay is None:
             raise TablaError(
                 f"the board at '{path}' is no overlay: it has one program that is built in",
