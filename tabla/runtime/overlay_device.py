@@ -22,6 +22,7 @@ REASONS = {
     Status.DAMAGED: "it was damaged on its way",
     Status.TAKES: "words of it are missing",
     Status.EMPTY: "the device was reset meanwhile",
+    Status.RUNS: "it runs another program",
 }
 
 

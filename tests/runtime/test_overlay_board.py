@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import re
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -204,3 +205,10 @@ def test_a_foreign_or_damaged_image_touches_nothing(
 def test_a_device_without_overlays_is_refused(images: Path) -> None:
     with pytest.raises(tabla.TablaError, match="has no overlays"):
         connect_overlay(images / "overlay", "amaranth")
+
+
+def test_every_refusal_has_a_reason() -> None:
+    """A device that runs another program than the one that was sent has refused that one, too."""
+    for status in Status:
+        assert re.fullmatch("the device refuses the image: .+", overlay_device.refusal(status).message)
+    assert overlay_device.refusal(7).message.endswith("its status is 7")
