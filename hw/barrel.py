@@ -30,10 +30,11 @@ def moved_up(word: Any, by: Sequence[Any]) -> Any:
 
 
 def moved_down(word: Any, by: Sequence[Any], width: int) -> tuple[Any, Any]:
-    """Return `width` bits of a signed word that is moved down by the number whose bits are given, two or more, and
-    whether a bit above them differs from the word's sign.
+    """Return a signed word that is moved down and cut to `width` bits, and whether it has lost its value by the cut.
 
-    The flag does not wait for the last two moves, so that it is little deeper than the word.
+    `by` has the bits of the number of places, two bits or more. The flag says whether the highest bit that is left, or
+    a bit above it, differs from the sign of `word`. It does not wait for the last two moves, so that it is little
+    deeper than the word.
     """
     sign = word[-1]
 

@@ -6,6 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from tabla.hw.accelerator import WideAccelerator
 from tabla.hw.border_queue import BeatQueue
 from tabla.sim.machine import RunResult, Stalls
 from tabla.templates.template import timing
@@ -118,3 +119,7 @@ def test_nobody_gets_a_wide_port_who_does_not_ask_or_gain(tmp_path: Path) -> Non
 
 def test_the_queue_of_beats_has_the_latency_of_the_records() -> None:
     assert 1 + BeatQueue.LATENCY == timing().broadcast + timing().queue
+
+
+def test_the_data_sheet_says_what_a_beat_has() -> None:
+    assert "out_data : Out(port_words * width)\n        A beat" in (WideAccelerator.__doc__ or "")

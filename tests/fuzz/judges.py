@@ -17,6 +17,7 @@ _VERILOG = (
 )
 _WRAPPER = "tests/hw/bus/test_axi_wrapper.py::test_words_of_the_evaluation"
 _OWN: Mapping[str, tuple[str, ...]] = {
+    "hw/barrel.py": ("tests/hw/test_mac.py", "tests/hw/test_rounder.py"),
     "hw/block_memories.py": ("tests/hw/test_block_memories.py",),
     "hw/block_queue.py": ("tests/hw/board/test_link_parts.py", "tests/hw/bus/test_parts.py"),
     "hw/border_queue.py": ("tests/hw/test_border_queue.py",),
