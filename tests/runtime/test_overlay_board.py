@@ -16,7 +16,6 @@ from tabla.sim.engines.host_loop import Observation, Request
 from tabla.sim.engines.port_machine import PortMachine
 from tabla.sim.machine import Words
 from tabla.sim.model.cycle_model import CycleModel
-from tabla.templates.overlays import default_room
 from tabla.templates.template import presets
 
 import tabla
@@ -29,14 +28,9 @@ from tabla.report.overlay import overlay_files
 from tabla.runtime import OverlayBoard, connect_overlay, overlay_device
 from tabla.runtime.transport import DeviceFault
 from tabla.training.arrays import npz_bytes
+from tests.small_overlay import ROOM
 
 EXAMPLES = Path(tabla.__file__).resolve().parent.parent / "examples"
-ROOM = replace(
-    default_room(),
-    model_words=8, data_words=16, interim_words=4, root_data_words=8, root_memory_words=8, output_words=8,
-    stream_words=1, levels=2, body=1, cycles=8, intervals=2, counts=4, guards=5, strands=8, operations=8,
-    tokens=8, terms=8, shifts=(0, 5, 7), functions=("sigmoid",),
-)  # fmt: skip
 X = np.array([[0.5, -1.0, 0.25], [1.0, 0.5, -0.5], [0.0, 2.0, 1.0]])
 Y = np.array([1.0, 0.0, 1.0])
 

@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 import pytest
 from tabla.sim.engines.cxxrtl_run import available
-from tabla.templates.overlays import default_room
 from tabla.templates.template import presets
 
 import tabla
@@ -30,14 +29,9 @@ from tests.runtime.made import Made
 from tests.runtime.overlay_model import OverlayModel
 from tests.runtime.real_wrapper import RealWrapper
 from tests.runtime.wrapper_model import Device
+from tests.small_overlay import ROOM
 
 EXAMPLES = Path(tabla.__file__).resolve().parent.parent / "examples"
-ROOM = replace(
-    default_room(),
-    model_words=8, data_words=16, interim_words=4, root_data_words=8, root_memory_words=8, output_words=8,
-    stream_words=1, levels=2, body=1, cycles=8, intervals=2, counts=4, guards=5, strands=8, operations=8,
-    tokens=8, terms=8, shifts=(0, 5, 7), functions=("sigmoid",),
-)  # fmt: skip
 BUS = OverlayBus(bits=64, step_words=16)
 X = np.array([[0.5, -1.0, 0.25], [1.0, 0.5, -0.5], [0.0, 2.0, 1.0]])
 Y = np.array([1.0, 0.0, 1.0])

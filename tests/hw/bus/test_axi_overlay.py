@@ -16,15 +16,11 @@ from tabla.templates.template import presets
 
 from tabla.program.overlay import OverlayBus, overlay_of
 from tabla.program.overlay_file import overlay_record
+from tests.small_overlay import ROOM
 
 HERE = Path(__file__).resolve().parent
 EXAMPLES = Path(__file__).resolve().parents[3] / "examples"
-SMALL = replace(
-    default_room(),
-    model_words=8, data_words=16, interim_words=4, root_data_words=8, root_memory_words=8, output_words=8,
-    stream_words=2, levels=2, body=1, cycles=8, intervals=2, counts=4, guards=5, strands=8, operations=8,
-    tokens=8, terms=8, shifts=(0, 5, 7), functions=("sigmoid",),
-)  # fmt: skip
+SMALL = replace(ROOM, stream_words=2)
 
 pytestmark = [
     pytest.mark.slow,
