@@ -70,13 +70,17 @@ class OverlayRoom:
                 option = field.replace("_", "-")
                 hint = f"use 1 to {limits().memory_words}"
                 raise TablaValueError(f"--{option} {getattr(self, field)} is not a memory depth", hint=hint)
+        if self.stream_words < 1:
+            raise TablaValueError(f"--stream-words {self.stream_words} is out of range", hint="use a power of two")
         if not self.shifts or len(set(self.shifts)) != len(self.shifts) or len(self.shifts) > MOST_PLACES:
             raise TablaValueError("--shifts is no list of places", hint=f"name 1 to {MOST_PLACES} different places")
-        for name in self.functions:
+        for position, name in enumerate(self.functions):
             if name not in functions():
                 raise TablaValueError(
                     f"there is no function '{name}'", hint=f"the functions are {', '.join(sorted(functions()))}"
                 )
+            if name in self.functions[:position]:
+                raise TablaValueError(f"the function '{name}' is named twice", hint="name each function once")
 
 
 def _room(record: tablegen.Record) -> OverlayRoom:

@@ -14,6 +14,7 @@ from tabla.commands.output import write_json
 from tabla.driver import build
 from tabla.options import Options
 from tabla.program.bus import BUS_WIDTHS
+from tabla.program.fit import refuse_misfit, refuse_numbers
 from tabla.program.image import Image
 from tabla.program.least_overlay import least_room
 from tabla.program.overlay import Overlay, OverlayBus, overlay_of
@@ -129,7 +130,12 @@ def overlay_from_options(arguments: Namespace) -> Overlay:
     asked = {name: value for name, value in given.items() if value is not None}
     fixed = {"model_words": array.model_words, "data_words": array.data_words, "interim_words": array.interim_words}
     room = replace(room, **{**{name: words for name, words in fixed.items() if words}, **asked})
-    return overlay_of(replace(array, roots=1, stream_words=room.stream_words), room, _bus(arguments, images))
+    overlay = overlay_of(replace(array, roots=1, stream_words=room.stream_words), room, _bus(arguments, images))
+    for image in images:
+        # A limit that is given may be less than what the program needs.
+        refuse_misfit(image.parameters.name, image.parameters, overlay)
+        refuse_numbers(image.parameters.name, image, overlay)
+    return overlay
 
 
 def _bus(arguments: Namespace, images: Sequence[Image]) -> OverlayBus | None:

@@ -22,6 +22,17 @@ OVERLAY = {
     "several roots": mistake("overlay --pes 16 --pes-per-pu 4", "an overlay has one root"),
     "a format from data": mistake("overlay --format auto", "there is none here"),
     "an unknown function": mistake("overlay --functions sigmoid,tan", "there is no function 'tan'"),
+    "a function twice": mistake("overlay --functions tanh,tanh", "the function 'tanh' is named twice"),
+    "no words in a beat": mistake("overlay --stream-words 0", "--stream-words 0 is out of range"),
+    "a program without its function": mistake(
+        "overlay --for model.t --pes 2 --functions tanh",
+        "'model' needs the function sigmoid, the overlay has tanh",
+        "--functions tanh,sigmoid",
+    ),
+    "a program with more strands": mistake("overlay --for model.t --pes 2 --strands 1", "'model' needs"),
+    "a program with longer steps": mistake(
+        "overlay --for model.t --pes 2 --bus axi --step-words 1", "'model' needs", "--step-words"
+    ),
     "a place that is no number": usage("overlay --shifts a", "'a' is not a list of whole numbers"),
     "a place twice": mistake("overlay --shifts 0,0", "--shifts is no list of places"),
     "no place 0": mistake("overlay --shifts 1,2", "--shifts 1,2 lacks place 0", "use --shifts=0,1,2"),
