@@ -8,13 +8,13 @@ from concurrent.futures import CancelledError
 from dataclasses import dataclass, field
 from typing import Any
 
-from tabla.cluster import client_of, identity, stranger, workers_of
+from tabla.cluster import client_of, identity, stranger, workers_of, workers_there
 from tabla.explore.question import Question, Record, answer
 from tabla.explore.space import Task
 from tabla.source import TablaError
 
-_CONNECT = 15.0
-"""The most seconds that a scheduler may take to answer."""
+_CONNECT, _MOMENT = 15.0, 2.0
+"""The most seconds that a scheduler may take to answer, and those that it always has."""
 _LOOK = 1.0
 """Seconds after which tasks are looked at that may have taken too long."""
 
@@ -51,7 +51,8 @@ class Cluster:
     @property
     def _answering(self) -> float:
         """Seconds within which the scheduler has to answer, and in which a first worker has to be there."""
-        return min(self.patience, _CONNECT)
+        # A worker that has just begun needs a moment, however short the points may take.
+        return min(max(self.patience, _MOMENT), _CONNECT)
 
     def _answers(self, client: Any, question: Question, tasks: Sequence[Task]) -> Iterator[tuple[Task, Record]]:
         import distributed
@@ -122,7 +123,7 @@ class _Watch:
     def others(self, client: Any, future: Any, task: Task) -> list[str]:
         """Return the workers that may try a task again. A second one that takes too long is a `TablaError`."""
         worker = self._began[future.key][0]
-        left = [name for name in client.scheduler_info(n_workers=-1)["workers"] if name != worker]
+        left = [name for name in (workers_there(client) or ()) if name != worker]
         if task in self._late or not left:
             first = f" and '{self._late[task]}'" if task in self._late else ""
             raise TablaError(
