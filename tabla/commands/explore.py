@@ -130,7 +130,7 @@ def _series(name: str) -> Callable[[str], tuple[int, ...]]:
 def run(arguments: Namespace, console: Console) -> int:
     """Explore, print the front of each part, and write the page."""
     question = _question(arguments)
-    parts = [_part(text) for text in arguments.part]
+    parts = list(dict.fromkeys(_part(text) for text in arguments.part))
     space = Space(pes=arguments.pes, formats=_formats(question, arguments), minibatches=arguments.minibatch)
     folder = Path(arguments.output) if arguments.output else None
     found = explore(question, space, parts, _workers(arguments, console), folder=folder, synthesise=arguments.synth)
@@ -156,7 +156,8 @@ def _question(arguments: Namespace) -> Question:
         shapes=dict(arguments.shapes),
         arguments=dict(arguments.arguments),
     )
-    build(arguments.file, options)  # a fault of the program is told before any work
+    # A fault of the program is told before any work; whether sequencers divide the PEs is a question of each point.
+    build(arguments.file, replace(options, sequencers=None))
     if arguments.seeds is not None and not arguments.synth:
         raise TablaError("--seeds counts the tries of --synth, which is not there", hint="add --synth")
     seeds = arguments.seeds or SEEDS

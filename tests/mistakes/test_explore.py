@@ -21,6 +21,12 @@ POINTS = {
     "too many PEs": mistake("explore model.t --pes 1..1000000", "--pes: 524,288 PEs are not", "ask for 1 to 128"),
     "too many points": mistake("explore model.t --pes 1-999 --minibatch 1,2,3", "2,997 points, and 2,000 are the most"),
     "more numbers than anybody reads": usage("explore model.t --pes 1-9999999", "holds too many numbers"),
+    "sequencers of other PEs": mistake(
+        "explore model.t --pes 3 --sequencers 2 --workers 1", "2 sequencers do not divide 3 PEs", "use one of 1, 3"
+    ),
+    "sequencers that 16 PEs do not have": mistake(
+        "explore model.t --pes 4 --sequencers 3 --workers 1", "3 sequencers do not divide 4 PEs", "use one of 1, 2, 4"
+    ),
     "an open range": usage("explore model.t --pes 4..", "'4..' is not a whole number"),
     "a format of another world": mistake(f"{EXPLORE} --format q6.10,fp16", "'fp16' is not a number format"),
     "an empty format": usage(f"{EXPLORE} --format q6.10,,", "is not a list of names"),
