@@ -79,8 +79,7 @@ def replaced_folder(folder: Path, maker: str = GEN) -> Iterator[Path]:
     """Yield a new empty folder of `maker`, which becomes `folder` when the ``with`` block ends.
 
     After an exception in the block the old folder is unchanged, and after a power cut there is the old folder or the
-    new one. A folder that must not be replaced, or cannot be
-    written, is a `TablaError`.
+    new one. A folder that must not be replaced, or cannot be written, is a `TablaError`.
     """
     check_replaceable(folder, maker)
     try:
