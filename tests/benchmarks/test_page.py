@@ -18,12 +18,21 @@ PES = 64
 
 
 def table(file: Path) -> tuple[list[str], list[list[str]]]:
-    """Return the head and the rows of the first table of a file that has a column of programs."""
+    """Return the head of the first table of a file that has a column of programs, and the rows of all such tables with
+    the same head.
+    """
     lines = file.read_text(encoding="utf-8").splitlines()
-    start = next(number for number, line in enumerate(lines) if line.startswith("| program |"))
-    inside = takewhile(lambda line: line.startswith("|"), lines[start:])
-    head, *rows = [[cell.strip() for cell in line.split("|")] for line in inside if line.startswith("| ")]
-    return head, rows
+    head = next(line for line in lines if line.startswith("| program |"))
+    rows = [row for n, line in enumerate(lines) if line == head for row in takewhile(_in_table, lines[n + 2 :])]
+    return _cells(head), [_cells(row) for row in rows]
+
+
+def _in_table(line: str) -> bool:
+    return line.startswith("| ")
+
+
+def _cells(line: str) -> list[str]:
+    return [cell.strip() for cell in line.split("|")]
 
 
 def test_cycles_and_bounds_of_the_page() -> None:
