@@ -153,7 +153,7 @@ def _congruent(points: Points, condition: Value) -> tuple[Points, list[Affine]]:
     summed = [name for name in split if name in points.summed and abs(total.coefficient(name)) == 1]
     if not summed or tied.intersection(split):
         return points, []
-    eliminated = summed[0]
+    eliminated, before = summed[0], points
     sign, box, ends = total.coefficient(eliminated), points.box, []
     inner = {"": Affine.of(total.constant % divisor)}
     for name in split:
@@ -170,9 +170,10 @@ def _congruent(points: Points, condition: Value) -> tuple[Points, list[Affine]]:
         ends += _range(place, old, points)
     rest, old = scaled(summed_up(*inner.values()), sign), box[eliminated]
     low, high = rest.bounds(points.box)
-    whole = Index(
-        name=f"{eliminated}.whole", low=-(-(old.low + low) // divisor), high=(old.high - 1 + high) // divisor + 1
-    )
+    first, end = -(-(old.low + low) // divisor), (old.high - 1 + high) // divisor + 1
+    if first >= end:  # no summed point has a multiple, and the condition is left as it is
+        return before, []
+    whole = Index(name=f"{eliminated}.whole", low=first, high=end)
     place = summed_up(Affine.make(0, {whole.name: divisor}), scaled(rest, -1))
     points = _placed_anew(points, eliminated, (whole,), place)
     return points, ends + _range(place, old, points)

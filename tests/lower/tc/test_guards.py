@@ -150,3 +150,10 @@ def test_points_that_only_a_sum_excludes() -> None:
     inputs = {"A": np.arange(4) / 4, "W": np.ones(3), "T": np.ones((4, 3)), "I": np.array([1, 2, 3, 900])}
     found = words(f"{HEAD} {{ B(i) +=! k < i ? A(I(k)) : 0.0 where i in 0:N, k in 0:N }}", inputs, Q6_10)
     np.testing.assert_array_equal(found, [0, 256, 768, 1536])
+
+
+def test_a_remainder_that_no_summed_point_has() -> None:
+    """No point of the sum has i + 1 a multiple of 3."""
+    inputs = {"A": np.arange(4) / 4, "W": np.ones(3), "T": np.ones((4, 3)), "I": np.array([0, 0, 0, 0])}
+    text = HEAD + " { B(j) +=! ((i + 1) % 3 == 0) ? A(i) : 0.5 where i in 0:1, j in 0:2 }"
+    assert words(text, inputs, Q6_10).tolist() == [512, 512]
