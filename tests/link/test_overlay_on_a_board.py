@@ -2,28 +2,25 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 import pytest
 from tabla.sim.engines.board_run import SimulatedBoard
 from tabla.sim.engines.cxxrtl_run import available
-from tabla.templates.template import presets
 
 import tabla
 from tabla.link.machine import SerialMachine
 from tabla.link.port import SerialPort
 from tabla.link.requests import Requests
-from tabla.program.overlay import overlay_of
-from tabla.program.overlay_file import overlay_record, read_overlay
+from tabla.program.overlay_file import read_overlay
 from tabla.program.overlay_image import read_image
 from tabla.program.overlay_words import Status
 from tabla.program.protocol import BAUD, ProgramRequest
 from tabla.runtime import OverlayBoard, connect, connect_overlay
-from tests.small_overlay import ROOM
+from tests.small_overlay import write_images
 
 pytestmark = [
     pytest.mark.slow,
@@ -57,13 +54,7 @@ class Place:
 @pytest.fixture(scope="module")
 def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Place]:
     folder = tmp_path_factory.mktemp("board")
-    for name, room in (("overlay", ROOM), ("other", replace(ROOM, operations=9))):
-        (folder / name).mkdir()
-        record = overlay_record(overlay_of(presets()["Pe2"], room))
-        (folder / name / "overlay.json").write_text(json.dumps(record))
-    for program in ("logistic", "linear"):
-        made = tabla.compile(EXAMPLES / f"{program}.t", onto=folder / "overlay", defines={"m": 3})
-        (folder / f"{program}.image").write_bytes(made.image_file)
+    for program, made in write_images(folder).items():
         made.write(folder / program)
     with SimulatedBoard(read_overlay(folder / "overlay"), "overlay") as running:
         yield Place(folder, f"serial:{running.path}")

@@ -6,7 +6,6 @@ import io
 import json
 import re
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -28,7 +27,7 @@ from tabla.report.overlay import overlay_files
 from tabla.runtime import OverlayBoard, connect_overlay, overlay_device
 from tabla.runtime.transport import DeviceFault
 from tabla.training.arrays import npz_bytes
-from tests.small_overlay import ROOM
+from tests.small_overlay import ROOM, write_images
 
 EXAMPLES = Path(tabla.__file__).resolve().parent.parent / "examples"
 X = np.array([[0.5, -1.0, 0.25], [1.0, 0.5, -0.5], [0.0, 2.0, 1.0]])
@@ -39,13 +38,7 @@ Y = np.array([1.0, 0.0, 1.0])
 def images(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with the manifests of an overlay and of another one, and two images for the first."""
     folder = tmp_path_factory.mktemp("overlays")
-    for name, room in (("overlay", ROOM), ("other", replace(ROOM, operations=9))):
-        (folder / name).mkdir()
-        record = overlay_record(overlay_of(presets()["Pe2"], room))
-        (folder / name / "overlay.json").write_text(json.dumps(record))
-    for program in ("logistic", "linear"):
-        made = tabla.compile(EXAMPLES / f"{program}.t", onto=folder / "overlay", defines={"m": 3})
-        (folder / f"{program}.image").write_bytes(made.image_file)
+    write_images(folder)
     return folder
 
 
