@@ -62,6 +62,8 @@ class Whole:
 
 
 # The machine itself has limits, too, such as the number of PEs. They depend on each other, and stand in the template.
+MOST_DEVICES = 1024
+"""The most devices of a fleet."""
 WHOLE = {
     "pes": Whole(low=1),
     "pes_per_pu": Whole(low=1),
@@ -88,7 +90,7 @@ WHOLE = {
     "seeds": Whole(low=1),
     "workers": Whole(low=1, high=256),
     "timeout": Whole(low=1),
-    "devices": Whole(low=1, high=1024),
+    "devices": Whole(low=1, high=MOST_DEVICES),
     "baud": Whole(low=1),
 }
 """The ranges of whole numbers, by the name of the parameter. An option has the same name with dashes in front."""

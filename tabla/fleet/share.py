@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from tabla.parameters import MOST_DEVICES
 from tabla.source import TablaError
 from tabla.stages import Stages
-
-MOST_DEVICES = 1024
-"""The most devices of a fleet."""
 
 
 def share_of(build: Stages, devices: int) -> Stages:

