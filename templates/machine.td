@@ -337,7 +337,9 @@ def Pe128 : Template<128, 16>;
 // microcode. Tokens is how many samples may lie between their token and a unit's
 // first strand. Terms is the most products of a sum. Shifts are the places of
 // sums, in bits beyond the fraction: an update with a learning rate of m * 2^-s,
-// where 1/2 < m <= 1, needs place s.
+// where 1/2 < m <= 1, needs place s. Features are what some programs need of
+// every lane, and many do not: `extremes` keep the larger or the smaller of two
+// words, `comparisons` compare a sum with 0.
 class Overlay {
   int ModelWords = 1024;
   int DataWords = 256;
@@ -358,8 +360,21 @@ class Overlay {
   int Terms = 1024;
   list<int> Shifts = [0, 1, 2, 3, 4, 5, 6, 7];
   list<FunctionUnit> Functions = [Sigmoid, Tanh, Gaussian, Exp, Log, Sqrt, Divide];
+  list<string> Features = ["extremes", "comparisons"];
 }
 def DefaultOverlay : Overlay;
+
+// For models that learn by gradient descent: regressions, support vector
+// machines, factorisations and networks of a few layers. Their strands have two
+// loops, and none of them keeps an extreme.
+def LearningOverlay : Overlay {
+  let InterimWords = 64;
+  let Levels = 2;
+  let Body = 2;
+  let Cycles = 12;
+  let Intervals = 6;
+  let Features = ["comparisons"];
+}
 
 // The array that is built where none is asked for.
 def Default {

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, fields
 from types import MappingProxyType
 
-from tabla.templates.records import MACHINE, integer, integers, records, records_of, string
+from tabla.templates.records import MACHINE, integer, integers, records, records_of, string, strings
 from tabla.templates.template import functions, limits
 
 from tabla.lang import tablegen
@@ -32,6 +32,10 @@ RANGES: Mapping[str, tuple[int, int]] = MappingProxyType(
 """The least and the greatest value of each number of an overlay that is not a number of the array, too."""
 MOST_PLACES = 16
 """The most places of sums that an overlay has."""
+FEATURES: Mapping[str, frozenset[str]] = MappingProxyType(
+    {"extremes": frozenset({"extreme"}), "comparisons": frozenset({"<", "<=", "==", "!=", ">=", ">"})}
+)
+"""What an overlay may lack, with the symbols of field `post` of the operations that need it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,6 +61,7 @@ class OverlayRoom:
     terms: int
     shifts: tuple[int, ...]
     functions: tuple[str, ...]
+    features: tuple[str, ...]
 
     def __post_init__(self) -> None:
         for name, (least, most) in RANGES.items():
@@ -74,13 +79,22 @@ class OverlayRoom:
             raise TablaValueError(f"--stream-words {self.stream_words} is out of range", hint="use a power of two")
         if not self.shifts or len(set(self.shifts)) != len(self.shifts) or len(self.shifts) > MOST_PLACES:
             raise TablaValueError("--shifts is no list of places", hint=f"name 1 to {MOST_PLACES} different places")
-        for position, name in enumerate(self.functions):
-            if name not in functions():
-                raise TablaValueError(
-                    f"there is no function '{name}'", hint=f"the functions are {', '.join(sorted(functions()))}"
-                )
-            if name in self.functions[:position]:
-                raise TablaValueError(f"the function '{name}' is named twice", hint="name each function once")
+        _refuse_unknown("function", self.functions, sorted(functions()))
+        _refuse_unknown("feature", self.features, FEATURES)
+
+    @property
+    def posts(self) -> frozenset[str]:
+        """The symbols that field `post` of an operation may have."""
+        return frozenset({"none"}).union(*(FEATURES[name] for name in self.features))
+
+
+def _refuse_unknown(what: str, named: Sequence[str], known: Collection[str]) -> None:
+    """Raise `TablaValueError` if a name is not known, or is there twice."""
+    for position, name in enumerate(named):
+        if name not in known:
+            raise TablaValueError(f"there is no {what} '{name}'", hint=f"the {what}s are {', '.join(known)}")
+        if name in named[:position]:
+            raise TablaValueError(f"the {what} '{name}' is named twice", hint=f"name each {what} once")
 
 
 def _room(record: tablegen.Record) -> OverlayRoom:
@@ -104,6 +118,7 @@ def _room(record: tablegen.Record) -> OverlayRoom:
         terms=integer(record, "Terms"),
         shifts=integers(record, "Shifts"),
         functions=tuple(string(function, "Name") for function in records_of(record, "Functions")),
+        features=strings(record, "Features"),
     )
 
 
@@ -121,7 +136,7 @@ def _named(record: tablegen.Record) -> OverlayRoom:
         raise TablaError(f"overlay '{record.name}': {fault.message}", hint=fault.hint) from None
 
 
-ROOM_NUMBERS = tuple(f.name for f in fields(OverlayRoom) if f.name not in ("shifts", "functions"))
+ROOM_NUMBERS = tuple(f.name for f in fields(OverlayRoom) if f.name not in ("shifts", "functions", "features"))
 """The numbers of an overlay, each of which is an option of its own."""
 
 

@@ -1,11 +1,12 @@
 """An overlay beside the accelerators of five programs, placed and routed on an ECP5.
 
-python -m benchmarks.overlays.whole [--part 85k] [--grade 6] [--pes 16] [--seeds 1] [--json FILE]
+python -m benchmarks.overlays.whole [--part 85k] [--grade 6] [--pes 16] [--seeds 1] [--template NAME]
+    [--json FILE]
 
-The overlay has the default limits. The programs are those of ``make bench-fpga``, and the figures of their own
-accelerators are the rows of ``docs/fpga.md``, which that command makes. FILE gets the overlays, and a file beside it
-with the suffix ``.md`` gets the second table of that page. Overlays that FILE already has are kept unless they are
-measured again.
+The overlay has the limits of a record ``Overlay``, by default those of the default one. The programs are those of
+``make bench-fpga``, and the figures of their own accelerators are the rows of ``docs/fpga.md``, which that command
+makes. FILE gets the overlays, and a file beside it with the suffix ``.md`` gets the second table of that page. Overlays
+that FILE already has are kept unless they are measured again.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from tabla.templates.overlays import default_room
+from tabla.templates.overlays import overlay_rooms
 from tabla.templates.targets import Device, target
 from tabla.templates.template import presets
 
@@ -38,11 +39,12 @@ PAGE = Path(tabla.__file__).resolve().parent.parent / "docs" / "fpga.md"
 Row = dict[str, Any]
 
 
-def measured(overlay: Overlay, netlist: Netlist, device: Device, grade: int, seeds: int) -> Row:
+def measured(template: str, overlay: Overlay, netlist: Netlist, device: Device, grade: int, seeds: int) -> Row:
     """Return the figures of an overlay: the best of so many seeds, with the clock rate of each."""
     runs = [nextpnr.place_and_route(netlist, device, grade, seed=seed) for seed in range(1, seeds + 1)]
     best = nextpnr.best(runs) if runs else None
     return {
+        "template": template,
         "pes": overlay.parameters.pes,
         "part": device.part,
         "grade": grade,
@@ -53,9 +55,9 @@ def measured(overlay: Overlay, netlist: Netlist, device: Device, grade: int, see
     }
 
 
-def synthesised(pes: int) -> tuple[Overlay, Netlist]:
-    """Return the default overlay of so many PEs, and its cells."""
-    overlay = overlay_of(presets()[f"Pe{pes}"], default_room())
+def synthesised(template: str, pes: int) -> tuple[Overlay, Netlist]:
+    """Return the overlay of a record and of so many PEs, and its cells."""
+    overlay = overlay_of(presets()[f"Pe{pes}"], overlay_rooms()[template])
     verilog = overlay_files(overlay)["overlay.v"]
     return overlay, synthesise_flat(verilog, "overlay", target("ecp5").narrowed)
 
@@ -89,7 +91,8 @@ def markdown(row: Row, cycles: Mapping[str, int | None]) -> str:
     for name in SIZES:
         taken = cycles[name]
         rate = f"{round(clock * 1e6 / taken):,}" if clock and taken else ""
-        lines.append(f"| {name} on the overlay | {pes} | {taken or 'does not fit'} | {clock or ''} | {rate} | {area} |")
+        cells = (f"{name} on {row['template']}", pes, taken or "does not fit", clock or "", rate, area)
+        lines.append(f"| {' | '.join(map(str, cells))} |")
         if (name, pes) in own:
             taken_there, megahertz, samples, luts, dsp, ram = own[name, pes]
             megahertz = re.sub(r" \(\d+\)", "", megahertz)
@@ -97,13 +100,15 @@ def markdown(row: Row, cycles: Mapping[str, int | None]) -> str:
     return "\n".join(lines) + "\n"
 
 
+def _place(row: Row) -> tuple[str, int, str, int]:
+    return row["template"], row["pes"], row["part"], row["grade"]
+
+
 def _write(file: Path, row: Row) -> None:
     """Write a row beside those of other arrays, and the table of all."""
     kept: list[Row] = json.loads(file.read_text(encoding="utf-8"))["rows"] if file.is_file() else []
-    place = (row["pes"], row["part"], row["grade"])
-    others = [other for other in kept if (other["pes"], other["part"], other["grade"]) != place]
-    rows = sorted([*others, row], key=lambda r: (r["pes"], r["part"], r["grade"]))
-    content = {"schema": "tabla-overlays-1", "tool": f"tabla {tabla.__version__}", "rows": rows}
+    rows = sorted([*(other for other in kept if _place(other) != _place(row)), row], key=_place)
+    content = {"schema": "tabla-overlays-2", "tool": f"tabla {tabla.__version__}", "rows": rows}
     file.parent.mkdir(parents=True, exist_ok=True)
     file.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
     file.with_suffix(".md").write_text("\n".join(markdown(r, r["cycles"]) for r in rows), encoding="utf-8")
@@ -115,13 +120,14 @@ def main(words: list[str]) -> int:
     parser.add_argument("--part", default="85k")
     parser.add_argument("--grade", type=int, default=6)
     parser.add_argument("--pes", default="16")
+    parser.add_argument("--template", choices=sorted(overlay_rooms()), default="DefaultOverlay")
     parser.add_argument("--seeds", type=int, default=1)
     parser.add_argument("--json", type=Path)
     asked = parser.parse_args(words)
     device = target("ecp5").device(asked.part)
     for size in asked.pes.split(","):
-        overlay, netlist = synthesised(int(size))
-        row = measured(overlay, netlist, device, asked.grade, asked.seeds)
+        overlay, netlist = synthesised(asked.template, int(size))
+        row = measured(asked.template, overlay, netlist, device, asked.grade, asked.seeds)
         row["cycles"] = dict(cycles_on(overlay))
         print(markdown(row, row["cycles"]), flush=True)
         if asked.json is not None:

@@ -77,7 +77,7 @@ class OverlayAccelerator(Array):
             most[name] = (1 << (width - signed)) - 1
         super().__init__(
             parameters=overlay.parameters,
-            features=overlay_features(overlay.parameters),
+            features=overlay_features(overlay.parameters, overlay.room.posts),
             timing=Timing(numbers=numbers, most=most, tokens=overlay.room.tokens),
             program={
                 "program_start": In(1),

@@ -1,4 +1,4 @@
-"""What the units of an overlay can do: all that the instruction set says."""
+"""What the units of an overlay can do: all that the instruction set says, but what the overlay lacks."""
 
 from tabla.hw.features import Features, UnitFeatures
 from tabla.templates.instructions import kind_of, operation_format
@@ -11,19 +11,21 @@ _SEVERAL_ROOTS = ("array", "array0")
 _WITHOUT_WINDOW = ("low", "high", "block")
 
 
-def overlay_features(parameters: Parameters) -> Features:
-    """Return the features of all programs of an array with one root."""
-    units = {kind: _unit(kind, parameters) for kind in (*map(kind_of, UNITS), "stream")}
+def overlay_features(parameters: Parameters, posts: frozenset[str]) -> Features:
+    """Return the features of all programs of an array with one root. `posts` is what may follow a sum."""
+    units = {kind: _unit(kind, parameters, posts) for kind in (*map(kind_of, UNITS), "stream")}
     return Features(units=units, tree_half=True, tree_alone=False)
 
 
-def _unit(kind: str, parameters: Parameters) -> UnitFeatures:
+def _unit(kind: str, parameters: Parameters, posts: frozenset[str]) -> UnitFeatures:
     form = operation_format(kind)
     values: dict[str, frozenset[str]] = {}
     for field in form.fields:
         symbols = [symbol for symbol in field.choices if symbol not in _SEVERAL_ROOTS]
         if field.name == "function":
             symbols = ["0", *(str(function.code) for function in parameters.functions)]
+        if field.name == "post":
+            symbols = [symbol for symbol in symbols if symbol in posts]
         values[field.name] = frozenset(symbols or map(str, range(1 << field.width)))
     shifts = frozenset(range(len(parameters.shifts)))
     writes = kind.endswith("write")

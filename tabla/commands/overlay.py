@@ -14,7 +14,7 @@ from tabla.commands.output import write_json
 from tabla.driver import build
 from tabla.options import Options
 from tabla.program.bus import BUS_WIDTHS
-from tabla.program.fit import refuse_misfit, refuse_numbers
+from tabla.program.fit import refuse_features, refuse_misfit, refuse_numbers
 from tabla.program.image import Image
 from tabla.program.least_overlay import least_room
 from tabla.program.overlay import Overlay, OverlayBus, overlay_of
@@ -80,7 +80,13 @@ def configure(parser: ArgumentParser) -> None:
     )
     room = default_room()
     limits.add_argument(
-        "--functions", type=_functions, metavar="A,B", help=f"functions (default {','.join(room.functions)})"
+        "--functions", type=_names, metavar="A,B", help=f"functions (default {','.join(room.functions)})"
+    )
+    limits.add_argument(
+        "--features",
+        type=_names,
+        metavar="A,B",
+        help=f"what else the lanes can do (default {','.join(room.features)})",
     )
     limits.add_argument(
         "--shifts",
@@ -103,7 +109,7 @@ def configure(parser: ArgumentParser) -> None:
     add_quiet(parser)
 
 
-def _functions(text: str) -> tuple[str, ...]:
+def _names(text: str) -> tuple[str, ...]:
     return tuple(names(text)) if text else ()
 
 
@@ -126,7 +132,7 @@ def overlay_from_options(arguments: Namespace) -> Overlay:
     if arguments.programs:
         images = _images(arguments, options, array, room)
         room = least_room(images)
-    given = {name: getattr(arguments, name) for name in (*ROOM_NUMBERS, "functions", "shifts")}
+    given = {name: getattr(arguments, name) for name in (*ROOM_NUMBERS, "functions", "shifts", "features")}
     asked = {name: value for name, value in given.items() if value is not None}
     fixed = {"model_words": array.model_words, "data_words": array.data_words, "interim_words": array.interim_words}
     room = replace(room, **{**{name: words for name, words in fixed.items() if words}, **asked})
@@ -134,6 +140,7 @@ def overlay_from_options(arguments: Namespace) -> Overlay:
     for image in images:
         # A limit that is given may be less than what the program needs.
         refuse_misfit(image.parameters.name, image.parameters, overlay)
+        refuse_features(image.parameters.name, image, overlay)
         refuse_numbers(image.parameters.name, image, overlay)
     return overlay
 

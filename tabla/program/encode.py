@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from tabla.ir.body import MOST_SHIFTS
 from tabla.ir.graph import Divide, Function, Graph, Linear
-from tabla.program.fit import refuse_misfit, refuse_numbers
+from tabla.program.fit import refuse_features, refuse_misfit, refuse_numbers
 from tabla.program.image import Entry, Image, Parameters, StreamEntry
 from tabla.program.layout import WordLayout, operation_layout, strand_layout
 from tabla.program.operands import ordered_operands
@@ -80,6 +80,7 @@ def encode(schedule: Schedule, overlay: Overlay | None = None) -> Image:
         dump_count=schedule.dump_count,
     )
     if overlay is not None:
+        refuse_features(parameters.name, image, overlay)
         refuse_numbers(parameters.name, image, overlay)
     return image
 

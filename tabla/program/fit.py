@@ -7,9 +7,12 @@ from dataclasses import dataclass
 from types import MappingProxyType
 
 from tabla.program.image import Image, Parameters
+from tabla.program.layout import operation_layout
 from tabla.program.overlay import Overlay, program_numbers, timing_widths
 from tabla.program.timing import timing_numbers
 from tabla.source import TablaError
+from tabla.templates.instructions import operation_format
+from tabla.templates.overlays import FEATURES
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -116,6 +119,28 @@ def _refuse(name: str, needs: Sequence[Need]) -> None:
     cure = " ".join(f"{option} {words}" for option, words in options.items())
     hint = f"{more}build the overlay with {cure}" if cure else f"{more}use another array"
     raise TablaError(f"'{name}' {first.text}", hint=hint)
+
+
+def refuse_features(name: str, image: Image, overlay: Overlay) -> None:
+    """Raise `TablaError` if an operation of a program needs what the overlay lacks."""
+    missing = [feature for feature in features_of(image) if feature not in overlay.room.features]
+    if missing:
+        has = [feature for feature in FEATURES if feature in overlay.room.features]
+        raise TablaError(
+            f"'{name}' needs {' and '.join(missing)}, the overlay has {' and '.join(has) or 'none'}",
+            hint=f"build the overlay with --features {','.join([*has, *missing])}",
+        )
+
+
+def features_of(image: Image) -> tuple[str, ...]:
+    """Return the features of an overlay that the operations of a program need."""
+    posts: set[str] = set()
+    for unit, words in image.operations.items():
+        found = [field for field in operation_format(unit).fields if field.name == "post"]
+        for field in found:
+            place = operation_layout(unit, image.parameters).fields[field.name]
+            posts |= {field.choices[place.extract(word)] for word in words}
+    return tuple(name for name, symbols in FEATURES.items() if posts & symbols)
 
 
 def refuse_numbers(name: str, image: Image, overlay: Overlay) -> None:

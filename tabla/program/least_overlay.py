@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from tabla.program.fit import tokens_of
+from tabla.program.fit import features_of, tokens_of
 from tabla.program.image import Image
 from tabla.program.sizes import accumulator_bits
 from tabla.program.timing import timing_numbers
-from tabla.templates.overlays import RANGES, OverlayRoom
+from tabla.templates.overlays import FEATURES, RANGES, OverlayRoom
 
 
 def least_room(images: Sequence[Image]) -> OverlayRoom:
@@ -43,6 +43,7 @@ def least_room(images: Sequence[Image]) -> OverlayRoom:
         terms=terms,
         shifts=tuple(shift - first.fraction for shift in shifts),
         functions=tuple(names[code] for code in sorted(names)),
+        features=tuple(name for name in FEATURES if any(name in features_of(image) for image in images)),
     )
 
 

@@ -28,7 +28,7 @@ MOST_PLACE = 64
 """The greatest place of a sum: no learning rate of a format has a larger shift."""
 CONTAINER = 32
 """The bits of a word of the port for programs."""
-FORM = 2
+FORM = 3
 """The form of images, and of what a fingerprint is made of. It changes when either does."""
 
 
@@ -87,7 +87,8 @@ class Overlay:
         """32 bits that tell one overlay from another: two with the same number take the same images."""
         # The width of the bus changes nothing in an image.
         buffer = () if self.bus is None else (self.bus.step_words,)
-        text = repr((FORM, self.parameters, self.room.cycles, self.room.tokens, *buffer)).encode()
+        room = self.room
+        text = repr((FORM, self.parameters, room.cycles, room.tokens, sorted(room.features), *buffer)).encode()
         return int.from_bytes(hashlib.sha256(text).digest()[:4], "little")
 
 

@@ -41,6 +41,7 @@ _MEANINGS = {
     "terms": "products of a sum",
     "functions": "bit n: there is the function with the code n",
     "shifts": "bit n: sums at place n",
+    "features": "bit 0: extremes; bit 1: comparisons with 0",
     "step_words": "words of a step; the buffer holds two steps",
 }
 

@@ -9,6 +9,7 @@ from enum import IntEnum
 
 from tabla.program.image import Image
 from tabla.program.overlay import CONTAINER, FORM, Overlay, program_numbers, timing_word
+from tabla.templates.overlays import FEATURES
 
 MAGIC = 0x7AB1F000 + FORM
 """The first word of an image; it has the number of the form."""
@@ -72,6 +73,7 @@ def about_overlay(overlay: Overlay) -> dict[str, int]:
     """Return the numbers, of 32 bits each, with which an overlay says what it is and what it has room for, by name.
 
     They stand in this order. Bit n of `functions` is the function with the code n. Bit n of `shifts` is place n.
+    Bit n of `features` is number n of `FEATURES`.
     """
     parameters, room = overlay.parameters, overlay.room
     return {
@@ -101,4 +103,5 @@ def about_overlay(overlay: Overlay) -> dict[str, int]:
         "terms": room.terms,
         "functions": sum(1 << function.code for function in parameters.functions),
         "shifts": sum(1 << place for place in room.shifts if 0 <= place < CONTAINER),
+        "features": sum(1 << number for number, name in enumerate(FEATURES) if name in room.features),
     }

@@ -30,6 +30,7 @@ from tabla.report.ipxact import component
 from tabla.report.manifest import LICENCE, STATE_PORTS
 from tabla.report.registers import register_entries, register_header, register_page, register_systemrdl
 from tabla.report.vivado import vivado_script
+from tabla.templates.overlays import FEATURES
 
 
 def overlay_files(overlay: Overlay) -> dict[str, str]:
@@ -154,6 +155,7 @@ def overlay_text(overlay: Overlay) -> str:
         f"a unit       {room.strands:,} strands, {room.operations:,} operations; {loops}",
         f"sums         {room.terms:,} terms; powers of two of learning rates: {rates}",
         f"functions    {', '.join(f.name for f in p.functions) or 'none'}",
+        f"features     {', '.join(name for name in FEATURES if name in room.features) or 'none'}",
         f"fingerprint  {overlay.fingerprint:08x}",
     ]
     if overlay.bus is not None:

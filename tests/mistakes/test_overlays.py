@@ -23,6 +23,9 @@ OVERLAY = {
     "a format from data": mistake("overlay --format auto", "there is none here"),
     "an unknown function": mistake("overlay --functions sigmoid,tan", "there is no function 'tan'"),
     "a function twice": mistake("overlay --functions tanh,tanh", "the function 'tanh' is named twice"),
+    "an unknown feature": mistake(
+        "overlay --features maxima", "there is no feature 'maxima'", "the features are extremes, comparisons"
+    ),
     "no words in a beat": mistake("overlay --stream-words 0", "--stream-words 0 is out of range"),
     "a program without its function": mistake(
         "overlay --for model.t --pes 2 --functions tanh",

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tabla.templates.overlays import ROOM_NUMBERS, OverlayRoom, default_room
+from tabla.templates.overlays import FEATURES, ROOM_NUMBERS, OverlayRoom, default_room
 from tabla.templates.template import presets
 
 import tabla
@@ -31,7 +31,7 @@ from tabla.program.overlay import (
     timing_word,
 )
 from tabla.program.overlay_image import image_file, read_image
-from tabla.program.overlay_words import checksum, program_words
+from tabla.program.overlay_words import about_overlay, checksum, program_words
 from tabla.program.timing import timing_numbers
 
 EXAMPLES = Path(tabla.__file__).resolve().parent.parent / "examples"
@@ -72,6 +72,7 @@ def least(program: str = "logistic") -> OverlayRoom:
         terms=5,
         shifts=tuple(shift - p.fraction for shift in p.shifts),
         functions=tuple(function.name for function in p.functions),
+        features=tuple(name for name in ("comparisons",) if program == "svm"),
     )
 
 
@@ -230,6 +231,32 @@ def test_steps_that_the_buffer_of_the_bus_does_not_hold_are_refused() -> None:
         assert fault.value.hint == f"build the overlay with --step-words {words}"
 
 
+@pytest.mark.parametrize(
+    ("program", "feature", "other"), [("svm", "comparisons", "extremes"), ("largest.tc", "extremes", "comparisons")]
+)
+def test_a_feature_that_the_overlay_lacks_is_named(program: str, feature: str, other: str, tmp_path: Path) -> None:
+    if program.endswith(".tc"):
+        (tmp_path / program).write_text("def largest(float(N) x) -> (y) {\n  y max=! x(n)\n}\n")
+        build = tabla.compile(tmp_path / program, pes=2, sequencers=1, stream_words=1, sizes={"N": 5})
+    else:
+        build = built(program)
+    room = least_room([build.image])
+    assert room.features == (feature,)
+    assert encode(build.schedule, overlay_of(ARRAY, room))
+    for features, there in (((), "none"), ((other,), other)):
+        with pytest.raises(tabla.TablaError) as fault:
+            encode(build.schedule, overlay_of(ARRAY, replace(room, features=features)))
+        assert f"needs {feature}, the overlay has {there}" in str(fault.value)
+        assert fault.value.hint == f"build the overlay with --features {','.join([*features, feature])}"
+
+
+def test_overlays_with_other_features_are_others() -> None:
+    made = [overlay(features=features) for features in ((), ("extremes",), ("comparisons",), tuple(FEATURES))]
+    assert len({one.fingerprint for one in made}) == 4
+    assert [about_overlay(one)["features"] for one in made] == [0, 1, 2, 3]
+    assert overlay(features=("comparisons", "extremes")).fingerprint == made[-1].fingerprint
+
+
 def test_the_least_room_is_found() -> None:
     """All but the terms, which only widen the accumulators, and the cycles, of which the least is searched here."""
     found = least_room([built().image])
@@ -310,12 +337,20 @@ def test_an_image_that_is_cut_is_refused(length: int) -> None:
         read_image(content()[:length], "x.image")
 
 
+NUMBERED = struct.pack("<I", overlay().fingerprint)
+"""What stands before the number of sections."""
+
+
 @pytest.mark.parametrize(
     ("old", "new", "complaint"),
     [
         (b"INFO", b"info", "not an image that tabla load wrote"),
         (b'"manifest":', b'"Manifest":', "damaged in its section INFO"),
-        (struct.pack("<I", 3), struct.pack("<I", 9), "not an image that tabla load wrote|damaged in its section"),
+        (
+            NUMBERED + struct.pack("<I", 3),
+            NUMBERED + struct.pack("<I", 9),
+            "not an image that tabla load wrote|damaged in its section",
+        ),
     ],
 )
 def test_an_image_of_another_program_is_refused(old: bytes, new: bytes, complaint: str) -> None:
