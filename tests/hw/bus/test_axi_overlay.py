@@ -72,6 +72,15 @@ def test_every_scenario(
     play(tmp_path, monkeypatch, SMALL, "Pe2", OverlayBus(bits=bus_bits, step_words=16), **options)
 
 
+@pytest.mark.skipif(not available("verilator"), reason="Verilator, g++ or make is missing")
+def test_programs_in_verilator(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every scenario of programs, with random bits in what has no reset: images that are right, wrong, cut or late."""
+    text = (EXAMPLES / "logistic.t").read_text(encoding="utf-8")
+    options = {"text": text, "defines": {"m": 5}, "results": ("h",), "most_cycles": 1600, "simulator": "verilator"}
+    names = "|".join(sorted(scenarios("axi_programs.py")))
+    play(tmp_path, monkeypatch, SMALL, "Pe2", OverlayBus(bits=32, step_words=16), scenarios=names, **options)
+
+
 def test_a_network_takes_less_than_3000_cycles(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The network with 16 inputs, 32 hidden units and 3 classes on an overlay of 16 PEs with the default limits."""
     text = (EXAMPLES / "backprop.t").read_text(encoding="utf-8")
