@@ -123,7 +123,7 @@ def _unit(module: str, kind: str, layout: Positions) -> Iterator[str]:
     yield f"enum {module}_{kind} {{"
     for name, places in tensors.items():
         shape = "".join(f"[{size}]" for size in places.shape[1:]) or " (one word)"
-        yield f"    {prefix}_{kind.upper()}_{names[name].upper()}, /* {name}{shape} */"
+        yield f"    {prefix}_{kind.upper()}_{names[name].upper()}, /* {_remark(name)}{shape} */"
     yield f"    {prefix}_{kind.upper()}_TENSORS"
     yield "};"
     for name, places in tensors.items():
@@ -136,8 +136,21 @@ def _unit(module: str, kind: str, layout: Positions) -> Iterator[str]:
         yield f"static const struct tabla_tensor {module}_{kind}_tensors[] = {{"
         for name, places in tensors.items():
             size, copies = places[0].size, len(places)
-            yield f'    {{"{name}", {size}u, {copies}u, {module}_{kind}_places_{names[name]}}},'
+            yield f'    {{{_literal(name)}, {size}u, {copies}u, {module}_{kind}_places_{names[name]}}},'
         yield "};"
+
+
+def _remark(name: str) -> str:
+    """Return a name as it may stand in a comment of C, which neither ends nor begins in it."""
+    plain = name.encode("unicode_escape").decode("ascii")
+    return plain.replace("*/", "*\\/").replace("/*", "/\\*")
+
+
+def _literal(name: str) -> str:
+    """Return a name as a string of C: whatever is not plain ASCII as the octal numbers of its bytes in UTF-8."""
+    # A question mark may begin a trigraph.
+    plain = {ord(letter) for letter in map(chr, range(32, 127)) if letter not in '"\\?'}
+    return '"' + "".join(chr(byte) if byte in plain else f"\\{byte:03o}" for byte in name.encode()) + '"'
 
 
 def _table(kind: str, name: str, numbers: NDArray[np.int32]) -> Iterator[str]:

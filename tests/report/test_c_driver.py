@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import re
+import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -13,8 +14,9 @@ from tabla.examples.catalogue import EXAMPLES
 from tabla.templates.bus import registers
 
 import tabla
+from tabla.ir.format import Format
 from tabla.learning import learning_start
-from tabla.report.c_driver import driver_files, tensors_of
+from tabla.report.c_driver import driver_files, program_header, tensors_of
 from tabla.runs import steps_of, words_of
 from tabla.source import TablaError
 from tests.report.compiled_driver import (
@@ -117,6 +119,45 @@ def test_headers_of_all_kinds_of_programs_compile(options: dict[str, Any], tmp_p
     assert build.bus_shape is not None
 
 
+EVIL = ('*/ #error "out" /*', 'w"; int x = 1; //', "two\nlines\\", "what??/", "/*/*", "grün", "tab\t7", "*/")
+
+
+@needs_compiler
+def test_no_name_of_a_tensor_gets_out_of_its_comment_or_string(tmp_path: Path) -> None:
+    """ONNX and Python know tensors with any names."""
+    layout = {f"{kind}/{name}": np.array([[3, 1]], dtype=np.int32) for kind in ("load", "sample") for name in EVIL}
+    layout |= {f"{kind}/{name}": np.array([2, 0], dtype=np.int32) for kind in ("result", "dump") for name in EVIL}
+    layout |= {f"{kind}.template": np.arange(4, dtype=np.int32) for kind in ("load", "sample", "result", "dump")}
+    shape = tabla.compile(EXAMPLES["logistic"].program, bus="axi", pes=2, effort=0).bus_shape
+    assert shape is not None
+    header = program_header("small", "small", 1, shape, Format.parse("q6.10"), layout)
+    (tmp_path / "small.h").write_text(header, encoding="utf-8")
+    (tmp_path / "small_registers.h").touch()
+    for file, text in driver_files().items():
+        (tmp_path / file).write_text(text, encoding="utf-8")
+    (tmp_path / "main.c").write_text(NAMES, encoding="utf-8")
+    run(["gcc", *STRICT, "-Wtrigraphs", "-I.", "main.c", "-o", "main"], tmp_path)
+    found = subprocess.run([tmp_path / "main"], capture_output=True, check=True).stdout
+    assert sorted(found.decode().split("\0")[:-1]) == sorted(4 * EVIL)
+
+
+NAMES = """\
+#include <stdio.h>
+#include "small.h"
+static void list(const struct tabla_unit *unit)
+{
+    for (uint32_t number = 0; number < unit->tensors; number++)
+        printf("%s%c", unit->tensor[number].name, 0);
+}
+int main(void)
+{
+    list(&small_program.load);
+    list(&small_program.sample);
+    list(&small_program.result);
+    list(&small_program.dump);
+    return 0;
+}
+"""
 LIST = """\
 #include <stdio.h>
 #include "small.h"
