@@ -13,6 +13,7 @@ from tabla.mapping.effort import Objective
 from tabla.mapping.judge import Figures, Judge
 from tabla.mapping.mapping import Mapping
 from tabla.schedule.borders import Border
+from tabla.schedule.late import binding_unit, started_late
 from tabla.schedule.list_scheduler import list_schedule
 from tabla.schedule.output_port import OutputPort
 from tabla.schedule.period import period_of
@@ -57,7 +58,16 @@ def schedule_mapping(
         return None
     models = frozenset((key, False) for key in mapping.updated if key in layout.places)
     placed = scheduler(tasks, models, sequencers=one.sequencers, waves=mapping.waves)
-    return None if placed is None else _assemble(graph, mapping, site, placed, format, objective)
+    if placed is None:
+        return None
+    period = period_of(placed, mapping, layout)
+    while unit := binding_unit(placed, period, one.sequencers):
+        later = started_late(placed, unit, models, one.sequencers)
+        shorter = period_of(later, mapping, layout)
+        if shorter >= period:
+            break
+        placed, period = later, shorter
+    return _assemble(graph, mapping, site, placed, period, format, objective)
 
 
 def judge_of(
@@ -106,16 +116,22 @@ def _needs(schedule: Schedule, template: Template) -> dict[str, tuple[int, int, 
 
 
 def _assemble(
-    graph: Graph, mapping: Mapping, site: Site, placed: list[Placed], format: Format, objective: Objective
+    graph: Graph,
+    mapping: Mapping,
+    site: Site,
+    placed: list[Placed],
+    period: int,
+    format: Format,
+    objective: Objective,
 ) -> Schedule:
-    """Put the period, the borders, the streams and the figures around placed tasks."""
+    """Put the borders, the streams and the figures around placed tasks, which can begin anew after `period` cycles."""
     mapped, template, layout = mapping.graph, mapping.template, site.layout
     laws = timing()
     strands = all_strands(placed)
     port = OutputPort.of(
         strands,
         words_per_write(mapped, template),
-        period_of(placed, mapping, layout),
+        period,
         widest=max(1, template.stream_words),
         beats_in=_beats(layout, template, template.stream_words) if template.stream_words else 0,
     )

@@ -49,6 +49,14 @@ class Reservations:
         """Reserve the cycles [begin, end)."""
         insort(self.units.setdefault(name, []), (begin, end))
 
+    def give_back(self, task: Task, start: int) -> None:
+        """Free the units and the function output that a task without words on the bus took from a start cycle on."""
+        for strand in task.strands:
+            for unit in strand.units(self.sequencers):
+                self.units[unit].remove((strand.start + start, strand.end + start))
+        if task.function:
+            self.units["function"].remove((task.function[0] + start, task.function[1] + start + 1))
+
     def push_task(self, task: Task, start: int) -> int:
         """Return how far a task must move from a start cycle to clear the first thing in its way; 0 if it is free."""
         for strand in task.strands:

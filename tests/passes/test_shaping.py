@@ -53,11 +53,14 @@ def test_a_support_vector_machine_waits_for_one_product_and_one_choice() -> None
     ]
 
 
-@pytest.mark.parametrize("pes", [2, 4, 64])
+@pytest.mark.parametrize("pes", [1, 2, 4, 64])
 def test_on_the_machine(pes: int) -> None:
+    """On one PE, both take 109 cycles, which is what the stream takes."""
     graph = graph_of(MARGIN)
     faster = agree(shaped(graph, Q6_10), template_for(pes), Q6_10, samples=8)
-    assert faster.cycles < agree(run_passes(graph, Q6_10), template_for(pes), Q6_10).cycles
+    slower = agree(run_passes(graph, Q6_10), template_for(pes), Q6_10)
+    assert (faster.cycles, faster.latency) < (slower.cycles, slower.latency)
+    assert faster.cycles < slower.cycles or pes == 1
 
 
 @pytest.mark.parametrize("op", ["<", "<=", ">", ">="])
