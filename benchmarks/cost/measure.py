@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -64,6 +65,11 @@ def cells_of(netlist: Netlist) -> dict[str, list[int]]:
     return dict(sorted(found.items()))
 
 
+def fingerprint(verilog: str) -> str:
+    """Return a short text that is another one for a design that has other Verilog."""
+    return hashlib.sha256(verilog.encode()).hexdigest()[:16]
+
+
 def measured(draw: int) -> Row:
     """Return the resources of a design, or the reason why it does not compile."""
     drawn = design(draw)
@@ -75,6 +81,7 @@ def measured(draw: int) -> Row:
     return {
         "draw": draw,
         "design": drawn.name,
+        "verilog": fingerprint(made.verilog),
         "taken": dict(netlist.taken),
         "cells": cells_of(netlist),
     }
