@@ -11,6 +11,7 @@ from typing import Any
 
 import tabla
 from tabla import runtime
+from tabla.exploration import Candidate, Exploration
 from tabla.runs import Simulation
 from tabla.synth import synthesise
 from tabla.synth.board import Bitstream, build_bitstream
@@ -21,7 +22,7 @@ from tabla.training.record import Training
 # The names of `tabla.runtime`, and what a public method returns, or passes its options to.
 FURTHER: tuple[Any, ...] = (
     *(getattr(runtime, name) for name in ("connect", *sorted(set(runtime.__all__) - {"connect"}))),
-    *(Simulation, Training, FormatTable, Cell, synthesise, SynthesisReport, build_bitstream, Bitstream),
+    *(Simulation, Training, FormatTable, Cell, Exploration, Candidate, synthesise, SynthesisReport, build_bitstream, Bitstream),
 )
 
 

@@ -6,6 +6,7 @@ build.simulate(arrays)                      # computes them on the simulated acc
 build.train("data.npz", epochs=5)           # trains the models on the simulated accelerator and in float64
 tabla.from_onnx("model.onnx", pes=16)       # compiles a network that was trained elsewhere
 tabla.formats("model.t", "data.npz", split=(0.2, 0.2))    # compares number formats by what they learn
+tabla.explore("model.t", pes=(4, 8, 16))    # compares arrays by samples per second and area
 build.write("build/")                       # writes Verilog, memory images, manifest, pictures and a test bench
 build.report()                              # returns cycles, their lower bound and the use of the multipliers
 """
@@ -26,9 +27,10 @@ from tabla.source import TablaError  # noqa: E402
 if _TYPE_CHECKING:
     from tabla.comparison import formats
     from tabla.driver import Build, compile
+    from tabla.exploration import explore
     from tabla.imported import from_onnx, from_sklearn
 
-__all__ = ["Build", "TablaError", "__version__", "compile", "formats", "from_onnx", "from_sklearn"]
+__all__ = ["Build", "TablaError", "__version__", "compile", "explore", "formats", "from_onnx", "from_sklearn"]
 
 
 def __getattr__(name: str) -> _Any:
@@ -41,6 +43,10 @@ def __getattr__(name: str) -> _Any:
         from tabla import imported
 
         return getattr(imported, name)
+    if name == "explore":
+        from tabla import exploration
+
+        return exploration.explore
     if name == "formats":
         from tabla import comparison
 

@@ -103,10 +103,12 @@ def numbers(name: str) -> Callable[[str], tuple[int, ...]]:
     """
     assert WHOLE[name].high is not None
 
-    def convert(text: str) -> tuple[int, ...]:
+    def convert(texts: str) -> tuple[int, ...]:
         found: list[int] = []
-        for part in text.split(","):
-            first, dash, last = part.strip().partition("-")
+        for part in texts.split(","):
+            text = part.strip()
+            # A dash at the beginning is a sign, which no range begins with.
+            first, dash, last = (text, "", "") if text.startswith("-") else text.partition("-")
             ends = whole(name)(first), whole(name)(last if dash else first)
             if ends[1] < ends[0]:
                 raise ArgumentTypeError(f"'{part}' holds no number, because {ends[1]} is less than {ends[0]}")

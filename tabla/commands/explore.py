@@ -5,43 +5,28 @@ from __future__ import annotations
 import re
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from collections.abc import Callable
-from dataclasses import replace
-from functools import partial
 from pathlib import Path
-from typing import Any
 
-from tabla.automatic import for_learning, is_automatic
 from tabla.commands.arguments import add_defines as add_constants
 from tabla.commands.arguments import add_file, add_json, add_quiet, add_sizes, add_tile, names, number, numbers, whole
 from tabla.commands.console import Console
-from tabla.commands.learning import EPOCHS, add_epochs, add_preparation, learning_options
+from tabla.commands.learning import add_epochs, add_preparation, learning_options
 from tabla.commands.output import write_json
-from tabla.comparison import METRICS, check_data
-from tabla.driver import build
-from tabla.explore import Exploration, Space, explore
-from tabla.explore.cluster import Cluster
-from tabla.explore.local import Local, cores
-from tabla.explore.page import explore_page
-from tabla.explore.question import FAMILY, Question
-from tabla.explore.result import Part
-from tabla.explore.run import Workers
-from tabla.learning import learning_start
-from tabla.options import Options
-from tabla.report.folder import replaced_file
-from tabla.source import TablaError
-from tabla.synth.nextpnr import chosen_grade
-from tabla.templates.targets import target
+from tabla.comparison import METRICS
+from tabla.exploration import explore
+from tabla.exploration.local import cores
+from tabla.exploration.request import FORMAT, PART, SEEDS, TIMEOUT
+from tabla.exploration.result import PAGE
+from tabla.report.folder import check_file
 
 HELP = "compare arrays and number formats of a program by samples a second, area and accuracy"
-PES, FORMATS, PART = "4..64", "q6.10", "LFE5U-85F:6"
-"""What is explored if the user names nothing else."""
-TIMEOUT = 600
-SEEDS = 3
-_ABOUT_DATA = (
-    *("split", "split_seed", "metric", "columns", "classes", "standardise", "standardise_labels", "shuffle", "samples"),
-    *("epochs", "predict", "weights", "seed"),
+PES = "4..64"
+"""The numbers of PEs if the user names none, as an option has them."""
+_AS_THEY_ARE = (
+    *("pes", "format", "model_guard", "minibatch", "part", "data", "metric", "epochs", "predict", "synth", "seeds"),
+    *("scheduler", "timeout", "learning_rate", "stream_words", "sequencers", "inputs", "keep"),
 )
-"""The options that say nothing without data, by the names of the parameters."""
+"""The options that are parameters of `tabla.explore`."""
 
 
 def configure(parser: ArgumentParser) -> None:
@@ -50,10 +35,10 @@ def configure(parser: ArgumentParser) -> None:
     space = parser.add_argument_group("the points; every combination is one")
     text = f"numbers of PEs: 4,6,8, or 4..64 for each doubling, or 4-7 for every number (default {PES})"
     space.add_argument("--pes", type=_series("pes"), default=_series("pes")(PES), metavar="N,...", help=text)
-    text = f"number formats, such as q6.10,q4.8; with --data also auto16 for the best of 16 bits (default {FORMATS})"
-    space.add_argument("--format", type=names, default=[FORMATS], metavar="qI.F,...", help=text)
+    text = f"number formats, such as q6.10,q4.8; with --data also auto16 for the best of 16 bits (default {FORMAT})"
+    space.add_argument("--format", type=names, default=[FORMAT], metavar="qI.F,...", help=text)
     text = "guard bits of models, such as 0,4 (default 0, or with auto as the data ask)"
-    space.add_argument("--model-guard", type=numbers("guards"), metavar="G,...", help=text)
+    space.add_argument("--model-guard", type=numbers("guards"), default=(), metavar="G,...", help=text)
     text = "samples per step: 1,8, or 1..16 for each doubling (default 1)"
     space.add_argument("--minibatch", type=_series("minibatch"), default=(1,), metavar="B,...", help=text)
     text = f"FPGAs with their speed grades (default {PART}); see tabla targets"
@@ -87,7 +72,7 @@ def _add_learning(parser: ArgumentParser) -> None:
     group.add_argument("--metric", choices=METRICS, metavar="NAME", help=text)
     add_preparation(parser)
     add_epochs(parser)
-    # Whether they are given is seen by their not being None; `_question` has the defaults.
+    # Whether they are given is seen by their not being None; `explore` has the defaults.
     parser.set_defaults(epochs=None, seed=None)
 
 
@@ -129,121 +114,24 @@ def _series(name: str) -> Callable[[str], tuple[int, ...]]:
 
 def run(arguments: Namespace, console: Console) -> int:
     """Explore, print the front of each part, and write the page."""
-    question = _question(arguments)
-    parts = list(dict.fromkeys(_part(text) for text in arguments.part))
-    space = Space(pes=arguments.pes, formats=_formats(question, arguments), minibatches=arguments.minibatch)
-    folder = Path(arguments.output) if arguments.output else None
-    found = explore(question, space, parts, _workers(arguments, console), folder=folder, synthesise=arguments.synth)
-    if folder is not None:
-        _write(found, folder, console)
+    if arguments.json not in (None, "-"):
+        check_file(Path(arguments.json))
+    given = {name: getattr(arguments, name) for name in _AS_THEY_ARE}
+    given |= {name: dict(getattr(arguments, name)) for name in ("defines", "sizes", "shapes", "arguments")}
+    # Only the command takes all cores: a script of Python would have to be written for several processes.
+    workers = arguments.workers or (cores() if arguments.scheduler is None else None)
+    found = explore(
+        arguments.file,
+        **given,
+        **learning_options(arguments),
+        workers=workers,
+        output=arguments.output or None,
+        remark=console.remark,
+    )
+    if arguments.output:
+        console.remark(f"written      {Path(arguments.output) / PAGE}")
     if arguments.json:
         write_json(arguments.json, found.as_json(), console)
     if arguments.json != "-":
         console.result(found.text())
     return 0
-
-
-def _question(arguments: Namespace) -> Question:
-    """Return what all points have in common. Options about data without data are a `TablaError`."""
-    options = Options(
-        defines=dict(arguments.defines),
-        learning_rate=arguments.learning_rate,
-        stream_words=arguments.stream_words,
-        sequencers=arguments.sequencers,
-        inputs=arguments.inputs,
-        keep=tuple(arguments.keep),
-        sizes=dict(arguments.sizes),
-        shapes=dict(arguments.shapes),
-        arguments=dict(arguments.arguments),
-    )
-    # A fault of the program is told before any work; whether sequencers divide the PEs is a question of each point.
-    build(arguments.file, replace(options, sequencers=None))
-    if arguments.seeds is not None and not arguments.synth:
-        raise TablaError("--seeds counts the tries of --synth, which is not there", hint="add --synth")
-    seeds = arguments.seeds or SEEDS
-    if arguments.data is None:
-        if given := [name for name in _ABOUT_DATA if _is_given(getattr(arguments, name))]:
-            raise TablaError(
-                f"there is no data for {', '.join(_option(name) for name in given)}", hint="add --data FILE"
-            )
-        return Question(source=arguments.file, options=options, seeds=seeds)
-    learning: dict[str, Any] = learning_options(arguments)
-    learning["seed"] = 0 if arguments.seed is None else arguments.seed
-    # What no format could learn from is told at once, and not for each of them.
-    check_data(arguments.file, options, arguments.data, **learning)
-    learning |= {"epochs": arguments.epochs or EPOCHS, "predict": arguments.predict, "metric": arguments.metric}
-    return Question(
-        source=arguments.file, options=options, data=arguments.data, learning=learning, seeds=seeds
-    )
-
-
-def _is_given(value: object) -> bool:
-    return value is not None and value is not False and value != []
-
-
-def _option(name: str) -> str:
-    return f"--{name.replace('_', '-')}"
-
-
-def _formats(question: Question, arguments: Namespace) -> tuple[tuple[str, int], ...]:
-    """Return the number formats with their guard bits; -1 stands for those that the user leaves to the tool."""
-    found: list[tuple[str, int]] = []
-    for name in dict.fromkeys(arguments.format):
-        for guard in arguments.model_guard or (-1,):
-            options = replace(question.options, format=name, model_guard=None if guard < 0 else guard)
-            if is_automatic(options):
-                options = _chosen(question, options)
-                guard = options.model_guard or 0
-            found.append((str(options.chosen_format()), guard))
-    return tuple(dict.fromkeys(found))
-
-
-def _chosen(question: Question, options: Options) -> Options:
-    """Return the options with the format that the data choose, from the training part alone."""
-    data = question.data
-    if data is None:
-        raise TablaError(
-            f"--format {options.format} chooses by data, and there is none", hint="add --data FILE, or name a format"
-        )
-    about = {n: value for n, value in question.learning.items() if n not in ("epochs", "predict", "metric")}
-    return for_learning(
-        partial(build, question.source),
-        options,
-        lambda wide: learning_start(wide, data, needs_test=False, **about),
-        question.learning["epochs"],
-    )[0]
-
-
-def _part(text: str) -> Part:
-    """Return the part of ``LFE5U-85F:6``; without a grade its first one. An unknown one is a `TablaError`."""
-    name, _, grade = text.partition(":")
-    try:
-        device = target(FAMILY).device(name)
-    except TablaError as fault:
-        raise TablaError(
-            f"--part: {fault.message}; areas are estimated for the {target(FAMILY).title} only", hint=fault.hint
-        ) from None
-    if grade and not grade.isdigit():
-        raise TablaError(f"--part: '{grade}' is not a speed grade", hint=f"write {PART}")
-    return Part(device=device, grade=chosen_grade(device, int(grade) if grade else None))
-
-
-def _workers(arguments: Namespace, console: Console) -> Workers:
-    if arguments.scheduler is None:
-        if arguments.timeout is not None:
-            raise TablaError("--timeout is about the workers of a cluster", hint="add --scheduler ADDRESS")
-        return Local(count=arguments.workers or cores())
-    if arguments.workers is not None:
-        raise TablaError(
-            "--workers counts processes of this machine, and --scheduler names other ones", hint="leave one of them out"
-        )
-    return Cluster(address=arguments.scheduler, patience=arguments.timeout or TIMEOUT, remark=console.remark)
-
-
-def _write(found: Exploration, folder: Path, console: Console) -> None:
-    """Write the page, and all figures as JSON, beside the records."""
-    write_json(str(folder / "explore.json"), found.as_json(), console)
-    page = folder / "index.html"
-    with replaced_file(page) as file:
-        file.write_text(explore_page(found), encoding="utf-8")
-    console.remark(f"written      {page}")

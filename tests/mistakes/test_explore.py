@@ -31,6 +31,7 @@ POINTS = {
     "a format of another world": mistake(f"{EXPLORE} --format q6.10,fp16", "'fp16' is not a number format"),
     "an empty format": usage(f"{EXPLORE} --format q6.10,,", "is not a list of names"),
     "guard bits of a giant": usage(f"{EXPLORE} --model-guard 40", "--model-guard: 40 is more than 16"),
+    "guard bits below none": usage(f"{EXPLORE} --model-guard -1", "--model-guard: -1 is less than 0"),
     "no samples in a step": usage(f"{EXPLORE} --minibatch 0", "--minibatch: 0 is less than 1"),
     "steps of a kernel": mistake(
         "explore kernel.tc --size N=4 --workers 1 --pes 2 --minibatch 2", "every point is refused", "takes no steps"

@@ -143,7 +143,7 @@ def test_workers_of_a_cluster_play_devices(case: Cases, tmp_path: Path) -> None:
     """Two workers learn the words of the evaluation, in a folder and in training; one that is killed is named in time.
     """
     distributed = pytest.importorskip("distributed")
-    from tests.explore.test_cluster import cluster
+    from tests.exploration.test_cluster import cluster
 
     made = case("batch")
     found, _ = expected(made, 2)

@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from tabla.cluster import client_of, identity, stranger, workers_of, workers_there
-from tabla.explore.question import Question, Record, answer
-from tabla.explore.space import Task
+from tabla.exploration.question import Question, Record, answer
+from tabla.exploration.space import Task
 from tabla.source import TablaError
 
 _CONNECT, _MOMENT = 15.0, 2.0

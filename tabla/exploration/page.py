@@ -4,15 +4,47 @@ from __future__ import annotations
 
 import shlex
 from functools import cache
-from typing import Any
+from typing import Any, Protocol
 
 from jinja2 import Environment, PackageLoader, StrictUndefined, Template
 
-from tabla.explore.result import Candidate, Exploration, Part
+from tabla.exploration.candidate import Candidate, Part
 from tabla.templates.targets import KINDS
 
 
-def explore_page(found: Exploration) -> str:
+class Comparison(Protocol):
+    """What the page shows of an exploration, which is a `tabla.exploration.result.Exploration`."""
+
+    @property
+    def name(self) -> str:
+        """The name of the program."""
+        ...
+
+    @property
+    def metric(self) -> str:
+        """The name of the validation metric; empty without data."""
+        ...
+
+    @property
+    def parts(self) -> tuple[Part, ...]:
+        """The parts."""
+        ...
+
+    @property
+    def points(self) -> tuple[Candidate, ...]:
+        """All points on each part."""
+        ...
+
+    def front(self, part: Part) -> tuple[Candidate, ...]:
+        """Return the points on a part that no other one beats."""
+        ...
+
+    def shown(self, value: float | None) -> str:
+        """Return a value of the metric as text."""
+        ...
+
+
+def explore_page(found: Comparison) -> str:
     """Return the page as HTML that needs no other file. The same exploration gives the same text."""
     return _page().render(
         found=found,
@@ -29,13 +61,13 @@ def explore_page(found: Exploration) -> str:
 def _page() -> Template:
     """Return the template. It escapes everything that is put in, and a name that it does not get is a fault."""
     environment = Environment(
-        loader=PackageLoader("tabla.explore"), autoescape=True, undefined=StrictUndefined, trim_blocks=True
+        loader=PackageLoader("tabla.exploration"), autoescape=True, undefined=StrictUndefined, trim_blocks=True
     )
     environment.policies["json.dumps_kwargs"] = {"separators": (",", ":"), "sort_keys": True}
     return environment.get_template("explore.html")
 
 
-def _axes(found: Exploration) -> list[dict[str, str]]:
+def _axes(found: Comparison) -> list[dict[str, str]]:
     """Return what can be plotted: the name in a point, and the words beside the axis."""
     axes = [("rate", "samples per second"), ("area", "area, % of the part's scarcest resource")]
     axes += [("metric", f"{found.metric} on the validation part")] if found.metric else []
@@ -43,14 +75,14 @@ def _axes(found: Exploration) -> list[dict[str, str]]:
     return [{"key": key, "title": title} for key, title in axes]
 
 
-def _points(found: Exploration, part: Part) -> list[dict[str, Any]]:
+def _points(found: Comparison, part: Part) -> list[dict[str, Any]]:
     """Return the points of a part that are not refused."""
     best = {each.point for each in found.front(part)}
-    shown = [each for each in found.candidates if each.part == part and not each.refused]
+    shown = [each for each in found.points if each.part == part and not each.refused]
     return [_point(found, each, front=each.point in best) for each in shown]
 
 
-def _point(found: Exploration, each: Candidate, *, front: bool) -> dict[str, Any]:
+def _point(found: Comparison, each: Candidate, *, front: bool) -> dict[str, Any]:
     """Return a point for the script. What it does not have is null."""
     return {
         "name": each.point.name,
@@ -71,9 +103,9 @@ def _point(found: Exploration, each: Candidate, *, front: bool) -> dict[str, Any
     }
 
 
-def _part(found: Exploration, part: Part) -> dict[str, Any]:
+def _part(found: Comparison, part: Part) -> dict[str, Any]:
     """Return the figures and the table of a part."""
-    every = [each for each in found.candidates if each.part == part]
+    every = [each for each in found.points if each.part == part]
     best = sorted(found.front(part), key=lambda each: (-(each.rate or 0), each.cycles or 0))
     return {
         "name": part.name,
@@ -88,7 +120,7 @@ def _part(found: Exploration, part: Part) -> dict[str, Any]:
     }
 
 
-def _row(found: Exploration, each: Candidate) -> dict[str, Any]:
+def _row(found: Comparison, each: Candidate) -> dict[str, Any]:
     return {
         "rate": "-" if each.rate is None else f"{each.rate:,.0f}",
         "area": "-" if each.area is None else f"{each.area:.1f}",

@@ -15,7 +15,7 @@ from tabla._version import VERSION
 from tabla.comparison import learnt
 from tabla.cost import estimate
 from tabla.driver import Build, build
-from tabla.explore.space import Point, Task
+from tabla.exploration.space import Point, Task
 from tabla.lang.onnx import external_files
 from tabla.notations import split
 from tabla.options import Options

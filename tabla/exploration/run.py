@@ -8,11 +8,12 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from tabla import progress
-from tabla.explore.command_line import words_of
-from tabla.explore.question import Question, Record
-from tabla.explore.records import Records
-from tabla.explore.result import Candidate, Exploration, Part
-from tabla.explore.space import Point, Space, Task
+from tabla.exploration.candidate import Candidate, Part
+from tabla.exploration.command_line import words_of
+from tabla.exploration.question import Question, Record
+from tabla.exploration.records import Records
+from tabla.exploration.result import Exploration
+from tabla.exploration.space import Point, Space, Task
 from tabla.mapping.effort import DEFAULT_EFFORT
 from tabla.source import TablaError
 
@@ -28,7 +29,7 @@ class Workers(Protocol):
         ...
 
 
-def explore(
+def explore_space(
     question: Question,
     space: Space,
     parts: Sequence[Part],
@@ -108,13 +109,13 @@ class _Course:
         asked = metric if self.question.data is not None else ""
         return Exploration(
             name=Path(self.question.source.rpartition(":")[0] or self.question.source).stem,
-            candidates=tuple(self._candidate(point, part) for part in self.parts for point in self.space.points()),
+            points=tuple(self._candidate(point, part) for part in self.parts for point in self.space.points()),
             metric=asked,
         )
 
     def keys(self, found: Exploration) -> Iterator[str]:
-        """Yield the keys of all tasks in the order of the candidates."""
-        for each in found.candidates:
+        """Yield the keys of all tasks in the order of the points."""
+        for each in found.points:
             for effort in (QUICK, DEFAULT_EFFORT):
                 yield Task(kind="build", point=each.point, effort=effort).key
             yield Task(kind="learn", point=each.point.words).key

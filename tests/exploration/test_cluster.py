@@ -20,18 +20,18 @@ import pytest
 from tabla.templates.targets import target
 
 from tabla.cluster import identity
-from tabla.explore import Space, explore
-from tabla.explore.cluster import Cluster, answered
-from tabla.explore.local import Local
-from tabla.explore.question import Question, Record
-from tabla.explore.records import NAME
-from tabla.explore.result import Part
-from tabla.explore.space import Point, Task
+from tabla.exploration.candidate import Part
+from tabla.exploration.cluster import Cluster, answered
+from tabla.exploration.local import Local
+from tabla.exploration.question import Question, Record
+from tabla.exploration.records import NAME
+from tabla.exploration.run import explore_space
+from tabla.exploration.space import Point, Space, Task
 from tabla.lang.onnx import external_files
 from tabla.options import Options
 from tabla.processes import running
 from tabla.source import TablaError
-from tests.explore.program import MODEL
+from tests.exploration.program import MODEL
 
 pytest.importorskip("distributed")
 PART = Part(device=target("ecp5").device("85k"), grade=6)
@@ -86,10 +86,10 @@ class Killing:
 
 @pytest.mark.slow
 def test_a_worker_that_is_killed_changes_nothing(tmp_path: Path, question: Question) -> None:
-    expected = explore(question, SPACE, [PART], Local(count=1), folder=tmp_path / "local")
+    expected = explore_space(question, SPACE, [PART], Local(count=1), folder=tmp_path / "local")
     with cluster(tmp_path, 2) as (address, workers):
         killing = Killing(Cluster(address=address), workers[0], after=5)
-        found = explore(question, SPACE, [PART], killing, folder=tmp_path / "cluster")
+        found = explore_space(question, SPACE, [PART], killing, folder=tmp_path / "cluster")
         assert workers[0].poll() == -signal.SIGKILL and workers[1].poll() is None
     assert found == expected
     assert (tmp_path / "cluster" / NAME).read_text() == (tmp_path / "local" / NAME).read_text()
@@ -98,7 +98,7 @@ def test_a_worker_that_is_killed_changes_nothing(tmp_path: Path, question: Quest
 @pytest.mark.slow
 def test_what_a_cluster_lacks_is_named(tmp_path: Path, question: Question, monkeypatch: pytest.MonkeyPatch) -> None:
     tasks = [Task(kind="build", point=Point(pes=2, format="q6.10"))]
-    monkeypatch.setattr("tabla.explore.cluster._CONNECT", 3.0)
+    monkeypatch.setattr("tabla.exploration.cluster._CONNECT", 3.0)
     with pytest.raises(TablaError, match=r"there is no Dask scheduler at .tcp://127\.0\.0\.1:1"):
         list(Cluster(address="tcp://127.0.0.1:1").run(question, tasks))
     with cluster(tmp_path, 0) as (address, _), pytest.raises(TablaError, match="has no worker"):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tabla.explore.front import front
+from tabla.exploration.front import front
 
 ROWS = st.lists(st.tuples(*[st.integers(0, 4)] * 3), max_size=30)
 

@@ -14,10 +14,10 @@ from pathlib import Path
 
 import pytest
 
-from tabla.explore.local import Local
-from tabla.explore.question import Question, Record
-from tabla.explore.records import NAME
-from tabla.explore.space import Point, Task
+from tabla.exploration.local import Local
+from tabla.exploration.question import Question, Record
+from tabla.exploration.records import NAME
+from tabla.exploration.space import Point, Task
 from tabla.options import Options
 from tabla.source import TablaError
 
@@ -60,7 +60,7 @@ def test_processes_answer_as_this_one_does() -> None:
 
 @pytest.mark.slow
 def test_a_task_that_kills_its_worker_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("tabla.explore.local.answer", deadly)
+    monkeypatch.setattr("tabla.exploration.local.answer", deadly)
     found = []
     with pytest.raises(TablaError, match=r"a worker process died over 2 PEs, q6\.10"):
         for task, _ in Local(count=2).run(QUESTION, TASKS):
@@ -70,7 +70,7 @@ def test_a_task_that_kills_its_worker_is_named(monkeypatch: pytest.MonkeyPatch) 
 
 @pytest.mark.slow
 def test_a_worker_that_dies_once_changes_nothing(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr("tabla.explore.local.answer", deadly_once)
+    monkeypatch.setattr("tabla.exploration.local.answer", deadly_once)
     question = Question(source=str(tmp_path / "model.t"), options=Options())
     assert dict(Local(count=2).run(question, TASKS)) == {task: {"cycles": task.point.pes} for task in TASKS}
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tabla.explore.records import NAME, Records
+from tabla.exploration.records import NAME, Records
 from tabla.source import TablaError
 
 

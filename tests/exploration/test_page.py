@@ -13,9 +13,9 @@ from typing import Any
 import pytest
 from tabla.templates.targets import target
 
-from tabla.explore.page import explore_page
-from tabla.explore.result import Candidate, Exploration, Part
-from tabla.explore.space import Point
+from tabla.exploration.page import explore_page
+from tabla.exploration.result import Candidate, Exploration, Part
+from tabla.exploration.space import Point
 
 BROWSER = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome") or ""
 FLAGS = "--headless --no-sandbox --disable-gpu --no-first-run --disable-background-networking --disable-sync"
@@ -56,7 +56,7 @@ def exploration() -> Exploration:
                         metric=metric,
                     )
                 )
-    return Exploration(name="model", candidates=tuple(found), metric="accuracy")
+    return Exploration(name="model", points=tuple(found), metric="accuracy")
 
 
 @pytest.mark.slow

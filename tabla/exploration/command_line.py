@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from tabla.explore.question import Question
-from tabla.explore.space import Point
+from tabla.exploration.question import Question
+from tabla.exploration.space import Point
 from tabla.mapping.effort import DEFAULT_EFFORT
 
 _WORDS = ("pes_per_pu", "sequencers", "stream_words", "model_words", "data_words", "interim_words", "learning_rate")

@@ -13,6 +13,8 @@ from tabla.source import TablaError
 
 SCHEMA = "tabla-explore-records-1"
 NAME = "records.jsonl"
+OWN = (NAME, "explore.json")
+"""The files by which a folder is known as one of explorations."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -36,19 +38,10 @@ class Records:
         """
         if folder is None:
             return Records(path=None, question=question)
-        if folder.exists() and not folder.is_dir():
-            raise TablaError(f"'{folder}' is not a folder", hint="name a folder for the report with -o")
-        path = folder / NAME
-        if folder.is_dir() and not path.is_file() and any(folder.iterdir()):
-            raise TablaError(
-                f"'{folder}' is not empty, and tabla explore did not write it",
-                hint="name a new folder with -o",
-            )
-        records = Records(path=path, question=question)
-        if path.is_file():
+        check_folder(folder)
+        records = Records(path=folder / NAME, question=question)
+        if (folder / NAME).is_file():
             records._read()
-        elif not folder.exists():
-            _check_made(folder)
         return records
 
     def add(self, key: str, figures: dict[str, Any]) -> None:
@@ -108,6 +101,19 @@ class Records:
                     f"'{self.path}' is damaged: {line[:60]!r}", hint="remove the line, or the folder, and start again"
                 ) from None
         self._write_all(list(self.found))
+
+
+def check_folder(folder: Path) -> None:
+    """Raise `TablaError` for a folder that cannot hold a report: one that cannot be made, or has other files."""
+    if folder.exists() and not folder.is_dir():
+        raise TablaError(f"'{folder}' is not a folder", hint="name a folder for the report with -o")
+    if not folder.exists():
+        _check_made(folder)
+    elif any(folder.iterdir()) and not any((folder / name).is_file() for name in OWN):
+        raise TablaError(
+            f"'{folder}' is not empty, and tabla explore did not write it",
+            hint="name a new folder with -o",
+        )
 
 
 def _check_made(folder: Path) -> None:

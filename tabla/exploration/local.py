@@ -10,8 +10,8 @@ from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wai
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
 
-from tabla.explore.question import Question, Record, answer
-from tabla.explore.space import Task
+from tabla.exploration.question import Question, Record, answer
+from tabla.exploration.space import Task
 from tabla.source import TablaError
 
 _DEATHS = 2

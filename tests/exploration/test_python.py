@@ -1,0 +1,74 @@
+"""``tabla.explore`` of Python: the points of the command, its refusals, and its files."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from pathlib import Path
+
+import pytest
+
+import tabla
+from tabla.cli import main
+from tabla.source import TablaTypeError
+from tests.exploration.program import MODEL
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A working folder with a program."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "model.t").write_text(MODEL)
+    return tmp_path
+
+
+def test_it_finds_what_the_command_finds(capsys: pytest.CaptureFixture[str], folder: Path) -> None:
+    found = tabla.explore("model.t", pes=(1, 2), format=("q6.10", "q3.5"))
+    words = ["explore", "model.t", "--pes", "1,2", "--format", "q6.10,q3.5", "--workers", "1", "--json", "-"]
+    assert main(words) == 0
+    assert json.loads(capsys.readouterr().out) == found.as_json()
+    assert found.front() == found.front(found.parts[0])
+    assert all(each in found.points for each in found.front())
+    assert len(found.points) == 4
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        found.points = ()  # type: ignore[misc]
+    found.write("report")
+    found.write("report")
+    assert json.loads((folder / "report" / "explore.json").read_text()) == found.as_json()
+    assert found.points[0].point.name in (folder / "report" / "index.html").read_text()
+    (folder / "mine").mkdir()
+    (folder / "mine" / "x").touch()
+    with pytest.raises(tabla.TablaError, match="tabla explore did not write it"):
+        found.write("mine")
+    assert [path.name for path in (folder / "mine").iterdir()] == ["x"]
+
+
+def test_one_value_is_as_good_as_several() -> None:
+    found = tabla.explore("model.t", pes=2, format="q3.5", minibatch=2, part=("LFE5U-25F:6", "LFE5U-85F:6"))
+    assert [each.point.minibatch for each in found.points] == [2, 2]
+    with pytest.raises(tabla.TablaError, match="each of the parts"):
+        found.front()
+
+
+@pytest.mark.parametrize(
+    ("given", "says"),
+    [
+        ({"pes": "4..64"}, "pes: '4..64' is not a whole number"),
+        ({"pes": ()}, "pes: there is none"),
+        ({"minibatch": 0}, "minibatch: 0 is less than 1"),
+        ({"model_guard": (0, 40)}, "model_guard: 40 is more than 16"),
+        ({"format": ()}, "--format names nothing"),
+        ({"epochs": 3}, "there is no data for --epochs"),
+        ({"standardise": True}, "there is no data for --standardise"),
+        ({"timeout": 3}, "--timeout is about the workers"),
+        ({"source": lambda x: x}, "an exploration takes the name of a file"),
+        ({"data": 3}, "data: 3 is not the path of a file"),
+        ({"data": "data.npz", "metric": "mse"}, "cannot be compared by the metric 'mse'"),
+        ({"output": "model.t"}, "'model.t' is not a folder"),
+    ],
+)
+def test_refusals(given: dict[str, object], says: str) -> None:
+    with pytest.raises(tabla.TablaError, match=says.replace(".", r"\.")) as found:
+        tabla.explore(**{"source": "model.t", "pes": 2, **given})  # type: ignore[arg-type]
+    assert found.value.hint or says.endswith('is not a whole number')
+    assert isinstance(found.value, TablaTypeError) == (says.startswith(("pes: '", "an expl", "data")))
