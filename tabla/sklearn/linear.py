@@ -16,7 +16,7 @@ from tabla.sklearn.program import Program
 from tabla.sklearn.scaling import mapped_back
 
 Reals = NDArray[np.float64]
-_CURVATURES = {"squared": 1.0, "logistic": 0.25, "hinge": 1.0, "squared_hinge": 2.0}
+_CURVATURES = {"squared": 1.0, "logistic": 0.25, "softmax": 0.5, "hinge": 1.0, "squared_hinge": 2.0}
 
 
 class _Linear(FixedPointEstimator):
@@ -150,7 +150,7 @@ class Ridge(_LinearRegressor):
 
 
 class LogisticRegression(_LinearClassifier, WithProbabilities):
-    """Logistic regression. Of more than two classes, each one is told from all others.
+    """Logistic regression. More than two classes have the softmax of their decision values as probabilities.
 
     `C` is the weight of the losses of all samples beside half the squares of the weights, which are those of
     standardised inputs.
@@ -184,7 +184,7 @@ class LogisticRegression(_LinearClassifier, WithProbabilities):
         self.random_state = random_state
 
     def _loss_name(self) -> str:
-        return "logistic"
+        return self._cross_entropy
 
 
 class LinearSVC(_LinearClassifier):

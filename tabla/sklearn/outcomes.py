@@ -18,8 +18,12 @@ Reals = NDArray[np.float64]
 
 
 def logistic_losses(decided: Reals, labels: Reals) -> Reals:
-    """Return the cross entropy of each sample; labels are 0 and 1."""
-    return np.asarray((np.logaddexp(0, decided) - labels * decided).sum(axis=1))
+    """Return the cross entropy of each sample; labels are 0 and 1.
+
+    One output tells two classes apart. Several outputs are one class each, and their softmax gives the probabilities.
+    """
+    whole = np.logaddexp(0, decided) if decided.shape[1] == 1 else np.logaddexp.reduce(decided, axis=1, keepdims=True)
+    return np.asarray((whole - (labels * decided).sum(axis=1, keepdims=True))[:, 0])
 
 
 def squared_losses(decided: Reals, labels: Reals) -> Reals:
@@ -30,13 +34,11 @@ def squared_losses(decided: Reals, labels: Reals) -> Reals:
 def probabilities_of(decided: Reals) -> Reals:
     """Return the probabilities of the classes, [samples, classes], from decision values, [samples, outputs].
 
-    One output tells two classes apart. Several outputs are one class each against the rest, and their probabilities are
-    divided by their sum.
+    One output tells two classes apart. Several outputs are one class each, and their softmax gives the probabilities.
     """
     if decided.shape[1] == 1:
-        decided = np.hstack([-decided, decided])
-    logarithms = -np.logaddexp(0, -decided)
-    relative = np.exp(logarithms - logarithms.max(axis=1, keepdims=True))
+        decided = np.hstack([np.zeros_like(decided), decided])
+    relative = np.exp(decided - decided.max(axis=1, keepdims=True))
     return np.asarray(relative / relative.sum(axis=1, keepdims=True))
 
 
@@ -132,12 +134,17 @@ class FixedPointClassifier(ClassifierMixin, FixedPointEstimator):
         classes = self.classes_[1:] if len(self.classes_) == 2 else self.classes_
         return np.where(labels[:, None] == classes, self._yes, self._no)
 
-    def _losses(self, decided: Reals, labels: Reals) -> Reals:
-        return logistic_losses(decided, labels)
-
 
 class WithProbabilities(FixedPointClassifier):
-    """A classifier whose decision values are logarithms of odds."""
+    """A classifier that learns by the cross entropy of probabilities, which follow from its decision values."""
+
+    @property
+    def _cross_entropy(self) -> str:
+        """The name of the loss in programs: that of two classes, which have one output, or that of more."""
+        return "logistic" if len(self.classes_) == 2 else "softmax"
+
+    def _losses(self, decided: Reals, labels: Reals) -> Reals:
+        return logistic_losses(decided, labels)
 
     def predict_proba(self, X: ArrayLike) -> Reals:
         """Return the probability of each class, [samples, classes], for X of shape [samples, features]."""

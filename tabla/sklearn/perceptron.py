@@ -27,7 +27,9 @@ class _Perceptron(FixedPointEstimator):
     `coefs_` has the weights of each layer, [inputs, outputs], and `intercepts_` the biases, in the units of the data.
     """
 
-    _loss: str
+    def _loss_name(self) -> str:
+        """Return the name of the loss in :mod:`tabla.sklearn.perceptron_program`."""
+        raise NotImplementedError
 
     def __init__(
         self,
@@ -77,7 +79,7 @@ class _Perceptron(FixedPointEstimator):
 
     def _program(self, features: int, outputs: int, learning_rate: str) -> Program:
         return perceptron_program(
-            self._loss,
+            self._loss_name(),
             features=features,
             hidden=self._hidden,
             outputs=outputs,
@@ -94,7 +96,9 @@ class _Perceptron(FixedPointEstimator):
         return float(self.alpha) / int(self.minibatch)
 
     def _curvature(self, squares: float) -> float:
-        return squares + sum(self._hidden)
+        # No second derivative of the cross entropy of a softmax by its decision values is above one half.
+        steepest = 0.5 if self._loss_name() == "softmax" else 1.0
+        return steepest * (squares + sum(self._hidden))
 
     def _publish(self, models: Mapping[str, Reals]) -> None:
         layers = len(self._hidden) + 1
@@ -106,16 +110,19 @@ class _Perceptron(FixedPointEstimator):
         weights[-1], biases[-1] = mapped_back(weights[-1], biases[-1], last, self._labels)
         self.coefs_, self.intercepts_ = [array.T for array in weights], biases
         self.n_layers_, self.n_outputs_ = layers + 1, len(biases[-1])
-        self.out_activation_ = "identity" if self._loss == "squared" else "logistic"
+        loss = self._loss_name()
+        self.out_activation_ = "identity" if loss == "squared" else loss
 
 
 class MLPClassifier(_Perceptron, WithProbabilities):
-    """Multilayer perceptron that tells classes apart. Of more than two, each one is told from all others.
+    """Multilayer perceptron that tells classes apart. Those of more than two have the softmax of their decision values
+    as probabilities.
 
     `hidden_layer_sizes`, `activation` and `alpha` are those of scikit-learn's class of this name.
     """
 
-    _loss = "logistic"
+    def _loss_name(self) -> str:
+        return self._cross_entropy
 
 
 class MLPRegressor(_Perceptron, FixedPointRegressor):
@@ -124,4 +131,5 @@ class MLPRegressor(_Perceptron, FixedPointRegressor):
     `hidden_layer_sizes`, `activation` and `alpha` are those of scikit-learn's class of this name.
     """
 
-    _loss = "squared"
+    def _loss_name(self) -> str:
+        return "squared"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from tabla.sklearn.linear_program import SOFTMAX
 from tabla.sklearn.program import Program
 
 # By the name of an activation: the statements that compute a layer's values a{n} from its sums z{n}, and the factor by
@@ -16,7 +17,11 @@ _ACTIVATIONS = {
 }
 ACTIVATIONS = tuple(sorted(_ACTIVATIONS))
 """The names of the activations of hidden layers."""
-_ERRORS = {"squared": "h[o] - y[o]", "logistic": "sigmoid(h[o]) - y[o]"}
+_ERRORS = {
+    "squared": ("e[o] = h[o] - y[o];",),
+    "logistic": ("e[o] = sigmoid(h[o]) - y[o];",),
+    "softmax": SOFTMAX,
+}
 
 
 def weights_name(layer: int) -> str:
@@ -41,8 +46,8 @@ def perceptron_program(
 ) -> Program:
     """Return the program of a perceptron with at least one hidden layer.
 
-    `loss` is ``squared`` (half the squared error) or ``logistic``. With `decays` a sample has the input ``decay``, and
-    shrinks the weights by that part of the learning rate.
+    `loss` is ``squared`` (half the squared error), ``logistic`` or ``softmax``. With `decays` a sample has
+    the input ``decay``, and shrinks the weights by that part of the learning rate.
     """
     sizes = {"m": features, **{f"n{layer}": size for layer, size in enumerate(hidden, 1)}, "k": outputs}
     constants = "; ".join(f"{name} = 2" for name in sizes)
@@ -50,9 +55,10 @@ def perceptron_program(
         f"{constants}; mu = 0.0625;  // features, sizes of layers, outputs and the learning rate",
         "",
         *_declarations(len(hidden), decays),
+        *(["iterator     c[0:k];"] * (loss == "softmax")),
         "",
         *_forward(len(hidden), activation),
-        f"e[o] = {_ERRORS[loss]};",
+        *_ERRORS[loss],
         *_backward(len(hidden), activation),
         *_gradients(len(hidden), decays),
     ]

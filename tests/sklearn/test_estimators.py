@@ -8,16 +8,18 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+import scipy.special
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.linear_model import LinearRegression as ExactRegression
 from sklearn.linear_model import LogisticRegression as ExactClassification
 from sklearn.linear_model import Ridge as ExactRidge
-from sklearn.model_selection import GridSearchCV
+from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import tabla
+import tabla.sklearn
 from tabla.schedule import list_scheduler
 from tabla.sklearn import LinearRegression, LinearSVC, LogisticRegression, MLPClassifier, MLPRegressor, Ridge
 from tests.sklearn.real_data import PROBLEMS, Problem
@@ -151,12 +153,31 @@ def test_probabilities() -> None:
         model = LogisticRegression(**FEW).fit(inputs[kept], labels[kept])
         decided, found = model.decision_function(inputs), model.predict_proba(inputs)
         single = 1 / (1 + np.exp(-decided))
-        expected = np.c_[1 - single, single] if classes == 2 else single / single.sum(axis=1, keepdims=True)
+        expected = np.c_[1 - single, single] if classes == 2 else scipy.special.softmax(decided, axis=1)
         assert np.allclose(found, expected) and np.allclose(np.exp(model.predict_log_proba(inputs)), found)
     far = np.array([[900.0, -900.0, 0.0], [-900.0, -900.0, -900.0]])
     from tabla.sklearn.outcomes import probabilities_of
 
-    assert np.allclose(probabilities_of(far).sum(axis=1), 1)
+    assert np.allclose(probabilities_of(far), [[1, 0, 0], [1 / 3, 1 / 3, 1 / 3]])
+
+
+@pytest.mark.parametrize("name", ["LogisticRegression", "MLPClassifier"])
+def test_the_loss_of_several_classes_is_that_of_their_softmax(name: str) -> None:
+    """The loss curve is the mean cross entropy of the decision values of each sample before it was learnt from."""
+    inputs, labels = Problem(name="LogisticRegression", data="iris").samples()
+    model = getattr(tabla.sklearn, name)(max_iter=1, standardise=False, format="q6.18", random_state=2)
+    model.partial_fit(inputs[:1], labels[:1], classes=[0, 1, 2])
+    found = model.predict_proba(inputs[1:2])[0, labels[1]]
+    model.partial_fit(inputs[1:2], labels[1:2])
+    assert model.loss_curve_[1] == pytest.approx(-np.log(found), abs=1e-6)
+
+
+def test_several_classes_are_learnt_as_well_as_by_scikit_learn() -> None:
+    """Iris has a class between two others, which no line tells from the rest, and its softmax does."""
+    inputs, labels = Problem(name="LogisticRegression", data="iris").samples()
+    theirs = make_pipeline(StandardScaler(), ExactClassification(max_iter=1000))
+    scores = [cross_val_score(model, inputs, labels, cv=5).mean() for model in (LogisticRegression(), theirs)]
+    assert scores[0] >= scores[1] - 0.01 > 0.94
 
 
 @pytest.mark.parametrize("problem", [PROBLEMS[0], PROBLEMS[3], PROBLEMS[6]], ids=str)

@@ -70,6 +70,7 @@ def test_weights_are_mapped_back() -> None:
 LOSSES: dict[str, Callable[[Reals, Reals], Reals]] = {
     "squared": lambda h, y: 0.5 * (h - y) ** 2,
     "logistic": lambda h, y: np.log1p(np.exp(h)) - y * h,
+    "softmax": lambda h, y: np.logaddexp.reduce(h) / len(h) - y * h,
     "hinge": lambda h, y: np.maximum(0, 1 - y * h),
     "squared_hinge": lambda h, y: np.maximum(0, 1 - y * h) ** 2,
 }
@@ -115,7 +116,7 @@ def test_a_linear_program_follows_the_slope_of_its_loss(loss: str, intercept: bo
 
 
 @pytest.mark.parametrize("activation", ACTIVATIONS)
-@pytest.mark.parametrize(("loss", "hidden"), [("squared", (4,)), ("logistic", (3, 2))])
+@pytest.mark.parametrize(("loss", "hidden"), [("squared", (4,)), ("logistic", (3, 2)), ("softmax", (3,))])
 def test_a_perceptron_follows_the_slope_of_its_loss(activation: str, loss: str, hidden: tuple[int, ...]) -> None:
     penalised = loss == "squared"
     program = perceptron_program(

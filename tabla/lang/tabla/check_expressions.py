@@ -62,7 +62,9 @@ class ExpressionChecker:
                         else Operation(operator=each.operator, left=left, right=right, span=each.span)
                     )
                 return left
-            case syntax.Call(name=name) if name.text in GROUP_FUNCTIONS:
+            case syntax.Call(name=name, subscripts=subscripts) if name.text in GROUP_FUNCTIONS and (
+                subscripts or name.text not in FUNCTIONS
+            ):
                 return self._group(node, bound)
             case syntax.Call():
                 return self._call(node, bound)
@@ -318,7 +320,7 @@ class ExpressionChecker:
                 hint=f"write a product with '*': {name.text} * (...)",
             )
             return
-        functions = [*FUNCTIONS, *GROUP_FUNCTIONS]
+        functions = [*FUNCTIONS, *(name for name in GROUP_FUNCTIONS if name not in FUNCTIONS)]
         written = f"write {WRITTEN[name.text]}" if name.text in WRITTEN else None
         hint = written or did_you_mean(name.text, functions) or f"there are {', '.join(sorted(functions))}"
         self._faults.add(f"unknown function '{name.text}'", name.span, hint=hint)

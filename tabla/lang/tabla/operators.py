@@ -39,11 +39,16 @@ class Function(Enum):
 
 
 class GroupFunction(Enum):
-    """A function over the range of one or more iterators; ``norm[i](e) = sqrt(sum[i](e*e))``."""
+    """A function over the range of one or more iterators; ``norm[i](e) = sqrt(sum[i](e*e))``.
+
+    `MIN` and `MAX` give the smallest and the largest value. Without an iterator their names are those of functions.
+    """
 
     SUM = "sum"
     PI = "pi"
     NORM = "norm"
+    MIN = "min"
+    MAX = "max"
 
 
 REALS: dict[Function, Callable[[float], float]] = {
@@ -61,7 +66,7 @@ FUNCTIONS = {function.value: function for function in Function} | {"sigmoid_symm
 GROUP_FUNCTIONS = {function.value: function for function in GroupFunction}
 
 WRITTEN: dict[str, str] = {
-    "softmax": "e[i] = exp(z[i]); p[i] = e[i] / sum[j](e[j]); // j has the range of i",
+    "softmax": "e[i] = exp(z[i] - max[j](z[j])); p[i] = e[i] / sum[j](e[j]); // j has the range of i",
     "relu": "max(a, 0)",
     "leaky_relu": "max(a, 0.01 * a)",
     "clip": "min(max(a, low), high)",

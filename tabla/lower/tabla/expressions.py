@@ -13,6 +13,8 @@ from tabla.ir.graph import (
     CompareOp,
     Constant,
     Divide,
+    Extreme,
+    ExtremeOp,
     Function,
     FunctionName,
     Index,
@@ -54,7 +56,7 @@ class Sum:
 class Word:
     """An operation that gives one word."""
 
-    operation: Compare | Divide | Function | Product
+    operation: Compare | Divide | Extreme | Function | Product
     span: Span
 
 
@@ -68,6 +70,7 @@ _COMPARISONS: dict[Operator, CompareOp] = {
     Operator.EQUAL: "==",
     Operator.NOT_EQUAL: "!=",
 }
+_EXTREMES: dict[GroupFunction, ExtremeOp] = {GroupFunction.MAX: "max", GroupFunction.MIN: "min"}
 _RENAMED: dict[Called, FunctionName] = {Called.SIG_SYM: "tanh"}
 """Functions that the function unit has under another name than TABLA."""
 
@@ -253,6 +256,10 @@ class Expressions:
                 case GroupFunction.PI:
                     word = self._word(body, group.body.span)
                     return Word(operation=Product(operand=word, reduce=names), span=group.span)
+                case GroupFunction.MAX | GroupFunction.MIN:
+                    word = self._word(body, group.body.span)
+                    extreme = Extreme(op=_EXTREMES[group.function], operands=(word,), reduce=names)
+                    return Word(operation=extreme, span=group.span)
                 case GroupFunction.NORM:
                     _, word = self._factor(body, group.body.span)
                     squares = Sum(terms=(Term(factors=(word, word), reduce=names),))

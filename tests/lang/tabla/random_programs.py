@@ -105,7 +105,8 @@ class Writer:
                 return f"{self.pick(*FUNCTIONS)}({self.read_given(bound)} {self.pick('*', '-')} ({left()}))"
             case 13 | 14 if free:
                 name = self.pick(*free)
-                group = self.pick("sum", "sum", "pi") if self.smooth else self.pick("sum", "sum", "pi", "norm")
+                groups = ("sum", "sum", "pi", "max", "min")
+                group = self.pick(*groups) if self.smooth else self.pick(*groups, "norm")
                 return f"{group}[{name}]({self.expression((*bound, name), depth - 1)})"
             case _:
                 return self.leaf(bound)

@@ -8,8 +8,8 @@ import pytest
 
 from tabla.lang.tabla import parse
 from tabla.lang.tabla.affine import Affine
-from tabla.lang.tabla.operators import WRITTEN
-from tabla.lang.tabla.program import Assignment, Constant, Group, Index, Kind, Operation, Program, Read
+from tabla.lang.tabla.operators import WRITTEN, GroupFunction
+from tabla.lang.tabla.program import Assignment, Call, Constant, Group, Index, Kind, Operation, Program, Read
 from tabla.lang.tabla.text import assignment_text, program_text
 from tabla.source import Source, TablaError
 
@@ -161,6 +161,15 @@ def test_nested_and_sibling_groups() -> None:
         b = sum[i][j](x[i][j]);
         c[k] = norm[j](x[k][j] - sum[i](x[i][j]));
         d = a + b + sum[k](c[k]);""")
+
+
+def test_extremes_are_group_functions_with_an_iterator_and_functions_without() -> None:
+    program = check("model_input x[4]; iterator i[0:4]; a = max[i](max(x[i], 0)); b = min[i](x[i]) + min(a, 1);")
+    value = assigned(program, "a").value
+    assert isinstance(value, Group) and value.function is GroupFunction.MAX and isinstance(value.body, Call)
+    assert fault("model_input x; a = max(x);").message == "'max' takes 2 arguments, not 1"
+    assert fault("model_input x; a = max(x);").hint == "write max(a, b)"
+    assert fault("model_input x[2]; iterator i[0:2]; a = min[i](x[i], 0);").message == "'min' takes one argument, not 2"
 
 
 def test_negative_ranges() -> None:

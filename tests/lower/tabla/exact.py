@@ -25,6 +25,7 @@ OPERATORS = {
     Operator.EQUAL: lambda a, b: Fraction(a == b),
     Operator.NOT_EQUAL: lambda a, b: Fraction(a != b),
 }
+GROUPS = {GroupFunction.SUM: sum, GroupFunction.PI: prod, GroupFunction.MIN: min, GroupFunction.MAX: max}
 CHOICES = {Function.ABS: abs, Function.MIN: min, Function.MAX: max}
 
 
@@ -53,7 +54,7 @@ def value_of(expression: tree.Expression, point: Point, values: Values) -> Fract
             return CHOICES[function](*(value_of(a, point, values) for a in arguments))
         case tree.Group(function=function, iterators=iterators, body=body):
             inner = [value_of(body, point | more, values) for more in over(iterators)]
-            return prod(inner, start=Fraction(1)) if function is GroupFunction.PI else sum(inner, start=Fraction(0))
+            return GROUPS[function](inner)
 
 
 def run_tree(program: tree.Program, given: Values) -> Values:
@@ -114,5 +115,7 @@ def _operate(statement: ir.Statement, point: Point, values: Values) -> Fraction:
             return prod((word(operand, at) for at in reduced(reduce)), start=Fraction(1))
         case ir.Compare(op=op, left=left, right=right):
             return OPERATORS[Operator(op)](word(left, point), word(right, point))
+        case ir.Extreme(op=op, operands=(operand,), reduce=reduce, initial=None):
+            return {"max": max, "min": min}[op](word(operand, at) for at in reduced(reduce))
         case other:
             raise AssertionError(f"{other} has no exact value")

@@ -1,2 +1,2 @@
 model_input x[3]; iterator i[0:3];
-a = max[i](x[i]);
+a = exp[i](x[i]);
