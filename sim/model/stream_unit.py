@@ -46,6 +46,7 @@ class StreamUnit:
         lanes: dict[tuple[str, bool, bool], _LanePlaces] = {}
         self.root: list[tuple[str, bool, bool, int, int, tuple[int | None, ...]]] = []
         for beat, issue in enumerate(stream_trace(image, entry)):
+            self._lies_in_the_first_block(issue)
             window = issue.operation.generators["address"].window
             wide = bool(issue.operation.numbers.get("wide", 0))
             for flag, memory in LANE_TARGETS.items():
@@ -61,6 +62,15 @@ class StreamUnit:
             (memory, p.window, p.wide, np.array(p.addresses), np.array(p.lanes), np.array(p.beats), np.array(p.columns))
             for (memory, _, _), p in lanes.items()
         ]
+
+    def _lies_in_the_first_block(self, issue: Issue) -> None:
+        """Refuse a block other than 0 where the hardware does not look at it: with one root, word 0 of a beat goes to
+        the root, or to all lanes, whatever the block is.
+        """
+        numbers = issue.operation.numbers
+        at_root = any(numbers[flag] for flag in ROOT_TARGETS)
+        if len(self.path.roots) == 1 and issue.values["block"] and (at_root or numbers["all"]):
+            raise MachineFault(f"a beat for the root or for all lanes is of block {issue.values['block']}, not of block 0")
 
     def _lane_words(self, places: _LanePlaces, issue: Issue, beat: int) -> None:
         width = self.image.parameters.stream_words

@@ -84,6 +84,17 @@ def test_units_overlap(schedule: Schedule) -> None:
     assert "before" in refused(change(schedule, lambda s: s.unit == "lane_issue", stretched))
 
 
+def test_the_block_of_a_beat_for_the_root(schedule: Schedule) -> None:
+    """With one root the hardware looks at no block in such a beat, so there is none but 0."""
+    strands = schedule.stream_sample
+    at = next(n for n, s in enumerate(strands) if s.body[0].field("to_root_data"))
+    (beat,) = strands[at].body
+    block = replace(beat.addresses["block"], base=1)
+    wrong = replace(strands[at], body=(replace(beat, addresses={**beat.addresses, "block": block}),))
+    said = refused(replace(schedule, stream_sample=(*strands[:at], wrong, *strands[at + 1 :])))
+    assert ("block other than 0" in said) == (schedule.template.roots == 1)
+
+
 def test_period_too_short(schedule: Schedule) -> None:
     refused(replace(schedule, period=schedule.period - 1))
 

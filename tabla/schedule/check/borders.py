@@ -128,6 +128,9 @@ class _Beats:
         everyone, same = bool(operation.field("all")), bool(operation.field("same"))
         address = address_of(operation, "address", strand)
         at, blocks = strand.values(address), strand.values(address_of(operation, "block", strand))
+        # With one root the hardware looks at no block where word 0 goes to the root or to all lanes.
+        if template.roots <= 1 and blocks.any() and (everyone or any(operation.field(name) for name in _ROOT_TARGETS)):
+            raise ScheduleFault(f"the stream's '{strand.comment}' has a block other than 0 for the root or all lanes")
         group = np.arange(max(1, template.roots))[:, None]
         lane = np.arange(template.lanes)
         for field, memory in (*_LANE_TARGETS.items(), *_ROOT_TARGETS.items()):

@@ -159,3 +159,16 @@ def test_reading_beyond_the_own_words_of_a_sample(reader: str) -> None:
     run(1)
     with pytest.raises(MachineFault, match=r"reads .*data word 2 of its own 2"):
         run(2)
+
+
+@pytest.mark.parametrize("field", ["to_root_data", "all"])
+def test_beats_for_the_root_or_for_all_lanes_are_of_the_first_block(field: str) -> None:
+    """With one root the hardware looks at no block there."""
+
+    def build(block: int) -> CycleModel:
+        beat = stream(to_data=1, block=(block,), windows=("address",), **{field: 1})
+        return CycleModel(assemble(parameters(2), {}, period=100, samples=[Nest(body=[beat])]))
+
+    build(0)
+    with pytest.raises(MachineFault, match="of block 1, not of block 0"):
+        build(1)
