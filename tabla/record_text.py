@@ -44,7 +44,8 @@ def value_of(text: str) -> Any:
         for node in read["nodes"]:
             made.append(_made(node, made, classes))
         return made[-1]
-    except (ArithmeticError, AttributeError, ImportError, LookupError, TypeError, RecursionError) as fault:
+    # NumPy reads the name of a kind of number as Python does, so that one can be a fault of syntax.
+    except (ArithmeticError, AttributeError, ImportError, LookupError, TypeError, RecursionError, SyntaxError) as fault:
         raise ValueError(f"no text of a record: {fault}") from fault
 
 

@@ -114,6 +114,7 @@ def _text(classes: list[Any], *nodes: Any) -> str:
         _text([], ["fraction", "1/0"]),
         _text([], ["array", "O", [1], True, "AAAAAAAAAAA="]),
         _text([], ["array", "<i8", [3], True, "AAAAAAAAAAA="]),
+        _text([], ["array", "08,i8", [1], True, "AAAAAAAAAAA="]),
         _text([], ["dict", 0]),
         _text([], [], ["dict", 0, 0]),
     ],

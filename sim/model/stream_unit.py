@@ -67,10 +67,10 @@ class StreamUnit:
         """Refuse a block other than 0 where the hardware does not look at it: with one root, word 0 of a beat goes to
         the root, or to all lanes, whatever the block is.
         """
-        numbers = issue.operation.numbers
+        numbers, block = issue.operation.numbers, issue.values["block"]
         at_root = any(numbers[flag] for flag in ROOT_TARGETS)
-        if len(self.path.roots) == 1 and issue.values["block"] and (at_root or numbers["all"]):
-            raise MachineFault(f"a beat for the root or for all lanes is of block {issue.values['block']}, not of block 0")
+        if len(self.path.roots) == 1 and block and (at_root or numbers["all"]):
+            raise MachineFault(f"a beat for the root or for all lanes is of block {block}, not of block 0")
 
     def _lane_words(self, places: _LanePlaces, issue: Issue, beat: int) -> None:
         width = self.image.parameters.stream_words

@@ -187,7 +187,7 @@ def is_stored(term: Term) -> bool:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Linear:
-    """A sum of terms, exact and rounded once. Products are scaled by 2^-shift.
+    """A sum of terms, exact and rounded once. Products are scaled by 2^-shift. `-shift` is at most the fraction bits.
 
     With a `test` the result is 1 if the rounded sum is below 0 (``<``), or if it is at least 0 (``>=``), and else 0.
 

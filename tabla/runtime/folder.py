@@ -28,6 +28,8 @@ KINDS = ("load", "sample", "result", "dump")
 _AGAIN = "run tabla gen again"
 _MOST_SHIFT = 64
 """No learning rate of a format has a larger shift."""
+_LONGEST_NAME = 255
+"""The bytes of the longest name that a file can have in the file systems of Linux."""
 _DAMAGE = (
     *(OSError, EOFError, ValueError, KeyError, IndexError, TypeError, AttributeError, OverflowError, MemoryError),
     *(RecursionError, RuntimeError, struct.error),
@@ -266,6 +268,7 @@ def _check_manifest(manifest: Mapping[str, Any], folder: Path) -> None:
         names = [manifest["name"], manifest["module"], *(text for e in found.tensors for text in (e.name, e.role))]
         # The names of files are made of the program's, and none of them may lie elsewhere.
         whole = all(isinstance(name, str) for name in names) and Path(names[0]).name == names[0]
+        whole = whole and len(os.fsencode(f"{names[0]}.layout.npz")) <= _LONGEST_NAME
         fraction = found.format.fraction
         if (rate := found.rate) is not None:
             models = {entry.name: entry.shape for entry in found.tensors if entry.role == "model"}

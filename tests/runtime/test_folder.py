@@ -86,6 +86,7 @@ def without(*keys: str) -> Callable[[Any], None]:
         lambda m: m.update(fraction_bits="12"),
         lambda m: m.update(integer_bits=99),
         lambda m: m.update(name=["line"]),
+        lambda m: m.update(name="9" * 300),
         lambda m: m.update(bus=[]),
         lambda m: m["bus"]["registers"][0].pop("offset"),
         lambda m: m["bus"].update(container=0),
