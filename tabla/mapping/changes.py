@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
 from tabla.ir.body import common_reduction
@@ -32,17 +32,7 @@ def changes(mapping: Mapping, effort: Effort) -> Iterator[Mapping]:
 
 def named_changes(mapping: Mapping, effort: Effort) -> Iterator[tuple[str, Mapping]]:
     """Yield all changes of a mapping, each with the name of the function below that makes it."""
-    for kind in (
-        taken_early,
-        taken_early_in_part,
-        as_made,
-        divided,
-        in_turns,
-        sums_in_turns,
-        by_rows,
-        in_waves,
-        keeping,
-    ):
+    for kind in KINDS:
         for change in kind(mapping, effort):
             yield kind.__name__, _broadcast(change)
 
@@ -375,3 +365,17 @@ def _same_words(subscripts: Sequence[Affine], index: Index, writer: Statement) -
         if (here, mine.coefficient(index.name)) != (there, theirs.coefficient(wrote.name)):
             return False
     return True
+
+
+KINDS: tuple[Callable[[Mapping, Effort], Iterator[Mapping]], ...] = (
+    taken_early,
+    taken_early_in_part,
+    as_made,
+    divided,
+    in_turns,
+    sums_in_turns,
+    by_rows,
+    in_waves,
+    keeping,
+)
+"""The kinds of changes, in the order in which they are tried."""

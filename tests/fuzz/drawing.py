@@ -15,9 +15,11 @@ from tabla.ir.graph import Graph
 from tabla.lang.tc import parse as parse_kernel
 from tabla.lower.tc import lower as lower_kernel
 from tabla.lower.tile import lower as lower_tile
+from tabla.mapping.changes import KINDS
 from tabla.passes.minibatch import minibatched
-from tabla.passes.pipeline import shaped
+from tabla.passes.pipeline import PIPELINE, SHAPING, Pass, run_passes
 from tabla.source import Source, TablaError
+from tests.fuzz.learners import learners
 from tests.fuzz.networks import networks
 from tests.fuzz.overlays import OVERLAYS
 from tests.ir.graph_strategy import SMALLEST_FRACTION, graphs
@@ -35,8 +37,9 @@ _PES = (1, 1, 2, 3, 4, 5, 7, 8, 16)
 class Drawn:
     """A graph, and the array and the format that it is compiled for.
 
-    `onto` is the name of the overlay whose array that is, if it is one of an overlay. `change` chooses one of the
-    changes of the mapping that is found first; None takes that mapping as it is. `words` is the seed of the data.
+    `onto` is the name of the overlay whose array that is, if it is one of an overlay. `change` names a kind of changes
+    of the mapping that is found first, and which of them; None takes that mapping as it is. `words` is the seed of the
+    data. `passes` are those that have changed the graph.
     """
 
     notation: str
@@ -44,8 +47,9 @@ class Drawn:
     template: Template
     format: Format
     onto: str | None
-    change: int | None
+    change: tuple[str, int] | None
     words: int
+    passes: frozenset[str]
 
 
 @st.composite
@@ -54,17 +58,24 @@ def arrays(draw: st.DrawFn) -> Template:
     pes = draw(st.sampled_from(_PES))
     divisors = [n for n in range(1, pes + 1) if pes % n == 0]
     options: dict[str, Any] = {"stream_words": draw(st.sampled_from((1, 1, 2, 4)))}
-    match draw(st.integers(0, 3)):
+    array = replace(template_for(pes), **options)
+    match draw(st.integers(0, 4)):
         case 0:
-            options["pes_per_pu"] = draw(st.sampled_from(divisors))
+            array = replace(array, pes_per_pu=draw(st.sampled_from(divisors)))
         case 1:
-            options["sequencers"] = draw(st.sampled_from([n for n in divisors if n <= 4]))
-    return replace(template_for(pes), **options)
+            array = array.with_sequencers(draw(st.sampled_from([n for n in divisors if n <= 4])))
+        case 2 | 3:
+            array = array.with_roots(draw(st.sampled_from(divisors[1:] or divisors)))
+    return array
 
 
 def _tabla(draw: st.DrawFn, format: Format) -> Graph:
     graph = lowered(draw(programs(learns=draw(st.booleans()))), format)
     return minibatched(graph, draw(st.sampled_from((1, 1, 2, 3)))) if graph.updates else graph
+
+
+def _learner(draw: st.DrawFn, format: Format) -> Graph:
+    return minibatched(lowered(draw(learners()), format), draw(st.sampled_from((1, 1, 2, 3, 4))))
 
 
 def _graph(draw: st.DrawFn, format: Format) -> Graph:
@@ -75,7 +86,10 @@ def _graph(draw: st.DrawFn, format: Format) -> Graph:
 
 def _kernel(draw: st.DrawFn, format: Format) -> Graph:
     sizes = {"N": draw(st.integers(1, 5)), "M": draw(st.integers(1, 3))}
-    function = parse_kernel(Source.from_text(draw(kernels()).text, "k.tc")).function(None)
+    text = draw(kernels()).text
+    if draw(st.booleans()):  # the tensor that is read at positions from data is computed, and lies at the root
+        text = text.replace("float(N) A,", "float(N) G,").replace("-> (B) {", "-> (A, B) { A(i) = 0.5 * G(i) ")
+    function = parse_kernel(Source.from_text(text, "k.tc")).function(None)
     return lower_kernel(function, sizes, number_format=format, name="k", keep=(), results=())
 
 
@@ -89,6 +103,7 @@ def _tile(draw: st.DrawFn, format: Format) -> Graph:
 
 NOTATIONS: dict[str, Callable[[st.DrawFn, Format], Graph]] = {
     "tabla": _tabla,
+    "published": _learner,
     "graph": _graph,
     "tc": _kernel,
     "tile": _tile,
@@ -105,8 +120,9 @@ def drawn(draw: st.DrawFn, notation: str) -> Drawn:
     else:
         format, template = OVERLAYS[onto].format, OVERLAYS[onto].overlay.template.of_any_depth()
     try:
-        graph = NOTATIONS[notation](draw, format)
-        graph = shaped(graph, format) if draw(st.booleans()) else graph
+        graph, passes = NOTATIONS[notation](draw, format), set[str]()
+        if draw(st.booleans()):
+            graph = _shaped(graph, format, passes)
     except TablaError:
         assume(False)
         raise
@@ -116,6 +132,23 @@ def drawn(draw: st.DrawFn, notation: str) -> Drawn:
         template=template,
         format=format,
         onto=onto,
-        change=draw(st.none() | st.integers(0, 40)),
+        change=draw(st.none() | st.tuples(st.sampled_from([kind.__name__ for kind in KINDS]), st.integers(0, 40))),
         words=draw(st.integers(0, 1 << 20)),
+        passes=frozenset(passes),
     )
+
+
+def _shaped(graph: Graph, format: Format, changed: set[str]) -> Graph:
+    """Return what `shaped` returns, and note the passes that change the graph."""
+
+    def noted(each: Pass) -> Pass:
+        def function(graph: Graph, format: Format) -> Graph:
+            after = each.function(graph, format)
+            changed.update([each.name] if after != graph else [])
+            return after
+
+        return replace(each, function=function)
+
+    for passes in (PIPELINE, SHAPING):
+        graph = run_passes(graph, format, [noted(each) for each in passes])
+    return graph

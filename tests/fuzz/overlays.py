@@ -101,14 +101,14 @@ class Opened:
     """The machines of the overlays of a run. Each is built when the first program wants it, and kept."""
 
     def __init__(self, stack: ExitStack, engine: str) -> None:
-        self._stack, self._engine = stack, engine
+        self._stack, self.engine = stack, engine
         self._machines: dict[str, PortMachine] = {}
         self._shown: dict[str, Shown] = {}
 
     def machine(self, name: str, image: Image, schedule: Schedule) -> Shown:
         """Return the machine of an overlay, with the program of an image."""
         if name not in self._machines:
-            made = overlay_machine(image, self._engine, "overlay", OVERLAYS[name].overlay)
+            made = overlay_machine(image, self.engine, "overlay", OVERLAYS[name].overlay)
             self._machines[name] = self._stack.enter_context(made)
         self._machines[name].program(image)
         before = self._shown[name].counters if name in self._shown else None

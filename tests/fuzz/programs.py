@@ -12,63 +12,21 @@ import json
 import sys
 import time
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, Phase, given, seed, settings
 
-from tabla.ir.graph import Compare, Extreme, Function, Linear, Product
-from tabla.passes.pipeline import PIPELINE, SHAPING
-from tabla.schedule.schedule import Schedule
-from tabla.strands.strand import Strand
 from tests.compiled.interpreted import without_compiler
+from tests.fuzz.coverage import OFTEN, coverable, covered
 from tests.fuzz.drawing import NOTATIONS, Drawn, drawn
 from tests.fuzz.overlays import Opened, opened
 from tests.fuzz.witnesses import hold
 
 BLOCK = 10
 """The programs of a block, all of one notation."""
-
-
-def covered(case: Drawn, schedule: Schedule) -> Counter[str]:
-    """Return what a program has tried: operations, passes that change it, and corners of the array."""
-    found: Counter[str] = Counter({f"notation {case.notation}": 1, f"format {case.format}": 1})
-    for statement in case.graph.statements:
-        operation = statement.operation
-        match operation:
-            case Function(name=name) | Compare(op=name) | Extreme(op=name):
-                found[f"operation {name}"] = 1
-            case Linear() | Product() if operation.shift:
-                found[f"operation {type(operation).__name__.lower()} with a shift"] = 1
-            case _:
-                found[f"operation {type(operation).__name__.lower()}"] = 1
-        found["constraints"] |= int(bool(statement.constraints))
-    for each in {*PIPELINE, *SHAPING}:
-        if each.function(case.graph, case.format) != case.graph:
-            found[f"pass {each.name}"] = 1
-    template = schedule.template
-    found["several roots"] = int(template.roots > 1)
-    found["several sequencers"] = int(template.sequencers > 1)
-    found["wide beats"] = int(template.stream_words > 1)
-    found["one PE"] = int(template.pes == 1)
-    for strand in (*schedule.strands, *schedule.dump, *schedule.stream_sample, *schedule.stream_load):
-        found |= Counter(_microcode(strand))
-    return +found
-
-
-def _microcode(strand: Strand) -> set[str]:
-    """Return the fields of microcode that a strand uses, each value of those that are names, and its generators."""
-    unit = strand.unit.rstrip("0123456789_")
-    found = set[str]()
-    for operation in strand.body:
-        found |= {f"address {unit}.{name}" for name in operation.addresses}
-        for name, value in operation.fields.items():
-            if isinstance(value, str):
-                found.add(f"field {unit}.{name} = {value}")
-            elif value:
-                found.add(f"field {unit}.{name}")
-    return found
 
 
 @dataclass(kw_only=True)
@@ -104,10 +62,13 @@ class Progress:
         lines = [f"seed {self.seed}: {self.held.total():,} programs in {self.seconds:.0f} s"]
         lines += [f"{count:>7,} {name}" for name, count in sorted(self.held.items())]
         lines += [f"{count:>7,} {name}" for name, count in sorted(self.tried.items())]
+        seldom = {*coverable(), *self.tried} - {name for name, count in self.tried.items() if count >= OFTEN}
+        lines += [f"fewer than {OFTEN} times:"] * bool(seldom)
+        lines += [f"{self.tried[name]:>7,} {name}" for name in sorted(seldom)]
         return "\n".join(lines)
 
 
-def block(progress: Progress, overlays: Opened | None = None) -> None:
+def block(progress: Progress, overlays: Sequence[Opened] = ()) -> None:
     """Draw and hold the next block. A difference is raised, with the smallest program that shows it.
 
     Programs that fit one of the `overlays` run there, and some of the others on hardware of their own.
@@ -149,15 +110,15 @@ def main() -> int:
     parser.add_argument("--progress", type=Path, default=Path("fuzz-programs.json"))
     asked = parser.parse_args()
     progress = Progress.read(asked.progress, asked.seed)
-    with pytest.MonkeyPatch.context() as patch, opened() as overlays:
+    with pytest.MonkeyPatch.context() as patch, opened() as overlays, opened("icarus") as second:
         # To compile a program takes seconds, and Python runs the same text at once.
         without_compiler(patch)
-        _continue(progress, asked.count, asked.progress, overlays)
+        _continue(progress, asked.count, asked.progress, (overlays, second))
     print(progress.text())
     return 0
 
 
-def _continue(progress: Progress, count: int, path: Path, overlays: Opened) -> None:
+def _continue(progress: Progress, count: int, path: Path, overlays: Sequence[Opened]) -> None:
     """Hold block after block, until so many programs were held."""
     while progress.held.total() < count:
         began = time.monotonic()

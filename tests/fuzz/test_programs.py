@@ -50,7 +50,7 @@ def test_programs_of_every_notation(monkeypatch: pytest.MonkeyPatch) -> None:
     progress = Progress(seed=5)
     with opened() as overlays:
         for _ in range(4 * len(NOTATIONS)):
-            block(progress, overlays)
+            block(progress, [overlays])
     assert all(progress.tried[name] for name in (*OVERLAYS, "engine cxxrtl"))
     assert sum(name.startswith("change ") for name in progress.tried) >= 4
 
@@ -69,7 +69,7 @@ def test_a_difference_on_an_overlay_is_found(monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setattr(programs, "BLOCK", 10)
     with opened() as overlays, pytest.raises(AssertionError, match="hardware"):
         for number in range(len(NOTATIONS)):
-            block(Progress(seed=1, blocks=number), overlays)
+            block(Progress(seed=1, blocks=number), [overlays])
 
 
 def test_what_a_program_shows_of_a_machine() -> None:
