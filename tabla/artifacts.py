@@ -9,23 +9,25 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tabla import progress
+from tabla.program.bus import BusShape
 from tabla.program.host import Host
 from tabla.program.image import Image
 from tabla.program.image_file import image_record
 from tabla.program.overlay import Overlay
 from tabla.program.overlay_file import NAME
-from tabla.program.overlay_image import read_image
+from tabla.program.overlay_image import ImageFile, read_image
 from tabla.program.positions import Positions, positions
 from tabla.program.protocol import fingerprint
 from tabla.report.bench import bench_files
 from tabla.report.bus import wrapper_ports
-from tabla.report.c_driver import driver_files, program_header
+from tabla.report.c_driver import ImageWords, driver_files, program_header
 from tabla.report.folder import BOARD_SCHEMA, replaced_folder
 from tabla.report.fusesoc import bus_bench, core
 from tabla.report.graph_picture import dot, svg
 from tabla.report.ipxact import component
 from tabla.report.litex import litex_module
 from tabla.report.manifest import OF_HARDWARE, manifest
+from tabla.report.names import legal
 from tabla.report.registers import register_header, register_page, register_systemrdl
 from tabla.report.schedule_page import schedule_json, schedule_page
 from tabla.report.vivado import vivado_script
@@ -35,7 +37,6 @@ from tabla.training.format_choice import choice_entry
 from tabla.vectors import golden
 
 if TYPE_CHECKING:
-    from tabla.program.bus import BusShape
     from tabla.synth.board import Bitstream
 
 
@@ -119,7 +120,26 @@ def _on_overlay(build: Stages, overlay: Overlay) -> dict[str, str | bytes]:
         f"{name}.json": _json(entry),
         f"{name}.layout.npz": held.layout,
         **_shown(build),
+        **_driver_onto(build, overlay, held),
     }
+
+
+def _driver_onto(build: Stages, overlay: Overlay, held: ImageFile) -> dict[str, str | bytes]:
+    """Return the C driver of a program for an overlay that has a wrapper for a bus."""
+    if overlay.bus is None:
+        return {}
+    build.refuse_header_name()
+    header = program_header(
+        build.name,
+        legal(build.name),
+        fingerprint(build.image),
+        BusShape.of_overlay(overlay, overlay.bus),
+        build.format,
+        positions(Host(build.schedule)),
+        build.lowered.rate,
+        ImageWords(overlay=overlay.fingerprint, words=held.words),
+    )
+    return {f"{build.name}.h": header, **driver_files()}
 
 
 def _shown(build: Stages) -> dict[str, str | bytes]:

@@ -144,14 +144,18 @@ class Stages:
 
         if self.options.bus is None:
             return None
+        self.refuse_header_name()
+        bits = self.options.bus_width or BUS_WIDTHS[0]
+        return BusShape.of(self.image, bus_bits=bits, dump_count=self.schedule.dump_count)
+
+    def refuse_header_name(self) -> None:
+        """Raise `TablaError` if the header of the C driver cannot have the name of the program."""
         # A compiler that searches the build folder would take it for the header that the driver includes.
         if self.name.lower() in ("tabla", "stdint", "stddef"):
             raise TablaError(f"--bus: '{self.name}.h' is the name of another header", hint="rename the program")
         if re.search(r'["\\\x00-\x1f\x7f]', self.name):
             hint = "rename the program, without quotes, backslashes and line ends"
             raise TablaError(f"--bus: C cannot include a file called {self.name + '.h'!r}", hint=hint)
-        bits = self.options.bus_width or BUS_WIDTHS[0]
-        return BusShape.of(self.image, bus_bits=bits, dump_count=self.schedule.dump_count)
 
     @cached_property
     def bus_verilog(self) -> dict[str, str]:

@@ -52,6 +52,19 @@ def overlay_registers(overlay: Overlay) -> tuple[Register, ...]:
     return (*own, *program_registers(), *_numbers(overlay))
 
 
+def registers_for_images() -> tuple[Register, ...]:
+    """Return the registers that a host needs to bring an image to any overlay: those that are alike in all of them."""
+    mark = Register(
+        name="OVERLAY_FINGERPRINT",
+        offset=NUMBERS + 4,
+        access="ro",
+        reset=0,
+        description=_MEANINGS["fingerprint"],
+        fields=(),
+    )
+    return (*program_registers(), mark)
+
+
 def _own(register: Register) -> Register:
     """Return a register of every wrapper with what is different in an overlay."""
     match register.name:

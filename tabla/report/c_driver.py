@@ -1,11 +1,13 @@
-"""The C files of ``gen --bus``: the header of one accelerator, and the driver, which is the same for all of them.
+"""The C files of ``gen --bus``, and of ``gen --onto`` an overlay with a wrapper: the header of one accelerator or
+program, and the driver, which is the same for all of them.
 
 The header has the positions of ``<name>.layout.npz`` as tables, for the driver in ``driver/tabla.c``.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from importlib.resources import files
 
@@ -15,6 +17,7 @@ from numpy.typing import NDArray
 from tabla.ir.format import Format
 from tabla.ir.rate import RATE, RuntimeRate
 from tabla.program.bus import BusShape
+from tabla.program.overlay_registers import registers_for_images
 from tabla.report.names import legal_names
 from tabla.report.registers import register_macros
 
@@ -30,8 +33,18 @@ def driver_files() -> dict[str, str]:
     """Return ``tabla.h`` and ``tabla.c`` by their names. The header gets the registers of the one table."""
     folder = files("tabla.report").joinpath("driver")
     header, source = (folder.joinpath(name).read_text(encoding="utf-8") for name in ("tabla.h", "tabla.c"))
-    registers = "\n".join(["/* The registers, in bytes from the base address. */", *register_macros("TABLA", {})])
+    macros = [*register_macros("TABLA", {}), "", "/* Only an overlay has these. */"]
+    macros += register_macros("TABLA", {}, registers_for_images())
+    registers = "\n".join(["/* The registers, in bytes from the base address. */", *macros])
     return {"tabla.h": header.replace("/* Registers: @registers@ */", f"{registers}\n"), "tabla.c": source}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ImageWords:
+    """The words of an image, and the fingerprint of the overlay that it is for."""
+
+    overlay: int
+    words: Sequence[int]
 
 
 def tensors_of(layout: Positions, kind: str) -> dict[str, NDArray[np.int32]]:
@@ -58,10 +71,12 @@ def program_header(
     number_format: Format,
     layout: Positions,
     rate: RuntimeRate | None = None,
+    image: ImageWords | None = None,
 ) -> str:
     """Return ``<name>.h``, the header of the accelerator with the Verilog module `module`.
 
-    `rate` is a learning rate that hosts load.
+    `rate` is a learning rate that hosts load. `image` is that of a program for an overlay, for which `module` is
+    another legal name.
     """
     prefix, beat = module.upper(), shape.bus_bits // 8
     sizes = {kind: len(layout[f"{kind}.template"]) * shape.container // 8 for kind in UNITS}
@@ -77,7 +92,7 @@ def program_header(
         f"#define {prefix}_H",
         "",
         '#include "tabla.h"',
-        f'#include "{name}_registers.h"',
+        *([f'#include "{name}_registers.h"'] if image is None else []),
         "",
         f"#define {prefix}_WIDTH {shape.width}",
         f"#define {prefix}_FRACTION {number_format.fraction}",
@@ -90,6 +105,8 @@ def program_header(
     for kind in UNITS:
         lines += ["", *_unit(module, kind, layout)]
     members = (f'"{module}"', f"0x{fingerprint:08X}u", f"{shape.width}u", f"{shape.container // 8}u", f"{beat}u")
+    if image is not None:
+        lines += ["", *_image(module, image)]
     units = (
         f"{{{len(layout[f'{kind}.template'])}u, {_template(module, kind, layout)}, {prefix}_{kind.upper()}_TENSORS, "
         f"{f'{module}_{kind}_tensors' if tensors_of(layout, kind) else 'NULL'}}}"
@@ -97,7 +114,18 @@ def program_header(
     )
     lines += ["", f"static const struct tabla_program {module}_program = {{", f"    {', '.join(members)},"]
     lines += [f"    {unit}," for unit in units]
+    lines.append("    NULL," if image is None else f"    &{module}_image,")
     return "\n".join([*lines, "};", "", f"#endif /* {prefix}_H */"]) + "\n"
+
+
+def _image(module: str, image: ImageWords) -> Iterator[str]:
+    """Yield the lines of the image of a program for an overlay."""
+    yield f"static const uint32_t {module}_image_words[] = {{"
+    for begin in range(0, len(image.words), 8):
+        yield f"    {' '.join(f'0x{word:08X}u,' for word in image.words[begin : begin + 8])}"
+    yield "};"
+    held = f"{{0x{image.overlay:08X}u, {len(image.words)}u, {module}_image_words}}"
+    yield f"static const struct tabla_image {module}_image = {held};"
 
 
 def _rate(prefix: str, rate: RuntimeRate, number_format: Format) -> Iterator[str]:

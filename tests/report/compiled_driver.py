@@ -79,32 +79,48 @@ def compiled(
     folder: Path, build: Build, work: Path, bus_bits: int, units_in_buffer: int, soc: Path | None = None
 ) -> Path:
     """The program of the test: the driver in C99 with sanitizers, and the wrapper, or a SoC around it, in Verilator."""
-    module = build.module
+    shape, module = build.bus_shape, build.module
+    assert shape is not None
+    most = max(shape.run_beats * shape.stream_words, shape.run_words) * shape.container // 8
+    room = max(most * units_in_buffer, shape.load_beats * shape.stream_words * shape.container // 8) + 8
+    program = [f"-include{build.name}.h", f"-DPROGRAM={module}_program", f"-DBUFFER={room}", f"-I{folder}"]
+    return linked(
+        [folder / f"{build.name}.v", folder / f"{build.name}_axi.v", *([soc] if soc else [])],
+        "soc" if soc else f"{module}_axi",
+        folder / "tabla.c",
+        "main.c",
+        program,
+        work,
+        {"BUS_BITS": bus_bits, "CONTAINER": shape.container // 8},
+    )
+
+
+def linked(
+    verilog: list[Path], top: str, driver: Path, main: str, program: list[str], work: Path, sizes: dict[str, int]
+) -> Path:
+    """A main program of ours with the driver, and the top module of some Verilog in Verilator.
+
+    `program` are the options with which the main program is compiled, and `sizes` are those of the wrapper.
+    """
     environment = _environment(require("verilator"))
     # LiteX writes combinational logic with non-blocking assignments, and time scales.
     quiet = ["-Wno-fatal", "-Wno-lint", "-Wno-COMBDLY", "-Wno-TIMESCALEMOD"]
     verilator = ["verilator", "--cc", *quiet, "--x-assign", "unique", "--prefix", "Vtop"]
-    sources = [str(folder / f"{build.name}.v"), str(folder / f"{build.name}_axi.v"), *([str(soc)] if soc else [])]
-    options = ["--Mdir", str(work), "--top-module", "soc" if soc else f"{module}_axi"]
-    run([*verilator, *options, *sources], work.parent, environment)
+    options = ["--Mdir", str(work), "--top-module", top]
+    run([*verilator, *options, *map(str, verilog)], work.parent, environment)
     # So few cycles are simulated that a quick build serves best.
     make = ["make", "-s", "-j2", "OPT_FAST=-O0", "-C", str(work), "-f", "Vtop.mk"]
     run([*make, "libVtop.a", "libverilated.a"], work, environment)
-    includes = [f"-I{folder}", f"-I{HERE}"]
-    shape = build.bus_shape
-    assert shape is not None
-    most = max(shape.run_beats * shape.stream_words, shape.run_words) * shape.container // 8
-    room = max(most * units_in_buffer, shape.load_beats * shape.stream_words * shape.container // 8) + 8
-    program = [f"-include{build.name}.h", f"-DPROGRAM={module}_program", f"-DBUFFER={room}"]
+    includes = [f"-I{driver.parent}", f"-I{HERE}"]
     strict = [*STRICT, *SANITIZERS, *includes]
-    run(["gcc", *strict, "-c", str(folder / "tabla.c"), "-o", "tabla.o"], work, environment)
-    run(["gcc", *strict, *program, "-c", str(HERE / "main.c"), "-o", "main.o"], work, environment)
+    run(["gcc", *strict, "-c", str(driver), "-o", "tabla.o"], work, environment)
+    run(["gcc", *strict, *program, "-c", str(HERE / main), "-o", "main.o"], work, environment)
     found = re.search(r"^VERILATOR_ROOT = (.*)$", (work / "Vtop.mk").read_text(), re.MULTILINE)
     assert found
     verilated = [f"-I{found[1]}/include", f"-I{found[1]}/include/vltstd", f"-I{work}"]
-    sizes = [f"-DBUS_BITS={bus_bits}", f"-DCONTAINER={shape.container // 8}"]
-    source = HERE / ("litex.cpp" if soc else "verilated.cpp")
-    platform = [*includes, *verilated, *sizes, "-c", str(source), "-o", "p.o"]
+    macros = [f"-D{name}={size}" for name, size in sizes.items()]
+    source = HERE / ("litex.cpp" if top == "soc" else "verilated.cpp")
+    platform = [*includes, *verilated, *macros, "-c", str(source), "-o", "p.o"]
     run(["g++", *platform], work, environment)
     objects = ["main.o", "tabla.o", "p.o", "libVtop.a", "libverilated.a"]
     run(["g++", *SANITIZERS, *objects, "-pthread", "-latomic", "-o", "main"], work, environment)

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import io
+import json
 import re
 import subprocess
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,11 +14,17 @@ import numpy as np
 import pytest
 from tabla.examples.catalogue import EXAMPLES
 from tabla.templates.bus import registers
+from tabla.templates.template import presets
 
 import tabla
 from tabla.ir.format import Format
 from tabla.learning import learning_start
+from tabla.program.overlay import OverlayBus, overlay_of
+from tabla.program.overlay_file import overlay_record
+from tabla.program.overlay_registers import PROGRAM, overlay_registers
+from tabla.program.overlay_words import Status
 from tabla.report.c_driver import driver_files, program_header, tensors_of
+from tabla.report.overlay import overlay_files
 from tabla.runs import steps_of, words_of
 from tabla.source import TablaError
 from tests.report.compiled_driver import (
@@ -26,11 +34,13 @@ from tests.report.compiled_driver import (
     cases,
     compiled,
     expected,
+    linked,
     needs_compiler,
     needs_verilator,
     run,
     same,
 )
+from tests.small_overlay import ROOM
 
 
 @needs_compiler
@@ -85,6 +95,63 @@ def test_ten_epochs_of_wine_give_every_word_of_train(tmp_path: Path) -> None:
     same(dumps[-1], dict(build.train(data, epochs=10, seed=0).words))
     for found, wanted in zip(dumps, expected(case, 10)[0], strict=True):
         same(found, wanted)
+
+
+@needs_compiler
+@needs_verilator
+@pytest.mark.slow
+def test_two_programs_on_one_overlay_and_wrong_images_between_them(tmp_path: Path) -> None:
+    overlay = overlay_of(presets()["Pe2"], replace(ROOM, stream_words=2), OverlayBus(bits=32, step_words=16))
+    (tmp_path / "overlay").mkdir()
+    for name, text in overlay_files(overlay).items():
+        (tmp_path / "overlay" / name).write_text(text, encoding="utf-8")
+    chance, words, found, options = np.random.default_rng(3), list[str](), [], list[str]()
+    for macro, program in (("FIRST", "logistic"), ("SECOND", "linear")):
+        folder = tmp_path / program
+        build = tabla.compile(
+            EXAMPLES[program].program, onto=tmp_path / "overlay", defines={"m": 5}, results=("h",), effort=0
+        )
+        build.write(folder)
+        models = {"w": chance.integers(-2000, 2000, 5), "b": chance.integers(-2000, 2000, ())}
+        steps = {"x": chance.integers(-1000, 1000, (6, 5)), "y": chance.integers(0, 1000, 6)}
+        case = cases(build, folder, models, steps)
+        case.write(folder / "in", 1)
+        words += [str(folder / "in"), str(folder / "out")]
+        options += [f"-I{folder}", f"-include{program}.h", f"-D{macro}={program}_program"]
+        found.append((case, folder / "out"))
+    (tmp_path / "work").mkdir()
+    verilog = [tmp_path / "overlay" / f"overlay{part}.v" for part in ("", "_axi")]
+    options.append("-DBUFFER=256")
+    sizes = {"BUS_BITS": 32, "CONTAINER": 2}
+    driver = tmp_path / "linear/tabla.c"
+    main = linked(verilog, "overlay_axi", driver, "overlay.c", options, tmp_path / "work", sizes)
+    run([str(main), *words], tmp_path)
+    for case, out in found:
+        dumps, results = case.read(out, 4)
+        wanted, kept = expected(case, 1)
+        for models in dumps:
+            same(models, wanted[0])
+        same(results, kept)
+
+
+def test_the_driver_has_the_offsets_of_an_overlay() -> None:
+    overlay = overlay_of(presets()["Pe2"], ROOM, OverlayBus(bits=32, step_words=16))
+    there = {register.name: register.offset for register in overlay_registers(overlay)}
+    for name in ("PROGRAM_STATUS", "PROGRAM_DATA", "OVERLAY_FINGERPRINT"):
+        assert f"#define TABLA_{name}_OFFSET 0x{there[name]:03X}u" in driver_files()["tabla.h"]
+    assert f"PROGRAM = {PROGRAM} " in driver_files()["tabla.c"]
+    assert f"#define IMAGE_RUNS {Status.RUNS.value}u" in driver_files()["tabla.c"]
+
+
+@pytest.mark.parametrize("bus", [None, OverlayBus(bits=32, step_words=16)])
+def test_a_program_for_an_overlay_has_a_driver_where_there_is_a_bus(bus: OverlayBus | None, tmp_path: Path) -> None:
+    (tmp_path / "overlay").mkdir()
+    record = overlay_record(overlay_of(presets()["Pe2"], ROOM, bus))
+    (tmp_path / "overlay/overlay.json").write_text(json.dumps(record), encoding="utf-8")
+    build = tabla.compile(EXAMPLES["linear"].program, onto=tmp_path / "overlay", defines={"m": 3})
+    build.write(tmp_path / "build")
+    there = {path.name for path in (tmp_path / "build").iterdir()}
+    assert there.isdisjoint({"linear.h", "tabla.h", "tabla.c"}) if bus is None else {"linear.h", "tabla.c"} <= there
 
 
 def test_every_bit_of_status_has_a_sentence_and_the_driver_has_no_register_of_its_own() -> None:

@@ -12,7 +12,10 @@
      TABLA_STATUS_COUNT_ZERO_MASK | TABLA_STATUS_NOT_LOADED_MASK)
 #define EVENTS (TABLA_STATUS_OVERFLOW_MASK | TABLA_STATUS_DOMAIN_MASK)
 
-enum command { LOAD = 0, RUN = 1, DUMP = 2 };
+enum command { LOAD = 0, RUN = 1, DUMP = 2, PROGRAM = 4 };
+
+/* What PROGRAM_STATUS says of an image that was right. */
+#define IMAGE_RUNS 2u
 
 static int read_register(struct tabla_device *device, uint32_t offset, uint32_t *word)
 {
@@ -230,32 +233,93 @@ static int carry_out(struct tabla_device *device, enum command command, uint32_t
     return code ? code : code_of(status & ERRORS);
 }
 
-int tabla_reset(struct tabla_device *device)
+/* Look whether the caller has set all members, and whether the device is of tabla. */
+static int greet(struct tabla_device *device, uint32_t *version)
 {
-    const struct tabla_program *program = device ? device->program : NULL;
-    uint32_t id = 0, version = 0, fingerprint = 0, status = TABLA_STATUS_BUSY_MASK;
-    if (!program || !device->port.read32 || !device->port.write32 || !device->port.send || !device->port.receive ||
-        !device->send_buffer || !device->receive_buffer || !device->patience)
+    uint32_t id = 0;
+    if (!device || !device->program || !device->port.read32 || !device->port.write32 || !device->port.send ||
+        !device->port.receive || !device->send_buffer || !device->receive_buffer || !device->patience)
         return TABLA_BAD_ARGUMENT;
     int code = read_register(device, TABLA_ID_OFFSET, &id);
     if (!code)
-        code = read_register(device, TABLA_VERSION_OFFSET, &version);
-    if (!code)
-        code = read_register(device, TABLA_FINGERPRINT_OFFSET, &fingerprint);
+        code = read_register(device, TABLA_VERSION_OFFSET, version);
     if (code)
         return code;
     if (id != TABLA_ID_RESET)
         return TABLA_OTHER_DEVICE;
-    if ((version & TABLA_VERSION_MAJOR_MASK) != (TABLA_VERSION_RESET & TABLA_VERSION_MAJOR_MASK))
+    if ((*version & TABLA_VERSION_MAJOR_MASK) != (TABLA_VERSION_RESET & TABLA_VERSION_MAJOR_MASK))
         return TABLA_OTHER_VERSION;
-    if (fingerprint != program->fingerprint)
-        return TABLA_OTHER_PROGRAM;
-    code = write_register(device, TABLA_CONTROL_OFFSET, TABLA_CONTROL_RESET_MASK);
+    return TABLA_OK;
+}
+
+/* Reset the array, and wait until it rests. */
+static int reset_array(struct tabla_device *device)
+{
+    uint32_t status = TABLA_STATUS_BUSY_MASK;
+    int code = write_register(device, TABLA_CONTROL_OFFSET, TABLA_CONTROL_RESET_MASK);
     for (uint32_t look = 0; !code && (status & TABLA_STATUS_BUSY_MASK); look++) {
         code = look < device->patience ? read_register(device, TABLA_STATUS_OFFSET, &status) : TABLA_OPEN_PACKET;
         pause_between(device);
     }
     return code ? code : write_register(device, TABLA_STATUS_OFFSET, TABLA_STATUS_DONE_MASK | ERRORS | EVENTS);
+}
+
+int tabla_reset(struct tabla_device *device)
+{
+    uint32_t version = 0, fingerprint = 0;
+    int code = greet(device, &version);
+    if (!code)
+        code = read_register(device, TABLA_FINGERPRINT_OFFSET, &fingerprint);
+    if (code)
+        return code;
+    return fingerprint == device->program->fingerprint ? reset_array(device) : TABLA_OTHER_PROGRAM;
+}
+
+/* Write the words of an image after its command, and look what has become of it. */
+static int send_image(struct tabla_device *device, const struct tabla_image *image)
+{
+    uint32_t status = 0;
+    int code = write_register(device, TABLA_COMMAND_OFFSET, PROGRAM);
+    for (uint32_t at = 0; !code && at < image->words; at++)
+        code = write_register(device, TABLA_PROGRAM_DATA_OFFSET, image->word[at]);
+    for (uint32_t look = 0; !code && !(status & TABLA_STATUS_DONE_MASK); look++) {
+        code = look < device->patience ? read_register(device, TABLA_STATUS_OFFSET, &status) : TABLA_NO_IMAGE;
+        pause_between(device);
+    }
+    if (code) {
+        /* The loader waits for words that never come, and no command can be given. */
+        write_register(device, TABLA_CONTROL_OFFSET, TABLA_CONTROL_ABORT_MASK);
+        return code;
+    }
+    code = read_register(device, TABLA_PROGRAM_STATUS_OFFSET, &status);
+    return code || (status & TABLA_PROGRAM_STATUS_CODE_MASK) == IMAGE_RUNS ? code : TABLA_NO_IMAGE;
+}
+
+int tabla_bring(struct tabla_device *device)
+{
+    const struct tabla_image *image;
+    uint32_t version = 0, mark = 0, status = 0;
+    int code = greet(device, &version);
+    if (code)
+        return code;
+    image = device->program->image;
+    /* An accelerator with one program would answer the next register with an error. */
+    if (!image || !(version & TABLA_VERSION_MINOR_MASK))
+        return TABLA_NO_OVERLAY;
+    code = read_register(device, TABLA_OVERLAY_FINGERPRINT_OFFSET, &mark);
+    if (code)
+        return code;
+    if (mark != image->overlay)
+        return TABLA_OTHER_OVERLAY;
+    code = read_register(device, TABLA_STATUS_OFFSET, &status);
+    /* A command that nobody ends any more, of whatever program. */
+    if (!code && (status & TABLA_STATUS_BUSY_MASK))
+        code = reset_array(device);
+    if (!code)
+        code = write_register(device, TABLA_STATUS_OFFSET, TABLA_STATUS_DONE_MASK);
+    if (!code)
+        code = send_image(device, image);
+    return code ? code : write_register(device, TABLA_STATUS_OFFSET, TABLA_STATUS_DONE_MASK);
 }
 
 int tabla_load(struct tabla_device *device, const int32_t *const models[])
@@ -392,7 +456,7 @@ const char *tabla_text(int code)
         "TABLA_NO_ANSWER: a register could not be read or written; check the address, the clock and the reset.",
         "TABLA_OTHER_DEVICE: there is no accelerator of tabla at this address; check the address and the bitstream.",
         "TABLA_OTHER_VERSION: the device has another interface; take tabla.c and tabla.h from its build folder.",
-        "TABLA_OTHER_PROGRAM: the device was built from another program, format or array; take its own header.",
+        "TABLA_OTHER_PROGRAM: the device has another program, format or array; take its own header, or tabla_bring.",
         "TABLA_BUSY: a command before has not ended; cancel packets that wait, and call tabla_reset.",
         "TABLA_NOT_SENT: the platform could not send; look at the DMA, and call tabla_reset.",
         "TABLA_NOT_RECEIVED: the platform could not receive; look at the DMA, and call tabla_reset.",
@@ -407,6 +471,9 @@ const char *tabla_text(int code)
         "TABLA_KEEP: bytes of a packet were absent; look at the data width converters before the device.",
         "TABLA_RANGE: a word came outside the number format; look at the byte order and at the caches.",
         "TABLA_NOT_LOADED: the device has no models; call tabla_load.",
+        "TABLA_NO_OVERLAY: the device has one program that is built in, or the header is of such a device.",
+        "TABLA_OTHER_OVERLAY: the image is for another overlay; write the header with gen --onto its folder.",
+        "TABLA_NO_IMAGE: the overlay has refused the image, and goes on with the program before; bring it again.",
     };
     return code <= 0 && code > -TABLA_CODES ? texts[-code] : "unknown code: it is none of enum tabla_code.";
 }

@@ -7,6 +7,7 @@
  *
  *   function        what it does
  *   --------------  ----------------------------------------------------------
+ *   tabla_bring     brings the program to an overlay, which takes one after another
  *   tabla_reset     checks that the device is the program's, and resets it
  *   tabla_load      loads constants and models; counters of events begin at 0
  *   tabla_run       learns from samples, or computes results of samples
@@ -54,7 +55,10 @@ enum tabla_code {
     TABLA_KEEP = -19,           /* STATUS.KEEP: bytes were absent inside a packet */
     TABLA_RANGE = -20,          /* STATUS.RANGE: a container was no word of the format */
     TABLA_NOT_LOADED = -21,     /* STATUS.NOT_LOADED: no LOAD before RUN or DUMP */
-    TABLA_CODES = 22            /* codes are above -TABLA_CODES */
+    TABLA_NO_OVERLAY = -22,     /* the device or the program is not for tabla_bring */
+    TABLA_OTHER_OVERLAY = -23,  /* OVERLAY_FINGERPRINT is not that of the image */
+    TABLA_NO_IMAGE = -24,       /* the overlay has refused the image, or has not taken all of it */
+    TABLA_CODES = 25            /* codes are above -TABLA_CODES */
 };
 
 /* The platform. Each function returns 0, or anything else if it has failed. A
@@ -100,6 +104,14 @@ struct tabla_unit {
     const struct tabla_tensor *tensor;
 };
 
+/* What brings a program to an overlay: the fingerprint of the overlay, and the
+ * words of the image. */
+struct tabla_image {
+    uint32_t overlay;
+    uint32_t words;
+    const uint32_t *word;
+};
+
 /* An accelerator. <name>.h has one. */
 struct tabla_program {
     const char *name;
@@ -108,6 +120,7 @@ struct tabla_program {
     uint32_t container_bytes; /* 1, 2 or 4 */
     uint32_t beat_bytes;      /* bytes of a beat of the bus */
     struct tabla_unit load, sample, result, dump;
+    const struct tabla_image *image; /* NULL unless the program is for an overlay */
 };
 
 /* A device. The caller sets all members above the line before tabla_reset. */
@@ -142,6 +155,13 @@ struct tabla_state {
     const char *sentences[16];
     uint32_t said;
 };
+
+/* Bring the program to an overlay: check ID, VERSION and OVERLAY_FINGERPRINT,
+ * and write the image. The device has to be loaded afterwards; there is no need
+ * for tabla_reset. Nothing is written to a device that is no overlay or another
+ * one. After TABLA_NO_IMAGE the program before goes on, with its models. A device
+ * that is BUSY is reset first. */
+int tabla_bring(struct tabla_device *device);
 
 /* Check ID, VERSION and FINGERPRINT, reset the array, wait until it rests. The
  * device has to be loaded afterwards. Packets that the platform has not sent
