@@ -90,6 +90,7 @@ def learning_start(
     """
     shapes = shapes_of(build.lowered, "model")
     given, stored = ({}, Preparation()) if weights is None else separated(reals(weights, "weights"))
+    given = build.reading.merge(given)
     refuse_strangers(given, shapes, "the set of weights")
     own, brought = separated(build.reading.models)
     ready = prepared(

@@ -81,6 +81,7 @@ def inputs_of(
     first, seed = optional_whole("samples", first), optional_whole("seed", seed)
     shapes = shapes_of(build.lowered, "model")
     given, stored = ({}, Preparation()) if weights is None else separated(reals(weights, "weights"))
+    given = build.reading.merge(given)
     refuse_strangers(given, shapes, "the set of weights")
     request = request_of(shapes_of(build.sample, "input"), shapes_of(build.sample, "label"))
     arrays, _, origin = request.read(inputs, "inputs", stored)

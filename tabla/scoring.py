@@ -199,6 +199,7 @@ def test(
         engine = checked_engine(engine)
     shapes = shapes_of(build.sample, "model")
     given, stored = separated({} if weights is None else reals(weights, "weights"))
+    given = build.reading.merge(given)
     refuse_strangers(given, shapes, "the set of weights")
     own, brought = separated(build.reading.models)
     models = take_models({**built_rate(build.sample), **own, **given}, shapes, "the weights")

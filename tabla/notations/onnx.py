@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from fractions import Fraction
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from tabla.ir.format import Format
 from tabla.ir.graph import Graph
 from tabla.lang.faults import did_you_mean
 from tabla.lang.onnx import Imported, Model, inference, read_path
+from tabla.lang.onnx.merging import merge_all
 from tabla.lang.onnx.names import LABEL
 from tabla.lang.onnx.training import Tuning, learning
 from tabla.lang.preprocess import Preprocessed
@@ -67,6 +69,7 @@ def read_model(model: Model, options: Options) -> Reading:
         values=tuple(values),
         positions=lambda number_format: named_positions(program, number_format),
         models=_brought(made),
+        merge=partial(merge_all, made.merged),
         labels=made.labels,
         scored_by="" if learns else LABEL,
         scores=_real(program),

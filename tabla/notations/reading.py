@@ -16,6 +16,10 @@ from tabla.lang.preprocess import Preprocessed
 Reals = NDArray[np.float64]
 
 
+Merge = Callable[[Mapping[str, Reals]], dict[str, Reals]]
+"""Makes the arrays of models that a file holds those of a program, which may be other arrays."""
+
+
 class Lower(Protocol):
     """A function that lowers a checked program to its graph."""
 
@@ -40,7 +44,8 @@ class Reading:
     program as text, and `lower` its graph. `trainable` says that it has models, which are returned with its results.
     `values` are the names that ``--predict`` may ask for. `integers` are the inputs and results whose words are
     integers in every format, and `positions` returns those that are integers in one format. `models` are the values of
-    models that the program brings, with what lies beside models in their files, such as ``x.mean``. `labels` are texts
+    models that the program brings, with what lies beside models in their files, such as ``x.mean``. `merge` makes the
+    arrays of models that a file holds those of this program. `labels` are texts
     or numbers that the host returns for the positions that a result has. `scored_by` is the name that data have for
     the labels of a program that brings its models and has no label itself, and `scores` are the values that can be
     compared with it. `warnings` are texts about what is legal and
@@ -57,6 +62,7 @@ class Reading:
     integers: frozenset[str] = frozenset()
     positions: Callable[[Format], frozenset[str]] = field(default=lambda number_format: frozenset(), repr=False)
     models: Mapping[str, NDArray[Any]] = field(default_factory=dict, repr=False)
+    merge: Merge = field(default=dict, repr=False)
     labels: Mapping[str, NDArray[Any]] = field(default_factory=dict, repr=False)
     scored_by: str = ""
     scores: tuple[str, ...] = ()

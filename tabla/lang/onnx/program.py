@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tabla.lang.onnx.merging import Merged
 from tabla.lang.onnx.model import Model
 from tabla.lang.onnx.translate import Translation, Translator
 from tabla.lang.onnx.values import Known, Labels, Tensor
@@ -23,7 +24,7 @@ class Imported:
     """A model as a program.
 
     `models` are the values of the models by name. The host standardises inputs by `means` and `deviations`, and looks
-    the positions that a result has up in `labels`.
+    the positions that a result has up in `labels`. `merged` are the layers with the normalisations in their weights.
     """
 
     program: tile.Program
@@ -31,6 +32,7 @@ class Imported:
     means: Mapping[str, Reals] = field(default_factory=dict, repr=False)
     deviations: Mapping[str, Reals] = field(default_factory=dict, repr=False)
     labels: Mapping[str, NDArray[Any]] = field(default_factory=dict, repr=False)
+    merged: tuple[Merged, ...] = ()
 
 
 def inference(model: Model, shapes: Mapping[str, Sequence[int]]) -> Imported:
@@ -59,6 +61,7 @@ def inference(model: Model, shapes: Mapping[str, Sequence[int]]) -> Imported:
         means=made.means,
         deviations=made.deviations,
         labels=labels,
+        merged=made.merged,
     )
 
 

@@ -86,12 +86,14 @@ def learning(model: Model, shapes: Mapping[str, Sequence[int]], tuning: Tuning) 
         models={node.parameter: translated.models[node.parameter] for node in held},
         means=translated.means,
         deviations=translated.deviations,
+        merged=translated.merged,
     )
 
 
 def _learned(model: Model, shapes: Mapping[str, Sequence[int]], tuning: Tuning) -> list[str]:
     """Return the names of the arrays that learn, as the model has them."""
-    found = Translator(model, shapes).run()
+    # An array of a layer that would be merged can learn, too, and then the layer is not merged.
+    found = Translator(model, shapes, merging=False).run()
     can = [
         name for name in _candidates(model, found) if found.names[name] in {node.parameter for node in found.weights}
     ]

@@ -17,8 +17,9 @@ from numpy.typing import NDArray
 from tabla.lang.faults import did_you_mean
 from tabla.lang.onnx.call import Call, Operator, refuse_node
 from tabla.lang.onnx.constants import computed
+from tabla.lang.onnx.merging import Merged, merge
 from tabla.lang.onnx.model import Given, Model, Node, shown
-from tabla.lang.onnx.names import LABEL, program_names
+from tabla.lang.onnx.names import LABEL, distinct, program_names
 from tabla.lang.onnx.operators import OPERATORS
 from tabla.lang.onnx.tiles import number, reshaped
 from tabla.lang.onnx.values import Known, Labels, Tensor, Value
@@ -35,7 +36,8 @@ class Translation:
     `values` are the model's values by their names in ONNX, and `names` the names of the program for them. `models` are
     the arrays that stay on chip, by the names of the program. `labels` are what the host makes of the positions that a
     result has. `means` and `deviations` are by what the host standardises inputs. `decisions` are scores and
-    probabilities by the names of the values that are probabilities.
+    probabilities by the names of the values that are probabilities. `merged` are the layers with the normalisations
+    that became part of their weights.
     """
 
     values: Mapping[str, Value] = field(repr=False)
@@ -46,12 +48,19 @@ class Translation:
     means: Mapping[str, Reals] = field(default_factory=dict, repr=False)
     deviations: Mapping[str, Reals] = field(default_factory=dict, repr=False)
     decisions: Mapping[str, tuple[Tensor, Tensor]] = field(default_factory=dict, repr=False)
+    merged: tuple[Merged, ...] = ()
 
 
 class Translator:
-    """Translates node by node. `learned` are initialisers that learn, so nothing is computed of them in advance."""
+    """Translates node by node. `learned` are initialisers that learn, so nothing is computed of them in advance.
 
-    def __init__(self, model: Model, shapes: Mapping[str, Sequence[int]], learned: Iterable[str] = ()) -> None:
+    Without `merging`, normalisations stay what they are.
+    """
+
+    def __init__(
+        self, model: Model, shapes: Mapping[str, Sequence[int]], learned: Iterable[str] = (), *, merging: bool = True
+    ) -> None:
+        self.merging, self.merged = merging, dict[str, Merged]()
         self.model, self.learned = model, frozenset(learned)
         # A model that learns has a label, too.
         self.names = program_names(model, [LABEL] if self.learned else [])
@@ -75,6 +84,8 @@ class Translator:
         """Translate all nodes that the results need."""
         needed = _needed(self.model)
         for node in self.model.nodes:
+            if node.outputs[:1] and node.outputs[0] in self.merged:
+                continue
             if any(output in needed for output in node.outputs if output):
                 self._node(node)
         return Translation(
@@ -86,6 +97,7 @@ class Translator:
             means=self.means,
             deviations=self.deviations,
             decisions=self.decisions,
+            merged=tuple(self.merged.values()),
         )
 
     def _input(self, given: Given, shape: Sequence[int] | None) -> Tensor:
@@ -119,10 +131,7 @@ class Translator:
 
     def new(self, name: str, array: NDArray[Any]) -> Known:
         """Return an array that a node brings, under a name that no other value has."""
-        found, number_of = name, 1
-        while found in self.values or found in self.models or found in self.names.values():
-            number_of += 1
-            found = f"{name}_{number_of}"
+        found = distinct([name], {*self.values, *self.models, *self.names.values()})[name]
         self.names[found] = found
         return Known(name=found, array=array)
 
@@ -162,8 +171,10 @@ class Translator:
     # Nodes
 
     def _node(self, node: Node) -> None:
-        operator = _operator(node)
         given = [self.values[name] if name else None for name in node.inputs]
+        if self.merging:
+            node, given = self._merged(node, given)
+        operator = _operator(node)
         call = Call(
             node=node,
             operator=operator,
@@ -183,6 +194,19 @@ class Translator:
         for name in node.outputs[len(folded) :]:
             if name and name in _needed(self.model):
                 refuse_node(node, f"its result '{name}' is not there", "leave it out of the model")
+
+    def _merged(self, node: Node, given: list[Value | None]) -> tuple[Node, list[Value | None]]:
+        """Return a layer, and its operands, with the normalisation behind it if there is one to merge."""
+
+        def name_of(name: str) -> str:
+            return self.names.get(name) or distinct([name])[name]
+
+        found = merge(self.model, node, given, self.values, self.learned, self.new, name_of)
+        if found is None:
+            return node, given
+        layer, operands, behind, merged = found
+        self.merged[behind.outputs[0]] = merged
+        return layer, operands
 
     def _operands(self, given: Sequence[Value | None]) -> list[Value | None]:
         """Return operands. An initialiser that learns is a tensor from the beginning, so that nothing folds it."""

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from tabla.lang.onnx.call import Call, Results
+from tabla.lang.onnx.merging import figures
 from tabla.lang.onnx.operators.registry import Table, operator
 from tabla.lang.onnx.operators.windows import mean_of
 from tabla.lang.onnx.tiles import reduced
@@ -66,9 +65,7 @@ def _batch_normalization(call: Call) -> Results:
     for at, each in enumerate(known):
         if each.array.shape != (channels,):
             call.refuse(f"its operand {at + 1} has shape {list(each.array.shape)}", f"give {channels} numbers")
-    scale, bias, mean, variance = (each.array.astype(np.float64) for each in known)
-    factors = scale / np.sqrt(variance + float(call.attribute("epsilon")))
-    addends = bias - mean * factors
+    factors, addends = figures([each.array for each in known], float(call.attribute("epsilon")))
     name = call.node.outputs[0]
     shape = (1, channels, *[1] * (value.rank - 2))
     # Two arrays are left of the four.
