@@ -121,7 +121,7 @@ class Circuits:
         if not first and (groups := distances.groups.choices()) is not None:
             return (distances.with_groups(each) for each in groups)
         if heaviest := (first or still)[:1]:
-            return (distances.with_choice(heaviest[0], choice) for choice in _choices(heaviest[0]))
+            return (distances.with_choice(heaviest[0], choice) for choice in ways(heaviest[0]))
         return None
 
     def _work(
@@ -199,7 +199,7 @@ class Circuits:
         return roots + lanes
 
 
-def _choices(statement: Statement) -> list[Choice]:
+def ways(statement: Statement) -> list[Choice]:
     """Return all ways that a statement may have."""
     outs = {index.name for index in statement.indices}
     lanes = [Choice("lane", index.name) for index in statement.indices]

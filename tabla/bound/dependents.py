@@ -48,10 +48,10 @@ def _spread(graph: Graph, known: Claims, distances: Distances) -> Claims:
             continue
         made: list[Claim] = []
         for statement in graph.writers(name):
-            written = _written(graph, statement, found, distances)
-            if written is None:
+            claim = written(graph, statement, found, distances)
+            if claim is None:
                 break
-            made.append(written)
+            made.append(claim)
         else:
             found[name] = made[0] if len(made) == 1 else _together(made)
     return found
@@ -66,7 +66,7 @@ def _together(made: Sequence[Claim]) -> Claim:
     )
 
 
-def _written(graph: Graph, statement: Statement, claims: Claims, distances: Distances) -> Claim | None:
+def written(graph: Graph, statement: Statement, claims: Claims, distances: Distances) -> Claim | None:
     """Return what a statement makes of what is claimed; None if the claims cannot express it."""
     read = sources(statement, statement.reads, claims)
     pinned = largest(read.values())
