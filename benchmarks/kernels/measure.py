@@ -10,14 +10,14 @@ from typing import Any
 import numpy as np
 
 import tabla
-from benchmarks.kernels.problems import FORMAT, PES, Kernel, kernels
-from tabla.bound import full
+from benchmarks.kernels.problems import FORMAT, LATENCY, PES, Kernel, kernels
+from tabla.bound import full, plain_path
 from tabla.runs import shapes_of
 
 CALLS = 3
 HEAD = (
     f"{f'kernels, mostly at {PES} PEs':<40} {'cycles':>8} {'counted':>8} {'bound':>8} {'ratio':>7}  {'binding':<10}"
-    f" {'multipliers':>13} {'aim':>7} {'peer':>8} {'latency':>8} {'gen s':>6}  busiest"
+    f" {'multipliers':>13} {'aim':>7} {'peer':>8} {'latency':>8} {'path':>6} {'ratio':>5} {'gen s':>6}  busiest"
 )
 
 
@@ -26,10 +26,11 @@ class KernelRow:
     """The figures of a kernel.
 
     `cycles` are predicted, `counted` were counted on the cycle model, and `bound` is the full lower bound, all per call
-    in the steady state. `use` is the share of the multiplier slots of the lanes in which a product is computed, from 0
-    to 1, and `aim` the least value that is asked for. `most` is the most cycles that are asked for. `peer` is the
-    number of cycles of another tool. `seconds` is the processor time of compiling. `busiest` works in the share `busy`
-    of the cycles.
+    in the steady state. `latency` is in cycles, and `path` the plain path, below which no latency is. It is None where
+    the search does not make the latency small, and for programs with constraints. `use` is the share of the multiplier
+    slots of the lanes in which a product is computed, from 0 to 1, and `aim` the least value that is asked for. `most`
+    is the most cycles that are asked for. `peer` is the number of cycles of another tool. `seconds` is the processor
+    time of compiling. `busiest` works in the share `busy` of the cycles.
     """
 
     name: str
@@ -42,6 +43,7 @@ class KernelRow:
     most: int | None
     peer: int | None
     latency: int
+    path: int | None
     seconds: float
     busiest: str
     busy: float
@@ -49,7 +51,8 @@ class KernelRow:
     @property
     def met(self) -> bool:
         """Whether the aims are reached, or there are none."""
-        return (self.aim is None or self.use >= self.aim) and (self.most is None or self.cycles <= self.most)
+        reached = (self.aim is None or self.use >= self.aim) and (self.most is None or self.cycles <= self.most)
+        return reached and (self.path is None or self.latency <= LATENCY * self.path)
 
     def as_json(self) -> dict[str, Any]:
         """Return the row as JSON values."""
@@ -60,7 +63,8 @@ class KernelRow:
         aim = f"<= {self.most}" if self.most else "" if self.aim is None else f"{self.aim:.0%}"
         peer = "" if self.peer is None else f"{self.peer:,}"
         counts = f"{self.cycles:>8,} {self.counted:>8,} {self.bound:>8,} {self.cycles / self.bound:>7.2f}"
-        rest = f"{self.use:>13.1%} {aim:>7} {peer:>8} {self.latency:>8,} {self.seconds:>6.1f}"
+        path = f"{'':>12}" if self.path is None else f"{self.path:>6,} {self.latency / self.path:>5.2f}"
+        rest = f"{self.use:>13.1%} {aim:>7} {peer:>8} {self.latency:>8,} {path} {self.seconds:>6.1f}"
         rest += f"  {self.busiest} {self.busy:.0%}"
         return f"{self.name:<40} {counts}  {self.binding:<10} {rest}  {'' if self.met else 'MISSED'}".rstrip()
 
@@ -69,7 +73,7 @@ def measure(kernel: Kernel) -> KernelRow:
     """Compile a kernel, run a few calls on the cycle model, and compare every word with the evaluation."""
     began = time.process_time()
     array: dict[str, Any] = {"pes": kernel.pes, "stream_words": kernel.stream_words, "objective": kernel.objective}
-    build = tabla.compile(kernel.path, sizes=kernel.sizes, keep=kernel.keep, format=FORMAT, **array)
+    build = tabla.compile(kernel.program, sizes=kernel.sizes, keep=kernel.keep, format=FORMAT, **array)
     _ = build.verilog
     seconds = time.process_time() - began
     chance = np.random.default_rng(1)
@@ -81,7 +85,8 @@ def measure(kernel: Kernel) -> KernelRow:
         for name, shape in shapes_of(build.sample, "input", "model").items()
     }
     done = build.simulate(inputs, samples=CALLS)
-    found, report = full(build.graph, build.schedule.template, build.format), build.report()
+    question = build.graph, build.schedule.template, build.format
+    found, report = full(*question), build.report()
     return KernelRow(
         name=kernel.name,
         cycles=build.schedule.cycles,
@@ -93,6 +98,7 @@ def measure(kernel: Kernel) -> KernelRow:
         most=kernel.most,
         peer=kernel.peer,
         latency=build.schedule.latency,
+        path=plain_path(*question) if kernel.objective == "latency" else None,
         seconds=seconds,
         busiest=report.busiest,
         busy=report.busy,

@@ -11,6 +11,8 @@ from tabla.mapping.effort import Objective
 PES = 16
 FORMAT = "q6.10"
 GEN_SECONDS = 10.0
+LATENCY = 1.15
+"""The largest ratio of the latency to the plain path that is asked for where a search makes the latency small."""
 FOLDER = Path(__file__).resolve().parent
 
 
@@ -22,7 +24,7 @@ class Kernel:
     product, and `most` the most cycles that a call should take, if such an aim is set. `peer` is the number of cycles
     of NNgen with the same number of multipliers, if it is known. `pes` is the size of the array, `stream_words` the
     width of both streams in words, and `objective` what the search makes small. Without `stream_words` the tool chooses
-    the width of the input, and results leave as one word a cycle.
+    the width of the input, and results leave as one word a cycle. `definition` names the kernel in a file of several.
     """
 
     name: str
@@ -35,11 +37,17 @@ class Kernel:
     stream_words: int | None = None
     most: int | None = None
     objective: Objective = "throughput"
+    definition: str = ""
 
     @property
     def path(self) -> Path:
         """The ``.tc`` file."""
         return FOLDER / self.file
+
+    @property
+    def program(self) -> str:
+        """The kernel as commands and `tabla.compile` take it."""
+        return f"{self.path}:{self.definition}" if self.definition else str(self.path)
 
 
 def _matmul(size: int, aim: float, peer: int | None, keep: tuple[str, ...]) -> Kernel:
@@ -59,6 +67,19 @@ def _attention(rows: int, pes: int, objective: Objective = "throughput") -> Kern
     sizes = {"T": rows, "S": rows, "D": 16, "E": 16}
     name = f"attention {rows} x 16, {pes} PEs{', latency' * (objective == 'latency')}"
     return Kernel(name=name, file="attention.tc", sizes=sizes, pes=pes, objective=objective)
+
+
+def _biased(definition: str, pes: int) -> Kernel:
+    """Return a convolution with a bias, which takes as many cycles as one without."""
+    name = f"conv2d 3x3, bias {definition.replace('_', ' ')}, {pes} PEs"
+    sizes, most = {"C": 8, "H": 16, "W": 16, "O": 16}, {16: 14_112, 64: 3_528}[pes]
+    return Kernel(name=name, file="bias.tc", definition=definition, sizes=sizes, keep=("F", "B"), pes=pes, most=most)
+
+
+def _static(keep: tuple[str, ...], most: int) -> Kernel:
+    sizes = {"N": 2, "C": 5, "H": 8, "W": 8, "KC": 4, "KH": 1, "KW": 1, "O": 16}
+    name = "static positions" + ", F on chip" * bool(keep)
+    return Kernel(name=name, file="remainder.tc", sizes=sizes, keep=keep, most=most)
 
 
 def kernels() -> tuple[Kernel, ...]:
@@ -82,9 +103,27 @@ def kernels() -> tuple[Kernel, ...]:
         ),
         Kernel(name="MLP 64-32-10", file="mlp.tc", sizes={"I": 64, "H": 32, "O": 10}, keep=("W1", "b1", "W2", "b2")),
         *(_layers(rows, pes) for rows in (1, 16) for pes in (16, 64)),
-        *(_layers(1, pes, "latency") for pes in (16, 64)),
+        *(_layers(rows, pes, "latency") for rows in (1, 16) for pes in (16, 64)),
         *(_attention(rows, pes) for rows in (16, 32) for pes in (16, 64)),
-        _attention(16, 64, "latency"),
+        *(_attention(rows, pes, "latency") for rows in (16, 32) for pes in (16, 64)),
+        Kernel(
+            name="MLP 64-32-10, latency",
+            file="mlp.tc",
+            sizes={"I": 64, "H": 32, "O": 10},
+            keep=("W1", "b1", "W2", "b2"),
+            objective="latency",
+        ),
+        Kernel(name="conv2d 3x3, latency", file="conv2d.tc", sizes=image, keep=("F",), objective="latency"),
+        Kernel(
+            name="softmax of 8 rows of 64, latency", file="softmax.tc", sizes={"N": 8, "D": 64}, objective="latency"
+        ),
+        *(_biased(definition, pes) for definition in ("in_place", "apart") for pes in (16, 64)),
+        Kernel(name="mean of 2 x 2, 16 x 16", file="pool.tc", definition="image", sizes={"H": 16, "W": 16}),
+        Kernel(
+            name="mean of 2, 16 channels", file="pool.tc", definition="channels", sizes={"H": 16, "C": 16}, most=128
+        ),
+        _static((), 3_392),
+        _static(("F",), 2_560),
         Kernel(name="softmax of 8 rows of 64", file="softmax.tc", sizes={"N": 8, "D": 64}),
         Kernel(name="cumulative sum of 64", file="cumsum.tc", sizes={"N": 64}),
         Kernel(name="gather 64 rows of 16", file="gather.tc", sizes={"V": 32, "D": 16, "N": 64}, keep=("table",)),

@@ -25,6 +25,7 @@ CYCLES: Mapping[tuple[str, int], float] = {
     ("backprop 16-32-3, minibatch 64", 64): 29,
     ("backprop 16-32-3, minibatch 32", 16): 110,
     ("backprop 64-128-10, minibatch 32", 64): 335,
+    ("backprop 784-784-10, minibatch 32", 64): 19_850,
 }
 MICROCODE_WORDS = 512
 GEN_SECONDS, GEN_MEGABYTES = 20.0, 2000.0

@@ -30,11 +30,14 @@ SIZES: Mapping[str, tuple[tuple[int, ...], ...]] = {
 # The kind, the sizes, the samples of a step and the number of PEs.
 STEPS: tuple[tuple[str, tuple[int, ...], int, int], ...] = (
     ("linear", (55,), 64, 64),
+    ("logistic", (54,), 32, 64),
     ("logistic", (54,), 64, 64),
     ("backprop", (8, 16, 3), 64, 64),
+    ("backprop", (16, 32, 3), 32, 64),
     ("backprop", (16, 32, 3), 64, 64),
     ("backprop", (16, 32, 3), 32, 16),
     ("backprop", (64, 128, 10), 32, 64),
+    ("backprop", (784, 784, 10), 32, 64),
 )
 NEURONS = ("linear", "logistic", "svm")
 
@@ -69,9 +72,12 @@ class Problem:
         return Options(pes=pes, defines=self.defines, minibatch=self.minibatch, force=True)
 
     def words(self, pes: int) -> list[str]:
-        """Return the program and the options as words of a command line."""
+        """Return the program and the options as words of a command line.
+
+        Some programs need more memory than any known part has.
+        """
         sizes = [word for name, size in self.defines.items() for word in ("-D", f"{name}={size}")]
-        return [str(self.file), *sizes, "--pes", str(pes), "--minibatch", str(self.minibatch)]
+        return [str(self.file), *sizes, "--pes", str(pes), "--minibatch", str(self.minibatch), "--force"]
 
 
 def problems() -> Iterator[Problem]:
