@@ -152,13 +152,24 @@ class Opened(Elaboratable):
         ports = [getattr(self.whole, port) for port in self.whole.signature.members]
         return self._named(self._fragment, name, besides=ports)
 
-    def _named(self, fragment: Fragment, name: str, besides: Sequence[Any] = ()) -> Any:
-        signals = {
+    def registers_without_a_name(self) -> list[Any]:
+        """Return the registers of the component that have no name of their own, in the order of their first assignment.
+        Claims tell whether they are the right ones.
+        """
+        found = self._signals(self._fragment, "sync")
+        return [signal for signal in found.values() if signal.name.startswith("$")]
+
+    @staticmethod
+    def _signals(fragment: Fragment, *domains: str) -> dict[int, Any]:
+        return {
             id(signal): signal
-            for statements in fragment.statements.values()
-            for statement in statements
-            for signal in statement._lhs_signals()
+            for domain, statements in fragment.statements.items()
+            for statement in (statements if not domains or domain in domains else ())
+            for signal in sorted(statement._lhs_signals(), key=lambda each: each.name)
         }
+
+    def _named(self, fragment: Fragment, name: str, besides: Sequence[Any] = ()) -> Any:
+        signals = self._signals(fragment)
         known = [id(port) for port in besides]
         found = [signal for number, signal in signals.items() if signal.name == name and number not in known]
         if len(found) != 1:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from tests.prove.subject import Subject
 from tests.prove.subjects import (
     axi,
+    commands,
     controller,
     counters,
     frames,
@@ -14,6 +15,7 @@ from tests.prove.subjects import (
     loops,
     queues,
     quotient,
+    requests,
     rounder,
     tree,
 )
@@ -28,7 +30,9 @@ SUBJECTS: tuple[Subject, ...] = (
     *counters.SUBJECTS,
     *controller.SUBJECTS,
     *axi.SUBJECTS,
+    *commands.SUBJECTS,
     *frames.SUBJECTS,
+    *requests.SUBJECTS,
     *quotient.SUBJECTS,
     *functions.SUBJECTS,
 )
