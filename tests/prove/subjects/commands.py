@@ -270,8 +270,9 @@ SUBJECTS = (
             name=f"order of commands, {at_work} at work",
             property="Commands are carried out one at a time and in order: the array's reset, the command, the "
             "streams, the last packet, and one end each. A command that cannot run ends at once. An ABORT cancels "
-            "once, after a beginning; a RUN that is cut short stops when all whole units are with the array. The units that count "
-            "as finished are those behind which enough others have begun, and all of them at the end.",
+            "once, after a beginning; a RUN that is cut short stops when all whole units are with the array. The "
+            "units that count as finished are those behind which enough others have begun, and all of them at the "
+            "end.",
             bounds=f"resets of {reset_cycles} cycles; what array and streams answer is free",
             build=partial(commands, reset_cycles=reset_cycles, at_work=at_work),
             depth=2,
