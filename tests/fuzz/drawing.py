@@ -12,6 +12,7 @@ from tabla.templates.template import Template, template_for
 
 from tabla.ir.format import Format
 from tabla.ir.graph import Graph
+from tabla.ir.text import graph_text
 from tabla.lang.tc import parse as parse_kernel
 from tabla.lower.tc import lower as lower_kernel
 from tabla.lower.tile import lower as lower_tile
@@ -50,6 +51,11 @@ class Drawn:
     change: tuple[str, int] | None
     words: int
     passes: frozenset[str]
+
+    def __repr__(self) -> str:
+        """Tell the program as `--emit graph` does: the objects of a graph fill some 60,000 characters."""
+        array = f"{self.onto or self.template}, {self.format}, change {self.change}, words {self.words}"
+        return f"{self.notation} on {array}\n{graph_text(self.graph)}"
 
 
 @st.composite
