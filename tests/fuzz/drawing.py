@@ -52,10 +52,10 @@ class Drawn:
     words: int
     passes: frozenset[str]
 
-    def __repr__(self) -> str:
-        """Tell the program as `--emit graph` does: the objects of a graph fill some 60,000 characters."""
+    def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
+        """Tell the program as `--emit graph` does, where hypothesis tells it: its objects fill 60,000 characters."""
         array = f"{self.onto or self.template}, {self.format}, change {self.change}, words {self.words}"
-        return f"{self.notation} on {array}\n{graph_text(self.graph)}"
+        printer.text(f"{self.notation} on {array}\n{graph_text(self.graph)}")
 
 
 @st.composite
