@@ -9,9 +9,10 @@
 #   make bench       measure tabla gen, each engine, the evaluation and the published learning problems, into
 #                    benchmarks/results; compare 2,000 random TableGen programs with llvm-tblgen
 #   make bench-bus   play a million beats and every kind of fault at the wrappers for a bus; BEATS
-#   make bench-fpga  place and route five algorithms on 16 and 64 PEs for an ECP5-85F; takes hours; PARTS, PES, SEEDS
+#   make bench-fpga  place and route five algorithms on 16 and 64 PEs for an ECP5-85F; takes hours; PARTS, PES, SEEDS,
+#                    OVERLAYS
 #   make bench-overlay
-#                    count what each feature of the default overlay takes of an ECP5; takes about ten minutes
+#                    count what each feature of an overlay takes of an ECP5; takes about twenty minutes; OVERLAYS
 #   make bench-accuracy
 #                    learn 14 problems on 20 splits in formats of 8 to 18 bits, and write docs/accuracy.md; takes about an
 #                    hour; SPLITS, ONLY
@@ -108,14 +109,18 @@ bench: $(VENV)/test simulators
 PARTS ?= 85k:6,85k:8,um5g-85k:8
 PES ?= 16,64
 SEEDS ?= 4
+# The records of the overlays that are measured.
+OVERLAYS ?= DefaultOverlay LearningOverlay
 bench-fpga: $(VENV)/test
 	$(BIN)/python -m benchmarks.fpga --parts $(PARTS) --pes $(PES) --seeds $(SEEDS) $(if $(WORDS),--words $(WORDS)) \
 		--json benchmarks/results/fpga$(WORDS).json
-	$(BIN)/python -m benchmarks.overlays.whole --pes $(PES) --seeds $(SEEDS) --json benchmarks/results/overlays.json
+	for record in $(OVERLAYS); do $(BIN)/python -m benchmarks.overlays.whole --template $$record --pes $(PES) \
+		--seeds $(SEEDS) --json benchmarks/results/overlays.json || exit 1; done
 	$(BIN)/python -m benchmarks.bus.cost --seeds $(SEEDS) --json benchmarks/results/bus_cost.json
 
 bench-overlay: $(VENV)/test
-	$(BIN)/python -m benchmarks.overlays.features --json benchmarks/results/overlay_features.json
+	for record in $(OVERLAYS); do $(BIN)/python -m benchmarks.overlays.features --template $$record \
+		--json benchmarks/results/$$record.json || exit 1; done
 
 # Each wrapper gets its share of the beats. A seed gives the same beats each time.
 BEATS ?= 1000000

@@ -40,8 +40,17 @@ Row = dict[str, Any]
 
 
 def measured(template: str, overlay: Overlay, netlist: Netlist, device: Device, grade: int, seeds: int) -> Row:
-    """Return the figures of an overlay: the best of so many seeds, with the clock rate of each."""
-    runs = [nextpnr.place_and_route(netlist, device, grade, seed=seed) for seed in range(1, seeds + 1)]
+    """Return the figures of an overlay: the best of so many seeds, with the clock rate of each.
+
+    An overlay that the device cannot hold has no clock rate; the row says why.
+    """
+    misfit, runs = "", list[nextpnr.Placement]()
+    try:
+        nextpnr.check_capacity(netlist, device)
+    except TablaError as fault:
+        misfit = fault.message
+    else:
+        runs = [nextpnr.place_and_route(netlist, device, grade, seed=seed) for seed in range(1, seeds + 1)]
     best = nextpnr.best(runs) if runs else None
     return {
         "template": template,
@@ -51,6 +60,7 @@ def measured(template: str, overlay: Overlay, netlist: Netlist, device: Device, 
         **netlist.taken,
         "megahertz": round(best.clock.claimed, 1) if best and best.clock else None,
         "seeds": {str(run.seed): round(run.clock.reported, 1) for run in runs if run.clock},
+        "misfit": misfit,
         "critical_path": best.path.text().splitlines()[0] if best and best.path else "",
     }
 
@@ -128,6 +138,8 @@ def main(words: list[str]) -> int:
     for size in asked.pes.split(","):
         overlay, netlist = synthesised(asked.template, int(size))
         row = measured(asked.template, overlay, netlist, device, asked.grade, asked.seeds)
+        if row["misfit"]:
+            print(f"{asked.template}, {size} PEs: {row['misfit']}", file=sys.stderr)
         row["cycles"] = dict(cycles_on(overlay))
         print(markdown(row, row["cycles"]), flush=True)
         if asked.json is not None:

@@ -7,13 +7,23 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from tabla.templates.overlays import overlay_rooms
+from tabla.templates.targets import target
+from tabla.templates.template import presets
 
 from benchmarks.fpga import SIZES
 from benchmarks.overlays import features, whole
+from tabla.program.overlay import overlay_of
+from tabla.synth.yosys import Netlist
 
 ROOT = Path(__file__).resolve().parents[2]
 ROW = features.Row(part="lane", times=16, feature="extremes", full=500, without=300)
+DEFAULT, LEARNING = (
+    features.Parts(overlay=overlay_of(presets()["Pe16"], overlay_rooms()[name]))
+    for name in ("DefaultOverlay", "LearningOverlay")
+)
 OVERLAY = {
+    "template": "LearningOverlay",
     "pes": 16,
     "part": "LFE5U-85F",
     "grade": 6,
@@ -44,22 +54,31 @@ def test_the_page_of_features_has_every_part_and_sums_that_are_right() -> None:
         (part, int(times or 1), what, *(int(n.replace(",", "") or 0) for n in n3)) for part, times, what, *n3 in found
     ]
     assert all(saved == times * (full - without) for _, times, _, full, without, saved in rows)
-    wanted = [(part, feature or "the whole part") for part, _, makes in features.parts() for feature, _ in makes]
+    wanted = [(part, feature or "the whole part") for part, _, makes in DEFAULT.parts() for feature, _ in makes]
     assert [(part, what) for part, _, what, *_ in rows] == wanted
 
 
 def test_each_program_stands_on_the_overlay_and_beside_it() -> None:
     cycles = {name: 50 for name in SIZES} | {"svm 54": None}
     lines = whole.markdown(OVERLAY, cycles).splitlines()[2:]
-    assert lines[0] == "| linear 55 on the overlay | 16 | 50 | 100.0 | 2,000,000 | 16,000 (1000) | 23 | 152 |"
+    assert lines[0] == "| linear 55 on LearningOverlay | 16 | 50 | 100.0 | 2,000,000 | 16,000 (1000) | 23 | 152 |"
     assert re.match(r"\| linear 55 \| 16 \| \d+ \| [\d.]+ \| [\d,]+ \| [\d,]+ \(\d+\) \| \d+ \| \d+ \|$", lines[1])
-    assert "| svm 54 on the overlay | 16 | does not fit | 100.0 |  |" in lines[4]
+    assert "| svm 54 on LearningOverlay | 16 | does not fit | 100.0 |  |" in lines[4]
     assert len(lines) == 2 * len(SIZES)
 
 
+def test_an_overlay_that_does_not_fit_has_no_clock_rate() -> None:
+    """64 PEs with the default limits need more block RAMs than the part has."""
+    netlist = Netlist(top="overlay", target=target("ecp5"), text="", cells={"DP16KD": 297, "LUT4": 9})
+    row = whole.measured("DefaultOverlay", DEFAULT.overlay, netlist, target("ecp5").device("85k"), 6, 1)
+    assert (row["megahertz"], row["RAM"]) == (None, 297)
+    assert row["misfit"] == "the design needs 297 DP16KD, but LFE5U-85F has 208"
+
+
 @pytest.mark.parametrize("kind", [pytest.param("lane", marks=pytest.mark.slow), "adder of the tree"])
-def test_leaving_a_feature_out_changes_the_hardware(kind: str) -> None:
+@pytest.mark.parametrize("parts", [DEFAULT, LEARNING], ids=["default", "learning"])
+def test_leaving_a_feature_out_changes_the_hardware(parts: features.Parts, kind: str) -> None:
     """Each variant is another Verilog text, so no row compares a part with itself."""
-    made = next(makes for part, _, makes in features.parts() if part == kind)
+    made = next(makes for part, _, makes in parts.parts() if part == kind)
     texts = [features.component_verilog(make(), "part") for _, make in made]
     assert len(set(texts)) == len(texts)
