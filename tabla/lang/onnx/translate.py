@@ -15,10 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tabla.lang.faults import did_you_mean
-from tabla.lang.onnx.call import Call, Operator, refuse_node
+from tabla.lang.onnx.call import Call, Operator, Results, refuse_node
 from tabla.lang.onnx.constants import computed
 from tabla.lang.onnx.merging import Merged, merge
-from tabla.lang.onnx.model import Given, Model, Node, shown
+from tabla.lang.onnx.model import DEFAULT, Given, Model, Node, shown
 from tabla.lang.onnx.names import LABEL, distinct, program_names
 from tabla.lang.onnx.operators import OPERATORS
 from tabla.lang.onnx.tiles import number, reshaped
@@ -174,7 +174,7 @@ class Translator:
         given = [self.values[name] if name else None for name in node.inputs]
         if self.merging:
             node, given = self._merged(node, given)
-        operator = _operator(node)
+        operator = _operator(node, given)
         call = Call(
             node=node,
             operator=operator,
@@ -237,12 +237,15 @@ def _spread(value: tile.Number, shape: tile.Shape, span: Span | None) -> tile.No
     return tile.Values(shape=shape, kind=value.kind, values=(value.value,), span=span)
 
 
-def _operator(node: Node) -> Operator:
-    """Return the operator of a node.
+def _operator(node: Node, given: Sequence[Value | None]) -> Operator:
+    """Return the operator of a node with some operands.
 
-    An operator that is not there, or an attribute that it does not know, is a `TablaError`.
+    An operator that is not there, or an attribute that it does not know, is a `TablaError`. Any operator of ONNX whose
+    operands are all known is there, because it is computed when the model is read.
     """
     operator = OPERATORS.get((node.domain, node.operator))
+    if operator is None and node.domain == DEFAULT and given and all(isinstance(v, Known | None) for v in given):
+        return Operator(name=node.operator, domain=DEFAULT, function=_learns, attributes=dict(node.attributes))
     attributes = ", ".join(f"{name}={shown(value)}" for name, value in node.attributes.items())
     if operator is None:
         there = ", ".join(sorted(name for _, name in OPERATORS))
@@ -259,6 +262,10 @@ def _operator(node: Node) -> Operator:
             message = f"the attribute '{name}' is not there; the node has {attributes}"
             refuse_node(node, message, f"the attributes that are there: {there}")
     return operator
+
+
+def _learns(call: Call) -> Results:
+    call.refuse("it computes something of an initialiser that learns", "leave that initialiser out of --train")
 
 
 def _needed(model: Model) -> set[str]:

@@ -16,6 +16,11 @@ def one(operator: str, inputs: str = "x", *, opset: int = 17, arrays: Any = None
     return Case(nodes=[node(operator, inputs, "y", **about)], opset=opset, arrays=arrays or {}, **known)
 
 
+def listed(**lists: list[int]) -> dict[str, Any]:
+    """Return arrays of integers by name."""
+    return {name: np.array(each, dtype=np.int64) for name, each in lists.items()}
+
+
 POSITIVE: dict[str, Any] = {"of_low": 0.1, "of_high": 4.0}
 MATRIX: dict[str, Any] = {"of_shapes": {"x": (4, 6)}}
 W46, W64, B4 = drawn(4, 6, scale=0.5), drawn(6, 4, scale=0.5), drawn(4)
@@ -67,6 +72,14 @@ ELEMENTWISE = {
     "Identity": one("Identity"),
     "Dropout": one("Dropout", opset=7),
     "Dropout with a ratio": one("Dropout", "x r", arrays={"r": np.float32(0.3)}),
+    "PRelu": one("PRelu", "x a", arrays={"a": drawn(4, 1)}, **MATRIX),
+    "Elu": one("Elu", alpha=0.75),
+    "HardSigmoid": one("HardSigmoid", alpha=0.3, of_low=-4.0, of_high=4.0),
+    "HardSwish": one("HardSwish", of_low=-4.0, of_high=4.0),
+    "Reciprocal": one("Reciprocal", **POSITIVE),
+    "Max": one("Max", "x a b", arrays={"a": drawn(6), "b": np.float32(0.1)}),
+    "Min": one("Min", "x a", arrays={"a": drawn(6)}),
+    "Sum": one("Sum", "x a x", arrays={"a": drawn(6)}),
     "Cast": one("Cast", to=1),
     "Cast to integers and back": Case(
         nodes=[node("Mul", "x three", "t"), node("Cast", "t", "i", to=7), node("Cast", "i", "y", to=1)],
@@ -78,6 +91,8 @@ CLASSES = {
     "Softmax of rows": one("Softmax", axis=1, **MATRIX),
     "Softmax before version 13": one("Softmax", opset=12),
     "Softmax before version 13, axis": one("Softmax", opset=9, axis=2, **MATRIX),
+    "LogSoftmax": one("LogSoftmax", axis=1, of_low=-6.0, of_high=6.0),
+    "LogSoftmax of columns": one("LogSoftmax", axis=1, **MATRIX),
     "ArgMax": one("ArgMax", axis=1, keepdims=0, of_whole=("y",)),
     "ArgMax of rows": one("ArgMax", axis=-1, of_whole=("y",), opset=11, **MATRIX),
     "ArgMax of columns": one("ArgMax", axis=1, keepdims=0, select_last_index=1, of_whole=("y",), **MATRIX),
@@ -298,5 +313,56 @@ KNOWN = {
     "an input as a result": Case(nodes=[node("Relu", "x", "y"), node("Identity", "x", "z")], outputs=("z", "y")),
 }  # fmt: skip
 
-TABLES: Sequence[dict[str, Case]] = (LAYERS, ELEMENTWISE, CLASSES, WINDOWS, REDUCTIONS, MOVES, MACHINE_LEARNING, KNOWN)
+PARTS = {
+    "Slice": one("Slice", "x s e a", arrays=listed(s=[1, 0], e=[-1, 9], a=[1, -1]), **MATRIX),
+    "Slice with steps": one("Slice", "x s e a p", arrays=listed(s=[-1, 1], e=[-9, 6], a=[1, 2], p=[-1, 2]), **MATRIX),
+    "Slice of all samples": one("Slice", "x s e", arrays=listed(s=[0, 2], e=[2**63 - 1, 4])),
+    "Slice before version 10": one("Slice", opset=9, starts=[1], ends=[3], axes=[1]),
+    "Gather of a row": one("Gather", "x i", arrays={"i": np.array(-1)}, axis=1, **MATRIX),
+    "Gather of columns": one("Gather", "x i", arrays=listed(i=[5, 3, 1, 1, 2, 0]), axis=2, **MATRIX),
+    "Split": Case(nodes=[node("Split", "x s", "y z", axis=1)], arrays=listed(s=[2, 4]), outputs=("y", "z")),
+    "Split in halves": Case(nodes=[node("Split", "x", "y z", axis=-1)], outputs=("y", "z")),
+    "Split before version 13": Case(
+        nodes=[node("Split", "x", "y z", axis=1, split=[5, 1])], outputs=("y", "z"), opset=11
+    ),
+}
+# What PyTorch writes of `x.view(x.size(0), -1)` in its releases, and of `x.new_full(...)` and `w.expand(...)`.
+EXPORTED = {
+    "view by Gather": Case(
+        nodes=[
+            node("Shape", "x", "s"), node("Gather", "s zero", "n", axis=0), node("Unsqueeze", "n zeros", "u"),
+            node("Concat", "u rest", "t", axis=0), node("Reshape", "x t", "y"),
+        ],
+        shapes={"x": (2, 3)}, arrays={"zero": np.array(0), **listed(zeros=[0], rest=[-1])},
+    ),
+    "view by Gather before version 13": Case(
+        nodes=[
+            node("Shape", "x", "s"), node("Gather", "s zero", "n"), node("Unsqueeze", "n", "u", axes=[0]),
+            node("Concat", "u rest", "t", axis=0), node("Reshape", "x t", "y"),
+        ],
+        shapes={"x": (2, 3)}, arrays={"zero": np.array(0), **listed(rest=[-1])}, opset=11,
+    ),
+    "view by Slice": Case(
+        nodes=[
+            node("Shape", "x", "s"), node("Slice", "s zeros ones", "n"), node("Concat", "n rest", "t", axis=0),
+            node("Reshape", "x t", "y"),
+        ],
+        shapes={"x": (2, 3)}, arrays=listed(zeros=[0], ones=[1], rest=[-1]),
+    ),
+    "view by products": Case(
+        nodes=[
+            node("Shape", "x", "n", start=0, end=1), node("Shape", "x", "s", start=1),
+            node("ReduceProd", "s", "p", axes=[0]), node("Concat", "n p", "t", axis=0), node("Reshape", "x t", "y"),
+        ],
+        shapes={"x": (2, 3)},
+    ),
+    "an array in the shape of a sample": Case(
+        nodes=[node("Shape", "x", "s"), node("Expand", "w s", "e"), node("Mul", "x e", "y")],
+        arrays={"w": np.array([[0.75]], np.float32)}, count=1,
+    ),
+}  # fmt: skip
+TABLES: Sequence[dict[str, Case]] = (
+    *(LAYERS, ELEMENTWISE, CLASSES, WINDOWS, REDUCTIONS),
+    *(MOVES, MACHINE_LEARNING, KNOWN, PARTS, EXPORTED),
+)
 CASES = {name: case for table in TABLES for name, case in table.items()}

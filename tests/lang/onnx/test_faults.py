@@ -15,7 +15,7 @@ import tabla
 from tabla.driver import build
 from tabla.lang.onnx.names import distinct
 from tabla.options import Options
-from tests.lang.onnx.cases import FIGURES, IMAGE, MATRIX, SMALL, W64, conv, one, pad, shaped
+from tests.lang.onnx.cases import FIGURES, IMAGE, MATRIX, SMALL, W64, conv, listed, one, pad, shaped
 from tests.lang.onnx.models import Case, close, drawn, node, read
 
 REFUSED: dict[str, tuple[Case, str, str]] = {
@@ -61,7 +61,25 @@ REFUSED: dict[str, tuple[Case, str, str]] = {
     "a mean of all samples": (one("ReduceMean", **SMALL), "reduces over the samples", "name the axes"),
     "a padding of samples": (pad(1, 0, 0, 0, 0, 0, 0, 0), "axis 0 is that of the samples", "one by one"),
     "a reflection that is too long": (pad(0, 0, 0, 5, 0, 0, 0, 0, mode="reflect"), "pads 5 and 0 for 5", "use 0 to 4"),
-    "rows that data choose": (one("Gather", "x i", arrays={"i": np.array([1])}), "computed for each sample", "make"),
+    "rows that data choose": (one("Gather", "w x", arrays={"w": W64}), "'x' is computed for each sample", "make it an"),
+    "some of the samples": (one("Gather", "x i", arrays=listed(i=[1])), "axis 0 is that of the samples", "one by"),
+    "a row that is not there": (
+        one("Gather", "x i", axis=1, arrays={"i": np.array(6)}), "index 6 of an axis of 6 elements", "use -6 to 5"
+    ),
+    "a table of rows": (
+        one("Gather", "x i", axis=1, arrays={"i": np.array([[1]])}), r"its indices have the shape \[1, 1\]", "a list"
+    ),
+    "a slice of samples": (
+        one("Slice", "x s e", arrays=listed(s=[1], e=[9])), "axis 0 is that of the samples", "one by one"
+    ),
+    "an empty slice": (
+        one("Slice", "x s e a", arrays=listed(s=[3], e=[3], a=[1])), "leaves no elements", "take at least one"
+    ),
+    "a slice without an end": (one("Slice", opset=9, starts=[1, 2], ends=[3]), "do not fit together", "one of each"),
+    "sizes that do not add up": (
+        Case(nodes=[node("Split", "x s", "y z", axis=1)], arrays=listed(s=[2, 3])),
+        r"6 elements do not split into \[2, 3\]", "give 2 sizes",
+    ),
     "an infinite weight": (
         one("Add", "x b", arrays={"b": np.full(6, np.inf, dtype=np.float32)}), "no finite numbers", "export"
     ),

@@ -6,6 +6,7 @@ from tabla.lang.onnx.operators import (
     layers,
     machine_learning,
     moves,
+    parts,
     reductions,
     windows,
 )
@@ -18,5 +19,6 @@ OPERATORS: Table = {
     **reductions.TABLE,
     **distributions.TABLE,
     **moves.TABLE,
+    **parts.TABLE,
     **machine_learning.TABLE,
 }

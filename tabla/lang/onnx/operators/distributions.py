@@ -21,9 +21,9 @@ def softmax(node: tile.Node, over: int, span: Span | None) -> tile.Node:
     return made("divide", powers, reduced(powers, [over], span=span), span=span)
 
 
-@operator(TABLE, "Softmax", axis=None)
-def _softmax(call: Call) -> Results:
-    value, axis = call.tensor(0), call.attribute("axis")
+def _axis(call: Call, value: Tensor) -> int:
+    """Return the axis of a softmax, without that of the samples."""
+    axis = call.attribute("axis")
     first = -1 if call.opset >= 13 else 1
     over = call.axis(value, first if axis is None else int(axis))
     if call.opset < 13 and prod(value.shape[over + 1 :]) > 1:
@@ -31,9 +31,25 @@ def _softmax(call: Call) -> Results:
             "before version 13 it runs over all axes from this one on, and evaluators differ about that",
             "convert the model: onnx.version_converter.convert_version(model, 13)",
         )
+    return over
+
+
+@operator(TABLE, "Softmax", axis=None)
+def _softmax(call: Call) -> Results:
+    value = call.tensor(0)
+    over = _axis(call, value)
     found = Tensor(node=softmax(value.node, over, call.span), batched=value.batched)
     call.program.decided(call.node.outputs[0], value, found)
     return found
+
+
+@operator(TABLE, "LogSoftmax", axis=None)
+def _log_softmax(call: Call) -> Results:
+    value, span = call.tensor(0), call.span
+    over = _axis(call, value)
+    below = made("subtract", value.node, reduced(value.node, [over], aggregation="max", span=span), span=span)
+    whole = reduced(made("exponential", below, span=span), [over], span=span)
+    return Tensor(node=made("subtract", below, made("logarithm", whole, span=span), span=span), batched=value.batched)
 
 
 @operator(TABLE, "ArgMax", axis=0, keepdims=1, select_last_index=0)

@@ -72,6 +72,57 @@ def _leaky_relu(call: Call) -> Results:
     return call.elementwise("select", below, scaled, value)
 
 
+@operator(TABLE, "PRelu")
+def _prelu(call: Call) -> Results:
+    value = call.tensor(0)
+    below = call.elementwise("less", value, 0)
+    return call.elementwise("select", below, call.elementwise("multiply", value, call.operand(1)), value)
+
+
+@operator(TABLE, "Elu", alpha=1.0)
+def _elu(call: Call) -> Results:
+    value, alpha = call.tensor(0), float(call.attribute("alpha"))
+    powers = call.elementwise("exponential", call.elementwise("minimum", value, 0))
+    bent = call.elementwise("multiply", call.elementwise("subtract", powers, 1), alpha)
+    return call.elementwise("select", call.elementwise("less", value, 0), bent, value)
+
+
+@operator(TABLE, "HardSigmoid", alpha=0.2, beta=0.5)
+def _hard_sigmoid(call: Call) -> Results:
+    return _ramp(call, float(call.attribute("alpha")), float(call.attribute("beta")))
+
+
+@operator(TABLE, "HardSwish")
+def _hard_swish(call: Call) -> Results:
+    return call.elementwise("multiply", call.operand(0), _ramp(call, 1 / 6, 0.5))
+
+
+def _ramp(call: Call, slope: float, middle: float) -> Tensor:
+    """Return a line that ends at 0 and at 1."""
+    line = call.elementwise("add", call.elementwise("multiply", call.operand(0), slope), middle)
+    return call.elementwise("maximum", call.elementwise("minimum", line, 1), 0)
+
+
+@operator(TABLE, "Reciprocal")
+def _reciprocal(call: Call) -> Results:
+    return call.elementwise("divide", 1, call.operand(0))
+
+
+def _register_of_several(name: str, of: tile.Operator) -> None:
+    def function(call: Call) -> Results:
+        found: Value = call.operand(0)
+        for at in range(1, len(call.values)):
+            found = call.elementwise(of, found, call.operand(at))
+        return found
+
+    operator(TABLE, name)(function)
+
+
+_register_of_several("Max", "maximum")
+_register_of_several("Min", "minimum")
+_register_of_several("Sum", "add")
+
+
 @operator(TABLE, "Clip", min=None, max=None)
 def _clip(call: Call) -> Results:
     low = call.attribute("min") if call.opset < 11 else call.real(1)
@@ -144,7 +195,6 @@ def _cast_labels(call: Call, labels: NDArray[Any], to: int) -> NDArray[Any]:
 
 
 @operator(TABLE, "Shape", start=0, end=None)
-@operator(TABLE, "Gather", axis=0)
 @operator(TABLE, "Constant", value=None, value_float=None, value_floats=None, value_int=None, value_ints=None)
 @operator(TABLE, "ConstantOfShape", value=None)
 def _known(call: Call) -> Results:
