@@ -31,10 +31,25 @@ def changes(mapping: Mapping, effort: Effort) -> Iterator[Mapping]:
 
 
 def named_changes(mapping: Mapping, effort: Effort) -> Iterator[tuple[str, Mapping]]:
-    """Yield all changes of a mapping, each with the name of the function below that makes it."""
-    for kind in KINDS:
+    """Yield all changes of a mapping, each with the name of the function that makes it."""
+    for kind in kinds():
         for change in kind(mapping, effort):
             yield kind.__name__, _broadcast(change)
+
+
+def kinds() -> tuple[Callable[[Mapping, Effort], Iterator[Mapping]], ...]:
+    """Return the functions that change a mapping, in the order in which their changes are tried."""
+    return (
+        taken_early,
+        taken_early_in_part,
+        as_made,
+        divided,
+        in_turns,
+        sums_in_turns,
+        by_rows,
+        in_waves,
+        keeping,
+    )
 
 
 def taken_early(mapping: Mapping, effort: Effort) -> Iterator[Mapping]:
@@ -365,17 +380,3 @@ def _same_words(subscripts: Sequence[Affine], index: Index, writer: Statement) -
         if (here, mine.coefficient(index.name)) != (there, theirs.coefficient(wrote.name)):
             return False
     return True
-
-
-KINDS: tuple[Callable[[Mapping, Effort], Iterator[Mapping]], ...] = (
-    taken_early,
-    taken_early_in_part,
-    as_made,
-    divided,
-    in_turns,
-    sums_in_turns,
-    by_rows,
-    in_waves,
-    keeping,
-)
-"""The kinds of changes, in the order in which they are tried."""

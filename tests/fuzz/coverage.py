@@ -7,7 +7,7 @@ from collections import Counter
 from tabla.templates.instructions import LANE_KINDS, ROOT_KINDS, operation_format
 
 from tabla.ir.graph import Compare, Extreme, Function, Linear, Product
-from tabla.mapping.changes import KINDS
+from tabla.mapping.changes import kinds
 from tabla.passes.pipeline import PIPELINE, SHAPING
 from tabla.schedule.schedule import Schedule
 from tabla.strands.strand import Strand
@@ -65,7 +65,7 @@ def coverable() -> set[str]:
     """Return the names of all that programs can try, but for operations, which have no list of their own."""
     found = {f"notation {name}" for name in NOTATIONS} | {f"format {format}" for format in FORMATS}
     found |= {f"pass {each.name}" for each in (*PIPELINE, *SHAPING)}
-    found |= {f"change {kind.__name__}" for kind in KINDS}
+    found |= {f"change {kind.__name__}" for kind in kinds()}
     found |= {*OVERLAYS, *_CORNERS, *_ENGINES}
     for unit in _UNITS:
         form = operation_format(unit)

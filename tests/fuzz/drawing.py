@@ -16,7 +16,7 @@ from tabla.ir.text import graph_text
 from tabla.lang.tc import parse as parse_kernel
 from tabla.lower.tc import lower as lower_kernel
 from tabla.lower.tile import lower as lower_tile
-from tabla.mapping.changes import KINDS
+from tabla.mapping.changes import kinds
 from tabla.passes.minibatch import minibatched
 from tabla.passes.pipeline import PIPELINE, SHAPING, Pass, run_passes
 from tabla.source import Source, TablaError
@@ -138,7 +138,7 @@ def drawn(draw: st.DrawFn, notation: str) -> Drawn:
         template=template,
         format=format,
         onto=onto,
-        change=draw(st.none() | st.tuples(st.sampled_from([kind.__name__ for kind in KINDS]), st.integers(0, 40))),
+        change=draw(st.none() | st.tuples(st.sampled_from([kind.__name__ for kind in kinds()]), st.integers(0, 40))),
         words=draw(st.integers(0, 1 << 20)),
         passes=frozenset(passes),
     )
