@@ -118,6 +118,12 @@ bench-fpga: $(VENV)/test
 		--seeds $(SEEDS) --json benchmarks/results/overlays.json || exit 1; done
 	$(BIN)/python -m benchmarks.bus.cost --seeds $(SEEDS) --json benchmarks/results/bus_cost.json
 
+# Designs that are measured already are not synthesised again, so it goes on where it was interrupted.
+DRAWS ?= $(shell seq 2000 2019)
+bench-cost: $(VENV)/test
+	$(BIN)/python -m benchmarks.cost measure $(DRAWS)
+	$(BIN)/python -m benchmarks.cost check
+
 bench-overlay: $(VENV)/test
 	for record in $(OVERLAYS); do $(BIN)/python -m benchmarks.overlays.features --template $$record \
 		--json benchmarks/results/$$record.json || exit 1; done

@@ -22,18 +22,8 @@ from tabla.training.record import Training
 # The names of `tabla.runtime`, and what a public method returns, or passes its options to.
 FURTHER: tuple[Any, ...] = (
     *(getattr(runtime, name) for name in ("connect", *sorted(set(runtime.__all__) - {"connect"}))),
-    *(
-        Simulation,
-        Training,
-        FormatTable,
-        Cell,
-        Exploration,
-        Candidate,
-        synthesise,
-        SynthesisReport,
-        build_bitstream,
-        Bitstream,
-    ),
+    *(Simulation, Training, FormatTable, Cell, Exploration, Candidate),
+    *(synthesise, SynthesisReport, build_bitstream, Bitstream),
 )
 
 

@@ -139,14 +139,39 @@ def _operations(image: Image, features: Features, unit: str) -> Memory:
             levels = own.moves.get(generator, frozenset()) if lean else frozenset(range(parameters.levels))
             names += [f"{generator}.base", *(f"{generator}.delta{level}" for level in sorted(levels))]
             names += [f"{generator}.window"] if generator in own.windowed else []
-    places = [layout.fields[name] for name in names]
-    used = frozenset(bit for place in places for bit in range(place.offset, place.offset + place.width))
+    places = [(layout.fields[name], _address_bits(image, features, unit, name)) for name in names]
+    used = frozenset(
+        place.offset + bit
+        for place, most in places
+        for bit in range(place.width if most is None else min(place.width, most))
+    )
     return Memory(
         bits=layout.width,
         words=parameters.operation_depth[unit],
         block=microcode_has_blocks(parameters, unit),
         used=used,
     )
+
+
+def _address_bits(image: Image, features: Features, unit: str, name: str) -> int | None:
+    """Return how many bits of a generator's field reach an address; None for all. Memories may be smaller than the
+    addresses of their unit, and one that nobody writes has no address.
+    """
+    parameters, (generator, _, field) = image.parameters, name.partition(".")
+    if not field:
+        return None
+    if unit == "lane_issue" and generator in ("model", "interim"):
+        shape = lane_shape(parameters, features)
+        words = {
+            "model": shape.model_written or shape.model_loaded,
+            "interim": shape.interim_written or shape.interim_loaded,
+        }
+        return bits_for(shape.depth(generator)) if words[generator] else 0
+    if unit == "root_issue":
+        depths = {"data": parameters.root_data_depth, "memory": parameters.root_memory_depth}
+        found = {source.rpartition("_")[2] for source in sources(operation_format(unit), generator, features[unit])}
+        return max((bits_for(depths[source]) for source in found if source in depths), default=None)
+    return None
 
 
 def _table(table: FunctionTable, roots: int) -> Memory:

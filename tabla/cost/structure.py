@@ -40,10 +40,16 @@ def parts(image: Image, features: Features) -> Iterator[Part]:
     """Yield the parts of an array."""
     parameters, shape = image.parameters, lane_shape(image.parameters, features)
     issue = features["lane_issue"]
-    yield _lane(shape, rounds=shape.writes_result or issue.uses("emit", "1"), adds=issue.uses("base", "addend"))
-    near = sum(width for name, width in shape.lane_controls.items() if name not in _unused(shape, issue))
+    live, rounds = _live(shape), shape.writes_result or issue.uses("emit", "1")
+    if live:
+        yield _lane(shape, rounds=rounds, adds=issue.uses("base", "addend"))
+    else:
+        yield Part(kind="lane", count=parameters.pes, sizes={"dead": 1, "dead_sum": parameters.accumulator})
+    unused = _unused(shape, issue) | (set() if rounds else {"shift", "post", "issued", "emit"})
+    near = sum(width for name, width in shape.lane_controls.items() if name not in unused)
     loads = shape.parameters.width + shape.guard
-    yield Part(kind="controls", count=parameters.pes, sizes={"one": 1, "bits": near, "words": loads})
+    sizes = {"one": 1, "bits": near * live, "words": loads * live, "dead_bits": near * (not live)}
+    yield Part(kind="controls", count=parameters.pes, sizes=sizes)
     shared = sum(shape.controls.values())
     groups = parameters.pes // parameters.pes_per_pu
     yield Part(kind="group", count=groups, sizes={"one": 1, "bits": shared})
@@ -54,6 +60,19 @@ def parts(image: Image, features: Features) -> Iterator[Part]:
     for unit in ("stream", *image.units):
         yield from _sequencer(image, features, unit)
     yield from _border(image, features)
+
+
+def _live(shape: LaneShape) -> bool:
+    """Return whether lanes have words. Those of a program that works at the root alone read memories that nobody
+    writes.
+    """
+    loaded = "data" in shape.memories and "data" in (*shape.a_sources, *shape.b_sources, *shape.c_sources)
+    buses = "bus" in (*shape.b_sources, *shape.c_sources)
+    return loaded or buses or any(_written(shape, name) or _loaded(shape, name) for name in ("model", "interim"))
+
+
+def _loaded(shape: LaneShape, name: str) -> bool:
+    return {"model": shape.model_loaded, "interim": shape.interim_loaded}[name]
 
 
 def _unused(shape: LaneShape, issue: UnitFeatures) -> set[str]:
@@ -199,6 +218,8 @@ def _sequencer(image: Image, features: Features, unit: str) -> Iterator[Part]:
     loops = {
         "one": 1,
         "levels": levels,
+        # A level steps when all levels within it are at their end.
+        "nest": levels * levels,
         "counts": levels * (count_bits + 1),
         "interval": parameters.interval_bits * paced,
         "slots": bits_for(parameters.operation_depth[unit]) * (slots > 1),

@@ -40,8 +40,17 @@ def test_quick_designs(draw: int) -> None:
     held(draw)
 
 
+MISSED = {90: "LUT4s of a softmax are 14 % too high", 2017: "a block RAM of a depthwise convolution is not counted"}
+"""Draws whose estimates are known to be off, with the miss. See decision 27."""
+
+
+def _marked(draw: int) -> object:
+    marks = [pytest.mark.xfail(strict=True, reason=MISSED[draw])] if draw in MISSED else []
+    return pytest.param(draw, marks=marks)
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("draw", [draw for draw in ROWS if draw not in QUICK])
+@pytest.mark.parametrize("draw", [_marked(draw) for draw in ROWS if draw not in QUICK])
 def test_all_designs(draw: int) -> None:
     held(draw)
 
@@ -76,7 +85,8 @@ def test_an_estimate_takes_less_than_a_tenth_of_a_second() -> None:
 
 
 def test_every_price_is_of_a_size_that_there_is() -> None:
-    known = set(sizes(design(0).build().image)) | set(sizes(design(48).build().image))
+    # A logistic regression, a matrix product, and a gather, whose lanes have no words.
+    known = {name for draw in (0, 48, 1024) for name in sizes(design(draw).build().image)}
     priced = set(table().luts) | set(table().flip_flops)
     assert {name for name in priced if not name.startswith("function.")} <= known
     assert all(price > 0 for prices in (table().luts, table().flip_flops) for price in prices.values())
