@@ -27,7 +27,7 @@ from tabla.training.events import Events, events
 from tabla.training.measure import Measure, Score, without_updates
 from tabla.training.metrics import Metric
 from tabla.training.prediction import Prediction
-from tabla.training.preparation import separated
+from tabla.training.preparation import Preparation, class_name, separated
 from tabla.training.rate import built_rate, without_rate
 from tabla.training.record import CONFUSION, SHOWN_CLASSES, comparison, score_numbers
 
@@ -211,7 +211,7 @@ def test(
         ),
         data,
         None,
-        stored=stored.before(brought),
+        stored=stored.before(brought).before(_own_classes(build)),
         split=None,
         first=samples,
         shuffle=None,
@@ -262,3 +262,16 @@ def test(
             latency_simulated=machine.latency,
             events=events(part.lowered, expected.counts),
         )
+
+
+def _own_classes(build: Stages) -> Preparation:
+    """Return the classes that a model brings with one of its results, for a label that has room for just these.
+
+    A label of the data that is none of them is then an error, and a class that no sample has keeps its place.
+    """
+    label = build.reading.scored_by
+    shape = shapes_of(build.sample, "label").get(label)
+    named = {tuple(class_name(each) for each in labels.reshape(-1)) for labels in build.reading.labels.values()}
+    if len(named) == 1 and shape == (len(names := named.pop()),):
+        return Preparation(classes={label: names})
+    return Preparation()

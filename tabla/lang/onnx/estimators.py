@@ -46,6 +46,13 @@ def model_of(estimator: Any, name: str | None = None) -> Model:
             f"estimator: a value of type {type(estimator).__name__} is no estimator of scikit-learn",
             hint=f"there are {THERE}",
         )
+    last = estimator.steps[-1][1] if getattr(estimator, "steps", None) else estimator
+    if hasattr(type(last), "build_"):
+        raise TablaTypeError(
+            f"estimator: {type(last).__name__} of {type(last).__module__.rpartition('.')[0]} learns on an accelerator"
+            " of its own",
+            hint="take its attribute build_, and models_ for what it has learnt",
+        )
     name = name or type(estimator).__name__
     return _Writer(estimator).model(name)
 

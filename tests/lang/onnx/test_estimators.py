@@ -147,3 +147,12 @@ def test_a_logistic_regression_of_older_releases_may_have_a_model_for_each_class
     chances = 1 / (1 + np.exp(-scores)) if solver == "liblinear" or asked == "ovr" else np.exp(scores)
     found = tabla.from_sklearn(estimator, pes=4, format="q8.16", effort=0).evaluate({"x": x})["probabilities"]
     np.testing.assert_allclose(found, chances / chances.sum(axis=1, keepdims=True), atol=2**-10)
+
+
+def test_an_estimator_of_the_tool_has_an_accelerator_already() -> None:
+    from tabla.sklearn import Ridge
+
+    for estimator in (Ridge(), make_pipeline(StandardScaler(), Ridge())):
+        with pytest.raises(tabla.TablaError, match=r"Ridge of tabla\.sklearn learns on an accelerator") as caught:
+            tabla.from_sklearn(estimator)
+        assert "build_" in (caught.value.hint or "")

@@ -49,6 +49,23 @@ def test_an_estimator_has_the_accuracy_that_it_had() -> None:
     assert found.cycles_predicted == found.cycles_simulated and found.samples == 75
 
 
+def test_labels_are_the_classes_of_the_model() -> None:
+    """Sorted numbers of the classes in the data would be others where a class is missing, or is a stranger."""
+    x, y = load_iris(return_X_y=True)
+    names = np.array(["rose", "iris", "lily"])[y]
+    estimator = LogisticRegression(max_iter=500).fit(x, names)
+    build = tabla.from_sklearn(estimator, pes=4, format="q8.16", effort=0)
+    for kept in (y >= 0, y != 0, y == 1):
+        for classes in (["label"], []):
+            found = build.test({"x": x[kept], "label": names[kept]}, classes=classes)
+            assert found.float64.metric == pytest.approx(estimator.score(x[kept], names[kept]))
+    hot = np.eye(3)[np.searchsorted(estimator.classes_, names)]
+    assert build.test({"x": x, "label": hot}).float64.metric == pytest.approx(estimator.score(x, names))
+    with pytest.raises(TablaError, match="has the class 'tulip', which") as caught:
+        build.test({"x": x, "label": np.where(y == 0, "tulip", names)}, classes=["label"])
+    assert "the classes of 'label' are iris, lily, rose" in (caught.value.hint or "")
+
+
 def test_the_command_scores_a_file(data: dict[str, Any], capsys: pytest.CaptureFixture[str]) -> None:
     options = ["--pes", "2", "--effort", "0", "-q", "--metric", "mse"]
     assert main(["test", "net.onnx", "--data", "data.npz", *options]) == 0
