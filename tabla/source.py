@@ -18,6 +18,11 @@ from pathlib import Path
 _BOM = "\ufeff"
 _WIDEST = 400
 """The most characters of a line that a message quotes, those around the place."""
+_CONTROLS = (*range(9), *range(11, 32), *range(127, 160), 0x061C, *range(0x200E, 0x2010), *range(0x202A, 0x202F),
+             *range(0x2066, 0x206A))  # fmt: skip
+"""The characters that a terminal obeys, or that turn the order of the others round. Tabs and new lines stay."""
+_ESCAPED = {code: f"\\x{code:02x}" if code < 256 else f"\\u{code:04x}" for code in _CONTROLS}
+_REPLACED = dict.fromkeys(_CONTROLS, "\ufffd")
 _LONGEST = 2000
 """The most characters of a message in front of its places."""
 _OTHER_LINE_END = re.compile(r"\r\n?")
@@ -195,11 +200,12 @@ class TablaError(Exception):
 
     def __str__(self) -> str:
         message = self.message if len(self.message) <= _LONGEST else f"{self.message[:_LONGEST]}..."
-        lines = [f"error: {message}"]
-        lines += [label.render() for label in self.labels]
-        lines += [f"note: {note}" for note in self.notes]
+        lines = [f"error: {message.translate(_ESCAPED)}"]
+        # The caret stands below the character that it means, so each character stays one.
+        lines += [label.render().translate(_REPLACED) for label in self.labels]
+        lines += [f"note: {note.translate(_ESCAPED)}" for note in self.notes]
         if self.hint:
-            lines.append(f"hint: {self.hint}")
+            lines.append(f"hint: {self.hint.translate(_ESCAPED)}")
         return "\n".join(["\n".join(lines), *(str(fault) for fault in self.more)])
 
 

@@ -200,6 +200,7 @@ async def program(device):
 _RUN = '''"""Build and run the test bench, with cocotb and a simulator:  python run.py [icarus|verilator]"""
 
 import os
+import shutil
 import sys
 import tempfile
 from importlib.util import find_spec
@@ -219,10 +220,13 @@ if __name__ == "__main__":
     python = sys.executable.replace(" ", "\\\\ ")
     os.environ.setdefault("MAKEFLAGS", f"CFG_CXXFLAGS_PCH_I=-include PYTHON3={{python}}")
     runner = get_runner(simulator)
-    sys.path.insert(0, str(HERE))
     with tempfile.TemporaryDirectory() as folder:
+        # Copies with plain names: Icarus reads no path with a quote or a new line, and PYTHONPATH none with a colon.
+        source = shutil.copy(HERE.parent / {file!r}, Path(folder, "design.v"))
+        bench = shutil.copytree(HERE, Path(folder, "bench"))
+        sys.path.insert(0, str(bench))
         runner.build(
-            sources=[HERE.parent / {file!r}],
+            sources=[source],
             hdl_toplevel="{module}",
             build_dir=folder,
             build_args=["-Wno-fatal", "-Wno-lint"] if simulator == "verilator" else [],
@@ -233,7 +237,7 @@ if __name__ == "__main__":
             test_module="test_golden",
             build_dir=folder,
             test_dir=folder,
-            extra_env={{"PYTHONPATH": str(HERE)}},
+            extra_env={{"PYTHONPATH": str(bench)}},
             timescale=("1ns", "1ps"),
         )
         tests, failures = get_results(results)
