@@ -29,7 +29,7 @@ def beats_around(moment: int, slow: float) -> tuple[list[tuple[int, int]], int]:
         await context.tick()
         context.set(component.start, 0)
         for cycle in range(moment + 12):
-            context.set(component.word_valid, cycle < moment)
+            context.set(component.word_valid, cycle <= moment)
             context.set(component.reset, cycle == moment)
             context.set(component.tready, cycle > moment or chance.random() >= slow)
             if context.get(component.tvalid) and context.get(component.tready):
