@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 
 from tabla.ir.graph import Affine
 from tabla.mapping.places import EVERY, Place, Spot
@@ -12,6 +13,9 @@ from tabla.strands.site import Output, Site
 from tabla.strands.spread import Piece, every_lane, first_words, pieces
 from tabla.strands.strand import Address, Operation, Strand
 from tabla.templates.template import timing
+
+MOST_STRANDS = 64
+"""Strands that take one tensor from the bus, at the most: each is two words of microcode."""
 
 
 def take(
@@ -50,6 +54,7 @@ def receive(site: Site, target: str, write: Sequence[Affine], output: Output) ->
     `target` and `write` say which elements the root makes, `output` when they show. The spot is None, and there are no
     strands, unless one statement makes the result, each of its axes runs along a loop of its own, and lanes need a
     copy. An axis that is spread over lanes must be the slowest, or its words must come in whole rows or within a row.
+    If there is one slower axis, each of its turns may have strands of its own instead.
     """
     wanted, loops = site.taken(target), output.loops
     alone = sum(1 for _ in site.graph.writers(target)) == 1
@@ -70,13 +75,18 @@ def receive(site: Site, target: str, write: Sequence[Affine], output: Output) ->
     before, spread, after = loops[:level], loops[level], loops[level + 1 :]
     low = along.constant + spread.low
     found = pieces(low, low + spread.count, place.pes)
+    turns = [before]
     if before and len(found) > 1:
-        return None, []
+        if len(before) > 1 or before[0].count * len(found) > MOST_STRANDS:
+            return None, []
+        turns = [(replace(before[0], low=before[0].low + turn, count=1),) for turn in range(before[0].count)]
     strands = []
     inner = output.interval * math.prod(loop.count for loop in after)
-    for piece in found:
-        nest, at, bounds = _nest_of_piece(place, piece, before, after, write)
-        strands.append(take(site, target, spot, nest, at, bounds, start + (piece[0] - low) * inner, output.interval))
+    for turn, outer in enumerate(turns):
+        for piece in found:
+            nest, at, bounds = _nest_of_piece(place, piece, outer, after, write)
+            first = start + (turn * spread.count + piece[0] - low) * inner
+            strands.append(take(site, target, spot, nest, at, bounds, first, output.interval))
     return spot, strands
 
 

@@ -42,6 +42,13 @@ def test_samples_lie_in_the_lanes_of_a_small_network() -> None:
     assert mapping.kept and any((fit.way, fit.index) == ("tree", "sample.") for fit in mapping.fits)
 
 
+def test_rows_that_are_not_whole_come_as_they_are_made() -> None:
+    """22 hidden units fill five rows of four lanes and half a row, so each of 8 samples has two strands of its own."""
+    made = hold(Problem(kind="backprop", sizes=(12, 22, 3), minibatch=8), 4, steps=2)
+    strands = [s for s in made.schedule.units["lane_write"] if s.comment == "h to lane[1]"]
+    assert len(strands) == 16 and made.schedule.cycles == 1825
+
+
 @pytest.mark.slow
 @pytest.mark.timeout(3000)
 @settings(max_examples=60)
