@@ -37,7 +37,7 @@ PYTEST := $(BIN)/python -m pytest -rs
 # Two workers suit the smallest check machines. On a larger one use `make test WORKERS=8`.
 WORKERS ?= 2
 
-.PHONY: help demo test test-all lint docs docs-test bench bench-bus bench-fpga bench-overlay bench-accuracy \
+.PHONY: help demo test test-all lint docs docs-test bench bench-bus bench-fpga bench-cost bench-overlay bench-accuracy \
 	prove prove-quick prove-mutants fuzz fuzz-texts mutants simulators clean
 .DEFAULT_GOAL := help
 

@@ -40,6 +40,8 @@ def run(arguments: Namespace, console: Console) -> int:
     """Compile the program for the overlay, write the image and print its figures."""
     if arguments.onto is None:
         raise TablaError("an image is for an overlay, and none is named", hint="name its folder with --onto")
+    if arguments.output == "":
+        raise TablaError("-o names no file", hint="name a file, or leave -o out")
     made = build(arguments.file, build_options(arguments))
     remark_unused_inputs(arguments, console)
     console.progress(f"{arguments.file}: compiling")

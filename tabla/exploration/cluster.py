@@ -71,7 +71,11 @@ class Cluster:
             for future in [future for future in open_ if future in done]:
                 task = open_.pop(future)
                 yield task, self._result(client, future, task)
-            for future in watch.overdue(client, list(open_)):
+            try:
+                late = watch.overdue(client, list(open_))
+            except (OSError, CancelledError, ValueError):  # whatever the client says when nobody answers
+                raise _gone(self.address) from None
+            for future in late:
                 task = open_.pop(future)
                 others = watch.others(client, future, task)
                 future.cancel(force=True)
@@ -91,10 +95,7 @@ class Cluster:
                 hint="see what the worker says; its memory may be too small",
             ) from None
         except CancelledError:
-            raise TablaError(
-                f"the Dask scheduler at '{self.address}' has gone",
-                hint="start it again; with -o, the exploration goes on where it stopped",
-            ) from None
+            raise _gone(self.address) from None
         if "stranger" in found:
             places = client.who_has([future]).get(future.key) or ("",)
             raise stranger(places[0], found["stranger"])
@@ -133,6 +134,14 @@ class _Watch:
         self._late[task] = worker
         self.remark(f"note: '{worker}' takes more than {self.patience:g} s; another worker tries {task.point.name}")
         return sorted(left)
+
+
+def _gone(address: str) -> TablaError:
+    """Return the error of a scheduler that has gone during an exploration."""
+    return TablaError(
+        f"the Dask scheduler at '{address}' has gone",
+        hint="start it again; with -o, the exploration goes on where it stopped",
+    )
 
 
 def _silent(_: str) -> None:

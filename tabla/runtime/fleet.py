@@ -75,7 +75,7 @@ class Fleet:
         arrays = {name: np.asarray(array) for name, array in {**(given or {}), **named}.items()}
         units, stacked = self._codec.sample_units(arrays)  # every fault of the arrays is found here
         count = len(units) * self.folder.minibatch
-        if not stacked or count % self.step:
+        if not stacked or not count or count % self.step:
             raise TablaError(
                 f"{count} samples do not fill steps of {self.step}, the minibatches of {len(self.devices)} devices",
                 hint=f"give a multiple of {self.step} samples, with a leading axis",

@@ -162,3 +162,34 @@ def test_files_travel_with_the_question(tmp_path: Path, question: Question) -> N
     (tmp_path / "model.t").unlink()
     assert answered(packed, task, identity())["cycles"] > 0
     assert "cannot read" in answered(question, task, identity())["refused"]
+
+
+class Deserted:
+    """A client whose scheduler went away after the tasks were sent."""
+
+    def scatter(self, *_: Any, **__: Any) -> None:
+        """Take the question."""
+
+    def submit(self, *_: Any, **__: Any) -> str:
+        """Take a task."""
+        return "future"
+
+    def as_current(self) -> ExitStack:
+        """Return a block in which nothing is special."""
+        return ExitStack()
+
+    def processing(self) -> None:
+        """Fail as a client does."""
+        raise OSError("Timed out trying to connect")
+
+
+def test_a_scheduler_that_goes_away_is_named(question: Question, monkeypatch: pytest.MonkeyPatch) -> None:
+    import distributed
+
+    def nobody(*_: Any, **__: Any) -> None:
+        raise TimeoutError
+
+    monkeypatch.setattr(distributed, "wait", nobody)
+    tasks = [Task(kind="build", point=Point(pes=2, format="q6.10"))]
+    with pytest.raises(TablaError, match="the Dask scheduler at 'tcp://far:1' has gone"):
+        list(Cluster(address="tcp://far:1")._answers(Deserted(), question, tasks))

@@ -56,6 +56,7 @@ OVERLAY = {
 LOAD = {
     "no overlay": mistake("load model.t", "an image is for an overlay, and none is named", "--onto"),
     "a folder without an overlay": mistake("load model.t --onto .", "there is no overlay in '.'", "tabla overlay"),
+    "an image without a name": mistake("load model.t --onto small --output=", "-o names no file", "leave -o out"),
     "PEs": mistake("load model.t --onto small --pes 4", "--pes is given with --onto", "leave --pes out"),
     "a format": mistake("sim model.t --onto small --format q8.8 --inputs in.npz", "--format is given with --onto"),
     "a function that is not there": mistake(

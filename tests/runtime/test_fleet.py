@@ -93,6 +93,8 @@ def test_devices_that_do_not_belong_together_are_refused(case: Cases) -> None:
     with pytest.raises(TablaError, match="no models have been loaded"):
         fleet.run(made.samples)
     fleet.load(made.models)
+    with pytest.raises(TablaError, match="0 samples do not fill steps of 8"):
+        fleet.run({name: array[:0] for name, array in made.samples.items()})
     with pytest.raises(TablaError, match="20 samples do not fill steps of 8, the minibatches of 2 devices"):
         fleet.run({name: array[:20] for name, array in made.samples.items()})
 
