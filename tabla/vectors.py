@@ -28,6 +28,7 @@ from tabla.templates.template import timing
 from tabla.training.arrays import initial_models
 from tabla.training.preparation import separated
 from tabla.training.rate import built_rate, with_mantissa
+from tabla.trials import trials
 
 SAMPLES, SEED = 4, 1
 REST = 5
@@ -74,13 +75,14 @@ def golden(build: Stages) -> dict[str, Any] | None:
     # Every event at the ports comes within one of these times, also where a dump or a load is longer than a sample.
     patience = 4 * (schedule.latency + schedule.period + schedule.beats + len(load)) + 2 * words + 200
     once = starts[-1] + schedule.latency + len(load) + 2 * words
+    series = _series(build, host, played)
     return {
         "schema": "tabla-golden-1",
         "reset_cycles": reset_cycles(image),
         "width": width,
         "port_words": image.parameters.port_words,
         "sample_beats": image.stream_run.beats,
-        **_series(build, host, played),
+        **series,
         "extremes": _series(build, host, extreme),
         "dump_count": host.dump_count,
         "dump_words": words,
@@ -99,6 +101,7 @@ def golden(build: Stages) -> dict[str, Any] | None:
         "input_pauses": PAUSES.inputs,
         "output_pauses": PAUSES.outputs,
         "predicted": list(_predicted(image, host, (played, extreme))) if once <= THOROUGH else [],
+        "trials": list(_trials(image, host, played, series["check"])) if once <= THOROUGH else [],
     }
 
 
@@ -144,6 +147,30 @@ def _predicted(image: Image, host: Host, series: Sequence[_Played]) -> Iterator[
             "pauses": number % 2,
             "seen": {name: getattr(step.result, name) for name in EVENTS},
             "counters": list(astuple(step.result.counters)),
+        }
+
+
+def _trials(image: Image, host: Host, played: _Played, check: Sequence[Sequence[int]]) -> Iterator[dict[str, Any]]:
+    """Yield trials: the words of the program port that differ from the program, by memory and address, and what the
+    cycle model says of a run and of the words of models in a dump, which `check` gives by position. The models are
+    those that the run before has left.
+    """
+    model, beats = CycleModel(image), host.sample_beats(played.samples)
+    if image.stream_load.beats:
+        model.load(host.load_beats(played.models))
+    model.run(beats, SAMPLES)
+    own = _microcode(image)
+    for changed, result, words in trials(image, model, beats, SAMPLES, SEED):
+        yield {
+            "changed": [
+                [memory, address, f"{word:x}"]
+                for memory, (before, after) in enumerate(zip(own, _microcode(changed), strict=True))
+                for address, (old, word) in enumerate(zip(before, after, strict=True))
+                if old != word
+            ],
+            "seen": {name: getattr(result, name) for name in EVENTS},
+            "counters": list(astuple(result.counters)),
+            "check": [[position, words[position]] for position, _ in check],
         }
 
 

@@ -34,6 +34,7 @@ _USES = {
     "automatic",
     "scoring",
     "vectors",
+    "trials",
     "artifacts",
 }
 _EVERYTHING = {*_COMPILER, *_USES, "hw", "sim", "link", "synth", "training", "report", "examples", "_version"}
@@ -85,7 +86,9 @@ MAY: dict[str, set[str]] = {
     "notations": {"lang", "lower", "ir", "options", "training"},
     "simulation": {"program", "schedule", "hw", "sim", "link"},
     # vectors: the samples of the test bench that gen writes
-    "vectors": {*_LOWER, "hw", "sim", "training", "stages", "runs"},
+    "vectors": {*_LOWER, "hw", "sim", "training", "stages", "runs", "trials"},
+    # trials: programs beside the user's own, with which that test bench tries more of the hardware
+    "trials": {*_LOWER, "hw", "sim"},
     "artifacts": {*_LOWER, "progress", "hw", "synth", "report", "training", "stages", "vectors"},
     "given": {"parameters", "training"},
     # cluster: the workers of Dask, for explorations and fleets

@@ -113,6 +113,19 @@ class CycleModel(Machine):
             raise MachineFault(f"samples are written to {', '.join(sorted(loading_only))}, which only loads may do")
         self._now = 0
 
+    def take_over(self, other: CycleModel) -> None:
+        """Take the words and the counters of a machine of the same shape, whose microcode `other` has had until now."""
+        for name, rows in other.path.memories.items():
+            self.path.memories[name][:] = rows
+        for own, root in zip(self.path.roots, other.path.roots, strict=True):
+            for name, words in root.memories.items():
+                own.memories[name][:] = words
+        if self.laws is not None and other.laws is not None:
+            self.laws.written = {name: rows.copy() for name, rows in other.laws.written.items()}
+            self.laws.root_written = {name: words.copy() for name, words in other.laws.root_written.items()}
+        for name in ("lane_overflows", "root_overflows", "domain_errors"):
+            setattr(self.path, name, getattr(other.path, name))
+
     @property
     def cycles(self) -> int:
         """The cycles that have passed since reset."""

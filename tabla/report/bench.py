@@ -96,15 +96,22 @@ class Accelerator:
         await self.reset()
         self.series = GOLDEN["extremes"] if case["extremes"] else GOLDEN
         await self.load()
-        expected, pauses = case["seen"], (INPUT_PAUSES, OUTPUT_PAUSES) if case["pauses"] else ()
-        seen = await self.run(0, self.series["samples"], *pauses)
-        seen["outputs"] = [signed(word) for word in seen["outputs"]]
-        origin = (seen["first_words"] or seen["starts"])[0]
-        for name, events in expected.items():
-            found = seen[name] if name == "outputs" else [cycle - origin for cycle in seen[name]]
-            assert found == events, f"{{name}}: {{found}} instead of {{events}}"
-        assert seen["counters"] == case["counters"], f"counters: {{seen['counters']}} instead of {{case['counters']}}"
+        pauses = (INPUT_PAUSES, OUTPUT_PAUSES) if case["pauses"] else ()
+        compare(await self.run(0, self.series["samples"], *pauses), case)
         self.series = GOLDEN
+
+    async def trial(self, case):
+        """The program with some words changed works on the models that it finds, as the cycle model predicts."""
+        words = program_words()
+        for memory, address, word in case["changed"]:
+            words[memory][address] = int(word, 16)
+        await self.ports.write_program(words)
+        count, each = GOLDEN["samples"], GOLDEN["sample_beats"]
+        compare(await self.play(RUN, count, GOLDEN["run"], each, len(GOLDEN["outputs"])), case)
+        if GOLDEN["dump_count"]:
+            seen = await self.play(DUMP, GOLDEN["dump_count"], outputs=GOLDEN["dump_words"])
+            for position, word in case["check"]:
+                assert signed(seen["outputs"][position]) == word, f"word {{position}} of the dump"
 
     async def whole(self):
         """Load, run all samples at once, and dump; return what was seen of the run."""
@@ -112,6 +119,21 @@ class Accelerator:
         seen = await self.run(0, self.series["samples"])
         await self.dump()
         return seen
+
+
+def program_words():
+    """Return the words of each microcode memory."""
+    return [[int(word, 16) for word in memory] for memory in GOLDEN["program"]]
+
+
+def compare(seen, case):
+    """Compare words, events and counters of a run with what the cycle model predicts."""
+    seen["outputs"] = [signed(word) for word in seen["outputs"]]
+    origin = (seen["first_words"] or seen["starts"])[0]
+    for name, events in case["seen"].items():
+        found = seen[name] if name == "outputs" else [cycle - origin for cycle in seen[name]]
+        assert found == events, f"{{name}}: {{found}} instead of {{events}}"
+    assert seen["counters"] == case["counters"], f"counters: {{seen['counters']}} instead of {{case['counters']}}"
 
 
 def latency(seen):
@@ -138,6 +160,7 @@ async def golden(dut):
     await program(device)
     for case in GOLDEN["predicted"]:
         await device.predicted(case)
+    await trials(device)
     await device.reset()
     assert (await device.whole())["counters"] == counted, "counters after a reset"
 
@@ -177,10 +200,20 @@ async def commands(device, counted):
     await device.dump()
 
 
+async def trials(device):
+    """The program with other guards, signs and halves, time after time on what the one before has left."""
+    await device.reset()
+    await device.load()
+    await device.run(0, GOLDEN["samples"])
+    for case in GOLDEN["trials"]:
+        await device.trial(case)
+    await device.ports.write_program(program_words())
+
+
 async def program(device):
     """Other microcode computes something else. A reset in the middle of it, and the right microcode, mend that."""
     mask = (1 << len(device.dut.program_data)) - 1
-    words = [[int(word, 16) for word in memory] for memory in GOLDEN["program"]]
+    words = program_words()
     await device.ports.write_program([[word ^ mask for word in memory] for memory in words])
     try:
         await device.whole()

@@ -1,0 +1,29 @@
+"""Trials: other programs for the same hardware, which the cycle model accepts."""
+
+from __future__ import annotations
+
+import numpy as np
+from tabla.hw.features import features_of
+from tabla.sim.model.cycle_model import CycleModel
+
+from tabla.driver import build
+from tabla.options import Options
+from tabla.program.host import Host
+from tabla.trials import TRIALS, trials
+
+
+def test_trials_are_programs_for_the_same_hardware() -> None:
+    made = build("examples/svm.t", Options(pes=4))
+    image, host, chance = made.image, Host(made.schedule), np.random.default_rng(1)
+    model, samples = CycleModel(image), 2
+    model.load(chance.integers(-900, 900, (image.stream_load.beats, image.parameters.stream_words)))
+    beats = chance.integers(-900, 900, (samples * image.stream_run.beats, image.parameters.stream_words))
+    first = model.run(beats, samples).relative()
+    found = list(trials(image, model, beats, samples, seed=1))
+    assert len(found) == TRIALS and host.dump_count == image.dump_count
+    for changed, result, words in found:
+        assert changed.strands == image.strands and changed.operations != image.operations
+        assert features_of(changed) == features_of(image)
+        assert (result.starts, result.leaves, result.updates) == (first.starts, first.leaves, first.updates)
+        assert words
+    assert len({tuple(words) for _, _, words in found}) > 1, "no trial changes a model"
