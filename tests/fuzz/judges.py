@@ -1,4 +1,4 @@
-"""Which tests judge a fault: those of the file that has it first, then the array as a whole."""
+"""Which tests judge a fault: one quick program, the tests and proofs of the file that has it, then the whole array."""
 
 from __future__ import annotations
 
@@ -6,46 +6,102 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 _ENGINES = "tests/sim/test_engines.py"
-_ICARUS = "test_cocotb[icarus-random]"
-_PROOF = "tests/prove/test_proofs.py::test_proof"
+_ICARUS = f"{_ENGINES}::test_cocotb[icarus-random]"
 _QUICK = (f"{_ENGINES}::test_amaranth_runs_regression[3]",)
-_WHOLE = (*(f"{_ENGINES}::test_amaranth_runs_random_programs[{seed}]" for seed in (3, 4)), f"{_ENGINES}::{_ICARUS}")
-_VERILOG = (
-    f"{_ENGINES}::{_ICARUS}",
-    "tests/hw/test_verilog_writer.py",
-    "tests/hw/test_emit.py::test_icarus_computes_what_the_model_does",
+_WHOLE = (
+    *(f"{_ENGINES}::test_amaranth_runs_random_programs[{seed}]" for seed in (3, 4)),
+    _ICARUS,
+    "tests/hw/test_reset.py::test_reset_in_the_midst_of_a_command[1-30]",
 )
-_WRAPPER = "tests/hw/bus/test_axi_wrapper.py::test_words_of_the_evaluation"
+_VERILOG = (
+    "tests/hw/test_verilog_writer.py",
+    _ICARUS,
+    "tests/hw/test_emit.py",
+    "tests/hw/test_reset.py::test_reset_in_the_midst_of_a_command[1-30]",
+)
+_PARTS = "tests/hw/test_memory_and_tree.py"
+
+
+def _proofs(*subjects: str) -> tuple[str, ...]:
+    return tuple(f"tests/prove/test_proofs.py::test_proof[{subject}]" for subject in subjects)
+
+
+_LANE = _proofs("lane, 8 bits", "lane of an overlay, 8 bits", "lane of one addend shift, 8 bits")
+_QUEUES = _proofs(
+    *("border queue of 3 roots, 12 words", "queue of 4 roots, 16 words, beats of 2"),
+    "queue of 8 roots, 96 words, beats of 4",
+)
+_STREAM_IN = ("tests/hw/bus/test_stream_in.py", *_proofs("input stream"))
+_LINK = ("tests/hw/board/test_link_parts.py",)
 _OWN: Mapping[str, tuple[str, ...]] = {
-    "hw/barrel.py": ("tests/hw/test_mac.py", "tests/hw/test_rounder.py"),
+    "hw/barrel.py": ("tests/hw/test_rounder.py", "tests/hw/test_mac.py", *_proofs("lane of an overlay, 8 bits")),
     "hw/block_memories.py": ("tests/hw/test_block_memories.py",),
-    "hw/block_queue.py": ("tests/hw/board/test_link_parts.py", "tests/hw/bus/test_parts.py"),
-    "hw/border_queue.py": ("tests/hw/test_border_queue.py",),
-    "hw/control.py": ("tests/hw/test_mac.py", f"{_PROOF}[lane, 8 bits]"),
-    "hw/controller.py": ("tests/hw/test_controller.py", f"{_PROOF}[controller, 3 beats a sample]"),
-    "hw/countdown.py": ("tests/hw/test_memory_and_tree.py", f"{_PROOF}[countdown]"),
-    "hw/counters.py": ("tests/hw/test_memory_and_tree.py", f"{_PROOF}[counter of events, 6 bits]"),
+    "hw/block_queue.py": (
+        *_LINK,
+        "tests/hw/bus/test_parts.py",
+        *_proofs("queue of the serial link", "queue of the bus"),
+    ),
+    "hw/border_queue.py": ("tests/hw/test_border_queue.py", *_QUEUES),
+    "hw/board/frames.py": (*_LINK, *_proofs("receiver of frames", "frames from sender to receiver")),
+    "hw/board/uart.py": (*_LINK, *_proofs("bytes over a line of 2 cycles a bit")),
+    "hw/bus/axi_lite.py": ("tests/hw/bus/test_parts.py", *_proofs("AXI4-Lite channels")),
+    "hw/bus/commands.py": ("tests/hw/bus/test_parts.py", *_proofs("registers")),
+    "hw/bus/registers.py": ("tests/hw/bus/test_parts.py", *_proofs("registers")),
+    "hw/bus/slice.py": ("tests/hw/bus/test_parts.py", *_STREAM_IN),
+    "hw/bus/stream_in.py": _STREAM_IN,
+    "hw/bus/stream_out.py": (
+        "tests/hw/bus/test_parts.py",
+        *_proofs("output stream, 18 bits", "output stream, 12 bits"),
+    ),
+    "hw/bus/unit_buffer.py": ("tests/hw/bus/test_parts.py", *_STREAM_IN),
+    "hw/bus/verdict.py": _STREAM_IN,
+    "hw/bus/": ("tests/hw/bus/test_parts.py", *_STREAM_IN),
+    "hw/control.py": ("tests/hw/test_mac.py", *_LANE),
+    "hw/controller.py": (
+        *_proofs("controller, 3 beats a sample", "controller, 1 beats a sample", "controller, 0 beats a sample"),
+        "tests/hw/test_controller.py",
+    ),
+    "hw/countdown.py": (_PARTS, *_proofs("countdown")),
+    "hw/counters.py": (_PARTS, *_proofs("counter of events, 6 bits", "counter of events, 14 bits")),
     "hw/function_unit.py": ("tests/hw/test_function_pipelines.py",),
+    "hw/functions/quotient.py": (
+        "tests/hw/test_function_pipelines.py",
+        *_proofs("division, 8 bits", "quotient of integers, 8 bits"),
+    ),
     "hw/functions/": ("tests/hw/test_function_pipelines.py",),
-    "hw/generator.py": (f"{_PROOF}[generator, with a window]", "tests/hw/test_sequencer.py"),
-    "hw/lane.py": (f"{_PROOF}[lane, 8 bits]",),
-    "hw/loops.py": (f"{_PROOF}[loops, paced]", "tests/hw/test_sequencer.py"),
-    "hw/mac.py": ("tests/hw/test_mac.py",),
-    "hw/memory.py": ("tests/hw/test_memory_and_tree.py",),
-    "hw/multiplier.py": ("tests/hw/test_memory_and_tree.py", f"{_PROOF}[multiplier]"),
-    "hw/output.py": ("tests/hw/test_memory_and_tree.py", f"{_PROOF}[output buffer of 4 words]"),
-    "hw/pipeline.py": ("tests/hw/test_mac.py",),
+    "hw/generator.py": (
+        *_proofs("generator, with a window", "generator, early", "generator, of one operation"),
+        "tests/hw/test_sequencer.py",
+    ),
+    "hw/group": ("tests/hw/test_guards.py",),
+    "hw/lane.py": _LANE,
+    "hw/loops.py": (
+        *_proofs("loops, paced", "loops, of one operation", "loops, unpaced"),
+        "tests/hw/test_sequencer.py",
+    ),
+    "hw/mac.py": ("tests/hw/test_mac.py", *_LANE),
+    "hw/memory.py": (_PARTS,),
+    "hw/multiplier.py": (_PARTS, *_proofs("multiplier")),
+    "hw/output.py": (_PARTS, *_proofs("output buffer of 4 words", "output buffer of 1100 words")),
+    "hw/pipeline.py": ("tests/hw/test_mac.py", *_LANE),
     "hw/reset.py": ("tests/hw/test_reset.py",),
-    "hw/rounder.py": ("tests/hw/test_rounder.py", f"{_PROOF}[rounder, 16 bits]"),
+    "hw/rounder.py": (
+        "tests/hw/test_rounder.py",
+        *_proofs("rounder, 16 bits", "rounder, 16 bits, 5 shifts", "plain rounder, of two words, 16 bits"),
+    ),
     "hw/sequencer.py": ("tests/hw/test_sequencer.py",),
     "hw/strands.py": ("tests/hw/test_sequencer.py",),
-    "hw/tokens.py": ("tests/hw/test_sequencer.py", f"{_PROOF}[delay of tokens, as a chain]"),
-    "hw/tree.py": ("tests/hw/test_memory_and_tree.py", f"{_PROOF}[tree of 2 leaves]"),
-    "hw/window.py": ("tests/hw/test_sequencer.py", f"{_PROOF}[window]"),
+    "hw/tokens.py": (
+        *_proofs("delay of tokens, as a chain", "delay of tokens, as due times", "delay of tokens, held in registers"),
+        "tests/hw/test_sequencer.py",
+    ),
+    "hw/tree.py": (_PARTS, *_proofs("tree of 2 leaves", "tree of 3 leaves", "tree of 3 leaves, in order")),
+    "hw/window.py": (*_proofs("window"), "tests/hw/test_sequencer.py"),
 }
+_WRAPPER = "tests/hw/bus/test_axi_wrapper.py::test_words_of_the_evaluation"
 _FOLDERS: Mapping[str, tuple[str, ...]] = {
-    "hw/board/": ("tests/hw/board/test_link_parts.py", "tests/link/test_simulated_board.py"),
-    "hw/bus/": ("tests/hw/bus/test_parts.py", "tests/hw/bus/test_stream_in.py", _WRAPPER),
+    "hw/board/": (*_LINK, "tests/link/test_simulated_board.py"),
+    "hw/bus/": (_WRAPPER, "tests/hw/bus/test_axi_wrapper.py::test_results_that_leave_in_beats_of_four_words"),
     "hw/overlay/": ("tests/hw/overlay/test_loader.py", "tests/end_to_end/test_overlay.py"),
 }
 """Files of these folders are no part of an array that a program is built into."""
@@ -53,25 +109,25 @@ _TEXT = frozenset(
     f"hw/{name}.py"
     for name in ("emit", "expressions", "module_text", "names", "netlist", "operators", "places", "processes")
 )
-_CHECK = ("tests/schedule/test_check.py", "tests/schedule/test_planted_faults.py", "tests/schedule/test_residues.py")
+_CHECK = ("tests/schedule/test_residues.py", "tests/schedule/test_planted_faults.py", "tests/schedule/test_check.py")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Judge:
-    """Tests that run one after the other, up to the first that fails."""
+    """Tests that run one after the other, up to the first that fails, and the seconds after which they are ended."""
 
     tests: tuple[str, ...]
-    limit: float = 600.0
+    limit: float = 3000.0
 
 
 def judge_of(file: str) -> Judge:
     """Return the tests that judge a fault in a file."""
     if not file.startswith("hw/"):
         return Judge(tests=_CHECK)
+    own = next((tests for name, tests in _OWN.items() if file.startswith(name)), ())
     for folder, tests in _FOLDERS.items():
         if file.startswith(folder):
-            return Judge(tests=tests)
+            return Judge(tests=tuple(dict.fromkeys((*own, *tests))))
     if file in _TEXT:
         return Judge(tests=_VERILOG)
-    own = next((tests for name, tests in _OWN.items() if file.startswith(name)), ())
     return Judge(tests=(*_QUICK, *own, *_WHOLE))

@@ -14,19 +14,23 @@ _HEAD = """\
 
 A *mutant* is a fault that is planted on purpose: one operator, one constant or one condition of a text is changed. If
 the tests still pass, they do not look at what the change does. `make mutants` draws mutants evenly from all that the
-texts can have, always the same ones, and goes on where an earlier run has ended. It was stopped before the end where
-fewer were judged than drawn. [Decision 32](decisions/0032-fuzzing.md) has the reasons.
+texts can have, by a digest of each change, and goes on where an earlier run has ended. It was stopped before the end
+where fewer were judged than drawn. A verdict counts as long as its change is still drawn, so none is on a line that is
+gone. [Decision 32](decisions/0032-fuzzing.md) has the reasons.
 
 A mutant that survives is a gap in these tests, or a change that makes no difference to any result, such as another
 start value of a register that is written before it is read. Which of them it is was not decided for every mutant.
 """
 _BENCH = """\
 The mutants are those of the Verilog of a 5-6-3 network on 4 PEs. The judge is the test bench that `gen` writes beside
-the Verilog, in Icarus Verilog. Of a mutant that it misses, Yosys tries to prove that its module does as before. A fault
-in hardware that this program does not use counts as missed."""
+the Verilog, in Icarus Verilog. Of a mutant that it misses, Yosys tries to prove that its module does as before, with
+the inputs that are constants where the module stands, or that the whole design becomes the same netlist. Neither proof
+assumes anything of the microcode. A fault in hardware that this program does not use counts as missed, and so does one
+that every command mends before anybody sees it."""
 _HARDWARE = """\
-The judges are a few quick tests: those of the file that has the mutant, its short proof, small programs on the
-simulated array, and one program in Icarus Verilog. The tests of whole programs, which are slow, did not judge."""
+The judges are a few quick tests: one program on the simulated array, the tests and short proofs of the file that has
+the mutant, small programs on the simulated array, and one program in Icarus Verilog. The tests of whole programs, which
+are slow, did not judge."""
 _TITLES: Mapping[str, tuple[str, str]] = {
     "bench": ("The test bench of `tabla gen`", _BENCH),
     "hw": ("The hardware, `hw/`", _HARDWARE),

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import importlib
 import os
+import resource
 import shutil
 import signal
 import sys
@@ -16,11 +17,16 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from tests.fuzz.source_mutants import SourceMutant
 
 ROOT = Path(__file__).resolve().parents[2]
 _COPIED = ("benchmarks", "examples", "hw", "sim", "tabla", "templates", "tests", "docs", "setup.cfg", "pyproject.toml")
+_MOST_SECONDS = 150
+"""The processor time of the tests of a fault, without the simulators that they start. A simulation that never ends is
+a fault that is found.
+"""
 _LIBRARIES = ("amaranth.hdl", "amaranth.sim", "networkx", "numpy", "ply.yacc", "pytest", "_pytest.main")
 
 
@@ -74,9 +80,16 @@ class Copy:
         status = _waited(child, limit)
         after = os.times()
         seconds = sum(after[2:4]) - sum(before[2:4])
-        if status is None:
+        if status is None or status == -signal.SIGXCPU:
             return Outcome(passed=False, seconds=seconds, failed="out of time")
         return Outcome(passed=status == 0, seconds=seconds, failed=_first_failure(said) if status else "")
+
+
+class _Quick:
+    """Leaves out slow tests. Proofs are chosen one by one, so all of them run."""
+
+    def pytest_collection_modifyitems(self, items: list[Any]) -> None:
+        items[:] = [i for i in items if not i.get_closest_marker("slow") or i.nodeid.startswith("tests/prove/")]
 
 
 def _run(root: Path, tests: Sequence[str], said: Path) -> None:
@@ -90,14 +103,15 @@ def _run(root: Path, tests: Sequence[str], said: Path) -> None:
         # A file that gets a fault may keep its size and the second of its time, so no compiled file is to be believed.
         sys.dont_write_bytecode = True
         os.environ |= {"PYTHONDONTWRITEBYTECODE": "1", "PYTHONPATH": str(root)}
+        resource.setrlimit(resource.RLIMIT_CPU, (_MOST_SECONDS, _MOST_SECONDS + 30))
         own = str(ROOT)
         sys.path[:] = [str(root), *(entry for entry in sys.path if entry not in (own, ""))]
         for name in [name for name in sys.modules if name.partition(".")[0] in ("tabla", "tests", "benchmarks")]:
             del sys.modules[name]
         import pytest
 
-        words = ["-q", "-x", "-p", "no:cacheprovider", "-m", "not slow", f"--basetemp={root / 'made'}", "--tb=line"]
-        status = int(pytest.main([*words, *tests]))
+        words = ["-q", "-x", "-p", "no:cacheprovider", f"--basetemp={root / 'made'}", "--tb=line"]
+        status = int(pytest.main([*words, *tests], plugins=[_Quick()]))
         sys.stdout.flush()
     except BaseException:
         traceback.print_exc()

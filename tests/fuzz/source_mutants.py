@@ -6,10 +6,11 @@ Annotations, docstrings, texts and the messages of errors stay as they are, so t
 from __future__ import annotations
 
 import ast
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from hashlib import sha256
 from pathlib import Path
-from random import Random
 
 _BINARY: dict[type[ast.operator], str] = {
     ast.Add: "-",
@@ -39,18 +40,22 @@ _COMPARED: dict[type[ast.cmpop], str] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SourceMutant:
-    """A file with one change: its path below the root, the line from 1, the line before and after, the whole text."""
+    """A file with one change: its path below the root, the line from 1, the line before and after, the whole text.
+
+    `number` counts the same change of equal lines of a file, from 1.
+    """
 
     file: str
     line: int
     before: str
     after: str
     text: str
+    number: int = 1
 
     @property
     def key(self) -> str:
         """The name under which the verdict on the fault is kept."""
-        return f"{self.file}: {self.before} -> {self.after}"
+        return f"{self.file}: {self.before} -> {self.after} ({self.number})"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -220,22 +225,26 @@ def changed_texts(text: str) -> list[tuple[int, str]]:
 def source_mutants(root: Path, files: Sequence[str], count: int, seed: int) -> list[SourceMutant]:
     """Return so many faults, drawn evenly from all that the files can have.
 
-    A shorter drawing with the same seed is the beginning of a longer one.
+    A shorter drawing with the same seed is the beginning of a longer one. A fault is drawn or not by a digest of its
+    own text, so a change of the sources draws other faults for the lines that changed, and the same ones elsewhere.
     """
-    every = [(file, *change) for file in files for change in changed_texts((root / file).read_text(encoding="utf-8"))]
-    Random(seed).shuffle(every)
-    return list(_described(root, every[:count]))
+    every = [mutant for file in files for mutant in _described(root, file)]
+    return sorted(every, key=lambda mutant: digest(seed, mutant.key))[:count]
 
 
-def _described(root: Path, changes: Sequence[tuple[str, int, str]]) -> Iterator[SourceMutant]:
-    for file, line, text in changes:
-        old, new = (root / file).read_text(encoding="utf-8").split("\n"), text.split("\n")
+def digest(seed: int, key: str) -> bytes:
+    """Return the bytes by whose order faults are drawn."""
+    return sha256(f"{seed} {key}".encode()).digest()
+
+
+def _described(root: Path, file: str) -> Iterator[SourceMutant]:
+    sound = (root / file).read_text(encoding="utf-8")
+    old, seen = sound.split("\n"), Counter[tuple[str, str]]()
+    for line, text in changed_texts(sound):
+        new = text.split("\n")
         # A change of several lines, such as a longer condition, is told by the lines that differ.
         same = next(n for n in range(1, len(old) + 1) if n > len(new) or old[-n] != new[-n]) - 1
-        yield SourceMutant(
-            file=file,
-            line=line,
-            before=" ".join(part.strip() for part in old[line - 1 : len(old) - same]),
-            after=" ".join(part.strip() for part in new[line - 1 : len(new) - same]),
-            text=text,
-        )
+        before = " ".join(part.strip() for part in old[line - 1 : len(old) - same])
+        after = " ".join(part.strip() for part in new[line - 1 : len(new) - same])
+        seen[before, after] += 1
+        yield SourceMutant(file=file, line=line, before=before, after=after, text=text, number=seen[before, after])

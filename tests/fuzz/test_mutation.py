@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from tests.fuzz.bench_mutants import proved_equivalent
+from tests.fuzz.equivalence import proved_equivalent
 from tests.fuzz.judges import judge_of
 from tests.fuzz.mutation import CAMPAIGNS, files_of
 from tests.fuzz.mutation_page import PAGE, page
 from tests.fuzz.planting import ROOT
 from tests.fuzz.source_mutants import changed_texts, source_mutants
-from tests.fuzz.verdicts import keep, known
+from tests.fuzz.verdicts import keep, keep_only, known
 from tests.fuzz.verilog_mutants import Mutant
 
 SOURCE = '''
@@ -39,9 +39,20 @@ CHANGED = {
     (8, "if a < 4 else"),
     (8, "else a"),
 }
-ADDER = """module adder(input [1:0] a, input [1:0] b, output [1:0] s);
+ADDERS = """module adder(input clk, input [1:0] a, input [1:0] b, output reg [1:0] s);
   wire [2:0] sum = {1'b0, a} + {1'b0, b};
-  assign s = sum[1:0];
+  always @(posedge clk) s <= sum[1:0];
+endmodule
+
+module unseen(input clk, input [1:0] a, output [1:0] s);
+  wire [1:0] carry;
+  adder inner (.clk(clk), .a(a), .b(2'b01), .s(carry));
+  assign s = carry & 2'b00;
+endmodule
+
+module top(input clk, input [1:0] a, input [1:0] b, output [1:0] s, output [1:0] none);
+  adder seen (.clk(clk), .a(a), .b(b), .s(s));
+  unseen other (.clk(clk), .a(a), .s(none));
 endmodule
 """
 
@@ -82,8 +93,46 @@ def test_the_page_is_that_of_the_verdicts() -> None:
     assert PAGE.read_text(encoding="utf-8") == page(known())
 
 
-@pytest.mark.parametrize(("after", "equal"), [("{1'b1, a} + {1'b0, b}", True), ("{1'b0, a} - {1'b0, b}", False)])
-def test_a_change_that_nobody_sees_is_proved_to_be_none(tmp_path: Path, after: str, equal: bool) -> None:
-    before = "{1'b0, a} + {1'b0, b}"
-    mutant = Mutant(line=2, before=before, after=after, text=ADDER.replace(before, after))
-    assert proved_equivalent(ADDER, mutant, tmp_path) == equal
+@pytest.mark.parametrize(
+    ("before", "after", "equal"),
+    [
+        ("{1'b0, a} + {1'b0, b}", "{1'b1, a} + {1'b0, b}", True),
+        ("{1'b0, a} + {1'b0, b}", "{1'b0, a} - {1'b0, b}", False),
+        ("carry & 2'b00", "carry & 2'b01", False),
+        (".b(2'b01)", ".b(2'b11)", True),
+    ],
+)
+def test_a_change_that_nobody_sees_is_proved_to_be_none(tmp_path: Path, before: str, after: str, equal: bool) -> None:
+    """A bit that nobody takes, and a word that is gated off one level up."""
+    line = ADDERS[: ADDERS.index(before)].count("\n") + 1
+    module = "adder" if "sum" in before or "1'b0" in before else "unseen"
+    mutant = _mutant(line, module, before, after)
+    assert mutant.text == ADDERS.replace(before, after)
+    assert proved_equivalent(ADDERS, mutant, tmp_path) == equal
+
+
+def _mutant(line: int, module: str, before: str, after: str) -> Mutant:
+    lines = ADDERS.split("\n")
+    changed = lines[line - 1].replace(before, after)
+    return Mutant(line=line, module=module, before=before, after=after, sound=lines, changed=changed)
+
+
+def test_verdicts_on_faults_that_are_no_longer_drawn_are_forgotten(tmp_path: Path) -> None:
+    kept = tmp_path / "verdicts.json"
+    for campaign, key in (("hw", "a"), ("hw", "gone"), ("check", "gone")):
+        keep(campaign, 3, key, {"caught": True}, kept)
+    keep_only("hw", ["a", "not judged yet"], kept)
+    keep_only("bench", ["a"], kept)
+    assert known(kept) == {
+        "check": {"asked": 3, "verdicts": {"gone": {"caught": True}}},
+        "hw": {"asked": 2, "verdicts": {"a": {"caught": True}}},
+    }
+
+
+def test_a_change_elsewhere_draws_the_same_faults(tmp_path: Path) -> None:
+    """Of a file with one more line, only the faults of that line may come in the place of others."""
+    (tmp_path / "a.py").write_text(SOURCE, encoding="utf-8")
+    before = {mutant.key for mutant in source_mutants(tmp_path, ["a.py"], 8, 1)}
+    (tmp_path / "a.py").write_text(f"first = other + 1\n{SOURCE}", encoding="utf-8")
+    after = {mutant.key for mutant in source_mutants(tmp_path, ["a.py"], 8, 1)}
+    assert all("first" in key for key in after - before) and len(before & after) >= 5

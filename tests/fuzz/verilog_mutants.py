@@ -6,9 +6,11 @@ Declarations, start values, ports and comments stay as they are, so that every f
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass
-from random import Random
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+from tests.fuzz.source_mutants import digest
 
 _EXCHANGED = {
     " + ": " - ",
@@ -33,12 +35,28 @@ _CHOICE = re.compile(r"(\S+) \? (\S+) : (\S+?)(?=[;,)])")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Mutant:
-    """A changed line of a text: its number from 1, the line before and after, and the whole text."""
+    """A changed line of a text: its number from 1, its module, the line before and after, and the whole text.
+
+    `number` counts the same change of equal lines of a module, from 1.
+    """
 
     line: int
+    module: str
     before: str
     after: str
-    text: str
+    number: int = 1
+    sound: Sequence[str] = field(repr=False)
+    changed: str = field(repr=False)
+
+    @property
+    def key(self) -> str:
+        """The name under which the verdict on the fault is kept."""
+        return f"{self.module}: {self.before} -> {self.after} ({self.number})"
+
+    @property
+    def text(self) -> str:
+        """The whole text with the fault."""
+        return "\n".join([*self.sound[: self.line - 1], self.changed, *self.sound[self.line :]])
 
 
 def _behaviour(lines: list[str]) -> Iterator[int]:
@@ -71,16 +89,27 @@ def _changes(line: str) -> Iterator[str]:
 
 
 def mutants(text: str, count: int, seed: int) -> list[Mutant]:
-    """Return so many faults, drawn evenly from all that the text can have."""
+    """Return so many faults, drawn evenly from all that the text can have, by their digests."""
+    every = list(_every(text))
+    return sorted(every, key=lambda mutant: digest(seed, mutant.key))[:count]
+
+
+def _every(text: str) -> Iterator[Mutant]:
     lines = text.split("\n")
-    every = [(number, after) for number in _behaviour(lines) for after in _changes(lines[number])]
-    chosen = Random(seed).sample(every, count)
-    return [
-        Mutant(
-            line=number + 1,
-            before=lines[number].strip(),
-            after=after.strip(),
-            text="\n".join([*lines[:number], after, *lines[number + 1 :]]),
-        )
-        for number, after in chosen
-    ]
+    module, begins, seen = "", 0, Counter[tuple[str, str, str]]()
+    for number in _behaviour(lines):
+        while begins <= number:
+            module = lines[begins].split()[1] if lines[begins].startswith("module ") else module
+            begins += 1
+        for after in _changes(lines[number]):
+            change = module, lines[number].strip(), after.strip()
+            seen[change] += 1
+            yield Mutant(
+                line=number + 1,
+                module=module,
+                before=change[1],
+                after=change[2],
+                number=seen[change],
+                sound=lines,
+                changed=after,
+            )

