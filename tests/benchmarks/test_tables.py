@@ -57,7 +57,8 @@ def test_aims_and_peers_name_problems_of_the_list() -> None:
     assert len(names) == 21 + 1
     names |= {problem.name for problem, _ in minibatches()}
     assert {name for name, _ in (*CYCLES, *PEER)} <= names
-    assert {(problem.name, pes) for problem, pes in minibatches()} <= CYCLES.keys()
+    without = {("logistic 54, minibatch 32", 64), ("backprop 16-32-3, minibatch 32", 64)}  # beside those of 64 samples
+    assert {(problem.name, pes) for problem, pes in minibatches()} - CYCLES.keys() == without
     assert ratio_aim(Problem(kind="svm", sizes=(54,), minibatch=64), 16) is None
     assert ratio_aim(Problem(kind="svm", sizes=(54,)), 16) == 1.05
     assert ratio_aim(Problem(kind="reco", sizes=(138, 130, 10)), 128) == 1.50

@@ -32,7 +32,7 @@ TABLA = {
     "no bracket": text("x[m];", "x[m;", "close it with ']'"),
     "an unclosed comment": text("m = 4;", "m = 4; /* the size", "this comment is never closed"),
     "a name with a slip": text("w[i] * x[i])", "w[i] * z[i])", "'z' is not declared and has no value"),
-    "a function of another language": text("sigmoid(", "softmax(", "e[i] = exp(z[i]); p[i] = e[i] / sum[j](e[j])"),
+    "a function of another language": text("sigmoid(", "softmax(", "e[i] = exp(z[i] - max[j](z[j]))"),
     "a function with a slip": text("sigmoid(", "sigmod(", "did you mean 'sigmoid'?"),
     "no iterator": text("sum[i](", "sum(", "say over which one: sum[i](...)"),
     "one element too far": text(
