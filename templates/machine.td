@@ -366,7 +366,7 @@ def DefaultOverlay : Overlay;
 
 // For models that learn by gradient descent: regressions, support vector
 // machines, factorisations and networks of a few layers. Their strands have two
-// loops, and none of them keeps an extreme.
+// loops, and none of them keeps an extreme. A softmax of several classes does.
 def LearningOverlay : Overlay {
   let InterimWords = 64;
   let Levels = 2;

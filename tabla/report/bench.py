@@ -54,8 +54,8 @@ class Accelerator:
         assert first[0] == begin + GOLDEN["first_event"], "the cycle of the first beat or token of a command"
         if not holds:
             last = max(seen["starts"], default=last[-1])
-            # Results that leave more slowly than they are made still leave when all units are at rest. A command ends for
-            # the host in the third cycle after the last of them.
+            # Results that leave more slowly than they are made still leave when all units are at rest. For the host, a
+            # command ends in the third cycle after the last of them.
             end = max(last + GOLDEN["drains"][code], *(cycle + 3 for cycle in seen["leaves"][-1:]), 0)
             assert self.ports.cycle == end, f"the end of command {{code}}"
         await self.ports.rest(GOLDEN["rest"])

@@ -31,7 +31,7 @@ def test_rows_of_the_page(problem: Problem, pes: int) -> None:
     schedule = made.schedule
     bound = full(made.graph, schedule.template, made.format)
     row = rows[problem.name, str(pes)]
-    said = [float(row[head.index(name)].split()[0]) for name in ("cycles", "bound")]
+    said = [float(row[head.index(name)].split()[0].replace(",", "")) for name in ("cycles", "bound")]
     assert said == [schedule.per_sample(schedule.cycles), schedule.per_sample(bound.cycles)]
 
 

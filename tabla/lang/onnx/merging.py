@@ -52,7 +52,8 @@ class Merged:
         if not set(self.parts).intersection(given) or {self.weights, self.bias}.intersection(given):
             return dict(given)
         parts = [np.asarray(given.get(name, own)) for name, own in zip(self.parts, self.arrays, strict=True)]
-        if any(part.size != own.size for part, own in zip(parts, self.arrays, strict=True)):
+        sizes = [part.size == own.size for part, own in zip(parts, self.arrays, strict=True)]
+        if parts[0].shape != self.arrays[0].shape or not all(sizes):
             return dict(given)
         kernel, bias = _merged(
             *(part.reshape(own.shape) for part, own in zip(parts, self.arrays, strict=True)),
@@ -91,12 +92,12 @@ def merge(
     """Return a layer that has the normalisation behind it merged, its operands, the normalisation, and what was merged.
 
     Return None if there is nothing to merge: the result of `node` goes elsewhere, too, or something is not known or
-    learns, or other nodes read the weights. `given` are the operands of `node`, and `values` those of the model. `new`
-    makes an array, and `name_of` gives the program's name of one.
+    learns, or other nodes read the weights or the bias. `given` are the operands of `node`, and `values` those of the
+    model. `new` makes an array, and `name_of` gives the program's name of one.
     """
     behind = _sole_reader(model, node)
     kernel = given[1] if len(given) > 1 else None
-    if behind is None or not isinstance(kernel, Known) or _readers(model, kernel.name) != 1:
+    if behind is None or not isinstance(kernel, Known) or _shared(model, given[1:]):
         return None
     known = [kernel, *given[2:], *(values.get(name) for name in behind.inputs[1:])]
     if any(each is not None and (not isinstance(each, Known) or each.name in learned) for each in known):
@@ -139,8 +140,10 @@ def _sole_reader(model: Model, node: Node) -> Node | None:
     return behind if plain and known and len(behind.inputs) == 5 and not any(behind.outputs[1:]) else None
 
 
-def _readers(model: Model, name: str) -> int:
-    return sum(each.inputs.count(name) for each in model.nodes) + (name in model.outputs)
+def _shared(model: Model, operands: Sequence[Value | None]) -> bool:
+    """Say whether somebody else reads one of the operands, and then wants it as it is in a file of models."""
+    names = [each.name for each in operands if isinstance(each, Known)]
+    return any(sum(each.inputs.count(name) for each in model.nodes) + (name in model.outputs) > 1 for name in names)
 
 
 def _axis(node: Node, given: Sequence[Value | None], rank: int) -> int | None:

@@ -473,7 +473,7 @@ const char *tabla_text(int code)
         "TABLA_NOT_LOADED: the device has no models; call tabla_load.",
         "TABLA_NO_OVERLAY: the device has one program that is built in, or the header is of such a device.",
         "TABLA_OTHER_OVERLAY: the image is for another overlay; write the header with gen --onto its folder.",
-        "TABLA_NO_IMAGE: the overlay has refused the image, and goes on with the program before; bring it again.",
+        "TABLA_NO_IMAGE: the overlay has not taken the image, and goes on with the program before; bring it again.",
     };
     return code <= 0 && code > -TABLA_CODES ? texts[-code] : "unknown code: it is none of enum tabla_code.";
 }

@@ -72,6 +72,9 @@ REFUSED: dict[str, tuple[Case, str, str]] = {
     "a slice of samples": (
         one("Slice", "x s e", arrays=listed(s=[1], e=[9])), "axis 0 is that of the samples", "one by one"
     ),
+    "a slice of the first samples": (
+        one("Slice", "x s e", arrays=listed(s=[0], e=[2])), "axis 0 is that of the samples", "one by one"
+    ),
     "an empty slice": (
         one("Slice", "x s e a", arrays=listed(s=[3], e=[3], a=[1])), "leaves no elements", "take at least one"
     ),

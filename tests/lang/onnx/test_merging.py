@@ -64,6 +64,13 @@ APART = {
     "weights that another layer has, too": normalised(
         node("Gemm", "x w c", "a"), node("MatMul", "x w", "r"), shape=(6,), arrays=D | C, outputs=("y", "r")
     ),
+    "a bias that another layer has, too": normalised(
+        node("Gemm", "x w c", "a"),
+        node("Gemm", "x u c", "r"),
+        shape=(6,),
+        arrays=D | C | {"u": drawn(6, 4, seed=7)},
+        outputs=("y", "r"),
+    ),
     "channels on another axis than the outputs": normalised(
         node("MatMul", "x w", "a"), shape=(5, 6), arrays={**D, **THREE}, ranks={"y": 3}
     ),
@@ -115,7 +122,9 @@ def test_weights_of_a_layer_that_has_learnt_are_merged_when_they_are_given() -> 
     assert scored.accelerator.metric < 1e-6
 
 
-@pytest.mark.parametrize("given", [{"w": np.ones((2, 2))}, {"w": drawn(6, 4), "y.weights": drawn(6, 4)}])
+@pytest.mark.parametrize(
+    "given", [{"w": np.ones((2, 2))}, {"w": np.ones((4, 6))}, {"w": drawn(6, 4), "y.weights": drawn(6, 4)}]
+)
 def test_weights_that_fit_neither_program(given: Any) -> None:
     with pytest.raises(tabla.TablaError, match="'w', which the program does not have") as caught:
         read(MERGED["Gemm"].proto()).evaluate(MERGED["Gemm"].samples(), weights=given)

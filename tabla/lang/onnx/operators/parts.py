@@ -14,6 +14,8 @@ from tabla.lang.tile import program as tile
 from tabla.source import Span
 
 TABLE: Table = {}
+_NO_END = (1 << 31) - 1
+"""Exporters write this end, or that of 64 bits, for all elements. A smaller one would leave out samples."""
 
 
 @operator(TABLE, "Slice", starts=None, ends=None, axes=None)
@@ -31,7 +33,7 @@ def _slice(call: Call) -> Results:
         call.refuse("its starts, ends, axes and steps do not fit together", "give one of each for an axis")
     node = value.node
     for start, end, which, step in zip(starts or (), ends or (), over, steps, strict=True):
-        if which % value.rank == 0 and value.batched and (start, step) == (0, 1) and end >= 1:
+        if which % value.rank == 0 and value.batched and (start, step) == (0, 1) and end >= _NO_END:
             continue  # all samples
         at = call.axis(value, which)
         chosen = range(node.shape[at])[slice(start, None if step < 0 and end < -node.shape[at] else end, step)]
