@@ -21,6 +21,7 @@ Raw = Mapping[str, NDArray[Any]]
 Shapes = Mapping[str, tuple[int, ...]]
 _OTHER = "use the file that tabla train -o wrote for this program"
 _WHOLE = re.compile(r"[+-]?\d+(\.0*)?")
+_TRUTH = {"False": "0", "True": "1"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -58,7 +59,8 @@ class Preparation:
         """Return arrays as the program takes them. `place_of` says how errors call a sample.
 
         `shapes` are the shapes that the program declares. Labels that have numbers for their classes already stay as
-        they are. A class that is none of `classes` is a `TablaError`.
+        they are. Where the classes are 0 and 1, False and True stand for them. A class that is none of `classes` is a
+        `TablaError`.
         """
         self._check(shapes)
         found = dict(arrays)
@@ -104,9 +106,12 @@ class Preparation:
         self, name: str, array: NDArray[Any], shape: tuple[int, ...], place_of: Callable[[int], str]
     ) -> Reals:
         places = {known: number for number, known in enumerate(self.classes[name])}
+        # A model that learnt from truth values has the classes 0 and 1.
+        truth = _TRUTH if places.keys() == {"0", "1"} else {}
         numbers = np.empty(array.size, dtype=np.int64)
         for sample, value in enumerate(array.reshape(-1)):
             found = class_name(value)
+            found = truth.get(found, found)
             if found not in places:
                 raise TablaError(
                     f"{place_of(sample)} has the class '{found}', which the training part does not have",

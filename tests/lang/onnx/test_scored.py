@@ -66,6 +66,15 @@ def test_labels_are_the_classes_of_the_model() -> None:
     assert "the classes of 'label' are iris, lily, rose" in (caught.value.hint or "")
 
 
+def test_labels_may_be_truth_values() -> None:
+    """The classes of a model that learnt from truth values are 0 and 1, so both write the same labels."""
+    x, y = load_iris(return_X_y=True)
+    estimator = LogisticRegression().fit(x, y > 1)
+    build = tabla.from_sklearn(estimator, pes=2, format="q8.16", effort=0)
+    for labels in (y > 1, (y > 1).astype(object), (y > 1).astype(str), (y > 1).astype(int)):
+        assert build.test((x, labels)).float64.metric == pytest.approx(estimator.score(x, y > 1))
+
+
 def test_the_command_scores_a_file(data: dict[str, Any], capsys: pytest.CaptureFixture[str]) -> None:
     options = ["--pes", "2", "--effort", "0", "-q", "--metric", "mse"]
     assert main(["test", "net.onnx", "--data", "data.npz", *options]) == 0
