@@ -273,5 +273,5 @@ def _own_classes(build: Stages) -> Preparation:
     shape = shapes_of(build.sample, "label").get(label)
     named = {tuple(class_name(each) for each in labels.reshape(-1)) for labels in build.reading.labels.values()}
     if len(named) == 1 and shape == (len(names := named.pop()),):
-        return Preparation(classes={label: names})
+        return Preparation(classes={label: names}, finished=frozenset({label}))
     return Preparation()

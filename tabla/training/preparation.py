@@ -20,6 +20,7 @@ from tabla.training.prediction import Prediction
 Raw = Mapping[str, NDArray[Any]]
 Shapes = Mapping[str, tuple[int, ...]]
 _OTHER = "use the file that tabla train -o wrote for this program"
+_LEARN = "learn from samples of that class, too (another --split-seed may do)"
 _WHOLE = re.compile(r"[+-]?\d+(\.0*)?")
 _TRUTH = {"False": "0", "True": "1"}
 
@@ -29,13 +30,15 @@ class Preparation:
     """The preparation of the data of some models, by the names of inputs and labels.
 
     An array with a mean and a deviation becomes ``(array - mean) / deviation``, element by element. `classes` are the
-    names of the classes of a label, in order. `columns` are the columns of a table that a tensor takes.
+    names of the classes of a label, in order. `columns` are the columns of a table that a tensor takes. `finished` are
+    the labels whose classes come from a finished model, and from no training part.
     """
 
     means: Mapping[str, Reals] = field(default_factory=dict)
     deviations: Mapping[str, Reals] = field(default_factory=dict)
     classes: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     columns: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    finished: frozenset[str] = frozenset()
 
     def stored(self) -> dict[str, NDArray[Any]]:
         """Return the arrays that are kept beside the models. No tensor of a program has a dot in its name."""
@@ -53,6 +56,7 @@ class Preparation:
             deviations={**other.deviations, **self.deviations},
             classes={**other.classes, **self.classes},
             columns={**other.columns, **self.columns},
+            finished=self.finished | (other.finished - self.classes.keys()),
         )
 
     def apply(self, arrays: Raw, shapes: Shapes, place_of: Callable[[int], str]) -> dict[str, NDArray[Any]]:
@@ -113,10 +117,12 @@ class Preparation:
             found = class_name(value)
             found = truth.get(found, found)
             if found not in places:
+                finished = name in self.finished
+                cure = "leave that sample out" if finished else _LEARN
                 raise TablaError(
-                    f"{place_of(sample)} has the class '{found}', which the training part does not have",
-                    hint=f"the classes of '{name}' are {', '.join(places)}; correct the label, or learn from samples of"
-                    " that class, too (another --split-seed may do)",
+                    f"{place_of(sample)} has the class '{found}', which the {'model' if finished else 'training part'}"
+                    " does not have",
+                    hint=f"the classes of '{name}' are {', '.join(places)}; correct the label, or {cure}",
                 )
             numbers[sample] = places[found]
         encoded = np.eye(len(places))[numbers] if shape else numbers.astype(np.float64)

@@ -90,6 +90,10 @@ def test_an_unknown_class() -> None:
     with pytest.raises(TablaError, match="sample 3 has the class 'c', which the training part") as fault:
         made.apply({"y": np.array(["a", "b", "c"])}, SHAPES, Origin().place)
     assert fault.value.hint is not None and "the classes of 'y' are a, b;" in fault.value.hint
+    assert "--split-seed" in fault.value.hint
+    # Classes that were learnt, and lie beside the models, come before those of a finished model.
+    model = Preparation(classes={"y": ("c", "d"), "t": ("e", "f", "g")}, finished=frozenset({"y", "t"}))
+    assert made.before(model).finished == {"t"} and made.before(model).classes["y"] == ("a", "b")
 
 
 def test_names_of_classes() -> None:
