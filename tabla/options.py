@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -251,7 +251,7 @@ class Options:
             return default_preset()
         known = presets(self.templates)
         if self.template not in known:
-            raise TablaValueError(f"unknown template '{self.template}'", hint=f"there are {', '.join(sorted(known))}")
+            raise unknown_template(self.template, known)
         return known[self.template]
 
     def chosen_format(self, preset: Template | None = None) -> Format:
@@ -277,3 +277,8 @@ class Options:
                 " In Python: tabla.compile(..., format='auto', data=...)",
             )
         return Format.parse(text) if record is None else Format.parse(record.text)
+
+
+def unknown_template(name: str, known: Iterable[str]) -> TablaValueError:
+    """Return the error that refuses the name of a template. The cure lists the `known` ones."""
+    return TablaValueError(f"unknown template '{name}'", hint=f"there are {', '.join(sorted(known))}")

@@ -12,7 +12,7 @@ from tabla.commands.arguments import add_bus, add_json, add_quiet, names, whole
 from tabla.commands.console import Console
 from tabla.commands.output import write_json
 from tabla.driver import build
-from tabla.options import Options
+from tabla.options import Options, unknown_template
 from tabla.program.bus import BUS_WIDTHS
 from tabla.program.fit import refuse_features, refuse_misfit, refuse_numbers
 from tabla.program.image import Image
@@ -23,7 +23,7 @@ from tabla.report.folder import OVERLAY, check_replaceable, replaced_folder
 from tabla.report.overlay import overlay_files, overlay_manifest, overlay_text
 from tabla.source import TablaError
 from tabla.templates.overlays import ROOM_NUMBERS, OverlayRoom, default_room, overlay_rooms
-from tabla.templates.template import Template
+from tabla.templates.template import Template, presets
 
 HELP = "write an array without a program, which takes one image after the other"
 FOLDER = "overlay"
@@ -63,7 +63,9 @@ def configure(parser: ArgumentParser) -> None:
     """Add the options of the command."""
     parser.add_argument("-o", "--output", metavar="FOLDER", help=f"the output folder (default {FOLDER})")
     array = parser.add_argument_group("the array")
-    array.add_argument("--template", metavar="NAME", help="a preset of the array, or a record Overlay")
+    array.add_argument(
+        "--template", metavar="NAME", help="a preset of the array, or an overlay such as LearningOverlay"
+    )
     array.add_argument("--templates", metavar="FILE.td", help="a file with records of your own")
     array.add_argument("--pes", type=whole("pes"), metavar="N", help="processing elements, 1 to 128 (default 16)")
     array.add_argument("--pes-per-pu", type=whole("pes_per_pu"), metavar="N", help="PEs per processing unit")
@@ -117,6 +119,10 @@ def overlay_from_options(arguments: Namespace) -> Overlay:
     """Return the overlay that the options describe. A value that it cannot have is a `TablaError`."""
     rooms = overlay_rooms(arguments.templates)
     named = rooms.get(arguments.template or "")
+    if arguments.template is not None and named is None:
+        known = presets(arguments.templates)
+        if arguments.template not in known:
+            raise unknown_template(arguments.template, (*known, *rooms))
     room: OverlayRoom = named or default_room()
     options = Options(
         template=None if named else arguments.template,

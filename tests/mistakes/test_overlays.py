@@ -46,7 +46,7 @@ OVERLAY = {
     "too many loops": mistake("overlay --levels 8", "--levels 8 is out of range", "use 1 to 7"),
     "no strands": mistake("overlay --strands 0", "--strands 0 is out of range"),
     "no model words": mistake("overlay --model-words 0", "--model-words 0 is not a memory depth"),
-    "an unknown record": mistake("overlay --template Mine", "unknown template 'Mine'"),
+    "an unknown record": mistake("overlay --template Mine", "unknown template 'Mine'", "LearningOverlay, Pe1, Pe128,"),
     "records for nothing": mistake("overlay --templates mine.td", "no option uses any of them"),
     "steps without a bus": mistake("overlay --step-words 9", "--step-words is for a bus", "--bus axi"),
     "a width without a bus": mistake("overlay --bus-width 64", "--bus-width is for a bus", "--bus axi"),
