@@ -21,7 +21,7 @@ from tabla.exploration.run import Workers, explore_space
 from tabla.exploration.space import Space
 from tabla.learning import learning_start
 from tabla.options import Options
-from tabla.parameters import checked_names, checked_numbers, checked_path, optional_whole
+from tabla.parameters import checked_names, checked_numbers, checked_path, checked_text, optional_whole
 from tabla.source import TablaError, TablaTypeError
 from tabla.synth.nextpnr import chosen_grade
 from tabla.templates.targets import target
@@ -41,7 +41,7 @@ def explore(
     *,
     pes: int | Sequence[int] = PES,
     format: str | Sequence[str] = FORMAT,
-    model_guard: int | Sequence[int] = (),
+    model_guard: int | Sequence[int] | None = None,
     minibatch: int | Sequence[int] = 1,
     part: str | Sequence[str] = PART,
     data: str | Path | None = None,
@@ -95,6 +95,10 @@ def explore(
     """
     if not isinstance(source, str | Path):
         raise TablaTypeError("an exploration takes the name of a file", hint="write source='layer.py:function'")
+    if scheduler is not None:
+        checked_text("scheduler", scheduler, "tcp://host:8786")
+    if remark is not None and not callable(remark):
+        raise TablaTypeError("remark: this is not a function", hint="write remark=print")
     options = Options(
         defines=defines,
         learning_rate=learning_rate,
@@ -132,7 +136,8 @@ def explore(
         seeds=tries,
     )
     parts = list(dict.fromkeys(_part(text) for text in _several("part", part)))
-    guards = checked_numbers("model_guard", each, "guards") if (each := _each(model_guard)) else ()
+    each = () if model_guard is None else _each(model_guard)
+    guards = checked_numbers("model_guard", each, "guards") if each else ()
     space = Space(
         pes=checked_numbers("pes", _each(pes), "pes"),
         formats=_formats(question, _several("format", format), guards),

@@ -13,7 +13,7 @@ from tabla.exploration.front import front
 from tabla.exploration.page import explore_page
 from tabla.exploration.records import check_folder
 from tabla.report.folder import replaced_file
-from tabla.source import TablaError
+from tabla.source import TablaError, TablaTypeError, TablaValueError
 from tabla.templates.targets import KINDS
 
 SCHEMA = "tabla-explore-1"
@@ -38,19 +38,30 @@ class Exploration:
         """The parts in the order in which they were asked for."""
         return tuple(dict.fromkeys(each.part for each in self.points))
 
-    def front(self, part: Part | None = None) -> tuple[Candidate, ...]:
+    def front(self, part: Part | str | None = None) -> tuple[Candidate, ...]:
         """Return the points on a part that no other one beats in samples per second, area and metric.
 
-        Points that are refused, or that do not fit the part, are not among them. Without `part` it is the only part
-        of the exploration; several are a `TablaError`.
+        Points that are refused, or that do not fit the part, are not among them. `part` is one of `parts` or its name,
+        such as ``"LFE5U-85F:6"``; any other one is a `TablaError`. Without it, it is the only part of the exploration;
+        several are a `TablaError`.
         """
+        asked = self._part(part)
+        found = [each for each in self.points if each.part == asked and each.fits and not each.refused]
+        return tuple(found[n] for n in front([self._goals(each) for each in found]))
+
+    def _part(self, part: Part | str | None) -> Part:
+        names = ", ".join(each.name for each in self.parts)
         if part is None:
             if len(self.parts) > 1:
-                names = ", ".join(each.name for each in self.parts)
                 raise TablaError(f"each of the parts {names} has a front", hint="write front(parts[0])")
-            (part,) = self.parts
-        found = [each for each in self.points if each.part == part and each.fits and not each.refused]
-        return tuple(found[n] for n in front([self._goals(each) for each in found]))
+            return self.parts[0]
+        if not isinstance(part, Part | str):
+            raise TablaTypeError(f"part: {part!r} is no part", hint="write front(parts[0])")
+        name = part if isinstance(part, str) else part.name
+        for each in self.parts:
+            if each.name == name:
+                return each
+        raise TablaValueError(f"the exploration has no part '{name}'", hint=f"there are {names}")
 
     def _goals(self, each: Candidate) -> tuple[float, ...]:
         """Return what is compared, with larger numbers for what is better."""

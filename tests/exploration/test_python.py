@@ -27,7 +27,12 @@ def test_it_finds_what_the_command_finds(capsys: pytest.CaptureFixture[str], fol
     words = ["explore", "model.t", "--pes", "1,2", "--format", "q6.10,q3.5", "--workers", "1", "--json", "-"]
     assert main(words) == 0
     assert json.loads(capsys.readouterr().out) == found.as_json()
-    assert found.front() == found.front(found.parts[0])
+    assert found.front() == found.front(found.parts[0]) == found.front("LFE5U-85F:6") != ()
+    with pytest.raises(tabla.TablaError, match="has no part 'LFE5U-85F:7'") as fault:
+        found.front("LFE5U-85F:7")
+    assert isinstance(fault.value, ValueError) and fault.value.hint == "there are LFE5U-85F:6"
+    with pytest.raises(TablaTypeError, match="part: 5 is no part"):
+        found.front(5)  # type: ignore[arg-type]
     assert all(each in found.points for each in found.front())
     assert len(found.points) == 4
     with pytest.raises(dataclasses.FrozenInstanceError):
@@ -48,6 +53,12 @@ def test_one_value_is_as_good_as_several() -> None:
     assert [each.point.minibatch for each in found.points] == [2, 2]
     with pytest.raises(tabla.TablaError, match="each of the parts"):
         found.front()
+    assert {each.part.name for each in found.front("LFE5U-25F:6")} == {"LFE5U-25F:6"}
+
+
+def test_none_leaves_the_guard_bits_to_the_tool() -> None:
+    found = tabla.explore("model.t", pes=2, format="q3.5", model_guard=None)
+    assert found.as_json() == tabla.explore("model.t", pes=2, format="q3.5", model_guard=()).as_json()
 
 
 @pytest.mark.parametrize(
@@ -63,6 +74,8 @@ def test_one_value_is_as_good_as_several() -> None:
         ({"timeout": 3}, "--timeout is about the workers"),
         ({"source": lambda x: x}, "an exploration takes the name of a file"),
         ({"data": 3}, "data: 3 is not the path of a file"),
+        ({"scheduler": 5}, "scheduler: 5 is not a text"),
+        ({"remark": 5}, "remark: this is not a function"),
         ({"data": "data.npz", "metric": "mse"}, "cannot be compared by the metric 'mse'"),
         ({"output": "model.t"}, "'model.t' is not a folder"),
     ],
@@ -70,5 +83,7 @@ def test_one_value_is_as_good_as_several() -> None:
 def test_refusals(given: dict[str, object], says: str) -> None:
     with pytest.raises(tabla.TablaError, match=says.replace(".", r"\.")) as found:
         tabla.explore(**{"source": "model.t", "pes": 2, **given})  # type: ignore[arg-type]
-    assert found.value.hint or says.endswith('is not a whole number')
-    assert isinstance(found.value, TablaTypeError) == (says.startswith(("pes: '", "an expl", "data")))
+    assert found.value.hint or says.endswith("is not a whole number")
+    assert isinstance(found.value, TablaTypeError) == (
+        says.startswith(("pes: '", "an expl", "data", "sched", "remark"))
+    )
