@@ -12,6 +12,9 @@ from tests.fuzz.verilog_mutants import Mutant
 
 _LONGEST = 300.0
 """Seconds after which a proof is given up."""
+_PLACES = re.compile(r"^ *attribute \\src .*\n|^autoidx .*\n", re.MULTILINE)
+_GIVEN_BY_YOSYS = re.compile(r"\$\S*\$\S+")
+"""Names of cells and wires that say where they stand in the text, with a number."""
 
 
 def proved_equivalent(text: str, mutant: Mutant, folder: Path) -> bool:
@@ -52,18 +55,28 @@ def _constants(text: str, module: str) -> list[tuple[str, str]]:
 
 def _equal_designs(text: str, mutant: Mutant, folder: Path) -> bool:
     """Find that the whole design becomes the same netlist: the fault has no path to a port, or a constant stops it."""
-    return _netlist(text, folder) == _netlist(mutant.text, folder) is not None
+    sound = _netlist(text, folder)
+    return sound is not None and sound == _netlist(mutant.text, folder)
 
 
 @lru_cache(maxsize=4)
 def _netlist(text: str, folder: Path) -> str | None:
-    """Return the flattened and simplified netlist of a design, without its places in the text."""
+    """Return the flattened and simplified netlist of a design, as `without_places` does."""
     (folder / "design.v").write_text(text, encoding="utf-8")
     simplified = "proc; flatten; memory_collect; opt -full; opt_clean -purge"
     if not _yosys(f"read_verilog design.v; hierarchy -auto-top; {simplified}; write_rtlil netlist.il", folder):
         return None
-    netlist = (folder / "netlist.il").read_text(encoding="utf-8")
-    return re.sub(r"attribute .*|design\.v:[0-9.:|-]*|\$\d+|autoidx \d+", "", netlist)
+    return without_places((folder / "netlist.il").read_text(encoding="utf-8"))
+
+
+def without_places(netlist: str) -> str:
+    """Return a netlist in RTLIL without what only says where it stands in a text.
+
+    Names that Yosys gives get numbers in the order in which they appear. Two netlists that are then equal differ in
+    names alone.
+    """
+    numbers: dict[str, str] = {}
+    return _GIVEN_BY_YOSYS.sub(lambda name: numbers.setdefault(name[0], f"$${len(numbers)}"), _PLACES.sub("", netlist))
 
 
 def _yosys(script: str, folder: Path) -> bool:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.fuzz.equivalence import proved_equivalent
+from tests.fuzz.equivalence import proved_equivalent, without_places
 from tests.fuzz.judges import judge_of
 from tests.fuzz.mutation import CAMPAIGNS, files_of
 from tests.fuzz.mutation_page import PAGE, page
@@ -109,6 +109,18 @@ def test_a_change_that_nobody_sees_is_proved_to_be_none(tmp_path: Path, before: 
     mutant = _mutant(line, module, before, after)
     assert mutant.text == ADDERS.replace(before, after)
     assert proved_equivalent(ADDERS, mutant, tmp_path) == equal
+
+
+def test_netlists_that_differ_in_names_alone_are_told_from_others() -> None:
+    """The two operands of a difference, another number of them, the same one twice, and a register's first word."""
+    line = 'attribute \\src "design.v:{}.15-2.20"\n  cell $sub $sub$design.v:2${}\n'
+    text = line + "    connect \\A $xor$design.v:2${}_Y\n    connect \\B $xor$design.v:2${}_Y\n  end\n"
+    found = without_places(text.format(2, 3, 1, 2))
+    assert found == without_places("autoidx 9\n" + text.format(7, 8, 5, 6))
+    assert found != without_places(text.format(2, 3, 1, 1))
+    assert found != without_places(text.format(2, 3, 1, 2).replace("$sub ", "$add "))
+    first = "attribute \\init 4'{}\n  wire width 4 \\q\n"
+    assert without_places(first.format("0000")) != without_places(first.format("0001"))
 
 
 def _mutant(line: int, module: str, before: str, after: str) -> Mutant:
