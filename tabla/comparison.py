@@ -22,7 +22,7 @@ from tabla.driver import NOTHING, build
 from tabla.given import Data, Given
 from tabla.learning import Start, learning_start, measured_graph
 from tabla.options import Options
-from tabla.parameters import checked_numbers, checked_whole, optional_whole
+from tabla.parameters import EPOCHS, checked_numbers, checked_whole, optional_whole
 from tabla.runs import sample_words, steps_of, words_of
 from tabla.source import TablaError
 from tabla.stages import Stages
@@ -51,7 +51,7 @@ def formats(
     split_seed: int | None = None,
     widths: Sequence[int] = WIDTHS,
     guards: Sequence[int] = GUARDS,
-    epochs: int = 10,
+    epochs: int = EPOCHS,
     patience: int | None = None,
     predict: str | None = None,
     metric: str | None = None,

@@ -22,7 +22,7 @@ from tabla.lang.onnx.model import Model
 from tabla.mapping.effort import DEFAULT_EFFORT, Objective
 from tabla.notations import read
 from tabla.options import Options
-from tabla.parameters import check_tools, checked_path
+from tabla.parameters import EPOCHS, check_tools, checked_path
 from tabla.passes.pipeline import Pass
 from tabla.source import Source, TablaError
 from tabla.stages import STAGES, Stages
@@ -255,7 +255,7 @@ class Build(Stages):
         self,
         data: Given,
         *,
-        epochs: int = 10,
+        epochs: int = EPOCHS,
         predict: str | None = None,
         metric: str | None = None,
         weights: Data | None = None,

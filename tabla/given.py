@@ -22,7 +22,7 @@ from tabla.training.arrays import (
     refuse_strangers,
 )
 from tabla.training.origin import Origin
-from tabla.training.preparation import Preparation, Raw, Shapes, fitted
+from tabla.training.preparation import Preparation, Raw, Shapes, fitted, separated
 from tabla.training.split import Divided, Split, divided, shuffled
 from tabla.training.table import SUFFIXES, Columns, Frame, Table, frame_table, read_table
 
@@ -46,6 +46,22 @@ def reals(given: Data, what: str) -> dict[str, NDArray[Any]]:
         name: np.asarray(array, dtype=str) if name.endswith(NOTES) else real_array(array, f"'{name}'")
         for name, array in given.items()
     }
+
+
+def given_models(
+    weights: Data | None, merge: Callable[[Raw], dict[str, NDArray[Any]]], shapes: Shapes
+) -> tuple[dict[str, NDArray[Any]], Preparation]:
+    """Return the models that the parameter `weights` gives, if any, and the preparation of data that lies beside them.
+
+    `merge` makes the arrays of a file those of the program, which has models of the `shapes`. Another array is a
+    `TablaError`.
+    """
+    if weights is None:
+        return {}, Preparation()
+    arrays, stored = separated(reals(weights, "weights"))
+    models = merge(arrays)
+    refuse_strangers(models, shapes, "the set of weights")
+    return models, stored
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

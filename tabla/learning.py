@@ -15,7 +15,7 @@ from tabla.fleet.costs import step_cost
 from tabla.fleet.crew import Crew, crew_of
 from tabla.fleet.players import fleet_session
 from tabla.fleet.share import share_of
-from tabla.given import Data, Given, Prepared, prepared, reals, request_of
+from tabla.given import Data, Given, Prepared, given_models, prepared, request_of
 from tabla.ir.graph import Graph
 from tabla.parameters import checked_whole, optional_whole
 from tabla.runs import (
@@ -34,7 +34,6 @@ from tabla.stages import Stages
 from tabla.training.arrays import (
     Reals,
     initial_models,
-    refuse_strangers,
     take_models,
 )
 from tabla.training.evaluated import CHECKED, Evaluated
@@ -42,7 +41,7 @@ from tabla.training.events import events
 from tabla.training.fleet import FleetSession, fixed_plan, numpy_plan
 from tabla.training.parts import Parts
 from tabla.training.prediction import Prediction, default_prediction, named_prediction
-from tabla.training.preparation import Preparation, separated
+from tabla.training.preparation import separated
 from tabla.training.rate import built_rate, with_mantissa, without_rate
 from tabla.training.record import Checked, Training
 from tabla.training.session import Outcome, Report, learn
@@ -89,9 +88,7 @@ def learning_start(
     `TablaError`.
     """
     shapes = shapes_of(build.lowered, "model")
-    given, stored = ({}, Preparation()) if weights is None else separated(reals(weights, "weights"))
-    given = build.reading.merge(given)
-    refuse_strangers(given, shapes, "the set of weights")
+    given, stored = given_models(weights, build.reading.merge, shapes)
     own, brought = separated(build.reading.models)
     ready = prepared(
         request_of(
@@ -417,9 +414,7 @@ def measured_graph(build: Stages, ready: Prepared, predict: str | None) -> tuple
     measured, prediction = chosen_prediction(build, predict)
     ready.preparation.check_prediction(prediction)
     if prediction.label not in ready.names:
-        raise TablaError(
-            f"the data has no label '{prediction.label}' to measure against", hint="add it to the data"
-        )
+        raise TablaError(f"the data has no label '{prediction.label}' to measure against", hint="add it to the data")
     return measured, prediction
 
 

@@ -21,6 +21,8 @@ from tabla.ir.format import LARGEST_WIDTH, LEAST_WIDTH
 from tabla.mapping.effort import EFFORTS
 from tabla.source import TablaTypeError, TablaValueError
 
+EPOCHS = 10
+"""The passes over the data, if the user says nothing else."""
 # The numbers of the TABLA language, with a sign.
 _NUMBER = re.compile(r"\s*[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d{1,3})?\s*", re.ASCII)
 

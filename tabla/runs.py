@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from tabla.compiled.plans import Evaluators
 from tabla.fleet.share import share_of
-from tabla.given import Data, Given, reals, request_of
+from tabla.given import Data, Given, given_models, reals, request_of
 from tabla.ir.evaluate import Counts, Run
 from tabla.ir.format import Format
 from tabla.ir.graph import Graph
@@ -80,9 +80,7 @@ def inputs_of(
     """
     first, seed = optional_whole("samples", first), optional_whole("seed", seed)
     shapes = shapes_of(build.lowered, "model")
-    given, stored = ({}, Preparation()) if weights is None else separated(reals(weights, "weights"))
-    given = build.reading.merge(given)
-    refuse_strangers(given, shapes, "the set of weights")
+    given, stored = given_models(weights, build.reading.merge, shapes)
     request = request_of(shapes_of(build.sample, "input"), shapes_of(build.sample, "label"))
     arrays, _, origin = request.read(inputs, "inputs", stored)
     if weights is None:  # the models may be among the inputs, and what is beside them
@@ -201,9 +199,7 @@ def evaluate(
     devices: int | None = None,
 ) -> dict[str, Reals]:
     """Compute what the program means: the arrays of :func:`evaluation`, by name."""
-    found = evaluation(
-        build, inputs, float64=float64, samples=samples, seed=seed, weights=weights, devices=devices
-    )
+    found = evaluation(build, inputs, float64=float64, samples=samples, seed=seed, weights=weights, devices=devices)
     return dict(found.arrays)
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tabla.compiled.plans import Evaluators
-from tabla.given import Data, Given, prepared, reals, request_of
+from tabla.given import Data, Given, given_models, prepared, request_of
 from tabla.ir.format import Format
 from tabla.ir.graph import Graph, Tensor
 from tabla.ir.rate import RATE
@@ -21,7 +21,7 @@ from tabla.runs import sample_words, samples_of, shapes_of, words_of
 from tabla.simulation import checked_engine, session
 from tabla.source import TablaError
 from tabla.stages import Stages
-from tabla.training.arrays import refuse_strangers, take_models
+from tabla.training.arrays import take_models
 from tabla.training.classes import confusion_lines
 from tabla.training.events import Events, events
 from tabla.training.measure import Measure, Score, without_updates
@@ -198,9 +198,7 @@ def test(
     if engine is not None:
         engine = checked_engine(engine)
     shapes = shapes_of(build.sample, "model")
-    given, stored = separated({} if weights is None else reals(weights, "weights"))
-    given = build.reading.merge(given)
-    refuse_strangers(given, shapes, "the set of weights")
+    given, stored = given_models(weights, build.reading.merge, shapes)
     own, brought = separated(build.reading.models)
     models = take_models({**built_rate(build.sample), **own, **given}, shapes, "the weights")
     models = without_rate(build.sample, models)  # nothing learns here

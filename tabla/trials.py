@@ -90,12 +90,10 @@ def _other(image: Image, features: Features, unit: str, word: int, chance: np.ra
             if _stands(layout, name, word, parameters.levels):
                 word = _with(layout, f"{name}.base", word, min(most, bound))
     if kind != "lane_write":
-        post = form.fields[[field.name for field in form.fields].index("post")].choices
-        if post[layout.fields["post"].extract(word)] == "none":
+        if layout.fields["post"].extract(word) == form.code("post", "none"):
             word = _with(layout, "negate", word, int(chance.integers(0, 2)))
     if kind == "lane_issue":
-        choices = next(field.choices for field in form.fields if field.name == "half")
-        used = [number for number, choice in enumerate(choices) if choice in features[unit].values["half"]]
+        used = sorted(form.code("half", choice) for choice in features[unit].values["half"])
         word = _with(layout, "half", word, int(chance.choice(used)))
     return word
 

@@ -18,18 +18,9 @@ import pytest
 from tabla._version import VERSION
 from tabla.cli import COMMANDS, main
 from tabla.options import Options
+from tests.logistic_program import LOGISTIC
 
 ROOT = Path(__file__).resolve().parent.parent
-PROGRAM = """m = 4;
-mu = 0.5;
-model_input x[m];
-model_output y;
-model w[m];
-gradient g[m] -> w;
-iterator i[0:m];
-h = sigmoid(sum[i](w[i] * x[i]));
-g[i] = (h - y) * x[i];
-"""
 
 
 @dataclass(frozen=True)
@@ -48,8 +39,8 @@ Tabla = Callable[..., Said]
 def tabla(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Tabla:
     """Return a function that runs a command in a folder of its own, with the program ``model.t`` and its data."""
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "model.t").write_text(PROGRAM)
-    (tmp_path / "wide.t").write_text(PROGRAM.replace("m = 4", "m = 400"))
+    (tmp_path / "model.t").write_text(LOGISTIC)
+    (tmp_path / "wide.t").write_text(LOGISTIC.replace("m = 4", "m = 400"))
     chance = np.random.default_rng(1)
     x = chance.uniform(-1, 1, (20, 4))
     np.savez(tmp_path / "data.npz", x=x, y=(x[:, 0] > 0).astype(float))
@@ -163,7 +154,7 @@ def test_user_faults_are_status_1(tabla: Tabla, tmp_path: Path, name: str) -> No
 
 
 def test_a_fault_in_the_program_shows_the_place(tabla: Tabla, tmp_path: Path) -> None:
-    (tmp_path / "model.t").write_text(PROGRAM.replace("w[i] * x[i]", "w[i] * z[i]"))
+    (tmp_path / "model.t").write_text(LOGISTIC.replace("w[i] * x[i]", "w[i] * z[i]"))
     for command in (("gen",), ("check",)):
         said = tabla(*command, "model.t")
         assert said.status == 1
@@ -177,7 +168,7 @@ def test_check(tabla: Tabla, tmp_path: Path) -> None:
     assert tabla("check", "model.t") == Said(0, "", "model.t: no errors\n")
     assert tabla("check", "model.t", "-q") == Said(0, "", "")
     assert json.loads(tabla("check", "model.t", "--json", "-").out)["errors"] == []
-    (tmp_path / "model.t").write_text(PROGRAM.replace("w[i] * x[i]", "w[i] * z[i]").replace("h - y", "h - q"))
+    (tmp_path / "model.t").write_text(LOGISTIC.replace("w[i] * x[i]", "w[i] * z[i]").replace("h - y", "h - q"))
     said = tabla("check", "model.t", "--json", "-")
     assert said.status == 1
     found = json.loads(said.out)["errors"]

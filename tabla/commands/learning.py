@@ -6,9 +6,7 @@ from argparse import ArgumentParser, Namespace
 from typing import Any
 
 from tabla.commands.arguments import add_table, table_options, whole
-
-EPOCHS = 10
-"""The passes over the data, if the user says nothing else."""
+from tabla.parameters import EPOCHS
 
 
 def add_data(parser: ArgumentParser) -> None:

@@ -21,14 +21,14 @@ from tabla.exploration.run import Workers, explore_space
 from tabla.exploration.space import Space
 from tabla.learning import learning_start
 from tabla.options import Options
-from tabla.parameters import checked_names, checked_numbers, checked_path, checked_text, optional_whole
+from tabla.parameters import EPOCHS, checked_names, checked_numbers, checked_path, checked_text, optional_whole
 from tabla.source import TablaError, TablaTypeError
 from tabla.synth.nextpnr import chosen_grade
 from tabla.templates.targets import target
 
 PES, FORMAT, PART = (4, 8, 16, 32, 64), "q6.10", "LFE5U-85F:6"
 """What is explored if the user names nothing else."""
-EPOCHS, TIMEOUT, SEEDS = 10, 600, 3
+TIMEOUT, SEEDS = 600, 3
 _SETTINGS = (
     *("split", "split_seed", "shuffle", "standardise", "standardise_labels", "weights", "seed", "samples"),
     *("columns", "classes"),

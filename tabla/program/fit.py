@@ -136,10 +136,10 @@ def features_of(image: Image) -> tuple[str, ...]:
     """Return the features of an overlay that the operations of a program need."""
     posts: set[str] = set()
     for unit, words in image.operations.items():
-        found = [field for field in operation_format(unit).fields if field.name == "post"]
-        for field in found:
-            place = operation_layout(unit, image.parameters).fields[field.name]
-            posts |= {field.choices[place.extract(word)] for word in words}
+        for field in operation_format(unit).fields:
+            if field.name == "post":
+                place = operation_layout(unit, image.parameters).fields[field.name]
+                posts |= {field.choices[place.extract(word)] for word in words}
     return tuple(name for name, symbols in FEATURES.items() if posts & symbols)
 
 

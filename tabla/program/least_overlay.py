@@ -20,6 +20,7 @@ def least_room(images: Sequence[Image]) -> OverlayRoom:
     first = needs[0]
     shifts = tuple(sorted({shift for p in needs for shift in p.shifts}))
     names = {f.code: f.name for p in needs for f in p.functions}
+    features = {name for image in images for name in features_of(image)}
     terms = 1
     while accumulator_bits(first.width, shifts, max(terms, first.pes)) < max(p.accumulator for p in needs):
         terms *= 2
@@ -43,7 +44,7 @@ def least_room(images: Sequence[Image]) -> OverlayRoom:
         terms=terms,
         shifts=tuple(shift - first.fraction for shift in shifts),
         functions=tuple(names[code] for code in sorted(names)),
-        features=tuple(name for name in FEATURES if any(name in features_of(image) for image in images)),
+        features=tuple(name for name in FEATURES if name in features),
     )
 
 

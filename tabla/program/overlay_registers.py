@@ -12,6 +12,10 @@ PROGRAM = 4
 """The code of the command that takes an image."""
 NUMBERS = 0x480
 """The offset of the first number of the overlay."""
+_FINGERPRINT = 1
+"""The number of the fingerprint among those of the overlay, as `about_overlay` has them."""
+_NAMES = {"magic": "PROGRAM_MAGIC", "fingerprint": "OVERLAY_FINGERPRINT"}
+"""The registers whose names do not begin with LIMIT."""
 VERSION = 0x0001_0001
 """The version of the interface: that of every wrapper, with registers for programs added."""
 _MEANINGS = {
@@ -54,15 +58,7 @@ def overlay_registers(overlay: Overlay) -> tuple[Register, ...]:
 
 def registers_for_images() -> tuple[Register, ...]:
     """Return the registers that a host needs to bring an image to any overlay: those that are alike in all of them."""
-    mark = Register(
-        name="OVERLAY_FINGERPRINT",
-        offset=NUMBERS + 4,
-        access="ro",
-        reset=0,
-        description=_MEANINGS["fingerprint"],
-        fields=(),
-    )
-    return (*program_registers(), mark)
+    return (*program_registers(), _number(_FINGERPRINT, "fingerprint", 0))
 
 
 def _own(register: Register) -> Register:
@@ -95,15 +91,16 @@ def _numbers(overlay: Overlay) -> tuple[Register, ...]:
     numbers = about_overlay(overlay)
     if overlay.bus is not None:
         numbers["step_words"] = overlay.bus.step_words
-    names = {"magic": "PROGRAM_MAGIC", "fingerprint": "OVERLAY_FINGERPRINT"}
-    return tuple(
-        Register(
-            name=names.get(name, f"LIMIT_{name.upper()}"),
-            offset=NUMBERS + 4 * index,
-            access="ro",
-            reset=number,
-            description=_MEANINGS[name],
-            fields=(),
-        )
-        for index, (name, number) in enumerate(numbers.items())
+    return tuple(_number(index, name, number) for index, (name, number) in enumerate(numbers.items()))
+
+
+def _number(index: int, name: str, number: int) -> Register:
+    """Return the constant register for a number, the one with this index among them."""
+    return Register(
+        name=_NAMES.get(name, f"LIMIT_{name.upper()}"),
+        offset=NUMBERS + 4 * index,
+        access="ro",
+        reset=number,
+        description=_MEANINGS[name],
+        fields=(),
     )

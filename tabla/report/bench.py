@@ -56,7 +56,7 @@ class Accelerator:
             last = max(seen["starts"], default=last[-1])
             # Results that leave more slowly than they are made still leave when all units are at rest. For the host, a
             # command ends in the third cycle after the last of them.
-            end = max(last + GOLDEN["drains"][code], *(cycle + 3 for cycle in seen["leaves"][-1:]), 0)
+            end = max([last + GOLDEN["drains"][code], *(cycle + 3 for cycle in seen["leaves"][-1:])])
             assert self.ports.cycle == end, f"the end of command {{code}}"
         await self.ports.rest(GOLDEN["rest"])
         return seen

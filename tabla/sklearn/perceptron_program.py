@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from tabla.sklearn.linear_program import SOFTMAX
+from tabla.sklearn.errors import error_of, iterators_of
 from tabla.sklearn.program import Program
 
 # By the name of an activation: the statements that compute a layer's values a{n} from its sums z{n}, and the factor by
@@ -17,11 +17,6 @@ _ACTIVATIONS = {
 }
 ACTIVATIONS = tuple(sorted(_ACTIVATIONS))
 """The names of the activations of hidden layers."""
-_ERRORS = {
-    "squared": ("e[o] = h[o] - y[o];",),
-    "logistic": ("e[o] = sigmoid(h[o]) - y[o];",),
-    "softmax": SOFTMAX,
-}
 
 
 def weights_name(layer: int) -> str:
@@ -55,10 +50,10 @@ def perceptron_program(
         f"{constants}; mu = 0.0625;  // features, sizes of layers, outputs and the learning rate",
         "",
         *_declarations(len(hidden), decays),
-        *(["iterator     c[0:k];"] * (loss == "softmax")),
+        *iterators_of(loss),
         "",
         *_forward(len(hidden), activation),
-        *_ERRORS[loss],
+        *error_of(loss),
         *_backward(len(hidden), activation),
         *_gradients(len(hidden), decays),
     ]

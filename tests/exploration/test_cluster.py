@@ -31,7 +31,7 @@ from tabla.lang.onnx import external_files
 from tabla.options import Options
 from tabla.processes import running
 from tabla.source import TablaError
-from tests.exploration.program import MODEL
+from tests.logistic_program import LOGISTIC
 
 pytest.importorskip("distributed")
 PART = Part(device=target("ecp5").device("85k"), grade=6)
@@ -41,7 +41,7 @@ SPACE = Space(pes=(1, 2, 4, 8), formats=(("q6.10", -1), ("q3.5", -1)), minibatch
 @pytest.fixture
 def question(tmp_path: Path) -> Question:
     """A program in a folder that only this process knows."""
-    (tmp_path / "model.t").write_text(MODEL)
+    (tmp_path / "model.t").write_text(LOGISTIC)
     return Question(source=str(tmp_path / "model.t"), options=Options())
 
 

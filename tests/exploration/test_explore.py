@@ -24,7 +24,7 @@ from tabla.exploration.run import explore_space
 from tabla.exploration.space import Point, Space, Task
 from tabla.options import Options
 from tabla.source import TablaError
-from tests.exploration.program import MODEL
+from tests.logistic_program import LOGISTIC
 
 Run = Callable[..., Any]
 
@@ -33,7 +33,7 @@ Run = Callable[..., Any]
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A working folder with a program and data."""
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "model.t").write_text(MODEL)
+    (tmp_path / "model.t").write_text(LOGISTIC)
     x = np.random.default_rng(1).uniform(-1, 1, (60, 4))
     np.savez("data.npz", x=x, y=(x[:, 0] > 0).astype(float))
     return tmp_path
@@ -118,7 +118,7 @@ def test_a_larger_space_takes_the_records_of_a_smaller_one(tmp_path: Path) -> No
 def test_a_changed_program_is_another_question(tmp_path: Path) -> None:
     question = Question(source="model.t", options=Options())
     explore_space(question, SPACE, [PART], Recorded(), folder=tmp_path / "r")
-    (tmp_path / "model.t").write_text(MODEL.replace("0.5", "0.25"))
+    (tmp_path / "model.t").write_text(LOGISTIC.replace("0.5", "0.25"))
     with pytest.raises(TablaError, match="another program"):
         explore_space(question, SPACE, [PART], Recorded(), folder=tmp_path / "r")
 
@@ -132,7 +132,7 @@ def test_records_of_another_release_are_another_question(tmp_path: Path, monkeyp
 
 
 def test_a_refused_point_has_its_reason_and_the_others_stay(run: Run) -> None:
-    (Path.cwd() / "model.t").write_text(MODEL.replace("h - y", "h - y + 100"))
+    (Path.cwd() / "model.t").write_text(LOGISTIC.replace("h - y", "h - y + 100"))
     found = run(*EXPLORE, "--pes", "2", "--format", "q6.10,q8.8,q9.7")["points"]
     assert [bool(each["refused"]) for each in found] == [True, False, False]
     assert found[0]["cure"] and not found[0]["front"] and any(each["front"] for each in found)

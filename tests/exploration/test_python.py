@@ -11,14 +11,14 @@ import pytest
 import tabla
 from tabla.cli import main
 from tabla.source import TablaTypeError
-from tests.exploration.program import MODEL
+from tests.logistic_program import LOGISTIC
 
 
 @pytest.fixture(autouse=True)
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A working folder with a program."""
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "model.t").write_text(MODEL)
+    (tmp_path / "model.t").write_text(LOGISTIC)
     return tmp_path
 
 

@@ -12,21 +12,12 @@ import numpy as np
 import pytest
 
 from tabla.cli import main
+from tests.logistic_program import LOGISTIC
 from tests.mistakes.mistake import Mistake
 
 LONGEST = 20
 """Seconds until a command counts as hanging; each takes less than one, but other work may run on the same machine."""
 
-LOGISTIC = """m = 4;
-mu = 0.5;
-model_input x[m];
-model_output y;
-model w[m];
-gradient g[m] -> w;
-iterator i[0:m];
-h = sigmoid(sum[i](w[i] * x[i]));
-g[i] = (h - y) * x[i];
-"""
 KERNEL = """def dot(float(N) A, float(N) B) -> (C) { C +=! A(i) * B(i) }
 """
 LAYER = """from tabla.tile import *

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.mistakes.conftest import LOGISTIC, Refused
+from tests.logistic_program import LOGISTIC
+from tests.mistakes.conftest import Refused
 from tests.mistakes.mistake import mistake, usage
 
 EXPLORE = "explore model.t --workers 1 --pes 2"

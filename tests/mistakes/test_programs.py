@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from tests.mistakes.conftest import KERNEL, LOGISTIC, Refused
+from tests.logistic_program import LOGISTIC
+from tests.mistakes.conftest import KERNEL, Refused
 from tests.mistakes.mistake import Mistake, mistake
 
 

@@ -20,7 +20,7 @@ from tabla.learning import learning_start, train
 from tabla.options import Options
 from tabla.runs import evaluate, simulate
 from tabla.scoring import test as score
-from tests.mistakes.conftest import LOGISTIC
+from tests.logistic_program import LOGISTIC
 
 X = np.random.default_rng(1).uniform(-1, 1, (20, 4))
 Y = (X[:, 0] > 0).astype(float)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from tests.mistakes.conftest import LOGISTIC, Refused
+from tests.logistic_program import LOGISTIC
+from tests.mistakes.conftest import Refused
 from tests.mistakes.mistake import mistake, usage
 
 TRAIN = "train model.t --engine model"

@@ -171,7 +171,7 @@ def test_headers_of_all_kinds_of_programs_compile(options: dict[str, Any], tmp_p
     build = built(tmp_path / "build", tmp_path / "small.t", pes=2, effort=0, **options)
     layout = np.load(io.BytesIO((tmp_path / "build/small.layout.npz").read_bytes()))
     # `small` is a reserved word of Verilog, so the module has another name.
-    (tmp_path / "main.c").write_text(LIST.replace("small_", f"{build.module}_"), encoding="utf-8")
+    (tmp_path / "main.c").write_text((LIST + EACH_UNIT).replace("small_", f"{build.module}_"), encoding="utf-8")
     run(["gcc", *STRICT, "-Ibuild", "main.c", "-o", "main"], tmp_path)
     said = [line.split() for line in run([str(tmp_path / "main")], tmp_path).splitlines()]
     wanted = []
@@ -202,20 +202,13 @@ def test_no_name_of_a_tensor_gets_out_of_its_comment_or_string(tmp_path: Path) -
     (tmp_path / "small_registers.h").touch()
     for file, text in driver_files().items():
         (tmp_path / file).write_text(text, encoding="utf-8")
-    (tmp_path / "main.c").write_text(NAMES, encoding="utf-8")
+    (tmp_path / "main.c").write_text(NAMES + EACH_UNIT, encoding="utf-8")
     run(["gcc", *STRICT, "-Wtrigraphs", "-I.", "main.c", "-o", "main"], tmp_path)
     found = subprocess.run([tmp_path / "main"], capture_output=True, check=True).stdout
     assert sorted(found.decode().split("\0")[:-1]) == sorted(4 * EVIL)
 
 
-NAMES = """\
-#include <stdio.h>
-#include "small.h"
-static void list(const struct tabla_unit *unit)
-{
-    for (uint32_t number = 0; number < unit->tensors; number++)
-        printf("%s%c", unit->tensor[number].name, 0);
-}
+EACH_UNIT = """\
 int main(void)
 {
     list(&small_program.load);
@@ -223,6 +216,15 @@ int main(void)
     list(&small_program.result);
     list(&small_program.dump);
     return 0;
+}
+"""
+NAMES = """\
+#include <stdio.h>
+#include "small.h"
+static void list(const struct tabla_unit *unit)
+{
+    for (uint32_t number = 0; number < unit->tensors; number++)
+        printf("%s%c", unit->tensor[number].name, 0);
 }
 """
 LIST = """\
@@ -240,14 +242,6 @@ static void list(const struct tabla_unit *unit)
             printf(" %u", (unsigned)tensor->places[at]);
     }
     puts("");
-}
-int main(void)
-{
-    list(&small_program.load);
-    list(&small_program.sample);
-    list(&small_program.result);
-    list(&small_program.dump);
-    return 0;
 }
 """
 

@@ -12,19 +12,10 @@ from tabla.driver import build
 from tabla.lang.tabla import parse
 from tabla.options import Options
 from tabla.source import Source
+from tests.logistic_program import LOGISTIC
 
 ROOT = Path(__file__).resolve().parents[3]
 SHIPPED = sorted((*ROOT.glob("examples/*.t"), *ROOT.glob("benchmarks/**/*.t")))
-LOGISTIC = """m = 4;
-mu = 0.5;
-model_input x[m];
-model_output y;
-model w[m];
-gradient g[m] -> w;
-iterator i[0:m];
-h = sigmoid(sum[i](w[i] * x[i]));
-g[i] = (h - y) * x[i];
-"""
 BETWEEN = "; choose a rate between 0 and 1, such as 0.1"
 
 

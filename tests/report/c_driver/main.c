@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "arrays.h"
 #include "platform.h"
 
 static struct tabla_device device;
@@ -26,16 +27,6 @@ static void need(const char *what, int code)
 {
     if (code)
         fail(what, code);
-}
-
-static void arrays(const struct tabla_unit *unit, uint32_t count, int32_t *words[], FILE *in)
-{
-    for (uint32_t at = 0; at < unit->tensors; at++) {
-        const size_t size = (size_t)count * unit->tensor[at].size;
-        words[at] = calloc(size, sizeof **words);
-        if (in && fread(words[at], sizeof **words, size, in) != size)
-            exit(2);
-    }
 }
 
 static void tell(const struct tabla_unit *unit, uint32_t count, int32_t *words[])

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "arrays.h"
 #include "platform.h"
 
 struct side {
@@ -22,16 +23,6 @@ static void want(const char *what, int code, int wanted)
     if (code != wanted) {
         printf("%s: %d %s\n", what, code, tabla_text(code));
         exit(1);
-    }
-}
-
-static void arrays(const struct tabla_unit *unit, uint32_t count, int32_t *words[], FILE *in)
-{
-    for (uint32_t at = 0; at < unit->tensors; at++) {
-        const size_t size = (size_t)count * unit->tensor[at].size;
-        words[at] = calloc(size, sizeof **words);
-        if (in && fread(words[at], sizeof **words, size, in) != size)
-            exit(2);
     }
 }
 

@@ -16,9 +16,12 @@ TABLE: Table = {}
 
 def softmax(node: tile.Node, over: int, span: Span | None) -> tile.Node:
     """Return exp(x) / sum(exp(x)) along an axis; the largest element is taken from all, so that no power saturates."""
-    top = reduced(node, [over], aggregation="max", span=span)
-    powers = made("exponential", made("subtract", node, top, span=span), span=span)
+    powers = made("exponential", _below_largest(node, over, span), span=span)
     return made("divide", powers, reduced(powers, [over], span=span), span=span)
+
+
+def _below_largest(node: tile.Node, over: int, span: Span | None) -> tile.Node:
+    return made("subtract", node, reduced(node, [over], aggregation="max", span=span), span=span)
 
 
 def _axis(call: Call, value: Tensor) -> int:
@@ -47,7 +50,7 @@ def _softmax(call: Call) -> Results:
 def _log_softmax(call: Call) -> Results:
     value, span = call.tensor(0), call.span
     over = _axis(call, value)
-    below = made("subtract", value.node, reduced(value.node, [over], aggregation="max", span=span), span=span)
+    below = _below_largest(value.node, over, span)
     whole = reduced(made("exponential", below, span=span), [over], span=span)
     return Tensor(node=made("subtract", below, made("logarithm", whole, span=span), span=span), batched=value.batched)
 

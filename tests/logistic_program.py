@@ -1,6 +1,6 @@
-"""The program whose arrays and number formats the tests of `tabla explore` compare."""
+"""The program of a logistic neuron, which many tests read, and change in a line or two."""
 
-MODEL = """m = 4;
+LOGISTIC = """m = 4;
 mu = 0.5;
 model_input x[m];
 model_output y;
