@@ -33,7 +33,7 @@ _SETTINGS = (
     *("split", "split_seed", "shuffle", "standardise", "standardise_labels", "weights", "seed", "samples"),
     *("columns", "classes"),
 )
-"""The parameters of :func:`tabla.learning.learning_start`."""
+"""The parameters that :func:`tabla.learning.learning_start` takes, too."""
 
 
 def explore(

@@ -14,8 +14,6 @@ from tabla.ir.graph import Graph
 from tabla.lang.preprocess import Preprocessed
 
 Reals = NDArray[np.float64]
-
-
 Merge = Callable[[Mapping[str, Reals]], dict[str, Reals]]
 """Makes the arrays of models that a file holds those of a program, which may be other arrays."""
 

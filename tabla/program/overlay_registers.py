@@ -57,7 +57,7 @@ def overlay_registers(overlay: Overlay) -> tuple[Register, ...]:
 
 
 def registers_for_images() -> tuple[Register, ...]:
-    """Return the registers that a host needs to bring an image to any overlay: those that are alike in all of them."""
+    """Return the registers with which a host brings an image. They are the same in all overlays."""
     return (*program_registers(), _number(_FINGERPRINT, "fingerprint", 0))
 
 

@@ -169,7 +169,7 @@ def _unit(module: str, kind: str, layout: Positions) -> Iterator[str]:
 
 
 def _remark(name: str) -> str:
-    """Return a name as it may stand in a comment of C, which neither ends nor begins in it."""
+    """Return a name for a comment of C. It neither ends the comment nor begins another one."""
     plain = name.encode("unicode_escape").decode("ascii")
     return plain.replace("*/", "*\\/").replace("/*", "/\\*")
 

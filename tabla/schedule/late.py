@@ -80,7 +80,7 @@ def _groups(placed: Sequence[Placed]) -> list[set[int]]:
 def _slack(
     dependences: Dependences, order: nx.DiGraph[int], moved: dict[int, Placed], n: int, group: set[int]
 ) -> float:
-    """Return by how many cycles task `n` can begin later, so that no task outside its group has to."""
+    """Return by how many cycles task `n` can begin later without a delay for any task outside its group."""
     if not order.out_degree(n):
         return 0  # nobody wants its words, so they are results or models
     alone, found = {n: moved[n]}, [inf]

@@ -47,7 +47,7 @@ def covered(case: Drawn, schedule: Schedule) -> Counter[str]:
 
 
 def _microcode(strand: Strand) -> set[str]:
-    """Return the fields of microcode that a strand uses, each value of those that are names, and its generators."""
+    """Return what a strand uses of the microcode: its generators and its fields, a field of names with each name."""
     unit = strand.unit.rstrip("0123456789_")
     found = set[str]()
     for operation in strand.body:

@@ -142,7 +142,7 @@ def test_verdicts_on_faults_that_are_no_longer_drawn_are_forgotten(tmp_path: Pat
 
 
 def test_a_change_elsewhere_draws_the_same_faults(tmp_path: Path) -> None:
-    """Of a file with one more line, only the faults of that line may come in the place of others."""
+    """A new line changes the drawing only by its own faults, which take the place of others."""
     (tmp_path / "a.py").write_text(SOURCE, encoding="utf-8")
     before = {mutant.key for mutant in source_mutants(tmp_path, ["a.py"], 8, 1)}
     (tmp_path / "a.py").write_text(f"first = other + 1\n{SOURCE}", encoding="utf-8")

@@ -93,7 +93,7 @@ def _part(call: Call, node: tile.Node, at: int, chosen: Sequence[int]) -> tile.N
 
 
 def _runs(chosen: Sequence[int]) -> list[tuple[int, range]]:
-    """Return numbers as ranges, each with the place of its first one among the numbers."""
+    """Return numbers as ranges. With each range comes the place of its first number among all of them."""
     found, start = [], 0
     while start < len(chosen):
         end = start + 1
