@@ -50,7 +50,7 @@ class Reservations:
         insort(self.units.setdefault(name, []), (begin, end))
 
     def give_back(self, task: Task, start: int) -> None:
-        """Free the units and the function output that a task with this start cycle had taken. It has no words on the bus."""
+        """Free the units and the function output that a task took at its start cycle. It has no words on the bus."""
         for strand in task.strands:
             for unit in strand.units(self.sequencers):
                 self.units[unit].remove((strand.start + start, strand.end + start))
