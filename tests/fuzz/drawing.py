@@ -138,10 +138,14 @@ def drawn(draw: st.DrawFn, notation: str) -> Drawn:
         template=template,
         format=format,
         onto=onto,
-        change=draw(st.none() | st.tuples(st.sampled_from([kind.__name__ for kind in kinds()]), st.integers(0, 40))),
+        change=_change(draw) if draw(st.integers(0, 3)) else None,
         words=draw(st.integers(0, 1 << 20)),
         passes=frozenset(passes),
     )
+
+
+def _change(draw: st.DrawFn) -> tuple[str, int]:
+    return draw(st.sampled_from([kind.__name__ for kind in kinds()])), draw(st.integers(0, 40))
 
 
 def _shaped(graph: Graph, format: Format, changed: set[str]) -> Graph:

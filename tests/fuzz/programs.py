@@ -74,9 +74,7 @@ def block(progress: Progress, overlays: Sequence[Opened] = ()) -> None:
     Programs that fit one of the `overlays` run there, and some of the others on hardware of their own.
     """
     notation = list(NOTATIONS)[progress.blocks % len(NOTATIONS)]
-    # Every third block has one program whose own Verilog is run; every thirtieth of those in Icarus.
-    engine = None if progress.blocks % 3 != 2 else "icarus" if progress.blocks % 90 == 89 else "cxxrtl"
-    held, tried, left = 0, Counter[str](), [engine]
+    held, tried, left = 0, Counter[str](), [engine(progress.blocks)]
 
     @seed(progress.seed * 1_000_003 + progress.blocks)
     @settings(
@@ -100,6 +98,21 @@ def block(progress: Progress, overlays: Sequence[Opened] = ()) -> None:
     progress.blocks += 1
     progress.held[notation] += held
     progress.tried += tried
+
+
+def engine(number: int) -> str | None:
+    """Return the simulator that runs the own Verilog of one program of a block, if one does.
+
+    Of every six blocks two have CXXRTL, and in every eighth six two others have Icarus. Each notation has its turn.
+    """
+    turn, place = divmod(number, len(NOTATIONS))
+    match (turn + place) % 3:
+        case 0:
+            return "cxxrtl"
+        case 1 if turn % 8 == 7:
+            return "icarus"
+        case _:
+            return None
 
 
 def main() -> int:
