@@ -1,15 +1,15 @@
 """The benchmarks of ``make bench``.
 
 python -m benchmarks [gen] [efforts] [engines] [evaluation] [learning] [minibatches] [kernels] [sizes] [records]
-    [-o FOLDER]
+    [exploration] [-o FOLDER]
 
 ``gen`` measures the time and the peak memory of ``tabla gen`` on each example. ``efforts`` measures its time, and the
 cycles of a sample, at each level of ``--effort``. ``engines`` measures the simulated cycles per second of each engine.
 ``evaluation`` measures the samples per second that the evaluation learns in machine code. ``learning`` counts the
 cycles of the published learning problems at full size, and ``minibatches`` those of steps of many samples. ``kernels``
 counts the cycles of Tensor Comprehensions and the use of the multipliers. ``sizes`` measures the time of ``tabla gen``
-against the number of features. ``records`` runs the TableGen front end on the intrinsics of LLVM. If no part is named,
-all parts run.
+against the number of features. ``records`` runs the TableGen front end on the intrinsics of LLVM.
+``exploration`` measures how long 200 points of ``tabla explore`` take on two cores. If no part is named, all parts run.
 
 FOLDER gets all figures as ``benchmarks.json``, the table of the learning problems as ``learning.txt``, ``learning.csv``
 and ``learning.md``, that of the steps as ``minibatches.md``, and the times of ``tabla gen`` as ``gen-time.svg`` and
@@ -38,6 +38,8 @@ import tabla
 from benchmarks.efforts import LEAST_EFFORT_SECONDS, bench_efforts
 from benchmarks.engines import LEAST_CYCLES, NAMES, bench_engines
 from benchmarks.evaluation import bench_evaluation
+from benchmarks.exploration import MOST_SECONDS as EXPLORATION_SECONDS
+from benchmarks.exploration import bench_exploration
 from benchmarks.kernels.measure import HEAD as KERNELS_HEAD
 from benchmarks.kernels.measure import bench_kernels
 from benchmarks.kernels.problems import GEN_SECONDS as KERNEL_SECONDS
@@ -186,6 +188,15 @@ def records(_: Path | None) -> Part:
     return row, row["processor_seconds"] <= RECORDS_SECONDS and row["megabytes"] <= RECORDS_MEGABYTES
 
 
+def exploration(_: Path | None) -> Part:
+    """Print how long an exploration takes."""
+    row = bench_exploration()
+    times = f"{row.seconds:.1f} s, {row.processor_seconds:.1f} s on processors"
+    aim = f"(aim: {EXPLORATION_SECONDS:g} s){'' if row.fine else '   MISSED'}"
+    print(f"\nexplore {row.example}: {row.points} points, {row.front} on the front, {times}   {aim}", flush=True)
+    return asdict(row), row.fine
+
+
 PARTS: Mapping[str, Callable[[Path | None], Part]] = {
     "gen": gen,
     "efforts": efforts,
@@ -196,6 +207,7 @@ PARTS: Mapping[str, Callable[[Path | None], Part]] = {
     "kernels": kernels,
     "sizes": sizes,
     "records": records,
+    "exploration": exploration,
 }
 
 
