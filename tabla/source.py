@@ -213,5 +213,9 @@ class TablaValueError(TablaError, ValueError):
     """A parameter of a Python function, or an option of the command line, with a value that it cannot have."""
 
 
+class LostError(TablaError):
+    """A device or a worker has gone, or has not answered in its time. Another one could do its work."""
+
+
 class TablaTypeError(TablaError, TypeError):
     """A parameter of a Python function whose value is of a type that the function does not take."""

@@ -18,7 +18,7 @@ from tabla.program.image import Image
 from tabla.program.overlay import Overlay
 from tabla.sim.machine import BeatRows, Machine, RunResult, Stalls
 from tabla.simulation import open_machine
-from tabla.source import TablaError
+from tabla.source import LostError, TablaError
 
 ANSWER = 1.5
 """Seconds within which a scheduler answers, and after which a worker that has gone is missed."""
@@ -26,6 +26,7 @@ _LOOK = 0.25
 """Seconds between two looks whether a worker is still there."""
 PATIENCE = 120.0
 """Seconds that a call may take on a worker that is there."""
+Fault = tuple[type[TablaError], str, str | None]
 _HERE: dict[str, Machine] = {}
 """The machines of this process, if it is a worker, by their keys."""
 
@@ -38,7 +39,7 @@ def opened(key: str, image: Image, engine: str, module: str, overlay: Overlay | 
 def called(key: str, method: str, *arguments: Any) -> Any:
     """Call a method of a machine on the worker that runs this."""
     if key not in _HERE:
-        raise TablaError("the worker was started anew, and its machine is lost", hint="start the training again")
+        raise LostError("the worker was started anew, and its machine is lost", hint="start the training again")
     return getattr(_HERE[key], method)(*arguments)
 
 
@@ -48,19 +49,19 @@ def closed(key: str) -> None:
         _HERE.pop(key).close()
 
 
-def answered(function: Callable[..., Any], arguments: tuple[Any, ...]) -> tuple[Any, tuple[str, str | None] | None]:
-    """Return what a function returns, or the message and the hint of the `TablaError` that it raises."""
+def answered(function: Callable[..., Any], arguments: tuple[Any, ...]) -> tuple[Any, Fault | None]:
+    """Return what a function returns, or the class, the message and the hint of the `TablaError` that it raises."""
     try:
         return function(*arguments), None
     except TablaError as fault:
-        return None, (fault.message, fault.hint)
+        return None, (type(fault), fault.message, fault.hint)
 
 
 @dataclass(slots=True, kw_only=True, eq=False)
 class WorkerMachine(Machine):
     """A machine on the worker at the address `worker` of a cluster. It is a machine like any other.
 
-    A worker that has gone is a `TablaError` within two seconds, and so is one that takes longer than `patience` seconds
+    A worker that has gone is a `LostError` within two seconds, and so is one that takes longer than `patience` seconds
     for a call.
     """
 
@@ -118,11 +119,12 @@ class WorkerMachine(Machine):
             except (CancelledError, OSError):
                 raise scheduler_gone() from None
         if fault is not None:
-            raise TablaError(fault[0], hint=fault[1])
+            kind, message, hint = fault
+            raise kind(message, hint=hint)
         return found
 
     def _check(self, future: Any, end: float) -> None:
-        """Raise `TablaError` if the worker or the scheduler has gone, or if the worker has had its time."""
+        """Raise `LostError` if the worker has gone or has had its time, and `TablaError` if the scheduler has gone."""
         workers = workers_there(self.client)
         if workers is None:
             raise scheduler_gone() from None
@@ -130,9 +132,9 @@ class WorkerMachine(Machine):
         if not gone and time.monotonic() < end:
             return
         if gone:
-            raise TablaError("it has gone", hint="start another worker, and then the training again")
+            raise LostError("it has gone", hint="start another worker, and then the training again")
         future.cancel(force=True)
-        raise TablaError(f"it has not answered for {self.patience:g} s", hint="look what the worker does")
+        raise LostError(f"it has not answered for {self.patience:g} s", hint="look what the worker does")
 
 
 @contextmanager

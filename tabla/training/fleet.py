@@ -6,7 +6,7 @@ equal shares of each step, from the same models. :mod:`tabla.ir.fleet` says what
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 
@@ -18,11 +18,13 @@ from tabla.ir.evaluate import Counts, FixedPlan, Run
 from tabla.ir.fleet import combined
 from tabla.ir.format import Format
 from tabla.ir.graph import Graph
-from tabla.source import TablaError
+from tabla.source import LostError, TablaError
 from tabla.training.evaluated import Accelerator
 
 Words = NDArray[np.int64]
 Arrays = Mapping[str, Words]
+Played = tuple[Arrays, Arrays]
+"""What a device made of the models in a step, and its results."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -146,7 +148,8 @@ class FleetSession:
     """Accelerators that play the devices of a fleet: each of `players` takes every n-th device, one after the other.
 
     It is one `Accelerator`, and one learner. `names` are those of the players in messages. The models lie here, and
-    every share begins with a load of them, so a player has no state that another one could not have.
+    every share begins with a load of them, so a player has no state that another one could not have: where one is lost,
+    the others take its devices from then on.
     """
 
     players: Sequence[Accelerator]
@@ -154,6 +157,7 @@ class FleetSession:
     shares: Shares
     finished: int = field(default=0, init=False)
     _models: dict[str, Words] = field(default_factory=dict, init=False)
+    _lost: dict[int, LostError] = field(default_factory=dict, init=False)
     cycles: int = field(default=0, init=False)
 
     @property
@@ -163,8 +167,11 @@ class FleetSession:
 
     @property
     def remark(self) -> str:
-        """Empty: the report of a fleet has its own lines."""
-        return ""
+        """The players that were lost; empty if all are there."""
+        return "; ".join(
+            f"{self.names[number]}: {fault.message}, and others took its shares"
+            for number, fault in sorted(self._lost.items())
+        )
 
     def load(self, models: Arrays) -> None:
         """Set the models to learn from here on."""
@@ -181,16 +188,14 @@ class FleetSession:
     def run(self, samples: Arrays, count: int | None = None) -> dict[str, Words]:
         """Work through steps, and return the results of each by the name that is shown.
 
-        A player that fails is the `TablaError` that it raises, with the names of the player and of its device.
-        `finished` counts the steps that are behind the models then.
+        Others take the devices of a player that is lost. The last one that is lost, and a player that fails in another
+        way, is the `TablaError` that it raises, with the names of the player and of its device. `finished` counts the
+        steps that are behind the models then.
         """
         rows: dict[str, list[Words]] = {}
         with ThreadPoolExecutor(len(self.players)) as threads:
             for step in range(self.shares.steps(samples, count)):
-                own = self.shares.of_step(samples, step)
-                under_way = [threads.submit(self._play, number, own) for number in range(len(self.players))]
-                played = dict(pair for future in under_way for pair in future.result())
-                devices = [played[device] for device in range(self.shares.devices)]
+                devices = self._step(threads, self.shares.of_step(samples, step))
                 self._models, _ = self.shares.next_models(self._models, [after for after, _ in devices])
                 self.finished += 1
                 for name, whole in self.shares.joined([results for _, results in devices]).items():
@@ -201,20 +206,40 @@ class FleetSession:
         """Return the current models."""
         return dict(self._models)
 
-    def _play(self, number: int, own: Sequence[Arrays]) -> list[tuple[int, tuple[Arrays, Arrays]]]:
-        """Play the devices of one player. Return what each device made of the models, and its results."""
-        return [(device, self._share(number, device, own[device])) for device in self._devices(number)]
+    def _step(self, threads: ThreadPoolExecutor, own: Sequence[Arrays]) -> list[Played]:
+        """Play all devices, each with its share of a step."""
+        played: dict[int, Played] = {}
+        while left := [device for device in range(self.shares.devices) if device not in played]:
+            there = [number for number in range(len(self.players)) if number not in self._lost]
+            under_way = [
+                threads.submit(self._play, number, left[place :: len(there)], own) for place, number in enumerate(there)
+            ]
+            for future in under_way:
+                played.update(future.result())
+        return [played[device] for device in range(self.shares.devices)]
 
-    def _devices(self, number: int) -> Iterator[int]:
-        return iter(range(number, self.shares.devices, len(self.players)))
+    def _play(self, number: int, devices: Sequence[int], own: Sequence[Arrays]) -> dict[int, Played]:
+        """Play some devices on one player. Return those that were played before the player was lost."""
+        played: dict[int, Played] = {}
+        for device in devices:
+            try:
+                played[device] = self._share(number, own[device])
+            except LostError as fault:
+                self._lost[number] = fault
+                if len(self._lost) == len(self.players):
+                    raise self._named(fault, number, device) from None
+                break
+            except TablaError as fault:
+                raise self._named(fault, number, device) from None
+        return played
 
-    def _share(self, number: int, device: int, own: Arrays) -> tuple[Arrays, Arrays]:
+    def _share(self, number: int, own: Arrays) -> Played:
         player = self.players[number]
-        try:
-            player.load(self._models)
-            results = player.run(own, 1)
-            return {**self._models, **player.models()}, results
-        except TablaError as fault:
-            where = f"device {device + 1} of {self.shares.devices}, {self.names[number]}"
-            done = f"{self.finished} steps were finished"
-            raise TablaError(f"{where}: {fault.message} ({done})", hint=fault.hint) from None
+        player.load(self._models)
+        results = player.run(own, 1)
+        return {**self._models, **player.models()}, results
+
+    def _named(self, fault: TablaError, number: int, device: int) -> TablaError:
+        where = f"device {device + 1} of {self.shares.devices}, {self.names[number]}"
+        done = f"{self.finished} steps were finished"
+        return TablaError(f"{where}: {fault.message} ({done})", hint=fault.hint)

@@ -267,7 +267,7 @@ class Training:
             "kept": {"accelerator": self.kept, "float64": self.float64_kept},
             **({"test_confusion": self.score.test.confusion} if self.score.test and self.score.test.confusion else {}),
             "diverged": dict(self.diverged),
-            "cycles": {"predicted": self.cycles_predicted, "simulated": self.cycles_simulated},
+            "cycles": {"predicted": self.cycles_predicted, "simulated": self.cycles_simulated or None},
             "latency": {"predicted": self.latency_predicted, "simulated": self.latency_simulated},
             **({"fleet": self.fleet.as_json()} if self.fleet else {}),
             "overflows": self.events.overflows,

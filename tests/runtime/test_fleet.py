@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import time
 from collections.abc import Callable
@@ -142,7 +143,8 @@ def test_a_cluster_that_fails_is_an_error_that_names_the_worker(
 
 @pytest.mark.slow
 def test_workers_of_a_cluster_play_devices(case: Cases, tmp_path: Path) -> None:
-    """Two workers learn the words of the evaluation, in a folder and in training; one that is killed is named in time.
+    """Two workers learn the words of the evaluation, in a folder and in training; the other takes the shares of
+    one that is killed; the last one that is killed is named in time.
     """
     distributed = pytest.importorskip("distributed")
     from tests.exploration.test_cluster import cluster
@@ -172,13 +174,19 @@ def test_workers_of_a_cluster_play_devices(case: Cases, tmp_path: Path) -> None:
         for name, words in here.words.items():
             np.testing.assert_array_equal(away.words[name], words)
         assert replace(away, engine=here.engine).as_json() == here.as_json()
-        died: list[float] = []
+        died, left = list[float](), list(workers)
 
         def kill(_: object) -> None:
             if not died:
                 died.append(time.monotonic())
-                os.kill(workers[1].pid, signal.SIGKILL)
+                os.kill(left.pop().pid, signal.SIGKILL)
 
+        # The other worker takes the shares of the one that was killed, and the words are the same.
+        away = whole.train(made.samples, devices=2, scheduler=address, report=kill, **options)
+        assert died and re.fullmatch(r"the worker at 'tcp://.*': it has gone, and others took its shares", away.remark)
+        for name, words in whole.train(made.samples, devices=2, **options).words.items():
+            np.testing.assert_array_equal(away.words[name], words)
+        died[:] = []
         with pytest.raises(TablaError, match=r"device . of 2, the worker at 'tcp://.*': it has gone \(\d+ steps were"):
             whole.train(made.samples, devices=2, scheduler=address, report=kill, **{**options, "epochs": 500})
         assert time.monotonic() - died[0] < 2

@@ -17,7 +17,7 @@ from tabla.ir.evaluate import FixedPlan
 from tabla.ir.fleet import combined
 from tabla.ir.format import Format
 from tabla.ir.words import to_words
-from tabla.source import TablaError
+from tabla.source import LostError, TablaError
 from tests.linear_program import linear_text
 
 SAMPLES = 27
@@ -150,8 +150,8 @@ def test_a_program_without_steps_is_no_fleet(tmp_path: Path) -> None:
 class Failing:
     """A machine that fails in its fourth load."""
 
-    def __init__(self, machine: Any) -> None:
-        self.machine, self.loads = machine, 0
+    def __init__(self, machine: Any, fault: type[TablaError] = TablaError) -> None:
+        self.machine, self.fault, self.loads = machine, fault, 0
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self.machine, name)
@@ -160,7 +160,7 @@ class Failing:
         """Load models, three times."""
         self.loads += 1
         if self.loads == 4:
-            raise TablaError("the line is dead", hint="look at it")
+            raise self.fault("the line is dead", hint="look at it")
         self.machine.load(models)
 
 
@@ -190,6 +190,31 @@ def test_boards_share_the_devices_and_one_that_fails_is_named(
     monkeypatch.setattr(players, "FleetSession", failing)
     with pytest.raises(TablaError, match=r"device 2 of 3, serial:/dev/b: the line is dead \(3 steps were finished\)"):
         build.train(data, epochs=4, devices=boards)
+
+
+@pytest.mark.parametrize("lost", [(1,), (0, 2), (0, 1, 2)])
+def test_others_take_the_devices_of_a_player_that_is_lost(
+    program: Path, data: Mapping[str, Any], monkeypatch: pytest.MonkeyPatch, lost: Sequence[int]
+) -> None:
+    from tabla.fleet import players
+    from tabla.simulation import session
+
+    monkeypatch.setattr(players, "session", lambda one, two, place, *rest: session(one, two, "model", *rest))
+    build, boards, real = compiled(program), ["serial:/dev/a", "serial:/dev/b", "serial:/dev/c"], players.FleetSession
+    expected = build.train(data, epochs=4, devices=3).words["w"]
+
+    def losing(*, players: Sequence[Any], **rest: Any) -> Any:
+        mixed = [Failing(player, LostError) if n in lost else player for n, player in enumerate(players)]
+        return real(players=mixed, **rest)
+
+    monkeypatch.setattr(players, "FleetSession", losing)
+    if len(lost) == len(boards):
+        with pytest.raises(TablaError, match=r"device \d of 3, serial:/dev/.: the line is dead \(\d steps were finished"):
+            build.train(data, epochs=4, devices=boards)
+        return
+    found = build.train(data, epochs=4, devices=boards)
+    assert found.remark == "; ".join(f"{boards[n]}: the line is dead, and others took its shares" for n in lost)
+    np.testing.assert_array_equal(found.words["w"], expected)
 
 
 def test_the_crew_of_one_device_is_none() -> None:
