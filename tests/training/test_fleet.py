@@ -209,7 +209,7 @@ def test_others_take_the_devices_of_a_player_that_is_lost(
 
     monkeypatch.setattr(players, "FleetSession", losing)
     if len(lost) == len(boards):
-        with pytest.raises(TablaError, match=r"device \d of 3, serial:/dev/.: the line is dead \(\d steps were finished"):
+        with pytest.raises(TablaError, match=r"device \d of 3, serial:/dev/.: the line is dead \(\d steps were"):
             build.train(data, epochs=4, devices=boards)
         return
     found = build.train(data, epochs=4, devices=boards)
