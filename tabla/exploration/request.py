@@ -28,6 +28,7 @@ from tabla.templates.targets import target
 
 PES, FORMAT, PART = (4, 8, 16, 32, 64), "q6.10", "LFE5U-85F:6"
 """What is explored if the user names nothing else."""
+_ADD_DATA = "add --data FILE, or data=FILE in Python"
 TIMEOUT, SEEDS = 600, 3
 _SETTINGS = (
     *("split", "split_seed", "shuffle", "standardise", "standardise_labels", "weights", "seed", "samples"),
@@ -161,13 +162,15 @@ def _each(values: Any) -> Any:
 def _several(name: str, values: str | Sequence[str]) -> tuple[str, ...]:
     found = checked_names(name, (values,) if isinstance(values, str) else values)
     if not found:
-        raise TablaError(f"--{name} names nothing", hint="leave it out")
+        raise TablaError(f"{name}: there is none", hint="leave it out")
     return tuple(dict.fromkeys(found))
 
 
 def _tries(seeds: int | None, synthesise: bool) -> int:
     if seeds is not None and not synthesise:
-        raise TablaError("--seeds counts the tries of --synth, which is not there", hint="add --synth")
+        raise TablaError(
+            "seeds: they are the tries of a synthesis, and there is none", hint="add --synth, or synth=True in Python"
+        )
     return seeds or SEEDS
 
 
@@ -176,8 +179,8 @@ def _learning(source: str, options: Options, data: object, about_data: Mapping[s
     given = [name for name, value in about_data.items() if value is not None and value is not False and value != ()]
     if data is None:
         if given:
-            names = ", ".join(f"--{name.replace('_', '-')}" for name in given)
-            raise TablaError(f"there is no data for {names}", hint="add --data FILE")
+            names = ", ".join(name.replace("_", " ") for name in given)
+            raise TablaError(f"there is no data for: {names}", hint=_ADD_DATA)
         return {}
     if about_data["metric"] not in (None, *METRICS):
         raise TablaError(
@@ -208,7 +211,7 @@ def _chosen(question: Question, options: Options) -> Options:
     data = question.data
     if data is None:
         raise TablaError(
-            f"--format {options.format} chooses by data, and there is none", hint="add --data FILE, or name a format"
+            f"format: {options.format} chooses by data, and there is none", hint=f"{_ADD_DATA}; or name a format"
         )
     about = {name: question.learning[name] for name in _SETTINGS}
     # The format depends on no array, so sequencers that the array of the default PEs does not have refuse nothing.
@@ -227,10 +230,10 @@ def _part(text: str) -> Part:
         device = target(FAMILY).device(name)
     except TablaError as fault:
         raise TablaError(
-            f"--part: {fault.message}; areas are estimated for the {target(FAMILY).title} only", hint=fault.hint
+            f"part: {fault.message}; areas are estimated for the {target(FAMILY).title} only", hint=fault.hint
         ) from None
     if grade and not grade.isdigit():
-        raise TablaError(f"--part: '{grade}' is not a speed grade", hint=f"write {PART}")
+        raise TablaError(f"part: '{grade}' is not a speed grade", hint=f"write {PART}")
     return Part(device=device, grade=chosen_grade(device, int(grade) if grade else None))
 
 
@@ -239,10 +242,10 @@ def _workers(
 ) -> Workers:
     if scheduler is None:
         if timeout is not None:
-            raise TablaError("--timeout is about the workers of a cluster", hint="add --scheduler ADDRESS")
+            raise TablaError("timeout: only the workers of a cluster have one", hint="add the address of a scheduler")
         return Local(count=workers or 1)
     if workers is not None:
         raise TablaError(
-            "--workers counts processes of this machine, and --scheduler names other ones", hint="leave one of them out"
+            "workers are processes of this machine, and the scheduler has others", hint="leave one of the two out"
         )
     return Cluster(address=scheduler, patience=timeout or TIMEOUT, remark=remark)

@@ -53,7 +53,7 @@ class Space:
                 hint="name fewer numbers of PEs, formats or minibatches",
             )
         if max(self.pes) > limits().pes:
-            raise TablaError(f"--pes: {max(self.pes):,} PEs are not supported", hint=f"ask for 1 to {limits().pes}")
+            raise TablaError(f"pes: {max(self.pes):,} PEs are not supported", hint=f"ask for 1 to {limits().pes}")
 
     def __len__(self) -> int:
         return len(self.pes) * len(self.formats) * len(self.minibatches)

@@ -19,7 +19,7 @@ POINTS = {
     "PEs in words": usage("explore model.t --pes few", "--pes: 'few' is not a whole number"),
     "PEs downwards": usage("explore model.t --pes 8..4", "'8..4' holds no number, because 4 is less than 8"),
     "no PEs": usage("explore model.t --pes 0..4", "--pes: 0 is less than 1"),
-    "too many PEs": mistake("explore model.t --pes 1..1000000", "--pes: 524,288 PEs are not", "ask for 1 to 128"),
+    "too many PEs": mistake("explore model.t --pes 1..1000000", "pes: 524,288 PEs are not", "ask for 1 to 128"),
     "too many points": mistake("explore model.t --pes 1-999 --minibatch 1,2,3", "2,997 points, and 2,000 are the most"),
     "more numbers than anybody reads": usage("explore model.t --pes 1-9999999", "holds too many numbers"),
     "sequencers of other PEs": mistake(
@@ -42,7 +42,7 @@ POINTS = {
     "a constant that no format holds": mistake(
         f"{EXPLORE} --format q2.6", "every point is refused", m_t="", model_t=LOGISTIC.replace("h - y", "h - y + 100")
     ),
-    "a part of another maker": mistake(f"{EXPLORE} --part XC7A35T:1", "--part", "no device 'XC7A35T'", "85k"),
+    "a part of another maker": mistake(f"{EXPLORE} --part XC7A35T:1", "part: ", "no device 'XC7A35T'", "85k"),
     "a grade in words": mistake(f"{EXPLORE} --part 85k:fast", "'fast' is not a speed grade", "LFE5U-85F:6"),
     "a grade that is not made": mistake(f"{EXPLORE} --part 85k:9", "no speed grade 9", "its grades are 6, 7, 8"),
 }
@@ -50,10 +50,10 @@ DATA_MISTAKES = {
     "no such data": mistake(f"{EXPLORE} --data no.npz --split 0.2,0.2", "cannot read 'no.npz'"),
     "no validation part": mistake(DATA, "the data has none", "--split 0.2,0.2"),
     "a test part alone": mistake(f"{DATA} --split 0.2", "the data has none", "--split 0.2,0.2"),
-    "a split without data": mistake(f"{EXPLORE} --split 0.2,0.2", "--split", "add --data FILE"),
-    "epochs without data": mistake(f"{EXPLORE} --epochs 3 --seed 0", "no data for --epochs, --seed", "add --data FILE"),
+    "a split without data": mistake(f"{EXPLORE} --split 0.2,0.2", "split", "add --data FILE"),
+    "epochs without data": mistake(f"{EXPLORE} --epochs 3 --seed 0", "no data for: epochs, seed", "add --data FILE"),
     "data of another shape": mistake(f"{DATA} --split 0.2,0.2 -D m=3", "error: 'x' has shape"),
-    "an automatic format without data": mistake(f"{EXPLORE} --format auto12", "--format auto12 chooses by data"),
+    "an automatic format without data": mistake(f"{EXPLORE} --format auto12", "format: auto12 chooses by data"),
     "a metric that cannot be compared": usage(f"{DATA} --metric mse", "--metric", "r2"),
     "no epochs": usage(f"{DATA} --epochs 0", "--epochs: 0 is less than 1"),
     "a program that does not learn": mistake(
@@ -65,8 +65,8 @@ DATA_MISTAKES = {
 }
 WORK = {
     "no workers": usage(f"{EXPLORE[:15]} --workers 0", "--workers: 0 is less than 1"),
-    "workers of two kinds": mistake(f"{EXPLORE} --scheduler tcp://127.0.0.1:1", "leave one of them out"),
-    "a time limit at home": mistake(f"{EXPLORE} --timeout 5", "--timeout is about", "add --scheduler"),
+    "workers of two kinds": mistake(f"{EXPLORE} --scheduler tcp://127.0.0.1:1", "leave one of the two out"),
+    "a time limit at home": mistake(f"{EXPLORE} --timeout 5", "timeout: only the workers", "add the address"),
     "a scheduler that is no address": mistake(
         "explore model.t --pes 2 --scheduler nowhere", "there is no Dask scheduler at 'nowhere'", "dask scheduler"
     ),
@@ -74,7 +74,7 @@ WORK = {
     "a report in a folder of other files": mistake(f"{EXPLORE} -o mine", "is not empty", **{"mine/x_t": ""}),
     "damaged records": mistake(f"{EXPLORE} -o old", "holds no records", **{"old/records_jsonl": "{}\n"}),
     "a report where none can be": mistake(f"{EXPLORE} -o /proc/x/y", "cannot make the folder '/proc/x/y'"),
-    "tries of nothing": mistake(f"{EXPLORE} --seeds 2", "--seeds counts the tries of --synth", "add --synth"),
+    "tries of nothing": mistake(f"{EXPLORE} --seeds 2", "seeds: they are the tries of a synthesis", "add --synth"),
     "JSON into no folder": mistake(f"{EXPLORE} --json no/x.json", "there is no folder 'no'"),
     "tries without an end": usage(f"{EXPLORE} --synth --seeds 0", "--seeds: 0 is less than 1"),
 }
