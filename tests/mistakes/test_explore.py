@@ -68,7 +68,10 @@ WORK = {
     "workers of two kinds": mistake(f"{EXPLORE} --scheduler tcp://127.0.0.1:1", "leave one of the two out"),
     "a time limit at home": mistake(f"{EXPLORE} --timeout 5", "timeout: only the workers", "add the address"),
     "a scheduler that is no address": mistake(
-        "explore model.t --pes 2 --scheduler nowhere", "there is no Dask scheduler at 'nowhere'", "dask scheduler"
+        # A client of Dask asks again and again until the time is over.
+        "explore model.t --pes 2 --scheduler nowhere --timeout 2",
+        "there is no Dask scheduler at 'nowhere'",
+        "dask scheduler",
     ),
     "a report over the program": mistake(f"{EXPLORE} -o model.t", "'model.t' is not a folder"),
     "a report in a folder of other files": mistake(f"{EXPLORE} -o mine", "is not empty", **{"mine/x_t": ""}),
