@@ -153,7 +153,10 @@ def check_file(path: Path) -> None:
     if not path.parent.is_dir():
         raise TablaError(f"cannot write '{path}': there is no folder '{path.parent}'", hint="make it first")
     if not path.exists() or path.is_file():
-        check_writable(path.parent)
+        try:
+            check_writable(path.parent)
+        except TablaError as fault:
+            raise TablaError(fault.message, hint="name a file in another folder") from None
     elif not os.access(path, os.W_OK):
         raise TablaError(f"cannot write '{path}': permission denied", hint="name another file")
 

@@ -145,7 +145,9 @@ DOCTOR = {
     "JSON to a missing folder": mistake("doctor --json no/out.json", "there is no folder 'no'", "make it first"),
     "JSON into a folder": mistake("doctor --json .", "'.' is a folder", "name a file"),
     "JSON below a file": mistake("doctor --json model.t/out.json", "there is no folder 'model.t'"),
-    "JSON into another world": mistake("doctor --json /proc/out.json", "cannot write into '/proc'"),
+    "JSON into another world": mistake(
+        "doctor --json /proc/out.json", "cannot write into '/proc'", "name a file in another folder"
+    ),
     "an option with a slip": usage("doctor --jsn out.json", "did you mean --json?"),
 }
 EXAMPLES = {
