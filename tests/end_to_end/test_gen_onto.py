@@ -65,3 +65,29 @@ def test_there_is_no_hardware_in_the_folder(work: Path, device: str) -> None:
 def test_synth_takes_the_folder_of_the_overlay(work: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["synth", str(work / "linear"), "--target", "ecp5", "-q"]) == 1
     assert "is a program for an overlay" in capsys.readouterr().err
+
+
+def test_every_command_takes_an_overlay(work: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The words and the cycles are those of hardware of its own in the same array."""
+    chance = np.random.default_rng(3)
+    x = chance.uniform(-1, 1, (24, 3))
+    np.savez(tmp_path / "data.npz", x=x, y=x @ [0.5, -0.25, 0.125])
+    np.savez(tmp_path / "models.npz", w=np.zeros(3), b=0.0)
+    found: dict[str, list[object]] = {}
+    for name, where in (("onto", ["--onto", str(work / "overlay")]), ("own", ["--pes", "2"])):
+        program = [str(EXAMPLES / "linear.t"), "-D", "m=3", *where, "-q"]
+        arrays = {command: tmp_path / f"{command}-{name}.npz" for command in ("eval", "sim", "train")}
+        inputs = ["--inputs", str(tmp_path / "data.npz"), "--seed", "0"]
+        data = ["--data", str(tmp_path / "data.npz"), "--engine", "model"]
+        assert main(["eval", *program, *inputs, "-o", str(arrays["eval"])]) == 0
+        capsys.readouterr()
+        assert main(["sim", *program, *inputs, "--engine", "model", "-o", str(arrays["sim"]), "--json", "-"]) == 0
+        cycles = json.loads(capsys.readouterr().out)["cycles"]
+        assert cycles["predicted"] == cycles["simulated"]
+        assert main(["train", *program, *data, "--epochs", "2", "--seed", "0", "-o", str(arrays["train"])]) == 0
+        capsys.readouterr()
+        assert main(["test", *program, *data, "--weights", str(tmp_path / "models.npz"), "--json", "-"]) == 0
+        scored = json.loads(capsys.readouterr().out)
+        words = [{key: array.tolist() for key, array in np.load(path).items()} for path in arrays.values()]
+        found[name] = [cycles, *words, scored["accelerator"], scored["cycles"]]
+    assert found["onto"] == found["own"]

@@ -333,3 +333,19 @@ def test_real_bitstreams(tmp_path: Path, name: str, clock: float, mark: bytes) -
     assert 0 < found.taken["LUT"] < 6000
     if name != NANO:
         assert found.proved is not None and found.proved >= clock
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(3000)
+def test_a_real_bitstream_of_an_overlay(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """`tabla build` takes the folder of `tabla overlay`, and its bitstream reaches the rate that was asked for."""
+    limits = ["--model-words", "16", "--data-words", "16", "--interim-words", "16", "--levels", "2", "--body", "1"]
+    overlay = ["overlay", "--pes", "1", "--format", "q4.4", "--functions", "sigmoid", "--features", "comparisons"]
+    assert main([*overlay, *limits, "-o", str(tmp_path / "overlay"), "-q"]) == 0
+    words = ["build", str(tmp_path / "overlay"), "--board", ULX3S, "--clock", "50", "-o", str(tmp_path / "made"), "-q"]
+    capsys.readouterr()
+    assert main([*words, "--json", "-"]) == 0
+    content = json.loads(capsys.readouterr().out)
+    assert content["megahertz"] == 50 <= content["fmax"] and content["name"] == "overlay"
+    assert b"LFE5U-85F-6CABGA381" in (tmp_path / "made" / "overlay.bit").read_bytes()
+    assert 1000 < content["resources"]["LUT"]["used"] < 12_000
