@@ -65,7 +65,7 @@ class ProgramCommands(CommandSequencer):
             m.d.comb += self.busy.eq(1)
         with m.If(ends):
             m.d.comb += self.done.eq(1)
-            m.d.sync += [self.taking.eq(0), self.outcome.eq(self.program_status), self.active.eq(0)]
+            m.d.sync += [self.taking.eq(0), self.outcome.eq(self.program_status)]
         with m.If(changes):
             m.d.sync += [self.loaded.eq(0), self.outcome.eq(Status.RUNS)]
         with m.If(self.reset):

@@ -6,7 +6,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from amaranth.hdl import Mux, Signal
+from amaranth.hdl import Const, Mux, Signal
 from tabla.hw.bus.commands import CommandSequencer, State
 from tabla.hw.bus.sizes import UnitSizes
 from tabla.hw.bus.verdict import Verdict
@@ -54,15 +54,26 @@ class CommandProof:
         self.reset_cycles, self.at_work = reset_cycles, at_work
         sizes = replace(UnitSizes.of(SHAPE), at_work=at_work, most_at_work=at_work)
         self.dumps, self.results = sizes.dump_count, sizes.results
-        self.part = part = CommandSequencer(sizes=sizes, reset_cycles=reset_cycles)
+        self.part = part = self._under_proof(sizes)
         self.opened = b.add(Opened(part), "commands")
-        self.aborting, self.aborted = self.opened.registers_without_a_name()
+        self.aborting, self.aborted = self.opened.registers_without_a_name()[:2]
         b.drive(part)
         b.assume("commands_at_rest", ~part.busy, when=part.command)
-        b.assume("code", part.code <= 2)
+        b.assume("code", part.code <= 2, when=self._given())
         b.assume("count_stays", part.count == b.register(part.count, "past_count"), when=part.busy | part.command)
         self._record()
         self._states()
+
+    def _under_proof(self, sizes: UnitSizes) -> Any:
+        return CommandSequencer(sizes=sizes, reset_cycles=self.reset_cycles)
+
+    def _given(self) -> Any:
+        """Return whether a command for the array is given."""
+        return self.part.command
+
+    def _forgets(self) -> Any:
+        """Return whether the models are lost for a reason that is not a command or a reset."""
+        return Const(0, 1)
 
     def _flag(self, name: str, *, sets: Any, clears: Any) -> Signal:
         """Return a flag of the command under way. It is cleared where both conditions hold."""
@@ -72,7 +83,7 @@ class CommandProof:
 
     def _record(self) -> None:
         b, part = self.b, self.part
-        asked = part.command & ~part.reset
+        asked = self._given() & ~part.reset
         self.loaded = Signal(name="models_loaded")
         self.none = asked & (part.code == RUN) & (part.count == 0)
         self.unready = asked & (part.code != LOAD) & ~self.loaded
@@ -102,7 +113,7 @@ class CommandProof:
         ends = part.done & self.owed & (self.kind == LOAD)
         with b.m.If(ends):
             b.m.d.sync += self.loaded.eq(~part.in_failed)
-        with b.m.If(part.reset | (self.begins & (part.code == LOAD))):
+        with b.m.If(part.reset | (self.begins & (part.code == LOAD)) | self._forgets()):
             b.m.d.sync += self.loaded.eq(0)
 
     def _states(self) -> None:
