@@ -26,7 +26,6 @@ class Exponential(FunctionPipeline):
     def elaborate(self, platform: Any) -> Module:
         m = Module()
         table, width, fraction = self.table, self.width, self.fraction
-        integer = width - fraction
         constant_bits = table.constant.bit_length() + 1
         m.submodules.scale = scale = Multiplier(left=width, right=constant_bits)
         m.d.comb += [scale.a.eq(self.operand), scale.b.eq(Const(table.constant, signed(constant_bits)))]
@@ -41,14 +40,14 @@ class Exponential(FunctionPipeline):
             interpolation.fraction.eq(below[: table.fraction_bits - table.index_bits]),
         ]
 
-        # While the table works: the shift s = Q - F - n, clamped to where all bits have left the word.
+        # While the table works: the shift s = Q - F - n. It is clamped to where all bits have left the word, and to
+        # where the table's value, which is at least 2^(width + 1), is too great already.
         most = width + 2
         shift = Signal(range(most + 1), reset_less=True)
         wanted = Signal(signed(max(len(power), (width + 2).bit_length() + 1) + 1))
         m.d.comb += wanted.eq(width + 1 - fraction - power)
         m.d.sync += shift.eq(Mux(wanted > most, most, Mux(wanted < 0, 0, wanted)))
         vanishes = delayed(m, wanted > most, 1, name="vanishes")
-        too_great = delayed(m, power >= integer - 1, 1, name="too_great")
         half = Signal(most + 1, reset_less=True)
         m.d.sync += half.eq((1 << shift) >> 1)
         ahead = Interpolation.LATENCY - 2
@@ -63,11 +62,8 @@ class Exponential(FunctionPipeline):
         fine_shift = delayed(m, shift[:2], 1, name="fine_shift")
         fine = delayed(m, coarse >> fine_shift, 1, name="fine")
 
-        since = Interpolation.LATENCY + 2
-        vanishes = delayed(m, vanishes, since, name="vanishes_late")
-        too_great = delayed(m, too_great, since, name="too_great_late")
-        beyond = too_great | (fine > self.most_positive)
-        with m.If(beyond):
+        vanishes = delayed(m, vanishes, Interpolation.LATENCY + 2, name="vanishes_late")
+        with m.If(fine > self.most_positive):
             m.d.comb += [self.value.eq(self.most_positive), self.overflow.eq(1)]
         with m.Elif(~vanishes):
             m.d.comb += self.value.eq(fine)

@@ -178,6 +178,15 @@ def test_known_integers() -> None:
     assert table("divide", fmt).base == ()
 
 
+@pytest.mark.parametrize("width", range(8, 33))
+def test_the_tables_of_exp_lie_between_1_and_2(width: int) -> None:
+    """The hardware finds overflows by the word alone, which needs a value of at least 1 from the table."""
+    made = table("exp", Format(integer=width - width // 2, fraction=width // 2))
+    one = 1 << (width + 1 + made.guard)
+    assert made.base[0] == one and list(made.base) == sorted(made.base)
+    assert min(made.slope) > 0 and made.base[-1] + made.slope[-1] <= 2 * one
+
+
 def test_corners_saturate_and_are_counted() -> None:
     fmt = Format.parse("q6.10")
     words = np.array([fmt.highest, 4 * fmt.one, 0])

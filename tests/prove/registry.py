@@ -8,6 +8,7 @@ from tests.prove.subjects import (
     commands,
     controller,
     counters,
+    exponential,
     frames,
     functions,
     generator,
@@ -39,6 +40,7 @@ SUBJECTS: tuple[Subject, ...] = (
     *requests.SUBJECTS,
     *quotient.SUBJECTS,
     *functions.SUBJECTS,
+    *exponential.SUBJECTS,
 )
 
 

@@ -27,12 +27,12 @@ RISING = ("sigmoid", "tanh", "exp", "log", "sqrt", "erf", "atan")
 """The functions that never fall."""
 
 
-def words_of(name: str, format: Format) -> tuple[Any, Any, Any, Any]:
-    """Return every word, and what the pipeline of a function makes of it: value, overflow, domain error."""
+def function_table(name: str, format: Format) -> FunctionTable:
+    """Return the table of a function in a format, as the hardware gets it."""
     unit, made = functions()[name], table(name, format)
     kept = {field: getattr(made, field) for field in ("shift", "guard", "reach", "index_bits", "fraction_bits")}
     lists = {field: tuple(int(v) for v in getattr(made, field)) for field in ("base", "slope", "exponent")}
-    whole = FunctionTable(
+    return FunctionTable(
         name=name,
         code=unit.code,
         kind=unit.kind,
@@ -41,6 +41,11 @@ def words_of(name: str, format: Format) -> tuple[Any, Any, Any, Any]:
         **kept,
         **lists,
     )
+
+
+def words_of(name: str, format: Format) -> tuple[Any, Any, Any, Any]:
+    """Return every word, and what the pipeline of a function makes of it: value, overflow, domain error."""
+    whole = function_table(name, format)
     pipeline = pipeline_for(whole, width=format.width, fraction=format.fraction)
     late = pipeline.latency - REGISTER
     words = np.arange(format.lowest, format.highest + 1)
@@ -90,7 +95,7 @@ MUTANTS: dict[str, tuple[Mutant, ...]] = {
     ),
     "exp, q2.12": mutants(
         "functions/exponential.py",
-        ("beyond = too_great | (fine > self.most_positive)", "beyond = too_great"),
+        ("with m.If(fine > self.most_positive):", "with m.If(fine > self.most_positive + 1):"),
     ),
     "log": mutants(
         "functions/logarithm.py",
