@@ -17,14 +17,13 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
 from typing import Any
 
 from benchmarks.cost.designs import ROOT, design
 from benchmarks.cost.fit import RESOURCES, as_content, fitted, line_through, sizes_of
 from benchmarks.cost.measure import Row, clocked, measured, measured_functions
-from tabla.cost.clock import ClockModel, causes
 from tabla.cost.estimate import TABLE, estimate
 
 MEASURED = Path(__file__).resolve().parent / "measured.json"
@@ -32,6 +31,8 @@ FITTED = ROOT / "tabla" / "cost" / TABLE
 SCHEMA = "tabla-cost-measured-1"
 LIMITS = {"8": 225.0, "5G": 225.0}
 """The highest rates of the multipliers, by the data sheet; other grades have none there."""
+MEASURED_GRADE = "6"
+"""The grade in which designs with every size were placed and routed."""
 
 
 def kept() -> dict[str, Any]:
@@ -61,10 +62,10 @@ def grade_of(row: dict[str, Any]) -> str:
 def measure(asked: argparse.Namespace) -> None:
     """Synthesise the designs that are not measured yet."""
     for draw in asked.draws:
-        content = kept()
-        if any(row["draw"] == draw for row in content["rows"]):
+        if any(row["draw"] == draw for row in kept()["rows"]):
             continue
         row = measured(draw)
+        content = kept()  # another run may have written meanwhile
         content["rows"].append(row)
         keep(content)
         print(draw, row["design"], row.get("taken", row.get("refused")), flush=True)
@@ -126,40 +127,44 @@ def check(asked: argparse.Namespace) -> None:
         worst, mean = 100 * max(found), 100 * sum(found) / len(found)
         above = sum(error > 0.1 for error in found)
         print(f"{kind}: mean error {mean:.1f} %, largest {worst:.1f} %, {above} of {len(found)} above 10 %")
-    check_clocks(content["clocks"])
+    check_clocks(content["clocks"], fitted_to)
 
 
 def clock_models(rows: Sequence[Row]) -> dict[str, Any]:
-    """Return the clock models that fit the best rates of some rows, by the speed grade."""
-    models = {}
-    for grade in sorted({grade_of(row) for row in rows}):
-        own = [row for row in rows if grade_of(row) == grade]
-        widest = max(18, *(row["width"] for row in own))  # 18 bits are as wide as a multiplier
-        found = line_through([max(row["megahertz"]) for row in own], [causes_of(row) for row in own])
-        names = ("base", "doubling", "sequencers", "bit")
-        models[grade] = {**dict(zip(names, found, strict=True)), "limit": LIMITS.get(grade, 999.0), "widest": widest}
-    return models
+    """Return the clock models that fit the best rates of some rows, by the speed grade.
+
+    Some sizes were measured in one grade alone, `MEASURED_GRADE`. Their prices in another grade are the same shares of
+    its base.
+    """
+    grades = sorted({grade_of(row) for row in rows})
+    found = {grade: prices_of([row for row in rows if grade_of(row) == grade]) for grade in grades}
+    model, (whole, known) = {}, found[MEASURED_GRADE]
+    for grade, (base, prices) in found.items():
+        shares = {name: float(f"{price / whole * base:.4g}") for name, price in known.items()}
+        model[grade] = {"base": base, "prices": {**shares, **prices}, "limit": LIMITS.get(grade, 999.0)}
+    return model
 
 
-def causes_of(row: Row) -> tuple[float, float, float]:
-    """Return what makes the design of a row slower."""
-    return causes(luts=row["luts"], sequencers=row["sequencers"], width=row["width"])
+def prices_of(rows: Sequence[Row]) -> tuple[float, dict[str, float]]:
+    """Return the base, and the prices of the sizes that some of the rows have."""
+    names = [name for name in rows[0]["sizes"] if any(row["sizes"][name] for row in rows)]
+    sizes = [[row["sizes"][name] for name in names] for row in rows]
+    base, *prices = line_through([max(row["megahertz"]) for row in rows], sizes)
+    return base, dict(zip(names, prices, strict=True))
 
 
-def check_clocks(rows: Sequence[Row]) -> None:
-    """Print the errors of clock rates, each by the models that fit all other designs."""
+def check_clocks(rows: Sequence[Row], fitted_to: Collection[int]) -> None:
+    """Print the errors of the clock rates of the designs to which nothing was fitted."""
     errors: dict[str, list[float]] = {}
-    for row in rows:
-        grade = grade_of(row)
-        others = [other for other in rows if grade_of(other) == grade and other["design"] != row["design"]]
-        model = ClockModel(**clock_models(others)[grade])
-        found = model.rate(luts=row["luts"], sequencers=row["sequencers"], width=row["width"])
-        error = found / max(row["megahertz"]) - 1
-        errors.setdefault(grade, []).append(abs(error))
+    for row in (row for row in rows if row["draw"] is not None and row["draw"] not in fitted_to):
+        grade, best = grade_of(row), max(row["megahertz"])
+        found = estimate(design(row["draw"]).build().image).megahertz[grade]
+        errors.setdefault(grade, []).append(abs(found / best - 1))
         where = f"{row['design']}, {row['part']}:{row['grade']}"
-        print(f"{where}: {row['megahertz']}, estimate {found} ({100 * error:+.1f} %)")
-    for grade, found in errors.items():
-        print(f"grade {grade}: mean error {100 * sum(found) / len(found):.1f} %, largest {100 * max(found):.1f} %")
+        print(f"{where}: {row['megahertz']}, estimate {found} ({100 * (found / best - 1):+.1f} %)")
+    for grade, off in errors.items():
+        mean, largest, above = 100 * sum(off) / len(off), 100 * max(off), sum(error > 0.1 for error in off)
+        print(f"grade {grade}: mean error {mean:.1f} %, largest {largest:.1f} %, {above} of {len(off)} above 10 %")
 
 
 def main(words: list[str]) -> int:

@@ -11,10 +11,12 @@ from amaranth.back import verilog
 from amaranth.hdl import Cat, Module
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
+from tabla.hw.features import features_of
 from tabla.hw.function_unit import pipeline_for
 from tabla.templates.targets import target
 
 from benchmarks.cost.designs import Design, design
+from tabla.cost.clock import causes
 from tabla.cost.structure import function_sizes
 from tabla.ir.format import Format
 from tabla.program.image import FunctionTable
@@ -138,7 +140,7 @@ def measured_functions() -> list[Row]:
 
 
 def clocked(drawn: Design, parts: Sequence[tuple[str, int]], seeds: int) -> Iterator[Row]:
-    """Yield the best clock rate in MHz of so many seeds on each part in a speed grade."""
+    """Yield the clock rates in MHz of so many seeds on each part in a speed grade, with what makes the design slow."""
     made = drawn.build()
     netlist = synthesise_flat(made.verilog, made.module, target(FAMILY))
     for name, grade in parts:
@@ -151,7 +153,5 @@ def clocked(drawn: Design, parts: Sequence[tuple[str, int]], seeds: int) -> Iter
             "part": device.part,
             "grade": grade,
             "megahertz": rates,
-            "luts": netlist.taken["LUT"],
-            "sequencers": made.template.sequencers,
-            "width": made.format.width,
+            "sizes": causes(made.image, features_of(made.image), netlist.taken["LUT"]),
         }

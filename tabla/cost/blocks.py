@@ -155,18 +155,13 @@ def _operations(image: Image, features: Features, unit: str) -> Memory:
 
 def _address_bits(image: Image, features: Features, unit: str, name: str) -> int | None:
     """Return how many bits of a generator's field reach an address; None for all. Memories may be smaller than the
-    addresses of their unit, and one that nobody writes has no address.
+    addresses of their unit. The registers of an address stay where Yosys drops the memory, because nobody writes it.
     """
     parameters, (generator, _, field) = image.parameters, name.partition(".")
     if not field:
         return None
     if unit == "lane_issue" and generator in ("model", "interim"):
-        shape = lane_shape(parameters, features)
-        words = {
-            "model": shape.model_written or shape.model_loaded,
-            "interim": shape.interim_written or shape.interim_loaded,
-        }
-        return bits_for(shape.depth(generator)) if words[generator] else 0
+        return bits_for(lane_shape(parameters, features).depth(generator))
     if unit == "root_issue":
         depths = {"data": parameters.root_data_depth, "memory": parameters.root_memory_depth}
         found = {source.rpartition("_")[2] for source in sources(operation_format(unit), generator, features[unit])}

@@ -1,4 +1,4 @@
-"""The clock rate that an array reaches, by a line through measured rates."""
+"""The clock rate that an array reaches: a base, less a price for each thing that makes its longest paths longer."""
 
 from __future__ import annotations
 
@@ -6,43 +6,54 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from tabla.cost.structure import live
+from tabla.hw.features import Features
+from tabla.hw.lane import lane_shape
 from tabla.program.image import Image
+
+_LEVELS = 2
+"""The loops of most programs; a sequencer with more of them has longer paths."""
+_MULTIPLIER = 18
+"""Bits of the factors that one multiplier takes."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClockModel:
-    """The rate in MHz of the best of several seeds: `base` less what each of these costs.
+    """The rate in MHz of the best of three seeds: `base`, less the price of each size that :func:`causes` names.
 
-    `doubling` is for each doubling of the LUT4s above 4,000, `sequencers` for several sequencers, `bit` for each bit of
-    a word above 18, where a product takes several multipliers. The rate never exceeds `limit`, that of the blocks.
-    Nothing is known of words of more than `widest` bits.
+    The rate never exceeds `limit`, that of the blocks.
     """
 
     base: float
-    doubling: float
-    sequencers: float
-    bit: float
+    prices: Mapping[str, float]
     limit: float
-    widest: int
 
-    def rate(self, *, luts: int, sequencers: int, width: int) -> float:
-        """Return the rate of an array with so many LUT4s and sequencers, in words of `width` bits."""
-        prices = (self.doubling, self.sequencers, self.bit)
-        found = causes(luts=luts, sequencers=sequencers, width=width)
-        lost = sum(price * size for price, size in zip(prices, found, strict=True))
+    def rate(self, sizes: Mapping[str, float]) -> float:
+        """Return the rate of an array with these sizes."""
+        lost = sum(self.prices[name] * size for name, size in sizes.items())
         return round(min(self.limit, max(self.base - lost, self.base / 3)), 1)
 
 
-def causes(*, luts: int, sequencers: int, width: int) -> tuple[float, float, float]:
-    """Return what makes an array slower, in the order of the prices of `ClockModel`."""
-    return math.log2(max(1.0, luts / 4000)), float(sequencers > 1), float(max(0, width - 18))
+def causes(image: Image, features: Features, luts: int) -> dict[str, float]:
+    """Return what makes an array slower.
 
-
-def clocks(models: Mapping[str, ClockModel], image: Image, luts: int) -> dict[str, float]:
-    """Return the rates by the speed grade, without grades in which no words of this width were measured."""
-    sequencers, width = image.parameters.sequencers, image.parameters.width
+    The sizes are the doublings of its LUT4s above 4,000, and of the others each is 0 or 1: several sequencers, words
+    wider than a multiplier, more than two levels of loops, extremes, and lanes that compute nothing, as where a program
+    works at the root alone. Products of wide words have the longest path of all, and the last three are 0 beside them.
+    """
+    parameters = image.parameters
+    wide = parameters.width > _MULTIPLIER
+    extremes = any(features[unit].uses("post", "extreme") for unit in ("lane_issue", "root_issue"))
     return {
-        grade: model.rate(luts=luts, sequencers=sequencers, width=width)
-        for grade, model in models.items()
-        if width <= model.widest
+        "doublings": math.log2(max(1.0, luts / 4000)),
+        "sequencers": float(parameters.sequencers > 1),
+        "wide": float(wide),
+        "levels": float(not wide and parameters.levels > _LEVELS),
+        "extremes": float(not wide and extremes),
+        "idle_lanes": float(not wide and not live(lane_shape(parameters, features))),
     }
+
+
+def clocks(models: Mapping[str, ClockModel], sizes: Mapping[str, float]) -> dict[str, float]:
+    """Return the rates of an array by the speed grade."""
+    return {grade: model.rate(sizes) for grade, model in models.items()}

@@ -10,7 +10,7 @@ from importlib.resources import files
 from typing import Any
 
 from tabla.cost.blocks import block_rams, multipliers
-from tabla.cost.clock import ClockModel, clocks
+from tabla.cost.clock import ClockModel, causes, clocks
 from tabla.cost.structure import parts
 from tabla.hw.features import features_of
 from tabla.program.image import Image
@@ -89,5 +89,5 @@ def estimate(image: Image, priced: Table | None = None) -> Estimate:
         flip_flops=flip_flops,
         multipliers=multipliers(image, features),
         block_rams=block_rams(image, features),
-        megahertz=clocks(priced.clocks, image, luts),
+        megahertz=clocks(priced.clocks, causes(image, features, luts)),
     )

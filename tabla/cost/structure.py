@@ -40,15 +40,15 @@ def parts(image: Image, features: Features) -> Iterator[Part]:
     """Yield the parts of an array."""
     parameters, shape = image.parameters, lane_shape(image.parameters, features)
     issue = features["lane_issue"]
-    live, rounds = _live(shape), shape.writes_result or issue.uses("emit", "1")
-    if live:
+    alive, rounds = live(shape), shape.writes_result or issue.uses("emit", "1")
+    if alive:
         yield _lane(shape, rounds=rounds, adds=issue.uses("base", "addend"))
     else:
         yield Part(kind="lane", count=parameters.pes, sizes={"dead": 1, "dead_sum": parameters.accumulator})
     unused = _unused(shape, issue) | (set() if rounds else {"shift", "post", "issued", "emit"})
     near = sum(width for name, width in shape.lane_controls.items() if name not in unused)
     loads = shape.parameters.width + shape.guard
-    sizes = {"one": 1, "bits": near * live, "words": loads * live, "dead_bits": near * (not live)}
+    sizes = {"one": 1, "bits": near * alive, "words": loads * alive, "dead_bits": near * (not alive)}
     yield Part(kind="controls", count=parameters.pes, sizes=sizes)
     shared = sum(shape.controls.values())
     groups = parameters.pes // parameters.pes_per_pu
@@ -62,8 +62,8 @@ def parts(image: Image, features: Features) -> Iterator[Part]:
     yield from _border(image, features)
 
 
-def _live(shape: LaneShape) -> bool:
-    """Return whether lanes have words. Those of a program that works at the root alone read memories that nobody
+def live(shape: LaneShape) -> bool:
+    """Return whether lanes have words. The lanes of a program that works at the root alone read memories that nobody
     writes.
     """
     loaded = "data" in shape.memories and "data" in (*shape.a_sources, *shape.b_sources, *shape.c_sources)

@@ -9,10 +9,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tabla.hw.features import features_of
 
 from benchmarks.cost.designs import design
 from benchmarks.learning.problems import problems
 from tabla.cost.blocks import Memory
+from tabla.cost.clock import causes
 from tabla.cost.estimate import estimate, sizes, table
 from tabla.driver import build
 
@@ -40,7 +42,7 @@ def test_quick_designs(draw: int) -> None:
     held(draw)
 
 
-MISSED = {90: "LUT4s of a softmax are 14 % too high", 2017: "a block RAM of a depthwise convolution is not counted"}
+MISSED = {90: "LUT4s of a softmax are 14 % too high"}
 """Draws whose estimates are known to be off, with the miss. See decision 27."""
 
 
@@ -66,8 +68,17 @@ def published() -> dict[tuple[str, int], tuple[int, int, int]]:
     return found
 
 
+# The search finds other schedules for it than when the page was measured. With these, four roots on 16 PEs take 5,093
+# LUT4s and are estimated at 12 % more, and eight on 64 PEs take 17,727 and are estimated at 6 % more.
+OTHERWISE = pytest.mark.xfail(strict=True, reason="the page was measured with other schedules; see decision 27")
+
+
+def _published() -> list[object]:
+    return [pytest.param(*key, marks=[OTHERWISE] if key[0] == "backprop 8-16-3" else []) for key in published()]
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize(("name", "pes"), published())
+@pytest.mark.parametrize(("name", "pes"), _published())
 def test_published_arrays(name: str, pes: int) -> None:
     """Arrays of 16 and 64 PEs with up to eight roots and two sequencers. Nothing was fitted to those of 64 PEs."""
     luts, dsp, ram = published()[name, pes]
@@ -82,6 +93,25 @@ def test_an_estimate_takes_less_than_a_tenth_of_a_second() -> None:
     began = time.process_time()
     estimate(image)
     assert time.process_time() - began < 0.1
+
+
+CLOCKS = [row for row in json.loads(MEASURED.read_text(encoding="utf-8"))["clocks"] if row["draw"] is not None]
+SLOWER = {2019: "backprop 14-21-2 in words of 32 bits is 10.6 % slower than estimated"}
+
+
+@pytest.mark.parametrize("row", CLOCKS, ids=lambda row: f"{row['draw']}")
+def test_clock_rates(row: dict[str, Any]) -> None:
+    """The best of three seeds is within 10 % of the estimate, for what was fitted and what was not."""
+    rate = table().clocks[f"{row['grade']}"].rate(row["sizes"])
+    assert (abs(rate / max(row["megahertz"]) - 1) <= 0.10) == (row["draw"] not in SLOWER)
+
+
+@pytest.mark.parametrize("draw", QUICK)
+def test_what_makes_an_array_slower_is_found_in_its_image(draw: int) -> None:
+    image = design(draw).build().image
+    found = causes(image, features_of(image), ROWS[draw]["taken"]["LUT"])
+    # The second has words of 20 bits, and the third a nest of three loops.
+    assert [name for name, size in found.items() if size] == {0: [], 27: ["doublings", "wide"], 48: ["levels"]}[draw]
 
 
 def test_every_price_is_of_a_size_that_there_is() -> None:
