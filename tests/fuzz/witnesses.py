@@ -81,8 +81,8 @@ def _scheduled(case: Drawn) -> tuple[Schedule, list[str]]:
     by_kind = _by_kind(schedule.mapping)
     if not by_kind:
         return schedule, []
-    # The kind that was drawn, or the one of which most programs have none.
-    name = kind if kind in by_kind else next(each for each in (*_RARE, *by_kind) if each in by_kind)
+    # The kind of which nearly all programs have none, or the one that was drawn, or another rare one.
+    name = next(each for each in (_RARE[0], kind, *_RARE, *by_kind) if each in by_kind)
     mapping = by_kind[name][number % len(by_kind[name])]
     changed = schedule_mapping(case.graph, mapping, case.format)
     if changed is None:  # the search drops such a change, too
