@@ -21,8 +21,12 @@ from tabla.sim.model.cycle_model import CycleModel
 from tabla.sim.model.faults import MachineFault
 from tabla.templates.instructions import kind_of, operation_format
 
-TRIALS = 8
-"""The trials of a build."""
+TRIALS = 16
+"""The most trials of a build."""
+LEAST = 2
+"""The trials of a build, however large it is."""
+EFFORT = 100_000
+"""The cycles of all trials of a build, times its PEs, on which the time of a simulator depends."""
 _ATTEMPTS = 4
 """How often a trial is drawn that the cycle model refuses, each time with half as many changes."""
 _KINDS = ("lane_issue", "lane_write", "root_issue")
@@ -31,14 +35,15 @@ Place = tuple[str, int]
 
 
 def trials(
-    image: Image, begun: CycleModel, beats: BeatRows, samples: int, seed: int
+    image: Image, begun: CycleModel, beats: BeatRows, samples: int, seed: int, cycles: int
 ) -> Iterator[tuple[Image, RunResult, list[int]]]:
     """Yield images with other operations, what their runs give one after the other, and the words of a dump after each.
 
-    `begun` is the cycle model of `image` with the models loaded, after a run. Each run has the same `samples`.
+    `begun` is the cycle model of `image` with the models loaded, after a run. Each run has the same `samples`, and
+    takes about so many `cycles` with its dump. A large build has fewer trials.
     """
     features, before = features_of(image), begun
-    for number in range(TRIALS):
+    for number in range(min(TRIALS, max(LEAST, EFFORT // (cycles * image.parameters.pes)))):
         chance = np.random.default_rng([seed, number])
         for attempt in range(_ATTEMPTS):
             changed = _changed(image, features, chance, share=0.5**attempt)
@@ -83,12 +88,16 @@ def _other(image: Image, features: Features, unit: str, word: int, chance: np.ra
     parameters, kind = image.parameters, kind_of(unit)
     layout, form, lanes = operation_layout(unit, parameters), operation_format(unit), parameters.lanes
     if features[unit].guarded:
-        # Bounds between lanes, and far below and above all of them.
         most = (1 << (parameters.guard_bits - 1)) - 1
-        for name in ("low", "high"):
-            bound = int(chance.choice([-most - 1, -1, most]) if chance.random() < 0.4 else chance.integers(lanes + 1))
-            if _stands(layout, name, word, parameters.levels):
-                word = _with(layout, f"{name}.base", word, min(most, bound))
+        # Most guards let some lanes through, so that a trial computes something.
+        bounds = chance.integers(lanes + 1, size=2)
+        ends = np.sort(bounds) if chance.random() < 0.8 else bounds
+        for name, end in zip(("low", "high"), ends.tolist(), strict=True):
+            # A bound that does not move is also far below or above all lanes.
+            far = _stands(layout, name, word, parameters.levels) and chance.random() < 0.2
+            bound = int(chance.choice([-most - 1, -1, most])) if far else min(most, end)
+            if not layout.fields[f"{name}.window"].extract(word):
+                word = _with(layout, f"{name}.base", word, bound)
     if kind != "lane_write":
         if layout.fields["post"].extract(word) == form.code("post", "none"):
             word = _with(layout, "negate", word, int(chance.integers(0, 2)))

@@ -101,7 +101,7 @@ def golden(build: Stages) -> dict[str, Any] | None:
         "input_pauses": PAUSES.inputs,
         "output_pauses": PAUSES.outputs,
         "predicted": list(_predicted(image, host, (played, extreme))) if once <= THOROUGH else [],
-        "trials": list(_trials(image, host, played, series["check"])) if once <= THOROUGH else [],
+        "trials": list(_trials(image, host, played, series["check"], once)) if once <= THOROUGH else [],
     }
 
 
@@ -150,17 +150,19 @@ def _predicted(image: Image, host: Host, series: Sequence[_Played]) -> Iterator[
         }
 
 
-def _trials(image: Image, host: Host, played: _Played, check: Sequence[Sequence[int]]) -> Iterator[dict[str, Any]]:
+def _trials(
+    image: Image, host: Host, played: _Played, check: Sequence[Sequence[int]], cycles: int
+) -> Iterator[dict[str, Any]]:
     """Yield trials: the words of the program port that differ from the program, by memory and address, and what the
     cycle model says of a run and of the words of models in a dump, which `check` gives by position. The models are
-    those that the run before has left.
+    those that the run before has left. A trial takes about so many `cycles`.
     """
     model, beats = CycleModel(image), host.sample_beats(played.samples)
     if image.stream_load.beats:
         model.load(host.load_beats(played.models))
     model.run(beats, SAMPLES)
     own = _microcode(image)
-    for changed, result, words in trials(image, model, beats, SAMPLES, SEED):
+    for changed, result, words in trials(image, model, beats, SAMPLES, SEED, cycles):
         yield {
             "changed": [
                 [memory, address, f"{word:x}"]

@@ -9,7 +9,8 @@ from tabla.sim.model.cycle_model import CycleModel
 from tabla.driver import build
 from tabla.options import Options
 from tabla.program.host import Host
-from tabla.trials import TRIALS, trials
+from tabla.program.layout import operation_layout
+from tabla.trials import LEAST, TRIALS, trials
 
 
 def test_trials_are_programs_for_the_same_hardware() -> None:
@@ -19,11 +20,17 @@ def test_trials_are_programs_for_the_same_hardware() -> None:
     model.load(chance.integers(-900, 900, (image.stream_load.beats, image.parameters.stream_words)))
     beats = chance.integers(-900, 900, (samples * image.stream_run.beats, image.parameters.stream_words))
     first = model.run(beats, samples).relative()
-    found = list(trials(image, model, beats, samples, seed=1))
+    found = list(trials(image, model, beats, samples, seed=1, cycles=1))
     assert len(found) == TRIALS and host.dump_count == image.dump_count
+    assert len(list(trials(image, model, beats, samples, seed=1, cycles=10**6))) == LEAST
+    moving, layout = 0, operation_layout("lane_write", image.parameters)
     for changed, result, words in found:
         assert changed.strands == image.strands and changed.operations != image.operations
         assert features_of(changed) == features_of(image)
         assert (result.starts, result.leaves, result.updates) == (first.starts, first.leaves, first.updates)
         assert words
+        for before, after in zip(image.operations["lane_write"], changed.operations["lane_write"], strict=True):
+            moves = any(layout.fields[f"high.delta{level}"].extract(before) for level in range(image.parameters.levels))
+            moving += moves and layout.fields["high.base"].extract(before) != layout.fields["high.base"].extract(after)
     assert len({tuple(words) for _, _, words in found}) > 1, "no trial changes a model"
+    assert moving, "no trial changes a guard that moves"
