@@ -8,6 +8,8 @@ import sys
 from functools import lru_cache
 from pathlib import Path
 
+from tests.fuzz.after_reset import same_after_reset
+from tests.fuzz.gates import SIMPLIFIED, Netlist, read_blif
 from tests.fuzz.verilog_mutants import Mutant
 
 _LONGEST = 300.0
@@ -17,12 +19,16 @@ _GIVEN_BY_YOSYS = re.compile(r"\$\S*\$\S+")
 """Names of cells and wires that say where they stand in the text, with a number."""
 
 
-def proved_equivalent(text: str, mutant: Mutant, folder: Path) -> bool:
-    """Return whether Yosys proves that hardware with a fault behaves as it did: its module, or the design as a whole.
+def proved_equivalent(text: str, mutant: Mutant, folder: Path, reset_cycles: int) -> bool:
+    """Return whether it is proved that hardware with a fault behaves as it did: its module, or the design as a whole.
 
-    Nothing is assumed of the inputs, the microcode or the state, so a proof holds for every program.
+    Nothing is assumed of the inputs, the microcode or the state, so a proof holds for every program. A proof of
+    :mod:`tests.fuzz.after_reset` assumes that each reset lasts for `reset_cycles`.
     """
-    return _equal_modules(text, mutant, folder) or _equal_designs(text, mutant, folder)
+    if _equal_modules(text, mutant, folder) or _equal_designs(text, mutant, folder):
+        return True
+    sound, faulty = _gates(text, folder), _gates(mutant.text, folder)
+    return sound is not None and faulty is not None and same_after_reset(sound, faulty, reset_cycles)
 
 
 def _equal_modules(text: str, mutant: Mutant, folder: Path) -> bool:
@@ -67,6 +73,13 @@ def _netlist(text: str, folder: Path) -> str | None:
     if not _yosys(f"read_verilog design.v; hierarchy -auto-top; {simplified}; write_rtlil netlist.il", folder):
         return None
     return without_places((folder / "netlist.il").read_text(encoding="utf-8"))
+
+
+def _gates(text: str, folder: Path) -> Netlist | None:
+    """Return the gates of a design, None if Yosys cannot make them."""
+    (folder / "design.v").write_text(text, encoding="utf-8")
+    made = _yosys(f"read_verilog design.v; {SIMPLIFIED}; write_blif gates.blif", folder)
+    return read_blif(folder / "gates.blif") if made else None
 
 
 def without_places(netlist: str) -> str:
