@@ -87,7 +87,7 @@ def _ordered(sources: Mapping[str, Sequence[str]], given: Iterable[str], wanted:
 
 
 class Gates:
-    """AND gates with inverters, no two of them alike, so equal literals stand for equal values, whatever the inputs are.
+    """AND gates with inverters, no two of them alike, so equal literals stand for equal values for all inputs.
 
     A literal is twice a gate's number, plus one if it is inverted.
     """
