@@ -152,6 +152,11 @@ class Opened(Elaboratable):
         ports = [getattr(self.whole, port) for port in self.whole.signature.members]
         return self._named(self._fragment, name, besides=ports)
 
+    def register(self, name: str) -> Any:
+        """Return the register of the component that has this name, which signals of its parts may have too."""
+        (found,) = (signal for signal in self._signals(self._fragment, "sync").values() if signal.name == name)
+        return found
+
     def registers_without_a_name(self) -> list[Any]:
         """Return the registers of the component that have no name of their own, in the order of their first assignment.
         Claims tell whether they are the right ones.

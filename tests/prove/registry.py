@@ -20,6 +20,7 @@ from tests.prove.subjects import (
     requests,
     rounder,
     serial,
+    stream,
     tree,
 )
 
@@ -36,6 +37,7 @@ SUBJECTS: tuple[Subject, ...] = (
     *axi.SUBJECTS,
     *commands.SUBJECTS,
     *programs.SUBJECTS,
+    *stream.SUBJECTS,
     *frames.SUBJECTS,
     *requests.SUBJECTS,
     *quotient.SUBJECTS,
