@@ -23,7 +23,7 @@ from tests.prove.subject import Speed
 FORMAT = Format.parse("q6.10")
 TIGHT = Format.parse("q2.12")
 """Here some power of e is below the range, and rounds to a word that is not."""
-RISING = ("sigmoid", "tanh", "exp", "log", "sqrt", "erf", "atan")
+RISING = ("sigmoid", "tanh", "exp", "log", "sqrt", "erf", "atan", "arc")
 """The functions that never fall."""
 
 
@@ -106,13 +106,13 @@ MUTANTS: dict[str, tuple[Mutant, ...]] = {
     "sin": mutants("functions/circular.py", ("point = self.fraction + min(self.width + 3, 33)", "point = 28")),
 }  # fmt: skip
 
-EVERY = ("sigmoid", "tanh", "gaussian", "exp", "log", "sqrt", "sin", "cos", "erf", "atan")
+EVERY = ("sigmoid", "tanh", "gaussian", "exp", "log", "sqrt", "sin", "cos", "erf", "atan", "arc")
 SUBJECTS = tuple(
     Exhaustion(
         group="function unit",
         name=f"{called}, every word",
         property="Each word is that of the evaluation and lies within the stated bound of the real value; overflows "
-        "and domain errors are counted alike; sigmoid, tanh, exp, log, sqrt, erf and atan never fall.",
+        "and domain errors are counted alike; sigmoid, tanh, exp, log, sqrt, erf, atan and arc never fall.",
         bounds=f"{format}: within {error_bound(name, format):.2f} units in the last place",
         build=Bench,
         depth=0,
