@@ -108,7 +108,7 @@ def test_a_change_that_nobody_sees_is_proved_to_be_none(tmp_path: Path, before: 
     module = "adder" if "sum" in before or "1'b0" in before else "unseen"
     mutant = _mutant(line, module, before, after)
     assert mutant.text == ADDERS.replace(before, after)
-    assert proved_equivalent(ADDERS, mutant, tmp_path) == equal
+    assert proved_equivalent(ADDERS, mutant, tmp_path, 1) == equal
 
 
 def test_netlists_that_differ_in_names_alone_are_told_from_others() -> None:
