@@ -66,7 +66,10 @@ class StreamProof:
         self._modes()
 
     def _assume(self) -> None:
-        """Assume what was proved of the parts, and what the sequencer of commands does."""
+        """Assume what the data sheets of the parts say, and what the sequencer of commands does.
+
+        The reader of groups has no proof of its own, so what is assumed of it rests on simulations.
+        """
         b, part, groups = self.b, self.part, self.groups
         started = self.started = b.past(part.start, 1, "start")
         since = self.since = Signal(range(FIRST_STEP + 1), name="since_the_start", init=FIRST_STEP)
