@@ -185,7 +185,16 @@ def _returned(build: Stages, models: Arrays, results: Arrays, *, stacked: bool) 
 def _labelled(build: Stages, name: str, array: Reals) -> Reals:
     """Return what the host makes of a result: the labels of positions, which may be texts, or the result itself."""
     labels = build.reading.labels.get(name)
-    return array if labels is None else np.asarray(labels[np.asarray(array).astype(np.int64)])
+    if labels is None:
+        return array
+    places = np.asarray(array).astype(np.int64)
+    outside = places[(places < 0) | (places >= len(labels))]
+    if outside.size:
+        raise TablaError(
+            f"'{name}' has the position {outside[0]}, and the model has {len(labels)} labels for it",
+            hint="give the model a label for each class, and export it anew",
+        )
+    return np.asarray(labels[places])
 
 
 def evaluate(

@@ -16,7 +16,7 @@ from tabla.lang.tablegen import run as run_tablegen
 from tabla.lang.tc import parse
 from tabla.options import Options
 from tabla.source import Source
-from tests.fuzz import files
+from tests.fuzz import files, imported
 from tests.fuzz.mutations import mutated_text
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -126,11 +126,12 @@ _LOWERED = ("examples/*.t", "tests/programs/tabla/lowered/*.t", "tests/programs/
 # Names that begin with "refused" are left out: a change of a wrong program tells little.
 _RECORDS = ("tests/programs/tablegen/[!r]*.td", "tests/programs/tablegen/re[!f]*.td", "templates/*.td")
 
-# A front end that comes later, such as ONNX, needs a line here.
+# A front end that comes later needs a line here.
 SUBJECTS: dict[str, Callable[[], Subject]] = {
     "tabla": lambda: Subject(name="tabla", draw=_mutating(_texts(*_LOWERED)), read=_tabla),
     "tc": lambda: Subject(name="tc", draw=_mutating(_texts("tests/programs/tc/*.tc")), read=_tensor_comprehensions),
     "tile": lambda: Subject(name="tile", draw=_mutating(_functions(_texts("tests/programs/tile/*.py"))), read=_tile),
+    "onnx": lambda: Subject(name="onnx", draw=imported.draw, read=imported.read),
     "tablegen": lambda: Subject(name="tablegen", draw=_mutating(_texts(*_RECORDS)), read=_tablegen),
     "preprocessor": lambda: Subject(name="preprocessor", draw=_mutating(_PREPROCESSED), read=_preprocessor),
     "csv": lambda: Subject(name="csv", draw=files.table, read=files.read_csv),

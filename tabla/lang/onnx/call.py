@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from math import prod
+from math import isfinite, isinf, prod
 from typing import Any, NoReturn, Protocol
 
 import numpy as np
@@ -80,6 +80,8 @@ class Call:
         value = self.node.attributes.get(name, self.operator.attributes[name])
         if value is REQUIRED:
             self.refuse(f"the attribute '{name}' is missing", "export the model anew")
+        if isinstance(value, float | tuple) and not _finite(value, limit=name in ("min", "max")):
+            self.refuse(f"the attribute '{name}' has numbers that are not finite", "export the model anew")
         return value
 
     def integer(self, name: str) -> int:
@@ -166,16 +168,21 @@ class Call:
         """Return the integers of a known operand; None if it is left out."""
         if self.given(at) is None:
             return None
-        return [int(each) for each in self.known(at).array.reshape(-1)]
+        array = self.known(at).array
+        if array.dtype.kind not in "iu":
+            self.refuse(f"its operand '{self.node.inputs[at]}' holds no integers", "make it int64")
+        return [int(each) for each in array.reshape(-1)]
 
-    def real(self, at: int) -> float | None:
-        """Return the one number of a known operand; None if it is left out."""
+    def real(self, at: int, *, limit: bool = False) -> float | None:
+        """Return the one number of a known operand; None if it is left out. A `limit` alone may be infinite."""
         if self.given(at) is None:
             return None
         array = self.known(at).array
         if array.size != 1:
             self.refuse(f"its operand '{self.node.inputs[at]}' has {array.size} numbers, not one", "give one number")
-        return float(array.reshape(-1)[0])
+        if array.dtype.kind not in "biuf" or not _finite(value := float(array.reshape(-1)[0]), limit=limit):
+            self.refuse(f"its operand '{self.node.inputs[at]}' is no finite number", "give a finite number")
+        return value
 
     # Axes
 
@@ -186,6 +193,13 @@ class Call:
         found = axis % value.rank - value.batched
         if found < 0:
             self.refuse(f"axis {axis} is that of the samples", "samples are computed one by one")
+        return found
+
+    def axes(self, value: Tensor, given: Sequence[int]) -> list[int]:
+        """Return several axes, none of which may be given twice, as `axis` returns one."""
+        found = [self.axis(value, int(each)) for each in given]
+        if len(set(found)) < len(found):
+            self.refuse(f"its axes {list(given)} name one of them twice", "name each of them once")
         return found
 
     # Results
@@ -240,6 +254,13 @@ class Call:
             self.refuse(f"{list(value.shape)} elements do not fill {list(shape)}", "the products must be equal")
         node = reshaped(value.node, shape, self.span)
         return Tensor(node=node, batched=value.batched if batched is None else batched)
+
+
+def _finite(value: object, *, limit: bool) -> bool:
+    """Return whether a number, or each real number of a list, is finite. A `limit` may be infinite."""
+    if isinstance(value, tuple):
+        return all(_finite(each, limit=limit) for each in value)
+    return not isinstance(value, float) or isfinite(value) or (limit and isinf(value))
 
 
 def _rank(value: Known | Tensor) -> int:

@@ -6,6 +6,7 @@ by the names of their classes, so that scikit-learn is not imported either.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from itertools import combinations
 from typing import Any, NoReturn
@@ -22,6 +23,7 @@ _OPSET = 17
 _ACTIVATIONS = {"relu": "Relu", "tanh": "Tanh", "logistic": "Sigmoid", "softmax": "Softmax"}
 _REGRESSORS = ("LinearModel", "BaseSGDRegressor", "LinearSVR")
 _SCALERS = ("StandardScaler", "MinMaxScaler")
+_OTHERS = ("PCA", "SVC", "SVR", "MLPClassifier", "MLPRegressor", "LinearClassifierMixin")
 THERE = (
     "fitted linear models, SVC and SVR with a linear kernel, MLPClassifier, MLPRegressor, PCA, StandardScaler,"
     " MinMaxScaler, and pipelines of them"
@@ -100,7 +102,11 @@ class _Writer:
         if "Pipeline" in kinds:
             self._pipeline(estimator)
             return
+        if not any(each in kinds for each in (*_SCALERS, *_REGRESSORS, *_OTHERS)):
+            self._refuse(estimator, f"the {'estimator' if last else 'step'} '{kinds[0]}' is not there")
         self._check_fitted(estimator)
+        if not hasattr(estimator, "n_features_in_"):
+            self._refuse(estimator, f"{kinds[0]} does not say how many features it has: its kernel is a function")
         if not self.features:
             self.features = int(estimator.n_features_in_)
         if any(each in kinds for each in _SCALERS):
@@ -162,13 +168,16 @@ class _Writer:
 
     def _scores(self, coefficients: Any, intercepts: Any, output: str) -> str:
         """Write one score for each row of coefficients."""
-        rows = np.atleast_2d(_dense(coefficients))
+        try:
+            rows = np.atleast_2d(_dense(coefficients))
+        except (TypeError, ValueError):
+            self._refuse(self.estimator, "the coefficients of the estimator are no numbers")
         addends = np.broadcast_to(np.ravel(intercepts), len(rows))
         weights = [self._array("coef", rows), self._array("intercept", addends)]
         return self._node("Gemm", [self.current, *weights], output, transB=1)
 
     def _regressor(self, estimator: Any, coefficients: Any, intercepts: Any) -> None:
-        targets = estimator.predict(np.zeros((1, estimator.n_features_in_))).ndim
+        targets = _axes_of_prediction(estimator)
         scores = self._scores(coefficients, intercepts, "y" if targets > 1 else self._named("scores"))
         self.outputs = [scores if targets > 1 else self._single(scores, "y")]
 
@@ -179,6 +188,8 @@ class _Writer:
 
     def _classifier(self, estimator: Any) -> None:
         classes = self._classes(estimator)
+        if _axes_of_prediction(estimator) > 1:
+            self._refuse(estimator, "a classifier of several labels is not there")
         probable, kinds = _probable(estimator), [each.__name__ for each in type(estimator).__mro__]
         scores = self._scores(estimator.coef_, estimator.intercept_, self._named("scores"))
         if len(classes) > 2:
@@ -222,12 +233,14 @@ class _Writer:
         return classes.astype(str) if classes.dtype.kind in "OSU" else classes
 
     def _perceptron(self, network: Any, *, classifies: bool) -> None:
+        if network.activation != "identity" and network.activation not in _ACTIVATIONS:
+            self._refuse(network, f"the activation '{network.activation}' is not there")
         last = len(network.coefs_) - 1
         for at, (coefficients, intercepts) in enumerate(zip(network.coefs_, network.intercepts_, strict=True)):
             weights = [self._array(f"coefs{at}", coefficients), self._array(f"intercepts{at}", intercepts)]
             self.current = self._node("Gemm", [self.current, *weights], self._named(f"sums{at}"))
-            activation = _ACTIVATIONS.get(network.activation)
-            if at < last and activation is not None:
+            if at < last and network.activation != "identity":
+                activation = _ACTIVATIONS[network.activation]
                 self.current = self._node(activation, [self.current], self._named(f"hidden{at}"))
         if not classifies:
             if network.out_activation_ != "identity":
@@ -301,6 +314,19 @@ def _one_by_one(estimator: Any) -> bool:
     """
     asked = getattr(estimator, "multi_class", "multinomial")
     return asked in ("ovr", "warn") or (asked in ("auto", "deprecated") and estimator.solver == "liblinear")
+
+
+def _axes_of_prediction(estimator: Any) -> int:
+    """Return how many axes predictions have: one, or two if there are several targets or labels."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # an estimator that has seen names of features misses them here
+        try:
+            return int(estimator.predict(np.zeros((1, estimator.n_features_in_))).ndim)
+        except Exception as fault:  # an estimator whose numbers were changed may raise anything
+            raise TablaError(
+                f"the {type(estimator).__name__} cannot predict: {str(fault).splitlines()[0] if str(fault) else fault}",
+                hint="fit it anew",
+            ) from None
 
 
 def _probable(estimator: Any) -> bool:

@@ -25,8 +25,9 @@ _EPSILON = 1e-5
 def figures(arrays: Sequence[NDArray[Any]], epsilon: float) -> tuple[Reals, Reals]:
     """Return the factors and the addends that a normalisation is, from its scale, bias, mean and variance."""
     scale, bias, mean, variance = (array.astype(np.float64) for array in arrays)
-    factors = scale / np.sqrt(variance + epsilon)
-    return factors, bias - mean * factors
+    with np.errstate(all="ignore"):  # whoever takes the figures looks whether they are finite
+        factors = scale / np.sqrt(variance + epsilon)
+        return factors, bias - mean * factors
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

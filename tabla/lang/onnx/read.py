@@ -58,6 +58,8 @@ def read_proto(proto: ModelProto, name: str, file: str) -> Model:
     onnx = _package()
     if not len(proto.graph.node):
         raise TablaError(f"'{file}' is not an ONNX model: it has no nodes", hint="check the file")
+    if not len(proto.graph.output):
+        raise TablaError(f"'{file}' has no results", hint="name the results when the model is exported")
     opset = _opset(proto, file)
     _refuse_outside(proto.graph, file)
     held = {each.name for each in proto.graph.initializer}
@@ -120,6 +122,12 @@ def _line(fault: Exception) -> str:
 def _opset(proto: ModelProto, file: str) -> int:
     versions = {each.domain: each.version for each in proto.opset_import}
     found = versions.get(DEFAULT, versions.get("ai.onnx", 0))
+    newest = _package().defs.onnx_opset_version()
+    if found > newest:
+        raise TablaError(
+            f"'{file}' has operators of version {found}, and the package onnx here knows them up to {newest}",
+            hint="export the model with an older version, or install a newer package onnx",
+        )
     if not found:
         # A model of scikit-learn may have operators for machine learning alone.
         found = OLDEST if MACHINE_LEARNING in versions else 0
@@ -206,6 +214,12 @@ def _node(node: NodeProto, file: str) -> Node:
 def _attribute(attribute: AttributeProto, file: str) -> Attribute:
     from onnx import AttributeProto, helper
 
+    if attribute.ref_attr_name:
+        raise TablaError(
+            f"'{file}': the attribute '{attribute.name}' stands for '{attribute.ref_attr_name}' of a function, and its"
+            " node is in no function",
+            hint="export the model anew",
+        )
     if attribute.type == AttributeProto.TENSOR:
         return _array(attribute.t, file)
     if attribute.type in (AttributeProto.FLOAT, AttributeProto.INT, AttributeProto.STRING):

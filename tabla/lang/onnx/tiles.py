@@ -119,6 +119,12 @@ def made(operator: Operator, *operands: Node, span: Span | None, kind: Kind | No
     return apply(operator, operands, span, kind)
 
 
+def pair(first: Node, second: Node, span: Span | None) -> Node:
+    """Return two tensors of one element as one tensor of two."""
+    places = Ordinal(shape=(2,), kind="integer", axis=0, span=span)
+    return made("select", made("equal", places, number(0, "integer"), span=span), first, second, span=span)
+
+
 def chosen(node: Node, over: int, numbers: Sequence[int], span: Span | None) -> Node:
     """Return the elements with these positions along an axis, in this order."""
     shape = (*node.shape[:over], len(numbers), *node.shape[over + 1 :])

@@ -8,13 +8,13 @@ from fractions import Fraction
 from typing import Literal, NoReturn, get_args
 
 from tabla.lang.faults import did_you_mean
-from tabla.lang.onnx.model import MACHINE_LEARNING, Model
+from tabla.lang.onnx.model import MACHINE_LEARNING, Model, Node
 from tabla.lang.onnx.names import LABEL
 from tabla.lang.onnx.operators.distributions import softmax
 from tabla.lang.onnx.program import Imported
-from tabla.lang.onnx.tiles import made
+from tabla.lang.onnx.tiles import made, number, pair
 from tabla.lang.onnx.translate import Translation, Translator
-from tabla.lang.onnx.values import Tensor
+from tabla.lang.onnx.values import Known, Tensor
 from tabla.lang.tile import program as tile
 from tabla.lang.tile.gradient import backwards, derivative
 from tabla.source import Span, TablaError, TablaValueError
@@ -60,7 +60,7 @@ def learning(model: Model, shapes: Mapping[str, Sequence[int]], tuning: Tuning) 
     loss, rate = tuning.checked()
     learned = _learned(model, shapes, tuning)
     translated = Translator(model, shapes, learned).run()
-    weights = _weights(translated, learned)
+    weights = _weights(model, translated, learned)
     scores, probabilities, span = _decision(model, translated)
     label = tile.Input(shape=scores.shape, kind="float", name=tile.Name(LABEL), parameter=LABEL)
     predicted = scores if loss == "mse" else probabilities
@@ -107,6 +107,8 @@ def _learned(model: Model, shapes: Mapping[str, Sequence[int]], tuning: Tuning) 
         return [by_name[name] for name in dict.fromkeys(tuning.train)]
     kept = {by_name[name] for name in tuning.freeze}
     learned = [name for name in can if name not in kept]
+    if not can:
+        raise TablaValueError("the model has no initialiser that can learn", hint="leave --loss out to infer with it")
     if not learned:
         raise TablaValueError("--freeze leaves nothing that learns", hint="name fewer initialisers")
     return learned
@@ -120,7 +122,7 @@ def _candidates(model: Model, found: Translation) -> list[str]:
     return arrays + [name for name in linear if name.startswith(tuple(own)) and name not in arrays]
 
 
-def _weights(translated: Translation, learned: Sequence[str]) -> list[tile.Input]:
+def _weights(model: Model, translated: Translation, learned: Sequence[str]) -> list[tile.Input]:
     """Return the tensors of the arrays that learn. One that is no tensor of the program is a `TablaError`."""
     held = {node.parameter: node for node in translated.weights}
     found = []
@@ -128,6 +130,8 @@ def _weights(translated: Translation, learned: Sequence[str]) -> list[tile.Input
         node = held.get(translated.names.get(name, name))
         if node is None:
             _refuse(f"'{name}' cannot learn: no result of the model depends on it", "leave it out of --train")
+        if name in model.arrays and model.arrays[name].dtype.kind != "f":
+            _refuse(f"'{name}' cannot learn: it holds integers", "leave it out of --train")
         found.append(node)
     return found
 
@@ -150,12 +154,33 @@ def _decision(model: Model, translated: Translation) -> tuple[tile.Node, tile.No
         if name in translated.decisions:
             scores, probabilities = translated.decisions[name]
             return scores.node, probabilities.node, span
+        chance = _second_of_two(translated, sources, name)
+        if chance is not None:
+            zero = number(0, span=span)
+            return pair(zero, translated.decisions[chance][0].node, span), value.node, span
         node = value.node
         several = bool(node.shape) and node.shape[-1] > 1
-        chance = softmax(node, len(node.shape) - 1, span) if several else made("sigmoid", node, span=span)
-        chance.name.text = "probabilities"
-        return node, chance, span
+        chances = softmax(node, len(node.shape) - 1, span) if several else made("sigmoid", node, span=span)
+        chances.name.text = "probabilities"
+        return node, chances, span
     _refuse("the model has no result of real numbers, so there is no loss", "export it with its scores as a result")
+
+
+def _second_of_two(translated: Translation, sources: Mapping[str, Node], name: str) -> str | None:
+    """Return the name of p if a value is the probabilities 1 - p and p of two classes, p being a score's sigmoid.
+
+    Return None for any other value. Such probabilities are the softmax of the scores 0 and that score.
+    """
+    joined = sources.get(name)
+    if joined is None or joined.operator != "Concat" or len(joined.inputs) != 2:
+        return None
+    first, chance = joined.inputs
+    rest = sources.get(first)
+    if rest is None or rest.operator != "Sub" or rest.inputs[1] != chance or chance not in translated.decisions:
+        return None
+    one, score = translated.values.get(rest.inputs[0]), translated.decisions[chance][0]
+    whole = isinstance(one, Known) and one.array.size == 1 and float(one.array.reshape(-1)[0]) == 1.0
+    return chance if whole and score.shape == (1,) else None
 
 
 def _refuse(message: str, hint: str) -> NoReturn:

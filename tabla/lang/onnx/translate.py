@@ -24,7 +24,7 @@ from tabla.lang.onnx.operators import OPERATORS
 from tabla.lang.onnx.tiles import number, reshaped
 from tabla.lang.onnx.values import Known, Labels, Tensor, Value
 from tabla.lang.tile import program as tile
-from tabla.source import Span, TablaError
+from tabla.source import Label, Span, TablaError
 
 Reals = NDArray[np.float64]
 
@@ -138,10 +138,16 @@ class Translator:
     def weights(self, known: Known, shape: tile.Shape, span: Span | None) -> tile.Node:
         """Return a known array in a shape: as a model, or as a number if it has one element and does not learn."""
         array = known.array
-        if array.dtype.kind not in "biuf" or not np.isfinite(array).all():
-            raise TablaError(f"'{known.name}' has elements that are no finite numbers", hint="export the model anew")
-        if not array.size:
-            raise TablaError(f"'{known.name}' has no elements", hint="export the model anew")
+        wrong = ""
+        if array.dtype.kind not in "biuf":
+            wrong = "holds texts, which are no numbers"
+        elif not np.isfinite(array).all():
+            wrong = "has elements that are no finite numbers"
+        elif not array.size:
+            wrong = "has no elements"
+        if wrong:
+            places = [Label(span)] if span else []
+            raise TablaError(f"'{known.name}' {wrong}", *places, hint="export the model anew")
         if array.size == 1 and known.name not in self.learned:
             value = number(Fraction(array.reshape(-1)[0].item()), "float", span)
             return value if not any(extent != 1 for extent in shape) and not shape else _spread(value, shape, span)
@@ -244,7 +250,9 @@ def _operator(node: Node, given: Sequence[Value | None]) -> Operator:
     operands are all known is there, because it is computed when the model is read.
     """
     operator = OPERATORS.get((node.domain, node.operator))
-    if operator is None and node.domain == DEFAULT and given and all(isinstance(v, Known | None) for v in given):
+    known = bool(given) and all(isinstance(each, Known | None) for each in given)
+    # An attribute that is None here is a graph, as that of If.
+    if operator is None and known and node.domain == DEFAULT and all(v is not None for v in node.attributes.values()):
         return Operator(name=node.operator, domain=DEFAULT, function=_learns, attributes=dict(node.attributes))
     attributes = ", ".join(f"{name}={shown(value)}" for name, value in node.attributes.items())
     if operator is None:

@@ -11,8 +11,9 @@ from sklearn import linear_model, svm
 from sklearn.cluster import KMeans
 from sklearn.datasets import load_diabetes, load_iris, load_wine
 from sklearn.decomposition import PCA
+from sklearn.isotonic import IsotonicRegression
 from sklearn.neural_network import MLPClassifier, MLPRegressor
-from sklearn.pipeline import make_pipeline
+from sklearn.pipeline import FeatureUnion, Pipeline, make_pipeline
 from sklearn.preprocessing import MinMaxScaler, StandardScaler
 
 import tabla
@@ -118,6 +119,40 @@ def test_on_the_machine() -> None:
     assert made.name == "iris" and list(found["label"]) == list(estimator.predict(X[::10]))
 
 
+def changed(estimator: Any, **attributes: Any) -> Any:
+    """Return a fitted estimator with other attributes."""
+    for name, value in attributes.items():
+        setattr(estimator, name, value)
+    return estimator
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_numbers_that_are_not_finite() -> None:
+    X, y = iris()
+    for estimator, message in (
+        (StandardScaler().fit(np.full((5, 3), np.nan)), "'offset' has numbers that are not finite"),
+        (changed(linear_model.Ridge().fit(X, y), coef_=np.array([1, np.nan, 1, 1])), "'coef' has elements that are no"),
+        (changed(PCA(2).fit(X), components_=np.full((2, 4), np.inf)), "'components' has elements that are no finite"),
+    ):
+        with pytest.raises(tabla.TablaError, match=message) as caught:
+            read(estimator)
+        assert caught.value.line and caught.value.hint
+
+
+def test_coefficients_may_be_sparse() -> None:
+    X, y = iris()
+    estimator = linear_model.LogisticRegression(max_iter=300).fit(X, y).sparsify()
+    found = read(estimator, format="q8.24").evaluate({"x": X[::5]})
+    close(found["probabilities"], estimator.predict_proba(X[::5]))
+
+
+@pytest.mark.filterwarnings("error")
+def test_names_of_features_are_no_reason_to_warn() -> None:
+    X, y = load_iris(return_X_y=True, as_frame=True)
+    estimator = linear_model.Ridge().fit(X, y)
+    close(read(estimator, format="q8.24").evaluate({"x": X.to_numpy()[::9]})["y"], estimator.predict(X.iloc[::9]))
+
+
 @pytest.mark.filterwarnings("ignore")
 def test_what_is_refused() -> None:
     X, y = iris()
@@ -129,6 +164,15 @@ def test_what_is_refused() -> None:
         (MinMaxScaler(clip=True).fit(X), "MinMaxScaler with clip=True"),
         (linear_model.PoissonRegressor().fit(X, y), "the estimator 'PoissonRegressor' is not there"),
         (MLPClassifier((3,), max_iter=5).fit(X, np.eye(3)[y // 2]), "several labels"),
+        (linear_model.RidgeClassifier().fit(X, np.eye(3, dtype=int)[y // 2]), "several labels"),
+        (svm.SVC(kernel=lambda a, b: a @ b.T).fit(X, y), "SVC does not say how many features it has"),
+        (IsotonicRegression().fit(X[:, 0], y), "the estimator 'IsotonicRegression' is not there"),
+        (FeatureUnion([("a", PCA(2))]).fit(X), "the estimator 'FeatureUnion' is not there"),
+        (Pipeline([("a", StandardScaler().fit(X)), ("b", linear_model.Ridge())]), "the Ridge is not fitted"),
+        (Pipeline([("a", "passthrough")]).fit(X), "the pipeline has no steps"),
+        (changed(MLPClassifier((3,), max_iter=5).fit(X, y), activation="swish"), "activation 'swish' is not there"),
+        (changed(linear_model.Ridge().fit(X, y), coef_=np.ones(7)), "the Ridge cannot predict"),
+        (changed(linear_model.LogisticRegression().fit(X, y), coef_="a"), "the LogisticRegression cannot predict"),
     ):
         with pytest.raises(tabla.TablaError, match=message):
             model_of(estimator)

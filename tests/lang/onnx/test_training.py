@@ -16,7 +16,7 @@ from sklearn.neural_network import MLPClassifier
 
 import tabla
 from tabla.cli import main
-from tests.lang.onnx.cases import COEFFICIENTS, FIGURES
+from tests.lang.onnx.cases import COEFFICIENTS, FIGURES, classifier
 from tests.lang.onnx.models import ML, Case, drawn, node, read
 
 Reals = NDArray[np.float64]
@@ -141,6 +141,36 @@ def test_a_linear_classifier_learns_its_coefficients() -> None:
     np.testing.assert_allclose(step, np.outer(p - target, x), atol=1e-9)
 
 
+@pytest.mark.parametrize("transform", ["LOGISTIC", "SOFTMAX"])
+def test_a_linear_classifier_of_one_row_learns_from_two_scores(transform: str) -> None:
+    """The loss is on the operands of its sigmoids or its softmax, the scores -s and s, and not on its probabilities."""
+    case = classifier(COEFFICIENTS[:6], 0.3, classlabels_ints=[0, 1], post_transform=transform)
+    build = read(case.proto(), loss="cross-entropy", learning_rate=RATE)
+    x, name = case.samples()["x"][0].astype(np.float64), "/linearclassifier.coefficients"
+    label, own = np.array([1.0, 0.0]), build.reading.models
+    step = (own[name] - build.evaluate({"x": x, "label": label}, float64=True)[name]) / RATE
+    score = float((own[name] @ x).item()) + 0.3
+    scores = np.array([-score, score])
+    chances = softmax(scores) if transform == "SOFTMAX" else 1 / (1 + np.exp(-scores))
+    np.testing.assert_allclose(step, ((chances - label) @ [-1, 1] * x)[None], atol=1e-9)
+
+
+def test_a_classifier_of_two_classes_learns_from_its_score() -> None:
+    """The probabilities 1 - p and p are the softmax of 0 and the score, whose sigmoid is p."""
+    nodes = [
+        node("MatMul", "x w", "z"), node("Sigmoid", "z", "p"), node("Sub", "one p", "q"),
+        node("Concat", "q p", "y", axis=1),
+    ]  # fmt: skip
+    case = Case(nodes=nodes, arrays={"w": drawn(6, 1), "one": np.float32(1)})
+    x, label = case.samples()["x"][0].astype(np.float64), np.array([1.0, 0.0])
+    w = case.arrays["w"].astype(np.float64)
+    chance = 1 / (1 + np.exp(-(x @ w).item()))
+    for loss, slope in (("cross-entropy", chance - label[1]), ("mse", (x @ w).item() - label[1])):
+        build = read(case.proto(), train=("w",), loss=loss, learning_rate=RATE)
+        step = (w - build.evaluate({"x": x, "label": label}, float64=True)["w"]) / RATE
+        np.testing.assert_allclose(step, (slope * x)[:, None], atol=1e-9)
+
+
 def test_steps_on_the_machine() -> None:
     """`simulate` holds every word of the models after the steps against the evaluation."""
     case = LOSSES["softmax"][0]
@@ -218,6 +248,10 @@ FROZEN: dict[str, tuple[Case, str, str]] = {
     "an array that nothing reads": (
         Case(nodes=[node("Mul", "x w", "y")], arrays={"w": drawn(6), "u": drawn(6)}), "u", "no result of the model",
     ),
+    "integers": (
+        Case(nodes=[node("Cast", "w", "f", to=1), node("Mul", "x f", "y")], arrays={"w": np.arange(6)}),
+        "w", "'w' cannot learn: it holds integers",
+    ),
     "behind the scores": (
         Case(nodes=[node("Mul", "x w", "z"), node("Softmax", "z", "p"), node("Mul", "x u", "q")],
              arrays={"w": drawn(6), "u": drawn(6)}, outputs=("p", "q")), "u", "the loss does not depend on it",
@@ -230,6 +264,12 @@ def test_what_cannot_learn(name: str) -> None:
     case, array, message = FROZEN[name]
     with pytest.raises(tabla.TablaError, match=message):
         read(case.proto(), train=(array,), loss="cross-entropy", learning_rate=0.1)
+
+
+def test_a_model_without_arrays_cannot_learn() -> None:
+    case = Case(nodes=[node("Relu", "x", "y")])
+    with pytest.raises(tabla.TablaError, match="the model has no initialiser that can learn"):
+        read(case.proto(), loss="mse", learning_rate=0.1)
 
 
 def test_words_that_are_all_zero() -> None:

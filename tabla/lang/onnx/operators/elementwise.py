@@ -125,8 +125,8 @@ _register_of_several("Sum", "add")
 
 @operator(TABLE, "Clip", min=None, max=None)
 def _clip(call: Call) -> Results:
-    low = call.attribute("min") if call.opset < 11 else call.real(1)
-    high = call.attribute("max") if call.opset < 11 else call.real(2)
+    low = call.attribute("min") if call.opset < 11 else call.real(1, limit=True)
+    high = call.attribute("max") if call.opset < 11 else call.real(2, limit=True)
     value: Value = call.tensor(0)
     for operation, limit in (("maximum", low), ("minimum", high)):
         if limit is not None and abs(limit) < np.finfo(np.float32).max:

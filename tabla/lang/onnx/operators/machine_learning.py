@@ -11,7 +11,7 @@ from tabla.lang.onnx.call import REQUIRED, Call, Results
 from tabla.lang.onnx.model import MACHINE_LEARNING
 from tabla.lang.onnx.operators.distributions import softmax
 from tabla.lang.onnx.operators.registry import Table, operator
-from tabla.lang.onnx.tiles import axis, chosen, contract, largest_of, made, number, read, reduced, reshaped
+from tabla.lang.onnx.tiles import axis, chosen, contract, largest_of, made, number, pair, read, reduced, reshaped
 from tabla.lang.onnx.values import Known, Labels, Tensor
 from tabla.lang.tile import program as tile
 
@@ -65,11 +65,11 @@ def _linear_classifier(call: Call) -> Results:
         )
     scores, transform = _linear(call, rows), call.choice("post_transform", "NONE", "LOGISTIC", "SOFTMAX")
     position = largest_of(scores, 0, span=call.span) if rows > 1 else _above(call, scores)
+    both = scores if rows > 1 else pair(made("negate", scores, span=call.span), scores, call.span)
     if rows == 1 and transform == "LOGISTIC":
         chance = made("sigmoid", scores, span=call.span)
-        found = _pair(call, made("subtract", number(1, span=call.span), chance, span=call.span), chance)
+        found = pair(made("subtract", number(1, span=call.span), chance, span=call.span), chance, call.span)
     else:
-        both = scores if rows > 1 else _pair(call, made("negate", scores, span=call.span), scores)
         match transform:
             case "LOGISTIC":
                 found = made("sigmoid", both, span=call.span)
@@ -78,8 +78,8 @@ def _linear_classifier(call: Call) -> Results:
             case _:
                 found = both
     place, result = Tensor(node=reshaped(position, (), call.span), batched=True), Tensor(node=found, batched=True)
-    if rows > 1 and transform != "NONE":
-        call.program.decided(call.node.outputs[1], Tensor(node=scores, batched=True), result)
+    if transform != "NONE":
+        call.program.decided(call.node.outputs[1], Tensor(node=both, batched=True), result)
     return Labels(position=place, labels=labels), result
 
 
@@ -95,12 +95,6 @@ def _above(call: Call, score: tile.Node) -> tile.Node:
     return made(
         "cast", made("greater", score, number(0, span=call.span), span=call.span), span=call.span, kind="integer"
     )
-
-
-def _pair(call: Call, first: tile.Node, second: tile.Node) -> tile.Node:
-    """Return two tensors of one element as one tensor of two."""
-    places = tile.Ordinal(shape=(2,), kind="integer", axis=0, span=call.span)
-    return made("select", made("equal", places, number(0, "integer"), span=call.span), first, second, span=call.span)
 
 
 @operator(TABLE, "Normalizer", domain=MACHINE_LEARNING, norm="MAX")

@@ -28,6 +28,8 @@ def _reshape(call: Call) -> Results:
 def _reshaped(call: Call, value: Tensor, target: list[int]) -> Tensor:
     """Return a tensor in a shape of ONNX, where 0 stands for the extent that the axis has, and -1 for the rest."""
     own = list(target)
+    if any(extent < -1 for extent in own):
+        call.refuse(f"{target} has an extent below -1", "use extents from 1 on, 0 or -1")
     if not call.integer("allowzero"):
         for at, extent in enumerate(own):
             if extent == 0 and at < value.rank and (at or not value.batched):
@@ -80,7 +82,7 @@ def _squeezed(call: Call, value: Tensor, given: Sequence[int] | None) -> Tensor:
     if given is None:
         over = [at for at, extent in enumerate(value.shape) if extent == 1]
     else:
-        over = [call.axis(value, int(each)) for each in given]
+        over = call.axes(value, given)
     if any(value.shape[at] != 1 for at in over):
         call.refuse("it leaves out an axis whose extent is not 1", "use Reshape")
     return call.reshape(value, tuple(n for at, n in enumerate(value.shape) if at not in over))
@@ -91,7 +93,11 @@ def _unsqueeze(call: Call) -> Results:
     value = call.tensor(0)
     given = call.integers(1) if call.opset >= 13 else call.attribute("axes")
     rank = value.rank + len(given or ())
+    if not all(-rank <= int(each) < rank for each in given or ()):
+        call.refuse(f"axes {list(given or ())} of a result of {rank} axes", f"use {-rank} to {rank - 1}")
     places = {int(each) % rank for each in given or ()}
+    if len(places) < len(given or ()):
+        call.refuse(f"its axes {list(given or ())} name one of them twice", "name each of them once")
     if value.batched and 0 in places:
         call.refuse("a new axis in front of the samples", _ONE_BY_ONE)
     rest = iter(((1,) if value.batched else ()) + value.shape)
@@ -173,7 +179,9 @@ def _pad(call: Call) -> Results:
     pads = [int(each) for each in call.attribute("pads") or ()] if call.opset < 11 else call.integers(1) or []
     fill = float(call.attribute("value")) if call.opset < 11 else call.real(2) or 0.0
     over = call.integers(3)
-    listed = range(value.rank) if over is None else [each % value.rank for each in over]
+    listed = list(range(value.rank)) if over is None else [each % value.rank for each in over]
+    if len(set(listed)) < len(listed) or not all(-value.rank <= each < value.rank for each in over or ()):
+        call.refuse(f"axes {over} of a tensor of {value.rank} axes", f"name each of 0 to {value.rank - 1} at most once")
     if len(pads) != 2 * len(listed):
         call.refuse(f"pads has {len(pads)} numbers for {len(listed)} axes", "give two for each axis")
     before = dict(zip(listed, pads[: len(listed)], strict=True))

@@ -46,6 +46,8 @@ def _split(call: Call) -> Results:
     value = call.tensor(0)
     at = call.axis(value, call.integer("axis"))
     extent, count = value.shape[at], len(call.node.outputs)
+    if call.attribute("num_outputs") not in (None, count):
+        call.refuse(f"num_outputs={call.attribute('num_outputs')} and {count} results", "both must be equal")
     given = call.attribute("split") if call.opset < 13 else call.integers(1)
     each = -(-extent // count)
     sizes = [min(each, extent - each * n) for n in range(count)] if given is None else [int(size) for size in given]
@@ -61,6 +63,8 @@ def _gather(call: Call) -> Results:
     value, places = call.tensor(0), call.known(1).array
     at = call.axis(value, call.integer("axis"))
     extent = value.shape[at]
+    if places.dtype.kind not in "iu":
+        call.refuse(f"its operand '{call.node.inputs[1]}' holds no integers", "make it int64")
     if places.ndim > 1 or not places.size:
         call.refuse(f"its indices have the shape {list(places.shape)}", "give one number, or a list of them")
     chosen = [int(each) for each in places.reshape(-1)]

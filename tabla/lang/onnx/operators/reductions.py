@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from tabla.lang.onnx.call import Call, Results
 from tabla.lang.onnx.merging import figures
 from tabla.lang.onnx.operators.registry import Table, operator
@@ -23,7 +25,7 @@ def _over(call: Call, value: Tensor, inputs_since: int) -> tuple[list[int], bool
         if value.batched:
             call.refuse("it reduces over the samples, because it names no axes", "name the axes, from 1 on")
         return list(range(len(value.shape))), keep
-    return [call.axis(value, int(each)) for each in given], keep
+    return call.axes(value, given), keep
 
 
 @operator(TABLE, "ReduceMean", axes=None, keepdims=1, noop_with_empty_axes=0)
@@ -65,6 +67,10 @@ def _batch_normalization(call: Call) -> Results:
     for at, each in enumerate(known):
         if each.array.shape != (channels,):
             call.refuse(f"its operand {at + 1} has shape {list(each.array.shape)}", f"give {channels} numbers")
+    if not all(each.array.dtype.kind in "iuf" and np.isfinite(each.array).all() for each in known):
+        call.refuse("its operands have numbers that are not finite", "export the model anew")
+    if (known[3].array + call.attribute("epsilon") <= 0).any():
+        call.refuse("a variance with epsilon is not above 0", "export the model anew")
     factors, addends = figures([each.array for each in known], float(call.attribute("epsilon")))
     name = call.node.outputs[0]
     shape = (1, channels, *[1] * (value.rank - 2))

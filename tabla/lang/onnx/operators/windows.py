@@ -136,7 +136,10 @@ def _conv(call: Call) -> Results:
 
 
 def _pooled(call: Call, value: Tensor, windows: Sequence[Window], aggregation: tile.Aggregation) -> tile.Node:
-    """Aggregate over the windows of each channel."""
+    """Aggregate over the windows of each channel. A mean that counts the padding may have a window of nothing else."""
+    padding = aggregation == "sum" and bool(call.integer("count_include_pad"))
+    if any((window.counts(padding=padding) == 0).any() for window in windows):
+        call.refuse("a window lies in the padding alone", "pad less than the size of the window")
     rank = len(windows)
     return contract(
         (value.shape[0], *(window.outputs for window in windows)),
