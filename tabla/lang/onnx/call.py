@@ -184,6 +184,19 @@ class Call:
             self.refuse(f"its operand '{self.node.inputs[at]}' is no finite number", "give a finite number")
         return value
 
+    def refuse_integers(self, *values: Value) -> None:
+        """Raise `TablaError` if an operand is of integers, whose quotients ONNX rounds towards 0."""
+        for value in values:
+            match value:
+                case Tensor(node=node):
+                    whole = node.kind == "integer"
+                case Known(array=array):
+                    whole = array.dtype.kind in "iu"
+                case Labels():
+                    whole = False
+            if whole:
+                self.refuse("it divides integers, and the machine would not round the quotients", "cast to float first")
+
     # Axes
 
     def axis(self, value: Tensor, axis: int) -> int:

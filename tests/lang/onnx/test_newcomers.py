@@ -79,6 +79,18 @@ REFUSED: dict[str, tuple[Case, str, str]] = {
     "a mean of paddings": (
         one("AveragePool", kernel_shape=[2], pads=[0, 2], **LINE), "a window lies in the padding alone", "pad less"
     ),
+    "a quotient of integers": (
+        Case(nodes=[node("ArgMax", "x", "p", axis=1), node("Div", "p b", "y")], arrays={"b": np.array(2)}),
+        "it divides integers", "cast to float first",
+    ),
+    "a power of integers": (
+        Case(nodes=[node("ArgMax", "x", "p", axis=1), node("Pow", "p b", "y")], arrays={"b": np.float32(-1)}),
+        "it divides integers", "cast to float first",
+    ),
+    "a mean of integers": (
+        Case(nodes=[node("Cast", "x", "i", to=7), node("ReduceMean", "i", "y", axes=[1])]),
+        "it divides integers", "cast to float first",
+    ),
     "quantised numbers": (
         one("QuantizeLinear", "x s z", arrays={"s": np.float32(0.1), "z": np.uint8(3)}), "is not there", "operators are"
     ),
@@ -97,7 +109,7 @@ def test_what_is_refused(name: str) -> None:
     with pytest.raises(tabla.TablaError, match=message) as caught:
         _ = read(case.proto()).lowered
     assert re.search(hint, caught.value.hint or ""), caught.value.hint
-    assert caught.value.line == 1 and caught.value.file == "model.onnx"
+    assert caught.value.line == len(case.nodes) and caught.value.file == "model.onnx"
 
 
 def test_a_mean_that_counts_its_padding_may_have_nothing_else() -> None:

@@ -48,6 +48,7 @@ for _name, _of in (
 
 @operator(TABLE, "Div")
 def _div(call: Call) -> Results:
+    call.refuse_integers(call.operand(0), call.operand(1))
     return call.elementwise("divide", call.operand(0), call.operand(1))
 
 
@@ -146,6 +147,7 @@ def _pow(call: Call) -> Results:
         case 0.5:
             return call.elementwise("square_root", value)
         case -1.0:
+            call.refuse_integers(value)
             return call.elementwise("divide", 1, value)
         case _:
             square = call.elementwise("multiply", value, value)

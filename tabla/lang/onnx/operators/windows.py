@@ -205,5 +205,7 @@ def _global_max_pool(call: Call) -> Results:
 def mean_of(call: Call, node: tile.Node, over: Sequence[int], *, keep: bool) -> tile.Node:
     """Return the mean over some axes."""
     count = prod(node.shape[each] for each in over)
+    if count > 1:
+        call.refuse_integers(call.operand(0))
     total = reduced(node, list(over), keep=keep, span=call.span)
     return total if count == 1 else made("multiply", total, factor(1, count, call.span), span=call.span)
