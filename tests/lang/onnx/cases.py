@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from onnx import numpy_helper
 
 from tests.lang.onnx.models import ML, Case, drawn, node
 
@@ -71,10 +72,16 @@ ELEMENTWISE = {
     "Pow with an array": one("Pow", "x p", arrays={"p": np.array([2], dtype=np.int64)}),
     "Identity": one("Identity"),
     "Dropout": one("Dropout", opset=7),
+    "Dropout ratio": one("Dropout", opset=10, ratio=0.25),
+    "Dropout seed": one("Dropout", seed=3),
+    "Cast saturate": one("Cast", opset=19, to=1, saturate=0),
+    "Cast round_mode": one("Cast", opset=25, to=1, round_mode="down"),
+    "Cast to integers": one("Cast", to=7, of_whole=("y",), of_low=-9.0, of_high=9.0),
     "Dropout with a ratio": one("Dropout", "x r", arrays={"r": np.float32(0.3)}),
     "PRelu": one("PRelu", "x a", arrays={"a": drawn(4, 1)}, **MATRIX),
     "Elu": one("Elu", alpha=0.75),
     "HardSigmoid": one("HardSigmoid", alpha=0.3, of_low=-4.0, of_high=4.0),
+    "HardSigmoid beta": one("HardSigmoid", beta=0.25, of_low=-4.0, of_high=4.0),
     "HardSwish": one("HardSwish", of_low=-4.0, of_high=4.0),
     "Reciprocal": one("Reciprocal", **POSITIVE),
     "Max": one("Max", "x a b", arrays={"a": drawn(6), "b": np.float32(0.1)}),
@@ -133,6 +140,7 @@ WINDOWS = {
     "MaxPool with dilations": one("MaxPool", kernel_shape=[2, 2], dilations=[2, 3], **IMAGE),
     "MaxPool ceil_mode": one("MaxPool", kernel_shape=[2, 2], strides=[4, 2], ceil_mode=1, **IMAGE),
     "MaxPool of a line": one("MaxPool", kernel_shape=[3], strides=[3], **LINE),
+    "MaxPool storage_order": one("MaxPool", kernel_shape=[2, 2], storage_order=1, **IMAGE),
     "MaxPool SAME_UPPER": one("MaxPool", kernel_shape=[2, 3], strides=[2, 2], auto_pad="SAME_UPPER", **IMAGE),
     "AveragePool": one("AveragePool", kernel_shape=[2, 3], **IMAGE),
     "AveragePool with strides": one("AveragePool", kernel_shape=[3, 3], strides=[2, 2], opset=7, **IMAGE),
@@ -141,6 +149,7 @@ WINDOWS = {
         "AveragePool", kernel_shape=[3, 3], pads=[1, 1, 0, 1], count_include_pad=1, **IMAGE
     ),
     "AveragePool ceil_mode": one("AveragePool", kernel_shape=[3, 3], strides=[2, 2], ceil_mode=1, **IMAGE),
+    "AveragePool SAME_LOWER": one("AveragePool", kernel_shape=[2, 3], auto_pad="SAME_LOWER", **IMAGE),
     "AveragePool of a line": one("AveragePool", kernel_shape=[4], strides=[2], pads=[1, 1], **LINE),
     "AveragePool with dilations": one("AveragePool", kernel_shape=[3], dilations=[2], opset=19, **LINE),
     "GlobalAveragePool": one("GlobalAveragePool", **IMAGE),
@@ -155,6 +164,9 @@ REDUCTIONS = {
     "BatchNormalization epsilon": one(
         "BatchNormalization", "x s b m v", arrays=FIGURES, epsilon=0.01, momentum=0.5, of_shapes={"x": (3,)}
     ),
+    "BatchNormalization training_mode": one(
+        "BatchNormalization", "x s b m v", arrays=FIGURES, training_mode=0, of_shapes={"x": (3,)}
+    ),
     "ReduceMean": one("ReduceMean", axes=[1], **SMALL),
     "ReduceMean of all axes": one("ReduceMean", axes=[1, 2, -1], keepdims=0, opset=13, **SMALL),
     "ReduceMean by an operand": one("ReduceMean", "x a", arrays={"a": np.array([2])}, opset=18, **SMALL),
@@ -162,6 +174,12 @@ REDUCTIONS = {
     "ReduceSum": one("ReduceSum", "x a", arrays={"a": np.array([-1, 1])}, **SMALL),
     "ReduceSum before version 13": one("ReduceSum", axes=[3], keepdims=0, opset=12, **SMALL),
     "ReduceMax": one("ReduceMax", axes=[2], **SMALL),
+    "ReduceMax keepdims": one("ReduceMax", axes=[2], keepdims=0, **SMALL),
+    "ReduceMin before version 18": one("ReduceMin", axes=[-1], **SMALL),
+    **{
+        f"{name} of nothing": one(name, noop_with_empty_axes=1, opset=18, **SMALL)
+        for name in ("ReduceSum", "ReduceMax", "ReduceMin")
+    },
     "ReduceMin": one("ReduceMin", "x a", arrays={"a": np.array([1])}, keepdims=0, opset=18, **SMALL),
 }
 
@@ -303,6 +321,23 @@ MACHINE_LEARNING = {
 KNOWN = {
     "Constant": Case(nodes=[node("Constant", "", "c", value_floats=[1.0, 2.0, -1.0]), node("Add", "x c", "y")],
                      shapes={"x": (3,)}),
+    **{
+        f"Constant {name}": Case(nodes=[node("Constant", "", "c", **{name: value}), node("Mul", "x c", "y")])
+        for name, value in (
+            ("value", numpy_helper.from_array(drawn(6))), ("value_float", 0.5),
+        )
+    },
+    **{
+        f"Constant {name}": Case(nodes=[node("Constant", "", "a", **{name: value}), node("ReduceSum", "x a", "y")])
+        for name, value in (("value_int", 1), ("value_ints", [-1]))
+    },
+    "ConstantOfShape value": Case(
+        nodes=[
+            node("ConstantOfShape", "s", "c", value=numpy_helper.from_array(np.array([0.75], np.float32))),
+            node("Mul", "x c", "y"),
+        ],
+        arrays=listed(s=[1, 6]),
+    ),
     "a constant that is computed": Case(
         nodes=[node("Sqrt", "w", "r"), node("Mul", "x r", "y")], arrays={"w": np.abs(drawn(6))}
     ),
@@ -322,6 +357,9 @@ PARTS = {
     "Gather of columns": one("Gather", "x i", arrays=listed(i=[5, 3, 1, 1, 2, 0]), axis=2, **MATRIX),
     "Split": Case(nodes=[node("Split", "x s", "y z", axis=1)], arrays=listed(s=[2, 4]), outputs=("y", "z")),
     "Split in halves": Case(nodes=[node("Split", "x", "y z", axis=-1)], outputs=("y", "z")),
+    "Split num_outputs": Case(
+        nodes=[node("Split", "x", "y z", axis=1, num_outputs=2)], outputs=("y", "z"), opset=18
+    ),
     "Split before version 13": Case(
         nodes=[node("Split", "x", "y z", axis=1, split=[5, 1])], outputs=("y", "z"), opset=11
     ),

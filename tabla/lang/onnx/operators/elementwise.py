@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tabla.lang.onnx.call import Call, Results
+from tabla.lang.onnx.call import REQUIRED, Call, Results
 from tabla.lang.onnx.operators.registry import Table, operator
 from tabla.lang.onnx.tiles import made
 from tabla.lang.onnx.values import Known, Labels, Tensor, Value
@@ -18,32 +18,34 @@ _POWERS = (0.5, 1.0, 2.0, 3.0, -1.0)
 _TEXT, _INTEGERS, _FLOATS, _BOOLEAN = 8, (2, 3, 4, 5, 6, 7, 12, 13), (1, 10, 11, 16), 9
 
 
-def _register(name: str, of: tile.Operator) -> None:
+def _register(name: str, of: tile.Operator, count: int) -> None:
+    """Register an operator with so many operands that an operator of Tile computes."""
+
     def function(call: Call) -> Results:
-        return call.elementwise(of, *(call.operand(at) for at in range(len(call.values))))
+        return call.elementwise(of, *(call.operand(at) for at in range(count)))
 
     operator(TABLE, name)(function)
 
 
-for _name, _of in (
-    ("Add", "add"),
-    ("Sub", "subtract"),
-    ("Mul", "multiply"),
-    ("Sqrt", "square_root"),
-    ("Tanh", "hyperbolic_tangent"),
-    ("Exp", "exponential"),
-    ("Log", "logarithm"),
-    ("Neg", "negate"),
-    ("Abs", "absolute"),
-    ("Erf", "error_function"),
-    ("Equal", "equal"),
-    ("Greater", "greater"),
-    ("GreaterOrEqual", "greater_equal"),
-    ("Less", "less"),
-    ("LessOrEqual", "less_equal"),
-    ("Where", "select"),
+for _name, _of, _count in (
+    ("Add", "add", 2),
+    ("Sub", "subtract", 2),
+    ("Mul", "multiply", 2),
+    ("Sqrt", "square_root", 1),
+    ("Tanh", "hyperbolic_tangent", 1),
+    ("Exp", "exponential", 1),
+    ("Log", "logarithm", 1),
+    ("Neg", "negate", 1),
+    ("Abs", "absolute", 1),
+    ("Erf", "error_function", 1),
+    ("Equal", "equal", 2),
+    ("Greater", "greater", 2),
+    ("GreaterOrEqual", "greater_equal", 2),
+    ("Less", "less", 2),
+    ("LessOrEqual", "less_equal", 2),
+    ("Where", "select", 3),
 ):
-    _register(_name, _of)  # type: ignore[arg-type]
+    _register(_name, _of, _count)  # type: ignore[arg-type]
 
 
 @operator(TABLE, "Div")
@@ -167,7 +169,7 @@ def _dropout(call: Call) -> Results:
     return call.operand(0)
 
 
-@operator(TABLE, "Cast", to=None, saturate=1, round_mode="up")
+@operator(TABLE, "Cast", to=REQUIRED, saturate=1, round_mode="up")
 def _cast(call: Call) -> Results:
     value, to = call.operand(0), call.integer("to")
     if isinstance(value, Labels):
