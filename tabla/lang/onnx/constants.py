@@ -46,13 +46,15 @@ def _shape(call: Call) -> Known:
 
 def _evaluated(call: Call, arrays: list[NDArray[Any] | None]) -> list[NDArray[Any]]:
     """Evaluate one node by the reference evaluator of ONNX."""
-    from onnx import TensorProto, helper
+    from onnx import AttributeProto, TensorProto, helper
     from onnx.reference import ReferenceEvaluator
 
     node = call.node
     made = helper.make_node(node.operator, list(node.inputs), list(node.outputs))
     for name, value in node.attributes.items():
-        given = helper.make_attribute(name, _attribute(value))
+        # Nothing tells of what an empty list is; those of operators are lists of integers.
+        kind = AttributeProto.INTS if isinstance(value, tuple) and not value else None
+        given = helper.make_attribute(name, _attribute(value), attr_type=kind)
         made.attribute.append(given)
     inputs = {name: array for name, array in zip(node.inputs, arrays, strict=True) if array is not None}
     graph = helper.make_graph(

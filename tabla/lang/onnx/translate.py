@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -22,7 +23,7 @@ from tabla.lang.onnx.model import DEFAULT, Given, Model, Node, shown
 from tabla.lang.onnx.names import LABEL, distinct, program_names
 from tabla.lang.onnx.operators import OPERATORS
 from tabla.lang.onnx.tiles import number, reshaped
-from tabla.lang.onnx.values import Known, Labels, Tensor, Value
+from tabla.lang.onnx.values import LARGEST, Known, Labels, Tensor, Value
 from tabla.lang.tile import program as tile
 from tabla.source import Label, Span, TablaError
 
@@ -122,6 +123,9 @@ class Translator:
                 f"the input '{given.name}' has the shape [{declared}] for a sample, and an accelerator has a fixed one",
                 hint=f"say it: --shape {given.name}={example}",
             )
+        if prod(sizes) > LARGEST:
+            message = f"'{given.name}' has {prod(sizes):,} elements, the largest array holds {LARGEST:,}"
+            raise TablaError(message, hint="make it smaller, or compile a part of it for each call")
         name = self.names[given.name]
         node = tile.Input(shape=tuple(sizes), kind=given.kind, name=tile.Name(name), parameter=name)
         self.inputs.append(node)
@@ -195,6 +199,9 @@ class Translator:
             folded = results if isinstance(results, tuple) else (results,)
         for name, value in zip(node.outputs, folded, strict=False):
             if name and value is not None:
+                if isinstance(value, Tensor) and prod(value.shape) > LARGEST:
+                    has = f"its result has {prod(value.shape):,} elements"
+                    refuse_node(node, has, f"the largest array holds {LARGEST:,}")
                 self.values[name] = value
                 self._call(name, value)
         for name in node.outputs[len(folded) :]:

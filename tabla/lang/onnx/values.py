@@ -9,6 +9,9 @@ from numpy.typing import NDArray
 
 from tabla.lang.tile.program import Node, Shape
 
+LARGEST = 1 << 23
+"""The elements that a tensor may have: no array holds more."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Tensor:

@@ -91,6 +91,17 @@ REFUSED: dict[str, tuple[Case, str, str]] = {
         Case(nodes=[node("Cast", "x", "i", to=7), node("ReduceMean", "i", "y", axes=[1])]),
         "it divides integers", "cast to float first",
     ),
+    "no features": (
+        Case(nodes=[node("ArrayFeatureExtractor", "x i", "y", domain=ML)], arrays=listed(i=[])),
+        r"features \[\] of 6", "use 0 to 5",
+    ),
+    "a padding without end": (
+        one("AveragePool", kernel_shape=[2], pads=[0, 2**62], count_include_pad=1, **LINE),
+        "windows of 2 elements in 4,611", "the limit of both is 8,388,608",
+    ),
+    "a result without end": (
+        one("Pad", "x s", arrays=listed(s=[0, 0, 0, 2**40])), "its result has 1,099,511,", "holds 8,388,608"
+    ),
     "quantised numbers": (
         one("QuantizeLinear", "x s z", arrays={"s": np.float32(0.1), "z": np.uint8(3)}), "is not there", "operators are"
     ),
@@ -190,6 +201,19 @@ def test_models_that_cannot_be_read(make: Any, message: str, hint: str) -> None:
     with pytest.raises(tabla.TablaError, match=message) as caught:
         _ = read(make()).lowered
     assert hint in (caught.value.hint or "")
+
+
+def test_an_input_without_end() -> None:
+    with pytest.raises(tabla.TablaError, match="'x' has 4,611,686,018,427,387,904 elements, the largest array holds"):
+        read(one("Split", axis=1, of_shapes={"x": (2**62,)}).proto())
+
+
+def test_a_constant_reduced_over_an_empty_list_of_axes() -> None:
+    nodes = [node("ReduceSum", "w", "s", keepdims=0), node("Mul", "x s", "y")]
+    nodes[0].attribute.append(helper.make_attribute("axes", [], attr_type=onnx.AttributeProto.INTS))
+    case = Case(nodes=nodes, arrays={"w": np.array([0.25, 0.5])}, opset=11)
+    found = read(case.proto(), format="q8.24").evaluate(case.samples())["y"]
+    np.testing.assert_allclose(found, case.samples()["x"] * 0.75, atol=2**-16)
 
 
 def test_names_that_mean_something_in_verilog() -> None:

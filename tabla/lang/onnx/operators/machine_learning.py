@@ -151,6 +151,6 @@ def _array_feature_extractor(call: Call) -> Results:
         return Labels(position=call.as_tensor(places), labels=data.array.reshape(-1))
     value, numbers = call.sample(0), call.integers(1) or []
     extent = value.shape[-1] if value.shape else 1
-    if not value.shape or not all(0 <= each < extent for each in numbers):
+    if not value.shape or not numbers or not all(0 <= each < extent for each in numbers):
         call.refuse(f"features {numbers} of {extent}", f"use 0 to {extent - 1}")
     return Tensor(node=chosen(value.node, len(value.shape) - 1, numbers, call.span), batched=True)

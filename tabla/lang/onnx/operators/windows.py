@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from tabla.lang.onnx.call import Call, Results
 from tabla.lang.onnx.operators.registry import Table, operator
 from tabla.lang.onnx.tiles import axes, axis, contract, factor, form, made, read, reduced, within
-from tabla.lang.onnx.values import Tensor
+from tabla.lang.onnx.values import LARGEST, Tensor
 from tabla.lang.tile import program as tile
 
 TABLE: Table = {}
@@ -70,6 +70,8 @@ def windows_of(call: Call, sizes: Sequence[int], kernel: Sequence[int]) -> list[
             outputs = (-(-room // stride) if ceil else room // stride) + 1
             if ceil and (outputs - 1) * stride >= size + before:
                 outputs -= 1  # a window that would begin behind the end
+        if outputs > LARGEST or extent > LARGEST:
+            call.refuse(f"windows of {extent:,} elements in {outputs:,} places", f"the limit of both is {LARGEST:,}")
         if outputs < 1:
             call.refuse(f"a window of {span} elements over {size} has no place", "use a smaller window or more padding")
         found.append(
