@@ -102,6 +102,7 @@ REFUSED: dict[str, tuple[Case, str, str]] = {
     "a result without end": (
         one("Pad", "x s", arrays=listed(s=[0, 0, 0, 2**40])), "its result has 1,099,511,", "holds 8,388,608"
     ),
+    "an approximation": (one("Gelu", opset=20, approximate="fast"), "approximate=fast is not there", "none, tanh"),
     "quantised numbers": (
         one("QuantizeLinear", "x s z", arrays={"s": np.float32(0.1), "z": np.uint8(3)}), "is not there", "operators are"
     ),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import pi, sqrt
 from typing import Any
 
 import numpy as np
@@ -88,6 +89,28 @@ def _elu(call: Call) -> Results:
     powers = call.elementwise("exponential", call.elementwise("minimum", value, 0))
     bent = call.elementwise("multiply", call.elementwise("subtract", powers, 1), alpha)
     return call.elementwise("select", call.elementwise("less", value, 0), bent, value)
+
+
+@operator(TABLE, "Softplus")
+def _softplus(call: Call) -> Results:
+    value = call.tensor(0)
+    # log(1 + exp(x)) = max(x, 0) + log(1 + exp(-|x|)), in which no power saturates.
+    powers = call.elementwise("exponential", call.elementwise("negate", call.elementwise("absolute", value)))
+    bent = call.elementwise("logarithm", call.elementwise("add", powers, 1))
+    return call.elementwise("add", call.elementwise("maximum", value, 0), bent)
+
+
+@operator(TABLE, "Gelu", approximate="none")
+def _gelu(call: Call) -> Results:
+    value = call.tensor(0)
+    if call.choice("approximate", "none", "tanh") == "none":
+        bent = call.elementwise("error_function", call.elementwise("multiply", value, sqrt(1 / 2)))
+    else:
+        cubes = call.elementwise("multiply", call.elementwise("multiply", value, value), value)
+        inner = call.elementwise("add", value, call.elementwise("multiply", cubes, 0.044715))
+        bent = call.elementwise("hyperbolic_tangent", call.elementwise("multiply", inner, sqrt(2 / pi)))
+    half = call.elementwise("multiply", value, 0.5)
+    return call.elementwise("add", half, call.elementwise("multiply", half, bent))
 
 
 @operator(TABLE, "HardSigmoid", alpha=0.2, beta=0.5)
