@@ -65,7 +65,8 @@ def _evaluated(call: Call, arrays: list[NDArray[Any] | None]) -> list[NDArray[An
     )
     model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", call.opset)])
     try:
-        return list(ReferenceEvaluator(model).run(None, inputs))
+        with np.errstate(all="ignore"):  # numbers that are not finite are told where they are used
+            return list(ReferenceEvaluator(model).run(None, inputs))
     except Exception as fault:  # whatever the evaluator raises is about this node
         call.refuse(f"it cannot be computed of constants: {fault}", "export the model anew")
 

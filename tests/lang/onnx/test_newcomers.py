@@ -103,6 +103,10 @@ REFUSED: dict[str, tuple[Case, str, str]] = {
         one("Pad", "x s", arrays=listed(s=[0, 0, 0, 2**40])), "its result has 1,099,511,", "holds 8,388,608"
     ),
     "an approximation": (one("Gelu", opset=20, approximate="fast"), "approximate=fast is not there", "none, tanh"),
+    "a quotient of arrays that is infinite": (
+        Case(nodes=[node("Div", "w v", "d"), node("Add", "x d", "y")], arrays={"w": drawn(6), "v": np.zeros(6)}),
+        "'d' has elements that are no finite numbers", "export",
+    ),
     "quantised numbers": (
         one("QuantizeLinear", "x s z", arrays={"s": np.float32(0.1), "z": np.uint8(3)}), "is not there", "operators are"
     ),
