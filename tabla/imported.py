@@ -9,7 +9,7 @@ from tabla.driver import Build, compile
 from tabla.lang.onnx import read_path, read_proto
 from tabla.lang.onnx.estimators import model_of
 from tabla.parameters import checked_text
-from tabla.source import TablaTypeError
+from tabla.source import TablaTypeError, TablaValueError
 
 if TYPE_CHECKING:
     from onnx import ModelProto
@@ -24,7 +24,7 @@ def from_sklearn(estimator: Any, *, name: str | None = None, **options: Any) -> 
     that of the class. `options` are those of :func:`tabla.compile`. Raises `TablaError` for an estimator that is not
     fitted or that is not there.
     """
-    return compile(model_of(estimator, None if name is None else checked_text("name", name, "model")), **options)
+    return compile(model_of(estimator, None if name is None else _checked_name(name)), **options)
 
 
 def from_onnx(model: str | Path | ModelProto, *, name: str = "model", **options: Any) -> Build:
@@ -41,6 +41,13 @@ def from_onnx(model: str | Path | ModelProto, *, name: str = "model", **options:
             f"model: a value of type {type(model).__name__} is no model of ONNX",
             hint="give its path, or onnx.load(path)",
         )
-    return compile(
-        read_proto(model, checked_text("name", name, "model"), checked_text("name", name, "model")), **options
-    )
+    named = _checked_name(name)
+    return compile(read_proto(model, named, named), **options)
+
+
+def _checked_name(name: str) -> str:
+    """Return the name of a program, which names its files, too. One that no file can have is a `TablaValueError`."""
+    text = checked_text("name", name, "model")
+    if text in ("", ".", "..") or not text.isprintable() or {"/", "\\"} & set(text):
+        raise TablaValueError(f"name: {text!r} cannot name files", hint="write name='model'")
+    return text

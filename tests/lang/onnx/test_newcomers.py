@@ -9,6 +9,7 @@ import numpy as np
 import onnx
 import pytest
 from onnx import ModelProto, TensorProto, helper, numpy_helper
+from sklearn import linear_model
 
 import tabla
 from tests.lang.onnx.cases import COEFFICIENTS, FIGURES, IMAGE, LINE, listed, one
@@ -248,3 +249,13 @@ def test_fewer_labels_than_positions() -> None:
     with pytest.raises(tabla.TablaError, match="'y' has the position 5, and the model has 2 labels for it") as caught:
         made.evaluate({"x": np.arange(6.0)[None]})
     assert "a label for each class" in (caught.value.hint or "")
+
+
+@pytest.mark.parametrize("name", ["", ".", "..", "../x", "a/b", "a\\b", "a\nb"])
+def test_a_name_that_no_file_can_have(name: str) -> None:
+    """The files of `write` have the name of the program, and one of these would be outside of the folder."""
+    with pytest.raises(tabla.TablaError, match=r"name: .* cannot name files") as caught:
+        tabla.from_onnx(one("Relu").proto(), name=name)
+    assert "name='model'" in (caught.value.hint or "")
+    with pytest.raises(tabla.TablaError, match=r"name: .* cannot name files"):
+        tabla.from_sklearn(linear_model.Ridge().fit(np.eye(3), np.arange(3)), name=name)
