@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import builtins
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import reduce
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -38,7 +39,7 @@ def pow(base: Any, exponent: Any, modulus: int | None = None) -> Any:
     """Return every element to a power. For plain numbers it is Python's own `pow`."""
     if modulus is None and _any_tensor(base, exponent):
         return operate("power", base, exponent)
-    return builtins.pow(base, exponent, modulus)
+    return _python(builtins.pow, base, exponent, modulus)
 
 
 def sin(value: Value) -> Tensor:
@@ -113,7 +114,7 @@ def ceil(value: Value) -> Tensor:
 
 def abs(value: Any) -> Any:
     """Return the absolute value of every element. For a plain number it is Python's own `abs`."""
-    return operate("absolute", value) if _any_tensor(value) else builtins.abs(value)
+    return operate("absolute", value) if _any_tensor(value) else _python(builtins.abs, value)
 
 
 def max(*values: Any, **options: Any) -> Any:
@@ -121,7 +122,7 @@ def max(*values: Any, **options: Any) -> Any:
 
     The largest along an axis is a contraction: ``O[i] >= T[i, j]``.
     """
-    return reduce(_maximum, values) if _any_tensor(*values) else builtins.max(*values, **options)
+    return reduce(_maximum, values) if _any_tensor(*values) else _python(builtins.max, *values, **options)
 
 
 def min(*values: Any, **options: Any) -> Any:
@@ -129,14 +130,22 @@ def min(*values: Any, **options: Any) -> Any:
 
     The smallest along an axis is a contraction: ``O[i] <= T[i, j]``.
     """
-    return reduce(_minimum, values) if _any_tensor(*values) else builtins.min(*values, **options)
+    return reduce(_minimum, values) if _any_tensor(*values) else _python(builtins.min, *values, **options)
 
 
 def round(value: Any, digits: int | None = None) -> Any:
     """Return the whole number nearest to every element, a half to the even one. For a plain number it is Python's own
     `round`.
     """
-    return operate("round", value) if _any_tensor(value) else builtins.round(value, digits)
+    return operate("round", value) if _any_tensor(value) else _python(builtins.round, value, digits)
+
+
+def _python(function: Callable[..., Any], *values: Any, **options: Any) -> Any:
+    """Call a function of Python. What it finds wrong is a fault of the user's text, not of this file."""
+    try:
+        return function(*values, **options)
+    except Exception as error:
+        refuse(f"{type(error).__name__}: {error}", f"{function.__name__} takes tensors and plain numbers")
 
 
 def _maximum(left: Any, right: Any) -> Tensor:
@@ -203,9 +212,11 @@ do.
 def index(shape: Tensor | Sequence[TensorDim | int], axis: int) -> Tensor:
     """Return the coordinate along `axis`, an integer, for every element of a shape or of a tensor's shape."""
     sizes = shape.shape if isinstance(shape, Tensor) else tuple(size_of(size) for size in shape)
+    if not isinstance(axis, Integral) or isinstance(axis, bool):
+        refuse(f"the axis {axis!r} is no integer", "count the axes from 0")
     if not 0 <= axis < len(sizes):
         refuse(f"axis {axis} of a shape of {len(sizes)} dimensions", f"use 0 to {len(sizes) - 1}")
-    return Tensor(Ordinal(shape=sizes, kind="integer", axis=axis, span=here()))
+    return Tensor(Ordinal(shape=sizes, kind="integer", axis=int(axis), span=here()))
 
 
 def ident(value: Any) -> Tensor:
